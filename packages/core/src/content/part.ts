@@ -1,0 +1,110 @@
+import type { CallId, PartId } from "../ids.ts";
+import type { Json, JsonObject, Metadata } from "../json.ts";
+import type { ArgumentFault } from "./arguments.ts";
+
+/**
+ * One committed piece of content. Parts are durable and complete; what is still being written is a
+ * Draft. Bytes are bytes in memory; only the wire turns them into text.
+ */
+export type Part =
+  | TextPart
+  | ReasoningPart
+  | ToolCallPart
+  | ToolResultPart
+  | MediaPart
+  | FilePart
+  | StructuredPart
+  | CustomPart
+  | OpaquePart;
+
+/** The kinds that this version knows. `opaque` is not among them: it stands for those it doesn't. */
+export type PartKind = Exclude<Part["kind"], "opaque">;
+
+interface PartBase {
+  readonly id: PartId;
+  readonly metadata?: Metadata;
+}
+
+export interface TextPart extends PartBase {
+  readonly kind: "text";
+  readonly text: string;
+}
+
+export interface ReasoningPart extends PartBase {
+  readonly kind: "reasoning";
+  readonly text: string;
+  /**
+   * What the vendor wants back untouched with the next request: a signature, encrypted reasoning.
+   * Only the protocol that made it may read it.
+   */
+  readonly opaque?: Json;
+}
+
+/**
+ * What the model asked for. `raw` is its argument text to the letter. A call has either an `input`,
+ * parsed strictly, or a `fault`; one with a fault never runs and is answered with the fault.
+ */
+export type ToolCallPart = PartBase & {
+  readonly kind: "tool_call";
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly raw: string;
+  /** As `opaque` of reasoning: some vendors sign their calls. */
+  readonly opaque?: Json;
+} & (
+    | { readonly input: JsonObject; readonly fault?: never }
+    | { readonly input?: never; readonly fault: ArgumentFault }
+  );
+
+/**
+ * How a call ended. `unknown`: it may have run, and nobody knows how it ended (a crash between the
+ * effect and its record). `denied` and `aborted` calls did not run to an end.
+ */
+export type ResultStatus = "ok" | "failed" | "denied" | "aborted" | "unknown";
+
+/** The single answer to a call. */
+export interface ToolResultPart extends PartBase {
+  readonly kind: "tool_result";
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly status: ResultStatus;
+  /** What the tool wrote while it ran, or the message that says why it did not. */
+  readonly text: string;
+  /** What the tool returned, if it returned something. */
+  readonly output?: Json;
+  /** True when no tool wrote this: it was put there so that the call has an answer. */
+  readonly synthetic?: true;
+}
+
+/** An image, sound or film: by its bytes, or by the address where they are. */
+export type MediaPart = PartBase & { readonly kind: "media"; readonly mediaType: string } & Source;
+
+export type FilePart = PartBase & {
+  readonly kind: "file";
+  readonly name: string;
+  readonly mediaType: string;
+} & Source;
+
+type Source =
+  | { readonly bytes: Uint8Array; readonly url?: never }
+  | { readonly url: string; readonly bytes?: never };
+
+/** A value with a shape that the request asked for. */
+export interface StructuredPart extends PartBase {
+  readonly kind: "structured";
+  readonly value: Json;
+}
+
+/** Content that an application or a vendor defines and names, such as a citation or a server tool. */
+export interface CustomPart extends PartBase {
+  readonly kind: "custom";
+  readonly name: string;
+  readonly value: Json;
+}
+
+/** A part of a kind that a newer version wrote. Carried and sent on unchanged, never interpreted. */
+export interface OpaquePart {
+  readonly kind: "opaque";
+  readonly id: PartId;
+  readonly original: JsonObject;
+}

@@ -1,0 +1,42 @@
+/**
+ * What one or more attempts used. Every count is part of the total above it, never beside it:
+ * cached tokens are among the input tokens, reasoning tokens among the output tokens.
+ */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Input read from the vendor's cache. */
+  readonly cachedTokens: number;
+  /** Input written to the vendor's cache. */
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  /** In US dollars; left out when the price is not known. */
+  readonly cost?: number;
+}
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+
+/** The sum. A cost is known only if both are, or if one of them used nothing. */
+export function addUsage(left: Usage, right: Usage): Usage {
+  if (isNothing(left)) return right;
+  if (isNothing(right)) return left;
+  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens);
+  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens);
+  const priced = left.cost !== undefined && right.cost !== undefined;
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cachedTokens: left.cachedTokens + right.cachedTokens,
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(priced ? { cost: (left.cost ?? 0) + (right.cost ?? 0) } : {}),
+  };
+}
+
+function isNothing(usage: Usage): boolean {
+  return usage.inputTokens === 0 && usage.outputTokens === 0;
+}
+
+function addOptional(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
+}

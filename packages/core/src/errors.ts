@@ -1,0 +1,37 @@
+/** Why Millrace threw. Closed: a new code is a change of the public contract. */
+export type ErrorCode =
+  /** A string that can't be an id: empty, too long, or not well-formed. */
+  | "invalid_id"
+  /** A part of an epoch is out of its bits, or not a whole number. */
+  | "invalid_epoch"
+  /** An SSE field that would forge a frame. */
+  | "invalid_frame"
+  /** Data that is not a legal batch or fact, handed to a port by its caller. */
+  | "invalid_event"
+  /** The session that a port was asked for does not exist. */
+  | "unknown_session"
+  /** A session of this name exists already. */
+  | "session_exists"
+  /** Something was used after it was closed. */
+  | "closed"
+  /** A scripted model was asked for more replies than its script has. */
+  | "script_exhausted";
+
+/**
+ * The one error that Millrace throws, for broken contracts only: what fails outside (a model, a
+ * network, a tool) is data. Branch on `code`, never on `message`.
+ */
+export class MillraceError extends Error {
+  override readonly name = "MillraceError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Also true for an error made by another copy of this package, where `instanceof` is not. */
+  static is(value: unknown): value is MillraceError {
+    return value instanceof Error && value.name === "MillraceError" && "code" in value;
+  }
+}

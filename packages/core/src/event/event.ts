@@ -1,0 +1,254 @@
+import type { Author, Cause, Item, StopReason } from "../content/item.ts";
+import type { Part, ResultStatus } from "../content/part.ts";
+import type { Usage } from "../content/usage.ts";
+import type { Delta } from "../delta/delta.ts";
+import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
+import type { Json, JsonObject } from "../json.ts";
+import type { Epoch } from "./epoch.ts";
+
+/** The version of everything in this file. Raised only by changes that an old reader would misread. */
+export const schemaVersion = 1;
+
+/**
+ * Something that has happened for good. Facts are numbered 1, 2, 3 … for each session, without
+ * holes, in the transaction that stores them; that number is their only order, clocks are none.
+ */
+export type Fact = FactBody & FactEnvelope;
+
+/** The facts of one type. */
+export type FactOf<Type extends FactBody["type"]> = Extract<Fact, { readonly type: Type }>;
+
+export interface FactEnvelope {
+  readonly v: typeof schemaVersion;
+  readonly n: number;
+  readonly sessionId: SessionId;
+  /** Milliseconds since 1970 by the writer's clock. For people to read, never to order by. */
+  readonly time: number;
+}
+
+export type FactBody =
+  | SessionClaimed
+  | InputAccepted
+  | QueueUpdated
+  | RunStarted
+  | RunFinished
+  | TurnStarted
+  | TurnFinished
+  | ItemCommitted
+  | ItemReplaced
+  | ApprovalRequested
+  | ApprovalResolved
+  | ToolExecutionStarted
+  | ToolExecutionFinished
+  | CompactionStarted
+  | CompactionFinished
+  | UsageReported
+  | OpaqueEvent;
+
+/** A driver took the session. Closes every lane of all earlier incarnations. */
+export interface SessionClaimed {
+  readonly type: "session_claimed";
+  readonly incarnation: number;
+  /** After an operator's reset: facts above this one are undone, except what people said. */
+  readonly to?: number;
+}
+
+/** A person, or whoever speaks for one, sent something to the session. */
+export interface InputAccepted {
+  readonly type: "input_accepted";
+  readonly inputId: InputId;
+  readonly input: Input;
+}
+
+export type Input =
+  /** `steer` is taken up at the next consistent boundary, `follow_up` after the natural end. */
+  | { readonly kind: "prompt" | "steer" | "follow_up"; readonly parts: readonly Part[] }
+  /** The answer to a call that a client carries out. */
+  | { readonly kind: "answer"; readonly callId: CallId; readonly output: Json }
+  | { readonly kind: "abort"; readonly reason?: string };
+
+/** An input left the queue without becoming an item. */
+export interface QueueUpdated {
+  readonly type: "queue_updated";
+  readonly inputId: InputId;
+  readonly change: "taken_back";
+}
+
+export interface RunStarted {
+  readonly type: "run_started";
+  readonly runId: RunId;
+}
+
+export type RunOutcome =
+  | { readonly outcome: "completed" | "aborted" }
+  | { readonly outcome: "limited"; readonly limit: string }
+  | { readonly outcome: "failed"; readonly cause: Cause };
+
+/** Nothing of the run follows it. Closes every lane up to and including the epoch it names. */
+export type RunFinished = {
+  readonly type: "run_finished";
+  readonly runId: RunId;
+  readonly closes: Epoch;
+} & RunOutcome;
+
+export interface TurnStarted {
+  readonly type: "turn_started";
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+}
+
+/** The reply and the answers to its calls are there. `stop` says what the loop does next. */
+export interface TurnFinished {
+  readonly type: "turn_finished";
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly stop: StopReason;
+  readonly closes: Epoch;
+}
+
+/** An item is finished and stored. Closes its lane up to and including its epoch. */
+export interface ItemCommitted extends ItemStored {
+  readonly type: "item_committed";
+}
+
+/** An item ended with other content than was streamed, or a committed one was exchanged. */
+export interface ItemReplaced extends ItemStored {
+  readonly type: "item_replaced";
+}
+
+interface ItemStored {
+  readonly item: Item;
+  /** The lane and epoch that wrote it: both, or neither for an item that no lane wrote, as a person's. */
+  readonly lane?: number;
+  readonly epoch?: Epoch;
+  readonly runId?: RunId;
+  readonly turnId?: TurnId;
+  /** The input that became this item. */
+  readonly inputId?: InputId;
+}
+
+/** The run waits for a person. What was shown is bound by the hash of exactly what would run. */
+export interface ApprovalRequested {
+  readonly type: "approval_requested";
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly approvalId: ApprovalId;
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly hash: string;
+}
+
+export interface ApprovalResolved {
+  readonly type: "approval_resolved";
+  readonly approvalId: ApprovalId;
+  readonly callId: CallId;
+  readonly decision: "allow" | "deny";
+  readonly reason?: string;
+}
+
+/** The intent, stored before the effect. Reserves the id of the result's item. */
+export interface ToolExecutionStarted {
+  readonly type: "tool_execution_started";
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly itemId: ItemId;
+  readonly lane: number;
+  readonly epoch: Epoch;
+  /** The session of a sub-agent, for whoever wants to watch it. */
+  readonly childSessionId?: SessionId;
+}
+
+/** The settlement, stored together with the result's item. */
+export interface ToolExecutionFinished {
+  readonly type: "tool_execution_finished";
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly status: ResultStatus;
+}
+
+export interface CompactionStarted {
+  readonly type: "compaction_started";
+  readonly runId: RunId;
+}
+
+/** The summary stands for the items from `first` to `last`. They are not deleted. */
+export interface CompactionFinished {
+  readonly type: "compaction_finished";
+  readonly runId: RunId;
+  /** Left out when the compaction failed and the old context is used on. */
+  readonly summary?: { readonly itemId: ItemId; readonly first: ItemId; readonly last: ItemId };
+}
+
+/** What one attempt used, also one that failed or was superseded. */
+export interface UsageReported {
+  readonly type: "usage_reported";
+  readonly runId: RunId;
+  readonly turnId?: TurnId;
+  readonly epoch: Epoch;
+  readonly usage: Usage;
+}
+
+/** An event of a type that a newer version wrote. Carried unchanged, changes nothing here. */
+export interface OpaqueEvent {
+  readonly type: "opaque";
+  readonly original: JsonObject;
+}
+
+/**
+ * Something on its way: it may be superseded, and its log may vanish at any time. Written by its
+ * lane's one writer and nobody else.
+ */
+export type LiveEvent =
+  | AttemptStarted
+  | ContentDelta
+  | ToolExecutionUpdate
+  | RetryScheduled
+  | Stalled
+  | LaneIdled
+  | OpaqueEvent;
+
+/** The opening of a lane, always `seq` 0. A new attempt replaces the draft of the one before it. */
+export interface AttemptStarted {
+  readonly type: "attempt_started";
+  readonly author: Author;
+  /** The call that this lane answers. */
+  readonly callId?: CallId;
+  readonly tool?: string;
+  readonly model?: string;
+}
+
+export interface ContentDelta {
+  readonly type: "content_delta";
+  readonly delta: Delta;
+}
+
+/** Progress that a tool reports beside its output. The latest replaces the one before. */
+export interface ToolExecutionUpdate {
+  readonly type: "tool_execution_update";
+  readonly callId: CallId;
+  readonly message: string;
+}
+
+/** This attempt has failed, and another follows. */
+export interface RetryScheduled {
+  readonly type: "retry_scheduled";
+  readonly cause: Cause;
+  readonly delayMs: number;
+}
+
+/** Bytes may still come, but nothing has moved for this long. */
+export interface Stalled {
+  readonly type: "stalled";
+  readonly silentMs: number;
+}
+
+/** An open lane that has nothing to say still says where it is, so that a lost batch is noticed. */
+export interface LaneIdled {
+  readonly type: "lane_idled";
+}

@@ -1,0 +1,101 @@
+import type { Delta } from "../delta/delta.ts";
+import { emptyDraft } from "../delta/draft.ts";
+import type { DraftLimits } from "../delta/draft.ts";
+import { foldAll } from "../delta/fold.ts";
+import { restate } from "../delta/restate.ts";
+import type { SessionId } from "../ids.ts";
+import type { Batch } from "./batch.ts";
+import { schemaVersion } from "./event.ts";
+import type { LiveEvent } from "./event.ts";
+import type { OpenLane } from "./state.ts";
+
+/** A lane before anything but its opening was said, or nothing if the batch does not open one. */
+export function openLane(batch: Batch, limits: DraftLimits): OpenLane | undefined {
+  const opening = batch.events[0];
+  if (opening?.type !== "attempt_started") return undefined;
+  return {
+    lane: batch.lane,
+    epoch: batch.epoch,
+    seq: batch.last,
+    time: batch.time,
+    runId: batch.runId,
+    turnId: batch.turnId,
+    itemId: batch.itemId,
+    author: opening.author,
+    callId: opening.callId,
+    tool: opening.tool,
+    model: opening.model,
+    draft: emptyDraft(limits),
+    message: undefined,
+    stalledMs: undefined,
+    retry: undefined,
+  };
+}
+
+/** What events make of their lane. Its writer and its readers use this one function. */
+export function continueLane(lane: OpenLane, events: readonly LiveEvent[]): OpenLane {
+  const deltas: Delta[] = [];
+  let { message, stalledMs, retry } = lane;
+  for (const event of events) {
+    switch (event.type) {
+      case "content_delta":
+        deltas.push(event.delta);
+        stalledMs = undefined;
+        break;
+      case "tool_execution_update":
+        message = event.message;
+        stalledMs = undefined;
+        break;
+      case "retry_scheduled":
+        retry = { cause: event.cause, delayMs: event.delayMs };
+        break;
+      case "stalled":
+        stalledMs = event.silentMs;
+        break;
+      case "attempt_started":
+      case "lane_idled":
+      case "opaque":
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+  return { ...lane, draft: foldAll(lane.draft, deltas), message, stalledMs, retry };
+}
+
+/** All that a lane has said, as one batch from 0. Snapshot and re-seed are this same thing. */
+export function restateLane(
+  lane: OpenLane,
+  reader: { readonly sessionId: SessionId; readonly head: number },
+): Batch {
+  const { author, callId, tool, model, message, stalledMs, retry } = lane;
+  const events: LiveEvent[] = [
+    {
+      type: "attempt_started",
+      author,
+      ...(callId === undefined ? {} : { callId }),
+      ...(tool === undefined ? {} : { tool }),
+      ...(model === undefined ? {} : { model }),
+    },
+    ...restate(lane.draft).map((delta) => ({ type: "content_delta" as const, delta })),
+  ];
+  if (message !== undefined && callId !== undefined) {
+    events.push({ type: "tool_execution_update", callId, message });
+  }
+  if (retry !== undefined) events.push({ type: "retry_scheduled", ...retry });
+  if (stalledMs !== undefined) events.push({ type: "stalled", silentMs: stalledMs });
+  return {
+    v: schemaVersion,
+    sessionId: reader.sessionId,
+    runId: lane.runId,
+    turnId: lane.turnId,
+    itemId: lane.itemId,
+    lane: lane.lane,
+    epoch: lane.epoch,
+    first: 0,
+    last: lane.seq,
+    head: reader.head,
+    time: lane.time,
+    events,
+  };
+}

@@ -1,0 +1,169 @@
+import { addUsage, noUsage } from "../content/usage.ts";
+import type { CallId, InputId } from "../ids.ts";
+import { lastEpochBefore } from "./epoch.ts";
+import type { Epoch } from "./epoch.ts";
+import type { Fact, FactOf } from "./event.ts";
+import type { SessionState } from "./state.ts";
+
+/**
+ * What a fact makes of the state. Knows nothing of order: `apply` has checked that before. Facts of
+ * a newer version count, and change nothing.
+ */
+export function reduceFact(state: SessionState, fact: Fact): SessionState {
+  switch (fact.type) {
+    case "session_claimed":
+      return {
+        ...closeAll(state, lastEpochBefore(fact.incarnation)),
+        incarnation: fact.incarnation,
+      };
+    case "input_accepted": {
+      const { input, inputId } = fact;
+      if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
+      return state.run === undefined ? state : { ...state, run: { ...state.run, aborting: true } };
+    }
+    case "queue_updated":
+      return { ...state, queue: without(state, fact.inputId) };
+    case "run_started":
+      return {
+        ...state,
+        run: { runId: fact.runId, turn: undefined, aborting: false },
+        ended: undefined,
+        approvals: [],
+      };
+    case "run_finished": {
+      const closed = closeAll(state, fact.closes);
+      return {
+        ...closed,
+        run: undefined,
+        ended: fact,
+        executions: [],
+        approvals: [],
+        compacting: false,
+      };
+    }
+    case "turn_started":
+      if (state.run === undefined) return state;
+      return { ...state, run: { ...state.run, turn: { turnId: fact.turnId, stop: undefined } } };
+    case "turn_finished": {
+      const closed = closeAll(state, fact.closes);
+      if (state.run === undefined) return closed;
+      return { ...closed, run: { ...state.run, turn: { turnId: fact.turnId, stop: fact.stop } } };
+    }
+    case "item_committed":
+    case "item_replaced":
+      return storeItem(closeLane(state, fact.lane, fact.epoch), fact);
+    case "approval_requested":
+      return { ...state, approvals: [...state.approvals, { asked: fact, answer: undefined }] };
+    case "approval_resolved": {
+      // Answered once: a second answer is a fact too, and changes nothing.
+      const approvals = state.approvals.map((approval) =>
+        approval.asked.approvalId === fact.approvalId && approval.answer === undefined
+          ? { asked: approval.asked, answer: fact }
+          : approval,
+      );
+      return { ...state, approvals };
+    }
+    case "tool_execution_started":
+      return { ...state, executions: [...withoutCall(state, fact.callId), fact] };
+    case "tool_execution_finished":
+      return { ...state, executions: withoutCall(state, fact.callId) };
+    case "compaction_started":
+      return { ...state, compacting: true };
+    case "compaction_finished": {
+      const compactions =
+        fact.summary === undefined ? state.compactions : [...state.compactions, fact.summary];
+      return { ...state, compacting: false, compactions };
+    }
+    case "usage_reported":
+      return { ...state, usage: addUsage(state.usage, fact.usage) };
+    case "opaque":
+      return state;
+    default:
+      fact satisfies never;
+      return state;
+  }
+}
+
+/**
+ * The state after all facts of a session, from the first one. Unlike `apply` this has the whole past
+ * at hand, so it can undo what an operator's reset undoes.
+ */
+export function replay(empty: SessionState, facts: readonly Fact[]): SessionState {
+  const state = standing(facts).reduce<SessionState>(reduceFact, empty);
+  // What an undone attempt used was used all the same.
+  const usage = facts.reduce(
+    (sum, fact) => (fact.type === "usage_reported" ? addUsage(sum, fact.usage) : sum),
+    noUsage,
+  );
+  return { ...state, usage, head: facts.length };
+}
+
+/** The facts that stand: a claim with `to` undoes what is above it, except what people said. */
+export function standing(facts: readonly Fact[]): readonly Fact[] {
+  let live: Fact[] = [];
+  for (const fact of facts) {
+    const to = fact.type === "session_claimed" ? fact.to : undefined;
+    if (to !== undefined) live = live.filter((past) => past.n <= to || saidByPeople(past));
+    live.push(fact);
+  }
+  return live;
+}
+
+/** A stop is not kept: it was for the run that is undone. */
+function saidByPeople(fact: Fact): boolean {
+  return (
+    fact.type === "queue_updated" || (fact.type === "input_accepted" && fact.input.kind !== "abort")
+  );
+}
+
+function closeLane(
+  state: SessionState,
+  lane: number | undefined,
+  epoch: Epoch | undefined,
+): SessionState {
+  if (lane === undefined || epoch === undefined) return state;
+  const others = state.closedLanes.filter((closed) => closed.lane !== lane);
+  const own = state.closedLanes.find((closed) => closed.lane === lane);
+  const raised = { lane, epoch: Math.max(epoch, own?.epoch ?? 0) };
+  return settleLanes({ ...state, closedLanes: [...others, raised] });
+}
+
+function closeAll(state: SessionState, epoch: Epoch): SessionState {
+  return settleLanes({ ...state, closed: Math.max(state.closed, epoch) });
+}
+
+/** Keeps the closed lanes few and in one order, and drops the drafts that are over. */
+function settleLanes(state: SessionState): SessionState {
+  const closedLanes = state.closedLanes
+    .filter((closed) => closed.epoch > state.closed)
+    .toSorted((left, right) => left.lane - right.lane);
+  const limit = (lane: number): Epoch =>
+    Math.max(state.closed, closedLanes.find((closed) => closed.lane === lane)?.epoch ?? 0);
+  return {
+    ...state,
+    closedLanes,
+    lanes: state.lanes.filter((open) => open.epoch > limit(open.lane)),
+  };
+}
+
+/** A replacement takes the place of its item, if that is there; else it is one more item. */
+function storeItem(
+  state: SessionState,
+  fact: FactOf<"item_committed" | "item_replaced">,
+): SessionState {
+  const queue = fact.inputId === undefined ? state.queue : without(state, fact.inputId);
+  const place =
+    fact.type === "item_replaced"
+      ? state.items.findLastIndex((item) => item.id === fact.item.id)
+      : -1;
+  const items = place < 0 ? state.items.append(fact.item) : state.items.with(place, fact.item);
+  return { ...state, items, queue };
+}
+
+function withoutCall(state: SessionState, callId: CallId): SessionState["executions"] {
+  return state.executions.filter((execution) => execution.callId !== callId);
+}
+
+function without(state: SessionState, inputId: InputId): SessionState["queue"] {
+  return state.queue.filter((queued) => queued.inputId !== inputId);
+}

@@ -1,0 +1,109 @@
+import type { ArgumentFault } from "../content/arguments.ts";
+import type { Author, Cause, StopReason } from "../content/item.ts";
+import type { OpaquePart } from "../content/part.ts";
+import type { Usage } from "../content/usage.ts";
+import type { ApprovalId, CallId, InputId, ItemId, PartId, SessionId } from "../ids.ts";
+import type { Json, JsonObject, Metadata } from "../json.ts";
+import type { FactOf, Input } from "./event.ts";
+
+/** What a screen shows of a session: finished and live items in one list, each call with its outcome. */
+export interface View {
+  /** `paused`: the run waits for a person's answer. */
+  readonly status: "idle" | "running" | "paused";
+  /** A stop was asked for and has not taken effect yet. */
+  readonly stopping: boolean;
+  readonly items: readonly ViewItem[];
+  /** Questions without an answer. */
+  readonly approvals: readonly ViewApproval[];
+  readonly queue: readonly ViewInput[];
+  /** Why the last run failed, until the next one starts. */
+  readonly error: Cause | undefined;
+  readonly compacting: boolean;
+  readonly usage: Usage;
+}
+
+export interface ViewItem {
+  readonly id: ItemId;
+  readonly author: Author;
+  /** Still being written. */
+  readonly live: boolean;
+  readonly parts: readonly ViewPart[];
+  readonly stop?: StopReason;
+  readonly cause?: Cause;
+  /** Nothing has moved for this long. */
+  readonly stalledMs?: number;
+  /** This attempt has failed and will be replaced. */
+  readonly retry?: { readonly cause: Cause; readonly delayMs: number };
+}
+
+interface ViewBase {
+  readonly id: PartId;
+  readonly live: boolean;
+  readonly metadata?: Metadata;
+}
+
+export type ViewPart =
+  | (ViewBase & { readonly kind: "text" | "reasoning"; readonly text: string })
+  | (ViewBase & { readonly kind: "media"; readonly mediaType: string } & ViewSource)
+  | (ViewBase & {
+      readonly kind: "file";
+      readonly name: string;
+      readonly mediaType: string;
+    } & ViewSource)
+  | (ViewBase & { readonly kind: "structured"; readonly value: Json | undefined })
+  | (ViewBase & {
+      readonly kind: "custom";
+      readonly name: string;
+      readonly value: Json | undefined;
+    })
+  | (OpaquePart & { readonly live: false })
+  | ViewToolCall;
+
+/** Bytes come with the finished part; until then only their number is known. */
+interface ViewSource {
+  readonly size?: number;
+  readonly bytes?: Uint8Array;
+  readonly url?: string;
+}
+
+/** A call as a screen shows it: what it came to is on the call. */
+export type ViewToolCall = ViewBase & {
+  readonly kind: "tool_call";
+  readonly callId: CallId;
+  readonly tool: string;
+  /** The argument text, as far as it has come. For display only: nothing runs on it. */
+  readonly raw: string;
+  readonly input: JsonObject | undefined;
+} & ToolState;
+
+export type ToolState =
+  | { readonly state: "writing" }
+  /** For its turn, or, with an approval id, for a person. */
+  | { readonly state: "waiting"; readonly approvalId?: ApprovalId }
+  | {
+      readonly state: "running";
+      readonly message?: string;
+      /** Output so far. */
+      readonly text: string;
+      readonly childSessionId?: SessionId;
+    }
+  | { readonly state: "finished"; readonly output: Json; readonly text: string }
+  | { readonly state: "failed"; readonly message: string; readonly fault?: ArgumentFault }
+  | { readonly state: "denied"; readonly reason?: string }
+  /** It may have run; nobody knows how it ended. */
+  | { readonly state: "unknown"; readonly message: string };
+
+export interface ViewApproval {
+  readonly id: ApprovalId;
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly hash: FactOf<"approval_requested">["hash"];
+}
+
+export interface ViewInput {
+  readonly id: InputId;
+  readonly kind: Exclude<Input["kind"], "abort">;
+  /** Its text, without what is not text. */
+  readonly text: string;
+}

@@ -1,0 +1,77 @@
+import { MillraceError } from "./errors.ts";
+
+declare const brand: unique symbol;
+
+/** A string that names one sort of thing and can't be mixed up with another sort. */
+export type Id<Name extends string> = string & { readonly [brand]: Name };
+
+/** The address of a session, chosen by its users. A deleted name may be used again. */
+export type SessionId = Id<"SessionId">;
+/** One life of a session name. Never used twice, so keys and cursors are made of it. */
+export type SessionUid = Id<"SessionUid">;
+export type RunId = Id<"RunId">;
+export type TurnId = Id<"TurnId">;
+/** Reserved when an attempt opens, so that a retry ends in the same item. */
+export type ItemId = Id<"ItemId">;
+/** Unique within its item; (item id, part id) is unique within a session. */
+export type PartId = Id<"PartId">;
+export type CallId = Id<"CallId">;
+export type ApprovalId = Id<"ApprovalId">;
+export type InputId = Id<"InputId">;
+
+/** The longest id we admit, in UTF-16 units: ids are keys in stores and parts of cursors. */
+const maxIdLength = 256;
+
+/** The one place where a bare string becomes an id. The name of the sort only serves the message. */
+function admit<Name extends string>(value: string, name: string): Id<Name> {
+  if (value === "" || value.length > maxIdLength || !value.isWellFormed()) {
+    throw new MillraceError(
+      "invalid_id",
+      `a ${name} needs 1 to ${maxIdLength} characters of well-formed text, not ${JSON.stringify(value.slice(0, 40))}`,
+    );
+  }
+  return value as Id<Name>;
+}
+
+export function sessionId(value: string): SessionId {
+  return admit(value, "session id");
+}
+
+/** Uids stand in cursors and store keys unescaped, hence the narrow alphabet. */
+export function sessionUid(value: string): SessionUid {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(value)) {
+    throw new MillraceError(
+      "invalid_id",
+      `a session uid has 1 to 64 letters, digits, "_" or "-", not ${JSON.stringify(value.slice(0, 40))}`,
+    );
+  }
+  return value as SessionUid;
+}
+
+export function runId(value: string): RunId {
+  return admit(value, "run id");
+}
+
+export function turnId(value: string): TurnId {
+  return admit(value, "turn id");
+}
+
+export function itemId(value: string): ItemId {
+  return admit(value, "item id");
+}
+
+export function partId(value: string): PartId {
+  return admit(value, "part id");
+}
+
+export function callId(value: string): CallId {
+  return admit(value, "call id");
+}
+
+export function approvalId(value: string): ApprovalId {
+  return admit(value, "approval id");
+}
+
+export function inputId(value: string): InputId {
+  return admit(value, "input id");
+}

@@ -1,0 +1,170 @@
+// What most programs need.
+export { MillraceError } from "./errors.ts";
+export type { ErrorCode } from "./errors.ts";
+export {
+  approvalId,
+  callId,
+  inputId,
+  itemId,
+  partId,
+  runId,
+  sessionId,
+  sessionUid,
+  turnId,
+} from "./ids.ts";
+export type {
+  ApprovalId,
+  CallId,
+  Id,
+  InputId,
+  ItemId,
+  PartId,
+  RunId,
+  SessionId,
+  SessionUid,
+  TurnId,
+} from "./ids.ts";
+export type { Json, JsonFault, JsonFaultCode, JsonLimits, JsonObject, Metadata } from "./json.ts";
+export type {
+  CustomPart,
+  FilePart,
+  MediaPart,
+  OpaquePart,
+  Part,
+  PartKind,
+  ReasoningPart,
+  ResultStatus,
+  StructuredPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "./content/part.ts";
+export type {
+  Author,
+  Cause,
+  CutStop,
+  Ending,
+  Item,
+  StopReason,
+  WholeStop,
+} from "./content/item.ts";
+export { checkTranscript, repairTranscript } from "./content/transcript.ts";
+export type { Transcript, TranscriptFault, TranscriptFaultCode } from "./content/transcript.ts";
+export { addUsage, noUsage } from "./content/usage.ts";
+export type { Usage } from "./content/usage.ts";
+export type {
+  AppendBytes,
+  AppendText,
+  BeginPart,
+  CommitPart,
+  Delta,
+  PartOpening,
+  ReplaceStructured,
+  SetMetadata,
+} from "./delta/delta.ts";
+export { fold, foldAll } from "./delta/fold.ts";
+export { emptyDraft, textOf } from "./delta/draft.ts";
+export type {
+  ByteRope,
+  CommittedPart,
+  Draft,
+  DraftLimits,
+  DraftPart,
+  Fault,
+  FaultCode,
+  OpenPart,
+} from "./delta/draft.ts";
+export type {
+  Fact,
+  FactBody,
+  FactEnvelope,
+  FactOf,
+  Input,
+  LiveEvent,
+  RunOutcome,
+} from "./event/event.ts";
+export type { Batch, LanePosition } from "./event/batch.ts";
+export { apply } from "./event/apply.ts";
+export type { Applied, Missing, Verdict } from "./event/apply.ts";
+export { emptyState } from "./event/state.ts";
+export type {
+  ActiveRun,
+  Approval,
+  ClosedLane,
+  Compaction,
+  OpenLane,
+  QueuedInput,
+  SessionState,
+} from "./event/state.ts";
+export { project } from "./event/project.ts";
+export type {
+  ToolState,
+  View,
+  ViewApproval,
+  ViewInput,
+  ViewItem,
+  ViewPart,
+  ViewToolCall,
+} from "./event/view.ts";
+export { narrate } from "./event/narrate.ts";
+export type { Narration } from "./event/narrate.ts";
+
+// For whoever writes a provider, a store, a server or a client.
+export { checkJson, equalJson } from "./json.ts";
+export { parseJson } from "./scan-json.ts";
+export type { ParsedJson } from "./scan-json.ts";
+export { List } from "./list.ts";
+export { parseArguments } from "./content/arguments.ts";
+export type { ArgumentFault, ParsedArguments } from "./content/arguments.ts";
+export { fillOf, wholeText } from "./delta/delta.ts";
+export { defaultDraftLimits, joinBytes } from "./delta/draft.ts";
+export { verify } from "./delta/verify.ts";
+export { assemblePart, commitOf } from "./delta/fold.ts";
+export { commitDraft } from "./delta/commit.ts";
+export type { ItemHead } from "./delta/commit.ts";
+export { coalesce } from "./delta/coalesce.ts";
+export type { CoalesceOptions } from "./delta/coalesce.ts";
+export { restate } from "./delta/restate.ts";
+export { packEpoch, unpackEpoch } from "./event/epoch.ts";
+export type { Epoch, EpochFields } from "./event/epoch.ts";
+export { replay } from "./event/reduce.ts";
+export { cursorOf } from "./event/cursor.ts";
+export type { Cursor } from "./event/cursor.ts";
+export { restore, snapshot } from "./event/snapshot.ts";
+export type { Snapshot } from "./event/snapshot.ts";
+export { restateLane } from "./event/lane.ts";
+export { createLaneWriter } from "./lane/lane-writer.ts";
+export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
+export { follow } from "./lane/follow.ts";
+export type { Followed, FollowOptions } from "./lane/follow.ts";
+export type { Clock, MakeId } from "./ports/clock.ts";
+export type { Model, ModelRequest, ModelStream, Reply, ToolDescription } from "./ports/model.ts";
+export { createModelStream } from "./ports/model-stream.ts";
+export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export type { AppendOutcome, EpochSeq, EventLog, Nudge, TailOptions } from "./ports/event-log.ts";
+export type {
+  AcceptOutcome,
+  ClaimOutcome,
+  ClaimRequest,
+  CommitOutcome,
+  CommitRequest,
+  CreateOptions,
+  DriverOutcome,
+  DriverRequest,
+  Floor,
+  LaneFact,
+  ListOptions,
+  OpenOutcome,
+  OpenRequest,
+  PeopleFact,
+  ReadOptions,
+  SessionRecord,
+  SessionStore,
+} from "./ports/session-store.ts";
+export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
+export { decodeMessage, encodeMessage } from "./wire/message-codec.ts";
+export type { Message } from "./wire/message-codec.ts";
+export type { Decoded, WireFault, WireFaultCode } from "./wire/shape.ts";
+export { decodeCursor, encodeCursor } from "./wire/cursor-codec.ts";
+export { createSseDecoder, encodeSse, encodeSseComment } from "./wire/sse.ts";
+export type { SseDecoder, SseDecoderOptions, SseEvent, SseItem } from "./wire/sse.ts";

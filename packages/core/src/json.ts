@@ -1,0 +1,131 @@
+/** A value that survives JSON unchanged. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+/** Facts about a part or item that are not its content. Set or replaced whole, never merged. */
+export type Metadata = JsonObject;
+
+/** How large a JSON value or text may be. All are memory bounds; text counts UTF-16 units. */
+export interface JsonLimits {
+  readonly depth: number;
+  /** Keys of one object. */
+  readonly keys: number;
+  /** The whole text. */
+  readonly length: number;
+}
+
+export const defaultJsonLimits: JsonLimits = { depth: 64, keys: 10_000, length: 2 * 1024 * 1024 };
+
+/** What is wrong with a JSON text or value. Nothing is ever repaired. */
+export type JsonFaultCode =
+  | "bad_json"
+  /** The text ends before its value does. */
+  | "truncated"
+  /** A whole value, and then something else. */
+  | "trailing_data"
+  /** Two parsers may disagree on which of the two counts, so neither does. */
+  | "duplicate_key"
+  /** `__proto__`, or `prototype` inside `constructor`. */
+  | "forbidden_key"
+  | "too_deep"
+  | "too_large"
+  /** An integer beyond 2^53 - 1, or a number that overflows: it would be rounded in silence. */
+  | "inexact_number"
+  /** Half of a surrogate pair: it can't be stored or sent as UTF-8. */
+  | "malformed_text"
+  /** Not JSON at all: undefined, a function, a cycle, a class instance. */
+  | "not_json";
+
+export interface JsonFault {
+  readonly code: JsonFaultCode;
+  /** Where in the text, in UTF-16 units. */
+  readonly at?: number;
+  /** The key or path that it is about. */
+  readonly key?: string;
+}
+
+/** True for keys by which parsed data could reach a prototype. */
+export function isForbiddenKey(key: string, parent: string | undefined): boolean {
+  return key === "__proto__" || (key === "prototype" && parent === "constructor");
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Checks a value in memory: plain data, well-formed, within the limits. Linear in the value; a cycle
+ * ends at the depth limit. Returns the first fault found.
+ */
+export function checkJson(
+  value: unknown,
+  limits: JsonLimits = defaultJsonLimits,
+): JsonFault | undefined {
+  let budget = limits.length;
+  const visit = (
+    node: unknown,
+    depth: number,
+    parent: string | undefined,
+  ): JsonFault | undefined => {
+    switch (typeof node) {
+      case "string":
+        budget -= node.length;
+        if (!node.isWellFormed()) return { code: "malformed_text" };
+        break;
+      case "number":
+        budget -= 8;
+        if (!Number.isFinite(node)) return { code: "inexact_number" };
+        break;
+      case "boolean":
+        budget -= 4;
+        break;
+      case "object": {
+        if (node === null) break;
+        if (depth >= limits.depth) return { code: "too_deep" };
+        if (Array.isArray(node)) {
+          budget -= node.length;
+          if (budget < 0) return { code: "too_large" };
+          for (const child of node) {
+            const fault = visit(child, depth + 1, undefined);
+            if (fault) return fault;
+          }
+          break;
+        }
+        const prototype: unknown = Object.getPrototypeOf(node);
+        if (prototype !== Object.prototype && prototype !== null) return { code: "not_json" };
+        const keys = Object.keys(node);
+        if (keys.length > limits.keys) return { code: "too_large" };
+        for (const key of keys) {
+          budget -= key.length + 1;
+          if (isForbiddenKey(key, parent)) return { code: "forbidden_key", key };
+          if (!key.isWellFormed()) return { code: "malformed_text", key };
+          const fault = visit((node as Record<string, unknown>)[key], depth + 1, key);
+          if (fault) return fault;
+        }
+        break;
+      }
+      default:
+        return { code: "not_json" };
+    }
+    return budget < 0 ? { code: "too_large" } : undefined;
+  };
+  return visit(value, 0, undefined);
+}
+
+/** Equality by value of two JSON values. The order of keys does not count. */
+export function equalJson(left: Json | undefined, right: Json | undefined): boolean {
+  if (Object.is(left, right)) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) {
+    return left === right; // 0 and -0 are one value in JSON text
+  }
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((value: Json, index) => equalJson(value, right[index] as Json));
+  }
+  const a = left as JsonObject;
+  const b = right as JsonObject;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
+}

@@ -1,0 +1,286 @@
+import type { Author } from "../content/item.ts";
+import { coalesce } from "../delta/coalesce.ts";
+import type { Delta } from "../delta/delta.ts";
+import { defaultDraftLimits } from "../delta/draft.ts";
+import type { Draft, DraftLimits, Fault } from "../delta/draft.ts";
+import type { Batch } from "../event/batch.ts";
+import type { Epoch } from "../event/epoch.ts";
+import { schemaVersion } from "../event/event.ts";
+import type { LiveEvent } from "../event/event.ts";
+import { continueLane, openLane, restateLane } from "../event/lane.ts";
+import type { OpenLane } from "../event/state.ts";
+import type { CallId, ItemId, PartId, RunId, SessionId, SessionUid, TurnId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { EventLog } from "../ports/event-log.ts";
+
+export interface LaneWriterOptions {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly itemId: ItemId;
+  readonly lane: number;
+  readonly epoch: Epoch;
+  /** The head at which the store opened the lane. */
+  readonly head: number;
+  readonly author: Author;
+  readonly callId?: CallId | undefined;
+  readonly tool?: string | undefined;
+  readonly model?: string | undefined;
+  readonly limits?: DraftLimits | undefined;
+  /** How long deltas are gathered before they go out as one batch. */
+  readonly windowMs?: number | undefined;
+  /** Gathered content of this many UTF-16 units or bytes goes out at once. */
+  readonly windowSize?: number | undefined;
+  /** How long an open lane may be silent before it says where it is. */
+  readonly idleMs?: number | undefined;
+}
+
+/**
+ * The one writer of a lane. It folds what it is given, gathers it, numbers it, and puts it into the
+ * log in order, one batch at a time. The first content of each part goes out at once. When the log
+ * has lost the lane or a reader asks, it says everything again as one batch from 0. What it writes
+ * is not durable: committing the item is, and closes the lane.
+ */
+export interface LaneWriter {
+  /** What has been written so far. */
+  readonly draft: () => Draft;
+  /** Takes a delta. An illegal one is not written, and its fault is returned. */
+  readonly write: (delta: Delta) => Fault | undefined;
+  /** Takes what is not content: progress, a stall, a retry. */
+  readonly tell: (
+    event: Exclude<LiveEvent, { readonly type: "content_delta" | "attempt_started" }>,
+  ) => void;
+  /** Settles once the log has all that was taken, or can't take it now, or has fenced the writer. */
+  readonly flush: () => Promise<void>;
+  /** Aborted when another writer holds the lane. This one is silent from then on. */
+  readonly fenced: AbortSignal;
+  /** Flushes and stops. */
+  readonly close: () => Promise<void>;
+}
+
+/** A lane is said anew once this much was said since the last time, or as much as it is long. */
+const restateAfter = 8 * 1024;
+/** Readers who ask for a lane again and again are answered this often. */
+const reseedEveryMs = 1_000;
+
+export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
+  const writer = new Writer(options);
+  return {
+    draft: () => writer.lane.draft,
+    write: (delta) => writer.write(delta),
+    tell: (event) => void writer.take(event, event.type !== "tool_execution_update"),
+    flush: () => writer.flush(),
+    fenced: writer.fenced.signal,
+    close: () => writer.close(),
+  };
+}
+
+class Writer {
+  readonly fenced = new AbortController();
+  lane: OpenLane;
+  readonly #options: LaneWriterOptions;
+  readonly #envelope: Omit<Batch, "first" | "last" | "time" | "events">;
+  readonly #stop = new AbortController();
+  /** Parts that have begun and whose first content has not gone out. */
+  readonly #fresh = new Set<PartId>();
+  readonly #running: Promise<unknown>;
+  #pending: LiveEvent[];
+  #pendingSize = 0;
+  #seq = -1;
+  /** What was said since the lane was last said whole, and how long that was. */
+  #tailSize = 0;
+  #wholeSize = 0;
+  #urgent = true;
+  #reseed = false;
+  #answeredAt = -Infinity;
+  #resting: AbortController | undefined;
+  #flushed: (() => void)[] = [];
+
+  constructor(options: LaneWriterOptions) {
+    const opening = openingOf(options);
+    this.#options = options;
+    this.#envelope = envelopeOf(options);
+    this.#pending = [opening];
+    const batch = {
+      ...this.#envelope,
+      first: 0,
+      last: 0,
+      time: options.clock.now(),
+      events: [opening],
+    };
+    // The batch begins with its opening, so there is a lane.
+    this.lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
+    // Without nudges readers wait for the next time that the lane is said whole.
+    this.#running = Promise.all([this.#run(), this.#listen().catch(() => undefined)]);
+  }
+
+  write(delta: Delta): Fault | undefined {
+    const begins = delta.op === "begin_part";
+    const now = begins || delta.op === "commit_part" || this.#fresh.has(delta.partId);
+    const fault = this.take({ type: "content_delta", delta }, now);
+    if (!begins) this.#fresh.delete(delta.partId);
+    else if (fault === undefined) this.#fresh.add(delta.partId);
+    return fault;
+  }
+
+  /** `now`: somebody is waiting to see this. */
+  take(event: LiveEvent, now: boolean): Fault | undefined {
+    if (this.#stop.signal.aborted || this.fenced.signal.aborted) return undefined;
+    const next = continueLane(this.lane, [event]);
+    if (next.draft.fault !== undefined) return next.draft.fault;
+    this.lane = next;
+    this.#pending.push(event);
+    this.#pendingSize += sizeOf(event);
+    if (now || this.#pendingSize >= (this.#options.windowSize ?? 4_096)) this.#hurry();
+    else if (this.#pending.length === 1) this.#resting?.abort(); // from idling to gathering
+    return undefined;
+  }
+
+  async flush(): Promise<void> {
+    if (this.fenced.signal.aborted || this.#stop.signal.aborted) return;
+    const flushed = new Promise<void>((resolve) => this.#flushed.push(resolve));
+    this.#hurry();
+    await flushed;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    this.#stop.abort();
+    this.#resting?.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { windowMs = 50, idleMs = 15_000 } = this.#options;
+    while (!this.#over()) {
+      if (this.#pending.length === 0 && !this.#reseed) {
+        this.#settle();
+        if (await this.#rest(idleMs)) continue;
+        this.#pending.push({ type: "lane_idled" });
+        this.#urgent = true;
+      }
+      if (!this.#urgent) await this.#rest(windowMs);
+      await this.#send();
+    }
+    this.#stop.abort();
+    this.#settle();
+  }
+
+  async #listen(): Promise<void> {
+    const { log, uid, lane, clock } = this.#options;
+    for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
+      if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
+      if (clock.now() - this.#answeredAt < reseedEveryMs) continue;
+      this.#answeredAt = clock.now();
+      this.#reseed = true;
+      this.#hurry();
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { log, uid, epoch } = this.#options;
+    const batch = this.#nextBatch();
+    this.#urgent = false;
+    const answer = await log.append(uid, batch).catch(() => undefined);
+    if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
+    // Lost, or nobody knows: everything again, which is right in both cases.
+    const lost = answer === undefined || answer.outcome === "absent";
+    this.#reseed ||= lost || this.#tailSize >= Math.max(restateAfter, this.#wholeSize);
+    if (answer !== undefined) return;
+    this.#settle();
+    if (this.#stop.signal.aborted) this.#reseed = false; // the item is in the store; the log can do without
+    else await this.#rest(reseedEveryMs);
+  }
+
+  #nextBatch(): Batch {
+    const first = this.#reseed ? 0 : this.#seq + 1;
+    const events = coalesceEvents(this.#pending);
+    // Said whole, the lane takes one number for all that was waiting.
+    this.#seq += this.#reseed ? 1 : events.length;
+    this.lane = { ...this.lane, seq: this.#seq, time: this.#options.clock.now() };
+    const batch = this.#reseed
+      ? restateLane(this.lane, this.#options)
+      : { ...this.#envelope, first, last: this.#seq, time: this.lane.time, events };
+    const size = batch.events.reduce((sum, event) => sum + sizeOf(event), 0);
+    this.#tailSize = first === 0 ? 0 : this.#tailSize + size;
+    if (first === 0) this.#wholeSize = size;
+    this.#pending = [];
+    this.#pendingSize = 0;
+    this.#reseed = false;
+    return batch;
+  }
+
+  #over(): boolean {
+    const empty = this.#pending.length === 0 && !this.#reseed;
+    return this.fenced.signal.aborted || (this.#stop.signal.aborted && empty);
+  }
+
+  #hurry(): void {
+    this.#urgent = true;
+    this.#resting?.abort();
+  }
+
+  /** True if it was cut short, because there is something to do. */
+  async #rest(ms: number): Promise<boolean> {
+    if (this.#stop.signal.aborted) return true;
+    const resting = new AbortController();
+    this.#resting = resting;
+    await this.#options.clock.sleep(ms, resting.signal);
+    this.#resting = undefined;
+    return resting.signal.aborted;
+  }
+
+  #settle(): void {
+    for (const done of this.#flushed) done();
+    this.#flushed = [];
+  }
+}
+
+function openingOf({ author, callId, tool, model }: LaneWriterOptions): LiveEvent {
+  return {
+    type: "attempt_started",
+    author,
+    ...(callId === undefined ? {} : { callId }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function envelopeOf(options: LaneWriterOptions): Omit<Batch, "first" | "last" | "time" | "events"> {
+  const { sessionId, runId, turnId, itemId, lane, epoch, head } = options;
+  return { v: schemaVersion, sessionId, runId, turnId, itemId, lane, epoch, head };
+}
+
+/** Merges the deltas between other events. */
+function coalesceEvents(events: readonly LiveEvent[]): readonly LiveEvent[] {
+  const merged: LiveEvent[] = [];
+  let deltas: Delta[] = [];
+  const close = (): void => {
+    for (const delta of coalesce(deltas)) merged.push({ type: "content_delta", delta });
+    deltas = [];
+  };
+  for (const event of events) {
+    if (event.type === "content_delta") deltas.push(event.delta);
+    else {
+      close();
+      merged.push(event);
+    }
+  }
+  close();
+  return merged;
+}
+
+function sizeOf(event: LiveEvent): number {
+  if (event.type !== "content_delta") return 16;
+  const { delta } = event;
+  if (delta.op === "append_text" || delta.op === "append_bytes") return delta.chunk.length;
+  if (delta.op !== "commit_part") return 64;
+  return "text" in delta.part
+    ? delta.part.text.length
+    : "raw" in delta.part
+      ? delta.part.raw.length
+      : 64;
+}

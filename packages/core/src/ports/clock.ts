@@ -1,0 +1,10 @@
+/** Time comes in through here, so that a test can hold it still. Clocks order nothing. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Resolves after that long, or as soon as the signal is aborted. Never rejects. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Makes ids that are never made twice. The name of the sort may show in the id. */
+export type MakeId = (sort: "session" | "run" | "turn" | "item" | "input" | "approval") => string;

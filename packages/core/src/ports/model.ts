@@ -1,0 +1,46 @@
+import type { Transcript } from "../content/transcript.ts";
+import type { Ending } from "../content/item.ts";
+import type { Part } from "../content/part.ts";
+import type { Usage } from "../content/usage.ts";
+import type { Delta } from "../delta/delta.ts";
+import type { Json, JsonObject } from "../json.ts";
+
+/** What the loop calls: a request in, deltas out. */
+export interface Model {
+  /** As `protocol/model`; it stands on the items that the model writes. */
+  readonly id: string;
+  readonly stream: (request: ModelRequest) => ModelStream;
+}
+
+export interface ModelRequest {
+  readonly transcript: Transcript;
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly ToolDescription[] | undefined;
+  /** Settings of the model, passed on as they are. */
+  readonly settings?: JsonObject | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a model is told of a tool. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** A JSON Schema. */
+  readonly input: Json;
+}
+
+/**
+ * One request seen in two ways: its deltas as they come, and what it came to. Neither waits for the
+ * other, and both come from the same request. One consumer; leaving the loop ends the request.
+ */
+export interface ModelStream extends AsyncIterable<Delta> {
+  /** Always settles, never rejects: abort, truncation and failure are endings of the reply. */
+  readonly result: Promise<Reply>;
+}
+
+/** An item without the identity that its session gives it. */
+export type Reply = Ending & {
+  readonly parts: readonly Part[];
+  readonly usage?: Usage;
+  readonly model: string;
+};

@@ -1,0 +1,136 @@
+import type { Item } from "../content/item.ts";
+import type { Epoch } from "../event/epoch.ts";
+import type { Fact, FactBody } from "../event/event.ts";
+import type { ItemId, SessionId, SessionUid } from "../ids.ts";
+import type { Metadata } from "../json.ts";
+
+/**
+ * Facts, for ever, and the claims by which exactly one writer may add each of them. Three sorts of
+ * writers have three doors: people by `accept`, a lane's writer by `open` and `commit`, the driver
+ * by `append`. Each call is all or nothing, and what it answers has been stored. The facts that a
+ * call stored come back with it, for the caller to announce: durable first, then announced.
+ */
+export interface SessionStore {
+  /** Throws `session_exists` if the name is in use. */
+  readonly create: (options: CreateOptions) => Promise<SessionRecord>;
+  readonly find: (sessionId: SessionId) => Promise<SessionRecord | undefined>;
+  readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
+  /** Deletes the session and its facts. The name may be used again, under another uid. */
+  readonly remove: (uid: SessionUid) => Promise<void>;
+
+  /** Facts after the given one, in order, read from the primary. */
+  readonly read: (uid: SessionUid, options?: ReadOptions) => Promise<readonly Fact[]>;
+  /** The number of the last fact, read from the primary. */
+  readonly head: (uid: SessionUid) => Promise<number>;
+  /** The lanes that an attempt has opened and nothing has closed: those a reader asks the log for. */
+  readonly floors: (uid: SessionUid) => Promise<readonly Floor[]>;
+
+  /** Takes the session from the incarnation that the caller read, by compare-and-set. */
+  readonly claim: (uid: SessionUid, claim: ClaimRequest) => Promise<ClaimOutcome>;
+  /** Stores what a person said: once for each key, at any head. */
+  readonly accept: (uid: SessionUid, key: string, body: PeopleFact) => Promise<AcceptOutcome>;
+  /** Raises the lane's floor to this epoch, and stores the intent with it, in one statement. */
+  readonly open: (uid: SessionUid, request: OpenRequest) => Promise<OpenOutcome>;
+  /** Stores an item, and its settlement if it has one, for the writer that holds the lane. */
+  readonly commit: (uid: SessionUid, request: CommitRequest) => Promise<CommitOutcome>;
+  /** Stores what the driver decided, if it holds the session and the head has not moved. */
+  readonly append: (uid: SessionUid, request: DriverRequest) => Promise<DriverOutcome>;
+
+  /** A new session that begins with this one's facts up to `n`, and goes on from their incarnation. */
+  readonly fork: (
+    uid: SessionUid,
+    options: CreateOptions & { readonly n: number },
+  ) => Promise<SessionRecord>;
+}
+
+export interface CreateOptions {
+  readonly sessionId: SessionId;
+  readonly metadata?: Metadata | undefined;
+}
+
+export interface ListOptions {
+  /** Sessions whose id is after this one, in the order of their ids. */
+  readonly after?: SessionId | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface ReadOptions {
+  readonly after?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface SessionRecord {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly metadata: Metadata;
+  readonly incarnation: number;
+  readonly head: number;
+}
+
+export interface Floor {
+  readonly lane: number;
+  readonly epoch: Epoch;
+}
+
+/** A fact as its writer knows it: number and time are the store's to give. */
+type BodyOf<Type extends FactBody["type"]> = Extract<FactBody, { readonly type: Type }>;
+export type PeopleFact = BodyOf<"input_accepted" | "queue_updated" | "approval_resolved">;
+export type LaneFact = BodyOf<"item_committed" | "item_replaced">;
+
+export interface ClaimRequest {
+  /** The incarnation that the caller read before it proved itself the rightful driver. */
+  readonly from: number;
+  /** After an operator's reset: undo the facts above this one. */
+  readonly to?: number | undefined;
+}
+
+export type ClaimOutcome =
+  | { readonly outcome: "claimed"; readonly incarnation: number; readonly facts: readonly Fact[] }
+  /** Somebody else was first. */
+  | { readonly outcome: "moved"; readonly incarnation: number };
+
+export type AcceptOutcome =
+  | { readonly outcome: "accepted"; readonly facts: readonly Fact[] }
+  /** This key was accepted before, with the same content. */
+  | { readonly outcome: "duplicate"; readonly fact: Fact }
+  /** `settled`: the input is an item already, or the question was answered. `unknown`: no such thing. */
+  | { readonly outcome: "refused"; readonly reason: "key_reused" | "settled" | "unknown" };
+
+export interface OpenRequest {
+  readonly lane: number;
+  readonly epoch: Epoch;
+  /** The reserved id. */
+  readonly itemId: ItemId;
+  readonly intent?: BodyOf<"tool_execution_started"> | undefined;
+}
+
+export type OpenOutcome =
+  | { readonly outcome: "opened"; readonly head: number; readonly facts: readonly Fact[] }
+  /** The item exists already: an earlier attempt's answer was lost. */
+  | { readonly outcome: "exists"; readonly item: Item }
+  /** Not above the lane's floor, or the session has another driver. */
+  | { readonly outcome: "fenced" };
+
+export interface CommitRequest {
+  readonly fact: LaneFact & { readonly lane: number; readonly epoch: Epoch };
+  /** Stored in the same transaction, after the item. */
+  readonly settlement?: readonly BodyOf<"tool_execution_finished" | "usage_reported">[] | undefined;
+}
+
+export type CommitOutcome =
+  | { readonly outcome: "committed"; readonly facts: readonly Fact[] }
+  | { readonly outcome: "exists"; readonly item: Item }
+  | { readonly outcome: "fenced" };
+
+export interface DriverRequest {
+  readonly incarnation: number;
+  /** The head that the decision rests on. */
+  readonly head: number;
+  readonly bodies: readonly FactBody[];
+}
+
+export type DriverOutcome =
+  | { readonly outcome: "appended"; readonly facts: readonly Fact[] }
+  /** Something was said meanwhile: decide again. */
+  | { readonly outcome: "moved"; readonly head: number }
+  | { readonly outcome: "fenced" };

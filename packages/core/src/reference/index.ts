@@ -1,0 +1,14 @@
+export { manualClock } from "./manual-clock.ts";
+export type { ManualClock } from "./manual-clock.ts";
+export { countingIds, randomId, systemClock } from "./system.ts";
+export { memoryEventLog } from "./memory-event-log.ts";
+export type { MemoryEventLog, MemoryEventLogOptions } from "./memory-event-log.ts";
+export { memorySessionStore } from "./memory-session-store.ts";
+export type { MemorySessionStoreOptions } from "./memory-session-store.ts";
+export { SessionLedger } from "./session-ledger.ts";
+export type { LedgerOptions } from "./session-ledger.ts";
+export { scriptedModel } from "./scripted-model.ts";
+export type { ScriptedModelOptions } from "./scripted-model.ts";
+export { call, callRaw, emit, fail, say, stall, think, truncate } from "./script.ts";
+export type { CallOptions, ScriptedPart, ScriptedReply } from "./script.ts";
+export { trace } from "./trace.ts";

@@ -1,0 +1,51 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** A clock that moves only when it is told to. */
+export interface ManualClock extends Clock {
+  /** Moves time on, waking sleepers in the order of their times, and lets each one act. */
+  readonly advance: (ms: number) => Promise<void>;
+  /** How many are asleep. */
+  readonly sleepers: () => number;
+}
+
+export function manualClock(start = 0): ManualClock {
+  let now = start;
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (signal?.aborted === true) return;
+    await new Promise<void>((resolve) => {
+      const sleeper = { at: now + Math.max(0, ms), wake: resolve };
+      sleepers.push(sleeper);
+      const leave = (): void => {
+        const place = sleepers.indexOf(sleeper);
+        if (place >= 0) sleepers.splice(place, 1);
+        resolve();
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+    });
+  };
+
+  const advance = async (ms: number): Promise<void> => {
+    const end = now + ms;
+    for (;;) {
+      await settle();
+      const next = sleepers
+        .filter((sleeper) => sleeper.at <= end)
+        .toSorted((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      now = Math.max(now, next.at);
+      sleepers.splice(sleepers.indexOf(next), 1);
+      next.wake();
+    }
+    now = end;
+    await settle();
+  };
+
+  return { now: () => now, sleep, advance, sleepers: () => sleepers.length };
+}
+
+/** Enough rounds of the microtask queue for chains of promises to come to rest. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 50; round += 1) await Promise.resolve();
+}

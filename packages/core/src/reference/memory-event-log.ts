@@ -1,0 +1,130 @@
+import { isAfter } from "../event/batch.ts";
+import type { Batch } from "../event/batch.ts";
+import { MillraceError } from "../errors.ts";
+import type { Fact } from "../event/event.ts";
+import type { SessionUid } from "../ids.ts";
+import { createChannel } from "../iterate/channel.ts";
+import type { Channel } from "../iterate/channel.ts";
+import type { AppendOutcome, EpochSeq, EventLog, Nudge, TailOptions } from "../ports/event-log.ts";
+
+export interface MemoryEventLogOptions {
+  /** The batches that a lane keeps. Older ones go, and a reader who needs them sees a gap. */
+  readonly batchesPerLane?: number | undefined;
+  /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
+  readonly announcements?: number | undefined;
+}
+
+/** An EventLog that can lose things on purpose, as a real one does by accident. */
+export interface MemoryEventLog extends EventLog {
+  /** Drops all batches of a session, or of one lane. The fence goes with them, as in any lost log. */
+  readonly lose: (uid: SessionUid, lane?: number) => void;
+}
+
+interface Lane {
+  last: EpochSeq;
+  batches: Batch[];
+}
+
+interface Topic {
+  readonly lanes: Map<number, Lane>;
+  readonly tails: Set<Channel<Fact | Batch>>;
+  readonly nudges: Set<Channel<Nudge>>;
+}
+
+/**
+ * The EventLog of one process, with the full semantics: fenced by epoch, bounded, at most once. It
+ * is also what a single server needs until it has a second one.
+ */
+export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEventLog {
+  const { batchesPerLane = 10_000, announcements = 10_000 } = options;
+  const topics = new Map<SessionUid, Topic>();
+
+  const topicOf = (uid: SessionUid): Topic => {
+    const known = topics.get(uid);
+    if (known !== undefined) return known;
+    const topic: Topic = { lanes: new Map(), tails: new Set(), nudges: new Set() };
+    topics.set(uid, topic);
+    return topic;
+  };
+
+  const append = async (uid: SessionUid, batch: Batch): Promise<AppendOutcome> => {
+    checkBatch(batch);
+    const topic = topicOf(uid);
+    const lane = topic.lanes.get(batch.lane);
+    const end = { epoch: batch.epoch, seq: batch.last };
+    if (lane === undefined && batch.first > 0) return { outcome: "absent" };
+    if (lane !== undefined && !isAfter(end, lane.last.epoch, lane.last.seq)) {
+      return { outcome: "refused", last: lane.last };
+    }
+    const kept = lane === undefined || batch.first === 0 ? [] : lane.batches;
+    kept.push(batch);
+    if (kept.length > batchesPerLane * 2) kept.splice(0, kept.length - batchesPerLane);
+    topic.lanes.set(batch.lane, { last: end, batches: kept });
+    for (const tail of topic.tails) tail.push(batch);
+    return { outcome: "stored" };
+  };
+
+  const read = async (
+    uid: SessionUid,
+    number: number,
+    after?: EpochSeq,
+  ): Promise<readonly Batch[]> => {
+    const held = topics.get(uid)?.lanes.get(number)?.batches.slice(-batchesPerLane) ?? [];
+    return held.filter(
+      (batch) =>
+        after === undefined ||
+        isAfter({ epoch: batch.epoch, seq: batch.last }, after.epoch, after.seq),
+    );
+  };
+
+  const subscribe = <T>(
+    channels: Set<Channel<T>>,
+    signal: AbortSignal | undefined,
+  ): AsyncIterable<T> => {
+    const channel = createChannel<T>(announcements, () => {
+      channels.delete(channel);
+      signal?.removeEventListener("abort", channel.end);
+    });
+    channels.add(channel);
+    if (signal?.aborted === true) channel.end();
+    else signal?.addEventListener("abort", channel.end, { once: true });
+    return channel;
+  };
+
+  return {
+    append,
+    read,
+    announce: async (uid, fact) => {
+      for (const tail of topicOf(uid).tails) tail.push(fact);
+    },
+    tail: async (uid, { signal }: TailOptions = {}) => subscribe(topicOf(uid).tails, signal),
+    nudge: async (uid, nudge) => {
+      for (const channel of topicOf(uid).nudges) channel.push(nudge);
+    },
+    nudges: async (uid, { signal }: TailOptions = {}) => subscribe(topicOf(uid).nudges, signal),
+    remove: async (uid) => {
+      const topic = topics.get(uid);
+      topics.delete(uid);
+      for (const channel of [...(topic?.tails ?? []), ...(topic?.nudges ?? [])]) channel.end();
+    },
+    lose: (uid, lane) => {
+      if (lane === undefined) topics.get(uid)?.lanes.clear();
+      else topics.get(uid)?.lanes.delete(lane);
+    },
+  };
+}
+
+function checkBatch(batch: Batch): void {
+  const sound =
+    Number.isSafeInteger(batch.first) &&
+    batch.first >= 0 &&
+    batch.last >= batch.first &&
+    batch.events.length > 0;
+  const opened = batch.first > 0 || batch.events[0]?.type === "attempt_started";
+  if (!sound || !opened) {
+    throw new MillraceError(
+      "invalid_event",
+      `a batch needs events, first <= last, and from 0 an attempt_started; got ${batch.first} to ${batch.last} with ${batch.events.length}`,
+    );
+  }
+}

@@ -1,0 +1,90 @@
+import { MillraceError } from "../errors.ts";
+import { sessionUid } from "../ids.ts";
+import type { SessionId, SessionUid } from "../ids.ts";
+import type { Metadata } from "../json.ts";
+import type { Clock, MakeId } from "../ports/clock.ts";
+import type { CreateOptions, SessionRecord, SessionStore } from "../ports/session-store.ts";
+import { SessionLedger } from "./session-ledger.ts";
+import { randomId, systemClock } from "./system.ts";
+
+export interface MemorySessionStoreOptions {
+  readonly clock?: Clock | undefined;
+  readonly makeId?: MakeId | undefined;
+}
+
+interface Row {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly metadata: Metadata;
+  readonly ledger: SessionLedger;
+}
+
+/**
+ * The SessionStore of one process, with the full semantics: claims, floors, one item for each
+ * reserved id, compare-and-set on the head. It forgets everything when the process ends.
+ */
+export function memorySessionStore(options: MemorySessionStoreOptions = {}): SessionStore {
+  const { clock = systemClock, makeId = randomId } = options;
+  const rows = new Map<SessionUid, Row>();
+  const names = new Map<SessionId, SessionUid>();
+
+  const rowOf = (uid: SessionUid): Row => {
+    const row = rows.get(uid);
+    if (row === undefined) {
+      throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
+    }
+    return row;
+  };
+  const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
+  const create = ({ sessionId, metadata = {} }: CreateOptions): Row => {
+    if (names.has(sessionId)) {
+      throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+    }
+    const uid = sessionUid(makeId("session"));
+    const ledger = new SessionLedger({ uid, sessionId, now: clock.now });
+    const row = { uid, sessionId, metadata, ledger };
+    rows.set(uid, row);
+    names.set(sessionId, uid);
+    return row;
+  };
+
+  return {
+    create: async (request) => recordOf(create(request)),
+    find: async (sessionId) => {
+      const uid = names.get(sessionId);
+      return uid === undefined ? undefined : recordOf(rowOf(uid));
+    },
+    list: async ({ after, limit = 100 } = {}) =>
+      [...rows.values()]
+        .filter((row) => after === undefined || row.sessionId > after)
+        .toSorted((left, right) => (left.sessionId < right.sessionId ? -1 : 1))
+        .slice(0, limit)
+        .map(recordOf),
+    remove: async (uid) => {
+      const row = rows.get(uid);
+      rows.delete(uid);
+      if (row !== undefined) names.delete(row.sessionId);
+    },
+    read: async (uid, { after = 0, limit } = {}) =>
+      ledgerOf(uid).facts.slice(after, limit === undefined ? undefined : after + limit),
+    head: async (uid) => ledgerOf(uid).facts.length,
+    floors: async (uid) => ledgerOf(uid).floors(),
+    claim: async (uid, request) => ledgerOf(uid).claim(request),
+    accept: async (uid, key, body) => ledgerOf(uid).accept(key, body),
+    open: async (uid, request) => ledgerOf(uid).open(request),
+    commit: async (uid, request) => ledgerOf(uid).commit(request),
+    append: async (uid, request) => ledgerOf(uid).append(request),
+    fork: async (uid, { n, ...request }) => {
+      const source = rowOf(uid);
+      const row = create({ metadata: source.metadata, ...request });
+      const { sessionId } = row;
+      row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })));
+      return recordOf(row);
+    },
+  };
+}
+
+function recordOf({ uid, sessionId, metadata, ledger }: Row): SessionRecord {
+  const { incarnation } = ledger.state;
+  return { uid, sessionId, metadata, incarnation, head: ledger.facts.length };
+}

@@ -1,0 +1,33 @@
+import type { Clock, MakeId } from "../ports/clock.ts";
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener("abort", done, { once: true });
+    }),
+};
+
+/** Ids with 122 random bits, as `run_…`. */
+export const randomId: MakeId = (sort) => `${sort}_${crypto.randomUUID().replaceAll("-", "")}`;
+
+/** Ids that count, for tests and goldens: `run_1`, `run_2`, … */
+export function countingIds(): MakeId {
+  const counts = new Map<string, number>();
+  return (sort) => {
+    const count = (counts.get(sort) ?? 0) + 1;
+    counts.set(sort, count);
+    return `${sort}_${count}`;
+  };
+}

@@ -1,0 +1,220 @@
+import { defaultJsonLimits, isForbiddenKey } from "./json.ts";
+import type { Json, JsonFault, JsonFaultCode, JsonLimits } from "./json.ts";
+
+/** A parsed text, or why it is refused. */
+export type ParsedJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly fault: JsonFault };
+
+/**
+ * The door for JSON text from outside (a model's arguments, a request body). Strict: the grammar of
+ * RFC 8259 and nothing more lenient, no duplicate keys, bounded. Linear in the text.
+ */
+export function parseJson(text: string, limits: JsonLimits = defaultJsonLimits): ParsedJson {
+  const fault = scanJson(text, limits);
+  if (fault) return { ok: false, fault };
+  // The scanner has accepted it, so this can't throw, and no key can touch a prototype.
+  return { ok: true, value: JSON.parse(text) as Json };
+}
+
+class Refusal extends Error {
+  readonly fault: JsonFault;
+  constructor(fault: JsonFault) {
+    super(fault.code);
+    this.fault = fault;
+  }
+}
+
+/** Reads the text once and says what is wrong with it first, if anything. Builds no value. */
+export function scanJson(
+  text: string,
+  limits: JsonLimits = defaultJsonLimits,
+): JsonFault | undefined {
+  if (text.length > limits.length) return { code: "too_large", at: limits.length };
+  const scanner = new Scanner(text, limits);
+  try {
+    scanner.value(0, undefined);
+    scanner.space();
+    if (scanner.at < text.length) return { code: "trailing_data", at: scanner.at };
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.fault;
+    throw error;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/** Recursive descent; the depth limit bounds the recursion. */
+class Scanner {
+  at = 0;
+  readonly #text: string;
+  readonly #limits: JsonLimits;
+
+  constructor(text: string, limits: JsonLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  value(depth: number, parent: string | undefined): void {
+    this.space();
+    switch (this.#code()) {
+      case 0x7b: // {
+        return this.#object(depth, parent);
+      case 0x5b: // [
+        return this.#array(depth);
+      case quote:
+        this.#string();
+        return;
+      case 0x74:
+        return this.#word("true");
+      case 0x66:
+        return this.#word("false");
+      case 0x6e:
+        return this.#word("null");
+      default:
+        return this.#number();
+    }
+  }
+
+  space(): void {
+    for (;;) {
+      const code = this.#code();
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.at += 1;
+    }
+  }
+
+  #object(depth: number, parent: string | undefined): void {
+    if (depth >= this.#limits.depth) this.#refuse("too_deep");
+    this.at += 1;
+    this.space();
+    if (this.#take(0x7d)) return;
+    const seen = new Set<string>();
+    for (;;) {
+      this.space();
+      const start = this.at;
+      if (this.#code() !== quote) this.#unexpected();
+      const key = this.#string();
+      if (isForbiddenKey(key, parent)) this.#refuse("forbidden_key", start, key);
+      if (seen.has(key)) this.#refuse("duplicate_key", start, key);
+      seen.add(key);
+      if (seen.size > this.#limits.keys) this.#refuse("too_large", start);
+      this.space();
+      if (!this.#take(colon)) this.#unexpected();
+      this.value(depth + 1, key);
+      this.space();
+      if (this.#take(0x7d)) return;
+      if (!this.#take(comma)) this.#unexpected();
+    }
+  }
+
+  #array(depth: number): void {
+    if (depth >= this.#limits.depth) this.#refuse("too_deep");
+    this.at += 1;
+    this.space();
+    if (this.#take(0x5d)) return;
+    for (;;) {
+      this.value(depth + 1, undefined);
+      this.space();
+      if (this.#take(0x5d)) return;
+      if (!this.#take(comma)) this.#unexpected();
+    }
+  }
+
+  /** Returns the decoded string, because keys are compared decoded: `\u005f` is `_`. */
+  #string(): string {
+    const start = this.at;
+    let escaped = false;
+    this.at += 1;
+    for (;;) {
+      const code = this.#code();
+      if (Number.isNaN(code)) this.#refuse("truncated");
+      if (code < 0x20) this.#refuse("bad_json");
+      this.at += 1;
+      if (code === quote) break;
+      if (code === backslash) {
+        escaped = true;
+        this.#escape();
+      }
+    }
+    const raw = this.#text.slice(start + 1, this.at - 1);
+    const decoded = escaped ? (JSON.parse(`"${raw}"`) as string) : raw;
+    if (!decoded.isWellFormed()) this.#refuse("malformed_text", start);
+    return decoded;
+  }
+
+  #escape(): void {
+    const code = this.#code();
+    if (Number.isNaN(code)) this.#refuse("truncated");
+    const letter = String.fromCharCode(code);
+    this.at += 1;
+    if (letter === "u") {
+      for (let digit = 0; digit < 4; digit += 1, this.at += 1) {
+        const hex = this.#code();
+        if (Number.isNaN(hex)) this.#refuse("truncated");
+        if (!/[0-9a-fA-F]/.test(String.fromCharCode(hex))) this.#refuse("bad_json");
+      }
+    } else if (!'"\\/bfnrt'.includes(letter)) {
+      this.#refuse("bad_json", this.at - 1);
+    }
+  }
+
+  #word(word: string): void {
+    const found = this.#text.slice(this.at, this.at + word.length);
+    if (found === word) {
+      this.at += word.length;
+    } else if (this.at + found.length === this.#text.length && word.startsWith(found)) {
+      this.#refuse("truncated", this.#text.length);
+    } else {
+      this.#refuse("bad_json");
+    }
+  }
+
+  #number(): void {
+    const start = this.at;
+    this.#take(0x2d); // -
+    if (!this.#take(0x30) && !this.#digits()) this.#unexpected();
+    let whole = true;
+    if (this.#take(0x2e)) {
+      whole = false;
+      if (!this.#digits()) this.#unexpected();
+    }
+    if (this.#take(0x65) || this.#take(0x45)) {
+      whole = false;
+      if (!this.#take(0x2b)) this.#take(0x2d);
+      if (!this.#digits()) this.#unexpected();
+    }
+    const value = Number(this.#text.slice(start, this.at));
+    if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value))) {
+      this.#refuse("inexact_number", start);
+    }
+  }
+
+  #digits(): boolean {
+    const start = this.at;
+    for (let code = this.#code(); code >= 0x30 && code <= 0x39; code = this.#code()) this.at += 1;
+    return this.at > start;
+  }
+
+  #code(): number {
+    return this.#text.charCodeAt(this.at);
+  }
+
+  #take(code: number): boolean {
+    if (this.#code() !== code) return false;
+    this.at += 1;
+    return true;
+  }
+
+  #unexpected(): never {
+    return this.#refuse(this.at >= this.#text.length ? "truncated" : "bad_json");
+  }
+
+  #refuse(code: JsonFaultCode, at = this.at, key?: string): never {
+    throw new Refusal(key === undefined ? { code, at } : { code, at, key });
+  }
+}

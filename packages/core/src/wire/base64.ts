@@ -1,0 +1,51 @@
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const values = new Map(Array.from(alphabet, (letter, value) => [letter.charCodeAt(0), value]));
+/** Pieces are joined at this many letters, so that no argument list or string sum grows too long. */
+const pieceLength = 8_192;
+
+/** Standard base64 with padding. Written out because it must also run where there is no `Buffer` or `btoa`. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  let piece = "";
+  for (let at = 0; at < bytes.length; at += 3) {
+    const left = bytes.length - at;
+    const triple = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    piece +=
+      letter(triple >> 18) +
+      letter(triple >> 12) +
+      (left > 1 ? letter(triple >> 6) : "=") +
+      (left > 2 ? letter(triple) : "=");
+    if (piece.length >= pieceLength) {
+      pieces.push(piece);
+      piece = "";
+    }
+  }
+  return pieces.join("") + piece;
+}
+
+/** The bytes, or nothing if the text is not exactly what `encodeBase64` writes. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 !== 0) return undefined;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
+  const letters = text.length - padding;
+  let bits = 0;
+  let held = 0;
+  let filled = 0;
+  for (let at = 0; at < letters; at += 1) {
+    const value = values.get(text.charCodeAt(at));
+    if (value === undefined) return undefined;
+    held = ((held << 6) | value) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[filled] = (held >> bits) & 0xff;
+    filled += 1;
+  }
+  // Left-over bits that are not zero would be a second spelling of the same bytes.
+  return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+}
+
+function letter(value: number): string {
+  return alphabet.charAt(value & 63);
+}

@@ -1,0 +1,206 @@
+import type { ArgumentFault } from "../content/arguments.ts";
+import type { Author, Cause, Ending, Item, StopReason } from "../content/item.ts";
+import { isCutStop } from "../content/item.ts";
+import type {
+  CustomPart,
+  FilePart,
+  MediaPart,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  ResultStatus,
+  StructuredPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../content/part.ts";
+import type { Usage } from "../content/usage.ts";
+import { callId, itemId, partId } from "../ids.ts";
+import type { Json, JsonObject } from "../json.ts";
+import {
+  amount,
+  bytes,
+  count,
+  exactlyOne,
+  flag,
+  id,
+  isRecord,
+  json,
+  jsonObject,
+  list,
+  malformed,
+  object,
+  oneOf,
+  optional,
+  tagged,
+  text,
+} from "./shape.ts";
+import type { ObjectShape, Shape } from "./shape.ts";
+
+const base = { id: id(partId), metadata: optional(jsonObject) };
+
+const argumentFault = object<ArgumentFault>({
+  // Codes may grow; a reader only needs to know that there is one.
+  code: text as Shape<ArgumentFault["code"]>,
+  at: optional(count),
+  key: optional(text),
+});
+
+/** A tool call before it is known which of its two forms it has. */
+type AnyCall = Omit<ToolCallPart, "input" | "fault"> & {
+  readonly input?: JsonObject;
+  readonly fault?: ArgumentFault;
+};
+
+const toolCall = exactlyOne<ToolCallPart>(
+  object<AnyCall>({
+    ...base,
+    kind: oneOf("tool_call"),
+    callId: id(callId),
+    tool: text,
+    raw: text,
+    opaque: optional(json),
+    input: optional(jsonObject),
+    fault: optional(argumentFault),
+  }),
+  "input",
+  "fault",
+);
+
+type Sourced = { readonly bytes?: Uint8Array; readonly url?: string };
+const source = { bytes: optional(bytes), url: optional(text) };
+
+const media = exactlyOne<MediaPart>(
+  object<Omit<MediaPart, "bytes" | "url"> & Sourced>({
+    ...base,
+    ...source,
+    kind: oneOf("media"),
+    mediaType: text,
+  }),
+  "bytes",
+  "url",
+);
+
+const file = exactlyOne<FilePart>(
+  object<Omit<FilePart, "bytes" | "url"> & Sourced>({
+    ...base,
+    ...source,
+    kind: oneOf("file"),
+    name: text,
+    mediaType: text,
+  }),
+  "bytes",
+  "url",
+);
+
+/** What this version does not know goes through it unchanged. */
+const opaquePart: Shape<OpaquePart> = {
+  encode: (part) => part.original,
+  decode: (value, path) => {
+    if (!isRecord(value) || typeof value["kind"] !== "string")
+      return malformed(path, "a part with a kind");
+    return {
+      kind: "opaque",
+      id: base.id.decode(value["id"], `${path}.id`),
+      original: value as JsonObject,
+    };
+  },
+};
+
+export const part: ObjectShape<Part> = tagged<Part, "kind">(
+  "kind",
+  {
+    text: object<TextPart>({ ...base, kind: oneOf("text"), text }),
+    reasoning: object<ReasoningPart>({
+      ...base,
+      kind: oneOf("reasoning"),
+      text,
+      opaque: optional(json),
+    }),
+    tool_call: toolCall,
+    tool_result: object<ToolResultPart>({
+      ...base,
+      kind: oneOf("tool_result"),
+      callId: id(callId),
+      tool: text,
+      status: oneOf<ResultStatus>("ok", "failed", "denied", "aborted", "unknown"),
+      text,
+      output: optional(json),
+      synthetic: optional(oneOf<true>(true)),
+    }),
+    media,
+    file,
+    structured: object<StructuredPart>({ ...base, kind: oneOf("structured"), value: json }),
+    custom: object<CustomPart>({ ...base, kind: oneOf("custom"), name: text, value: json }),
+  },
+  opaquePart,
+);
+
+/** A part as plain JSON, for whoever writes it elsewhere than in an event. */
+export function encodePart(value: Part): JsonObject {
+  return part.encode(value);
+}
+
+export const usage: Shape<Usage> = object<Usage>({
+  inputTokens: amount,
+  outputTokens: amount,
+  cachedTokens: amount,
+  cacheWriteTokens: optional(amount),
+  reasoningTokens: optional(amount),
+  cost: optional(amount),
+});
+
+export const cause: Shape<Cause> = object<Cause>({
+  code: text,
+  message: text,
+  retryable: optional(flag),
+  evidence: optional(json),
+});
+
+export const author: Shape<Author> = oneOf<Author>("user", "model", "tool", "agent");
+
+export const stopReason: Shape<StopReason> = oneOf<StopReason>(
+  "end",
+  "tools",
+  "length",
+  "filtered",
+  "paused",
+  "aborted",
+  "truncated",
+  "failed",
+);
+
+/** An item before it is known that its ending is whole. */
+type AnyItem = Omit<Item, keyof Ending> & {
+  readonly stop: StopReason;
+  readonly evidence?: Json;
+  readonly cause?: Cause;
+};
+
+const anyItem = object<AnyItem>({
+  id: id(itemId),
+  author,
+  parts: list(part),
+  stop: stopReason,
+  evidence: optional(json),
+  cause: optional(cause),
+  usage: optional(usage),
+  model: optional(text),
+  metadata: optional(jsonObject),
+});
+
+export const item: Shape<Item> = {
+  encode: anyItem.encode,
+  decode: (value, path) => {
+    const decoded = anyItem.decode(value, path);
+    const wanted = isCutStop(decoded.stop) ? "cause" : "evidence";
+    const unwanted = wanted === "cause" ? decoded.evidence : decoded.cause;
+    if (unwanted !== undefined || (wanted === "cause" && decoded.cause === undefined)) {
+      return malformed(
+        path,
+        `an item that ended as ${decoded.stop} to have ${wanted === "cause" ? "a" : "no"} cause`,
+      );
+    }
+    return decoded as Item;
+  },
+};

@@ -1,0 +1,44 @@
+import type { LanePosition } from "../event/batch.ts";
+import type { Cursor } from "../event/cursor.ts";
+import { sessionUid } from "../ids.ts";
+
+/** Cursors travel in a header; servers refuse longer ones. */
+export const maxCursorLength = 256;
+
+/**
+ * The cursor as an opaque text of letters, digits and `_-.~`. It never grows above its limit: lanes
+ * that don't fit are left out, and whoever resumes is sent those lanes from their beginning.
+ */
+export function encodeCursor(cursor: Cursor): string {
+  let text = `1.${cursor.uid}.${cursor.head.toString(36)}`;
+  for (const { lane, epoch, seq } of cursor.lanes) {
+    const position = `.${lane.toString(36)}~${epoch.toString(36)}~${seq.toString(36)}`;
+    if (text.length + position.length > maxCursorLength) break;
+    text += position;
+  }
+  return text;
+}
+
+/** The cursor, or nothing for any other text. Whoever sends that is sent a snapshot. */
+export function decodeCursor(text: string): Cursor | undefined {
+  if (text.length > maxCursorLength) return undefined;
+  const [version, uid = "", head = "", ...rest] = text.split(".");
+  const count = decodeNumber(head);
+  if (version !== "1" || !/^[A-Za-z0-9_-]{1,64}$/.test(uid) || count === undefined)
+    return undefined;
+  const lanes: LanePosition[] = [];
+  for (const position of rest) {
+    const [lane, epoch, seq, ...more] = position.split("~").map(decodeNumber);
+    if (lane === undefined || epoch === undefined || seq === undefined || more.length > 0)
+      return undefined;
+    if (lane <= (lanes.at(-1)?.lane ?? -1)) return undefined;
+    lanes.push({ lane, epoch, seq });
+  }
+  return { uid: sessionUid(uid), head: count, lanes };
+}
+
+/** One spelling for each number, so that equal cursors are equal texts. */
+function decodeNumber(text: string): number | undefined {
+  const value = /^[0-9a-z]{1,11}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN;
+  return Number.isSafeInteger(value) && value.toString(36) === text ? value : undefined;
+}

@@ -1,0 +1,107 @@
+import type {
+  AppendBytes,
+  AppendText,
+  BeginPart,
+  CommitPart,
+  Delta,
+  ReplaceStructured,
+  SetMetadata,
+} from "../delta/delta.ts";
+import { callId, partId } from "../ids.ts";
+import type { CallId } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
+import { part } from "./content-codec.ts";
+import {
+  bytes,
+  decodeBy,
+  id,
+  isRecord,
+  json,
+  jsonObject,
+  malformed,
+  object,
+  oneOf,
+  tagged,
+  text,
+} from "./shape.ts";
+import type { AnyShape, Decoded, ObjectShape } from "./shape.ts";
+
+type BeginBase = Pick<BeginPart, "op" | "partId">;
+type Bare = BeginBase & { readonly kind: "text" | "reasoning" | "structured" };
+type Called = BeginBase & {
+  readonly kind: "tool_call" | "tool_result";
+  readonly callId: CallId;
+  readonly tool: string;
+};
+type Named<Kind extends "media" | "file" | "custom"> = Extract<BeginPart, { readonly kind: Kind }>;
+
+const base = { op: oneOf<"begin_part">("begin_part"), partId: id(partId) };
+const bare = object<Bare>({
+  ...base,
+  kind: oneOf<"text" | "reasoning" | "structured">("text", "reasoning", "structured"),
+});
+const called = object<Called>({
+  ...base,
+  kind: oneOf<"tool_call" | "tool_result">("tool_call", "tool_result"),
+  callId: id(callId),
+  tool: text,
+});
+
+/** A part can't be begun without knowing how it is filled, so a kind of a newer version is refused. */
+const beginPart = tagged<BeginPart, "kind">(
+  "kind",
+  {
+    text: bare,
+    reasoning: bare,
+    structured: bare,
+    tool_call: called,
+    tool_result: called,
+    media: object<Named<"media">>({ ...base, kind: oneOf("media"), mediaType: text }),
+    file: object<Named<"file">>({ ...base, kind: oneOf("file"), name: text, mediaType: text }),
+    custom: object<Named<"custom">>({ ...base, kind: oneOf("custom"), name: text }),
+  },
+  refused("a kind of part of this version"),
+);
+
+export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
+  "op",
+  {
+    begin_part: beginPart,
+    append_text: object<AppendText>({ op: oneOf("append_text"), partId: id(partId), chunk: text }),
+    append_bytes: object<AppendBytes>({
+      op: oneOf("append_bytes"),
+      partId: id(partId),
+      chunk: bytes,
+    }),
+    replace_structured: object<ReplaceStructured>({
+      op: oneOf("replace_structured"),
+      partId: id(partId),
+      value: json,
+    }),
+    set_metadata: object<SetMetadata>({
+      op: oneOf("set_metadata"),
+      partId: id(partId),
+      metadata: jsonObject,
+    }),
+    commit_part: object<CommitPart>({ op: oneOf("commit_part"), partId: id(partId), part }),
+  },
+  refused("an operation of this version"),
+);
+
+export function encodeDelta(value: Delta): JsonObject {
+  return delta.encode(value);
+}
+
+export function decodeDelta(value: unknown): Decoded<Delta> {
+  return decodeBy(delta, value);
+}
+
+function refused(expected: string): AnyShape {
+  return {
+    encode: (value) => value,
+    decode: (value, path) => {
+      const named = isRecord(value) && typeof (value["op"] ?? value["kind"]) === "string";
+      return malformed(path, expected, named ? "unknown_op" : "malformed");
+    },
+  };
+}

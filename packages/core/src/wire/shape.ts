@@ -1,0 +1,202 @@
+import type { Json, JsonObject } from "../json.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+
+/** How one type stands on the wire. Decoding reads only what it knows, and takes nothing on trust. */
+export interface Shape<T> {
+  readonly encode: (value: T) => Json;
+  readonly decode: (value: unknown, path: string) => T;
+}
+
+export type WireFaultCode =
+  | "not_json"
+  /** A field is missing or of another type than the protocol says. */
+  | "malformed"
+  /** A delta of a newer version: a reader must take a snapshot instead of guessing. */
+  | "unknown_op"
+  | "unsupported_version";
+
+/** Why something that came over the wire can't be read. */
+export interface WireFault {
+  readonly code: WireFaultCode;
+  /** Where, as `events[3].delta.chunk`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: WireFault };
+
+class Malformed extends Error {
+  readonly fault: WireFault;
+  constructor(fault: WireFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+/** Leaves a decoder with a fault. Caught in `decodeBy`, and nowhere else. */
+export function malformed(
+  path: string,
+  expected: string,
+  code: WireFaultCode = "malformed",
+): never {
+  throw new Malformed({
+    code,
+    path,
+    message: `${path === "" ? "the record" : path}: expected ${expected}`,
+  });
+}
+
+export function decodeBy<T>(shape: Pick<Shape<T>, "decode">, value: unknown): Decoded<T> {
+  try {
+    return { ok: true, value: shape.decode(value, "") };
+  } catch (error) {
+    if (error instanceof Malformed) return { ok: false, fault: error.fault };
+    throw error;
+  }
+}
+
+function plain<T extends Json>(is: (value: unknown) => boolean, expected: string): Shape<T> {
+  return {
+    encode: (value) => value,
+    decode: (value, path) => (is(value) ? (value as T) : malformed(path, expected)),
+  };
+}
+
+export const text: Shape<string> = plain((value) => typeof value === "string", "a string");
+export const flag: Shape<boolean> = plain((value) => typeof value === "boolean", "true or false");
+export const amount: Shape<number> = plain(
+  (value) => typeof value === "number" && value >= 0,
+  "a number of 0 or more",
+);
+/** A whole number of 0 or more that a double holds exactly. */
+export const count: Shape<number> = plain(
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  "a whole number",
+);
+export const json: Shape<Json> = plain((value) => value !== undefined, "a value");
+export const jsonObject: Shape<JsonObject> = plain(isRecord, "an object");
+
+export const bytes: Shape<Uint8Array> = {
+  encode: encodeBase64,
+  decode: (value, path) =>
+    (typeof value === "string" ? decodeBase64(value) : undefined) ??
+    malformed(path, "bytes in base64"),
+};
+
+/** An id, admitted by the one function that makes it. */
+export function id<T extends string>(admit: (value: string) => T): Shape<T> {
+  return {
+    encode: (value) => value,
+    decode: (value, path) => {
+      if (typeof value !== "string") return malformed(path, "an id");
+      try {
+        return admit(value);
+      } catch {
+        return malformed(path, "an id that can be one");
+      }
+    },
+  };
+}
+
+export function oneOf<T extends string | number | boolean>(...options: readonly T[]): Shape<T> {
+  return plain((value) => (options as readonly unknown[]).includes(value), options.join(" or "));
+}
+
+export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
+  return {
+    encode: (values) => values.map(shape.encode),
+    decode: (value, path) => {
+      if (!Array.isArray(value)) return malformed(path, "a list");
+      return value.map((element, index) => shape.decode(element, `${path}[${index}]`));
+    },
+  };
+}
+
+export interface Optional<T> {
+  readonly optional: Shape<T>;
+}
+
+export function optional<T>(shape: Shape<T>): Optional<T> {
+  return { optional: shape };
+}
+
+/** One entry for each field of the type: the compiler refuses a table that leaves one out. */
+export type Fields<T> = {
+  readonly [Key in keyof T]-?: undefined extends T[Key]
+    ? Optional<Exclude<T[Key], undefined>>
+    : Shape<T[Key]>;
+};
+
+export interface ObjectShape<T> extends Shape<T> {
+  readonly encode: (value: T) => JsonObject;
+}
+
+export function object<T extends object>(fields: Fields<T>): ObjectShape<T> {
+  const entries = Object.entries(fields) as [string, Shape<unknown> | Optional<unknown>][];
+  return {
+    encode: (value) => {
+      const encoded: Record<string, Json> = {};
+      for (const [key, field] of entries) {
+        const own = (value as Record<string, unknown>)[key];
+        if (own !== undefined)
+          encoded[key] = ("optional" in field ? field.optional : field).encode(own);
+      }
+      return encoded;
+    },
+    decode: (value, path) => {
+      if (!isRecord(value)) return malformed(path, "an object");
+      const decoded: Record<string, unknown> = {};
+      for (const [key, field] of entries) {
+        const own = Object.hasOwn(value, key) ? value[key] : undefined;
+        const at = path === "" ? key : `${path}.${key}`;
+        if (!("optional" in field)) decoded[key] = field.decode(own, at);
+        else if (own !== undefined) decoded[key] = field.optional.decode(own, at);
+      }
+      return decoded as T; // every field has been decoded by its own shape
+    },
+  };
+}
+
+/** The shape of some object, which one is not said. */
+export interface AnyShape {
+  readonly encode: (value: never) => Json;
+  readonly decode: (value: unknown, path: string) => object;
+}
+
+/**
+ * A union told apart by one field. The table has an entry for each tag that this version knows;
+ * `unknown` says what to do with the others.
+ */
+export function tagged<T extends object, Tag extends keyof T & string>(
+  tag: Tag,
+  shapes: Readonly<Record<Exclude<T[Tag] & string, "opaque">, AnyShape>>,
+  unknown: AnyShape,
+): ObjectShape<T> {
+  const table = new Map<unknown, AnyShape>(Object.entries(shapes));
+  const shapeOf = (name: unknown): Shape<T> => (table.get(name) ?? unknown) as unknown as Shape<T>;
+  return {
+    encode: (value) => shapeOf(value[tag]).encode(value) as JsonObject,
+    decode: (value, path) => {
+      if (!isRecord(value)) return malformed(path, "an object");
+      return shapeOf(value[tag]).decode(value, path);
+    },
+  };
+}
+
+/** For types with two forms, told apart by which of two fields is there. `T` is their union. */
+export function exactlyOne<T>(shape: AnyShape, one: string, other: string): Shape<T> {
+  return {
+    encode: shape.encode as unknown as Shape<T>["encode"],
+    decode: (value, path) => {
+      const decoded = shape.decode(value, path);
+      if (one in decoded === other in decoded) return malformed(path, `either ${one} or ${other}`);
+      return decoded as T;
+    },
+  };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+/**
+ * Packs every public package as npm would publish it and checks the result: publint for its shape,
+ * attw for its types as each kind of importer sees them.
+ *
+ *     node scripts/check-packages.ts
+ *
+ * Needs the built packages.
+ */
+import { join } from "node:path";
+import { temporaryFolder } from "./temporary.ts";
+import { type Package, execute, publicPackages, report, root } from "./workspace.ts";
+
+/** Packs one package into `folder` and returns what is wrong with it. */
+async function checkPackage({ folder, manifest }: Package, workspace: string): Promise<string[]> {
+  const packed = await execute(
+    ["npm", "pack", "--silent", "--pack-destination", workspace],
+    join(root, folder),
+  );
+  if (!packed.ok) return [`${manifest.name}: npm pack failed\n${packed.output}`];
+  const tarball = join(workspace, packed.output.trim().split("\n").at(-1) ?? "");
+  const judged = await Promise.all([
+    execute(["publint", "run", "--strict", tarball]),
+    execute(["attw", "--profile", "esm-only", tarball]),
+  ]);
+  return judged.filter(({ ok }) => !ok).map(({ output }) => `${manifest.name}:\n${output}`);
+}
+
+using workspace = temporaryFolder();
+const packages = publicPackages();
+const problems = await Promise.all(packages.map((found) => checkPackage(found, workspace.path)));
+report(problems.flat(), `packages: ${packages.length} can be published`);

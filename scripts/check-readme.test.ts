@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { checkReadme } from "./check-readme.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+const program = `import { fold } from "@millrace/core";
+
+export function main(): void {
+  // #region body
+  if (true) {
+    fold();
+  }
+  // #endregion
+}
+`;
+
+const body = "if (true) {\n  fold();\n}\n";
+
+test("a block that equals its region is accepted", () => {
+  expect(check(`<!-- from: main.ts#body -->\n\`\`\`ts\n${body}\`\`\`\n`).problems).toEqual([]);
+});
+
+test("a block that equals its whole file is accepted", () => {
+  expect(check(`<!-- from: main.ts -->\n\n\`\`\`ts\n${program}\`\`\`\n`).problems).toEqual([]);
+});
+
+test("a block that differs from its file is reported, and refreshed in the new text", () => {
+  const readme = (code: string) =>
+    `# Title\n\n<!-- from: main.ts#body -->\n\`\`\`ts\n${code}\`\`\`\n\nText with $& in it.\n`;
+
+  const { text, problems } = check(readme(body.replace("fold", "fond")));
+
+  expect(problems).toEqual(["README.md:3: differs from main.ts: run npm run readme"]);
+  expect(text).toBe(readme(body));
+});
+
+test.each([
+  ["a block without a file", "```ts\nfold();\n```\n", "name the file it is from"],
+  ["an indented block", "- a\n\n  ```ts\n  a\n  ```\n", "a code block starts in the first column"],
+  ["a missing file", "<!-- from: gone.ts -->\n```ts\n```\n", "there is no gone.ts"],
+  ["a missing region", "<!-- from: main.ts#x -->\n```ts\n```\n", "there is no main.ts#x"],
+  [
+    "an unknown npm script",
+    "```sh\nnpm run gone\n```\n",
+    "there is no npm script for: npm run gone",
+  ],
+  ["a missing program", "```sh\nnode gone.ts\n```\n", "there is no gone.ts for: node gone.ts"],
+  [
+    "another command",
+    "```sh\nnpm ci && rm -rf dist\n```\n",
+    "name the file it is from, or leave out: rm -rf dist",
+  ],
+])("%s is reported", (_, readme, problem) => {
+  expect(check(readme).problems).toEqual([expect.stringContaining(`: ${problem}`)]);
+});
+
+test("a shell block of known commands needs no file", () => {
+  const commands = [
+    "git clone https://example.org/millrace.git # the sources",
+    "cd millrace && npm ci",
+    "npm install @millrace/core",
+    "npm test",
+    "npm run -s check -- --fast",
+    "node --conditions=source main.ts",
+  ];
+
+  expect(check(`\`\`\`sh\n${commands.join("\n")}\n\`\`\`\n`).problems).toEqual([]);
+});
+
+test("a block in another language is checked if it names a file", () => {
+  const { problems } = check("<!-- from: main.ts -->\n```json\n{}\n```\n");
+
+  expect(problems).toEqual(["README.md:1: differs from main.ts: run npm run readme"]);
+});
+
+test("a block in another language is nobody's business otherwise", () => {
+  expect(check("```json\n{}\n```\n\n```\ntext\n```\n").problems).toEqual([]);
+});
+
+function check(readme: string): ReturnType<typeof checkReadme> {
+  using folder = temporaryFolder({
+    "README.md": readme,
+    "main.ts": program,
+    "package.json": `{ "name": "x", "scripts": { "check": "true", "test": "true" } }`,
+  });
+  return checkReadme("README.md", folder.path);
+}

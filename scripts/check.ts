@@ -1,0 +1,55 @@
+/**
+ * Runs every check of the repository but the tests: one line per check with its seconds, and what
+ * it printed if it failed.
+ *
+ *     npm run check
+ */
+import { type Outcome, execute, inParallel } from "./workspace.ts";
+
+/** One check. It passes if its command exits with zero. */
+interface Check {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** Whether it looks at dist, and says nothing useful after a failed build. */
+  readonly needsBuild?: boolean;
+}
+
+const build: Check = { name: "build and types", command: ["npm", "run", "build"] };
+
+const checks: readonly Check[] = [
+  { name: "packages", command: script("check-packages"), needsBuild: true },
+  { name: "api reports", command: script("api-report", "--check"), needsBuild: true },
+  { name: "lint", command: ["oxlint"] },
+  { name: "unused code", command: ["knip"] },
+  { name: "size", command: script("size"), needsBuild: true },
+  { name: "format", command: ["oxfmt", "--check"] },
+  { name: "layers", command: script("check-layers") },
+  { name: "readme", command: script("check-readme") },
+];
+
+function script(name: string, ...parameters: string[]): readonly [string, ...string[]] {
+  return ["node", `scripts/${name}.ts`, ...parameters];
+}
+
+/** Runs one check, prints its line, and returns whether it passed. */
+async function run({ name, command }: Check): Promise<boolean> {
+  const start = performance.now();
+  const { ok, output }: Outcome = await execute(command);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
+  console.log(`${ok ? "ok    " : "FAILED"} ${seconds} s  ${name}`);
+  if (!ok) console.log(`\n$ ${command.join(" ")}\n${output}`);
+  return ok;
+}
+
+const start = performance.now();
+const isBuilt = await run(build);
+const possible = checks.filter(({ needsBuild }) => isBuilt || needsBuild !== true);
+for (const { name } of checks) {
+  if (!possible.some((check) => check.name === name)) console.log(`skipped         ${name}`);
+}
+const passed = await inParallel(possible, run);
+
+const failed = [isBuilt, ...passed].filter((ok) => !ok).length;
+const seconds = ((performance.now() - start) / 1000).toFixed(1);
+console.log(`${failed === 0 ? "all checks passed" : `${failed} checks failed`} in ${seconds} s`);
+process.exitCode = failed === 0 ? 0 : 1;

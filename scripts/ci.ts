@@ -1,0 +1,97 @@
+/**
+ * Everything a change must pass, in order, with the seconds of each stage. Goes on after a failure,
+ * so that one run shows all of them. The last line is `N passed, N failed`: every test, every
+ * example and every packed entry counts, and the other stages count one each.
+ *
+ *     .ci/run           on a fresh checkout
+ *     npm run ci        when the dependencies are installed
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { smoke } from "./smoke.ts";
+import { temporaryFolder } from "./temporary.ts";
+import { type Tally, readManifest, root } from "./workspace.ts";
+
+type Stage = () => Tally | Promise<Tally>;
+
+const stages: Readonly<Record<string, Stage>> = {
+  check: () => count(npm("run", "check")),
+  test: runTests,
+  build: () => count(npm("run", "build")),
+  examples: runExamples,
+  "packed packages on an older Node": smoke,
+};
+
+function runTests(): Tally {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "tests.json");
+  const ok = npm(
+    "test",
+    "--",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+  );
+  if (!existsSync(file)) return count(false);
+  const result = JSON.parse(readFileSync(file, "utf8")) as VitestResult;
+  const { numPassedTests: passed, numFailedTests: failed } = result;
+  return { passed, failed: ok ? failed : Math.max(failed, 1) }; // a file may fail without a test
+}
+
+interface VitestResult {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+/** Runs the `test` script of every example, or else its `start` script. */
+function runExamples(): Tally {
+  const results = globSync("examples/*/package.json", { cwd: root })
+    .toSorted()
+    .flatMap((path) => {
+      const { scripts = {} } = readManifest(join(root, path));
+      const name = ["test", "start"].find((candidate) => candidate in scripts);
+      return name === undefined ? [] : [count(npm("run", name, "--workspace", dirname(path)))];
+    });
+  return sum(results);
+}
+
+/** Runs a stage; one that throws has failed, and the next ones still run. */
+async function run(stage: Stage): Promise<Tally> {
+  try {
+    return await stage();
+  } catch (error) {
+    console.error(error);
+    return count(false);
+  }
+}
+
+function npm(...parameters: string[]): boolean {
+  return spawnSync("npm", parameters, { cwd: root, stdio: "inherit" }).status === 0;
+}
+
+function count(ok: boolean): Tally {
+  return ok ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+function sum(tallies: readonly Tally[]): Tally {
+  return {
+    passed: tallies.reduce((total, { passed }) => total + passed, 0),
+    failed: tallies.reduce((total, { failed }) => total + failed, 0),
+  };
+}
+
+const tallies: Tally[] = [];
+const lines: string[] = [];
+for (const [name, stage] of Object.entries(stages)) {
+  console.log(`\n== ${name}`);
+  const start = performance.now();
+  const tally = await run(stage);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  lines.push(`${name}: ${seconds} s, ${tally.passed} passed, ${tally.failed} failed`);
+  tallies.push(tally);
+}
+
+const { passed, failed } = sum(tallies);
+console.log(`\n${lines.join("\n")}\n\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

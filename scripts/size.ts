@@ -1,0 +1,63 @@
+/**
+ * Bundles what a browser would load, minified and gzipped, and holds it against a limit.
+ *
+ *     node scripts/size.ts
+ *
+ * Needs the built packages.
+ */
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+import { report, root } from "./workspace.ts";
+
+/** One program to weigh. */
+interface Budget {
+  readonly what: string;
+  readonly program: string;
+  /** Bytes after gzip. */
+  readonly limit: number;
+}
+
+/** The names a client needs to follow a session: fold, project, and the codecs of the wire. */
+const coreNames: readonly string[] = ["fold"];
+
+const budgets: readonly Budget[] = [
+  {
+    what: "core: fold + project + codecs",
+    program: `export { ${coreNames.join(", ")} } from "@millrace/core";`,
+    limit: 12 * 1024,
+  },
+];
+
+/** Bundles a program for browsers and returns its text, with what it still imports. */
+async function bundle(program: string): Promise<{ code: string; imports: string[] }> {
+  const entry = join(root, "entry-to-weigh.js");
+  const build = await rolldown({
+    input: entry,
+    cwd: root,
+    platform: "browser",
+    logLevel: "silent", // what cannot be resolved stays an import, and is reported as a problem
+    plugins: [
+      {
+        name: "program-from-memory",
+        resolveId: (id) => (id === entry ? id : null),
+        load: (id) => (id === entry ? program : null),
+      },
+    ],
+  });
+  const { output } = await build.generate({ format: "esm", minify: true });
+  const [chunk, ...rest] = output;
+  if (rest.length > 0) throw new Error(`${rest.length + 1} files instead of one: ${program}`);
+  return { code: chunk.code, imports: [...chunk.imports, ...chunk.dynamicImports] };
+}
+
+const problems: string[] = [];
+console.log("what | gzip bytes | limit");
+for (const { what, program, limit } of budgets) {
+  const { code, imports } = await bundle(program);
+  const bytes = gzipSync(code, { level: 9 }).length;
+  console.log(`${what} | ${bytes} | ${limit}`);
+  if (bytes > limit) problems.push(`${what}: ${bytes - limit} bytes above its limit`);
+  if (imports.length > 0) problems.push(`${what}: still imports ${imports.join(", ")}`);
+}
+report(problems, "size: within the limits");

@@ -1,0 +1,49 @@
+/**
+ * Installs the packed packages into an empty project, as a user would, and imports every public
+ * entry on the oldest Node line that we support.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./temporary.ts";
+import { type Tally, execute, publicPackages, root } from "./workspace.ts";
+
+const oldestNode = "22.23.3";
+
+/** Imports each specifier and fails if one offers nothing. Prints one line per specifier. */
+const program = `
+  if (process.version !== "v${oldestNode}") throw new Error("runs on " + process.version);
+  for (const specifier of process.argv.slice(2)) {
+    const names = await import(specifier).then(Object.keys, (error) => error);
+    const ok = Array.isArray(names) && names.length > 0;
+    console.log(ok ? "ok" : "FAILED", specifier, ok ? names.length + " names" : names);
+  }
+`;
+
+/** Runs the smoke test. Needs the built packages. */
+export async function smoke(): Promise<Tally> {
+  using project = temporaryFolder();
+  const packages = publicPackages();
+  const specifiers = packages.flatMap(({ manifest }) =>
+    Object.entries(manifest.exports ?? {})
+      .filter(([, target]) => typeof target !== "string")
+      .map(([subpath]) => join(manifest.name, subpath)),
+  );
+  const folders = packages.map(({ folder }) => join(root, folder));
+  const packed = await execute(["npm", "pack", "--silent", ...folders], project.path);
+  const tarballs = packed.output.trim().split("\n");
+  const dependencies = {
+    node: oldestNode,
+    ...Object.fromEntries(packages.map(({ manifest }, at) => [manifest.name, `./${tarballs[at]}`])),
+  };
+  const manifest = { private: true, type: "module", allowScripts: { node: true }, dependencies };
+  writeFileSync(join(project.path, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(project.path, "program.js"), program);
+
+  const installed = await execute(["npm", "install", "--no-audit", "--no-fund"], project.path);
+  const node = join(project.path, "node_modules/.bin/node");
+  const ran = await execute([node, "program.js", ...specifiers], project.path);
+
+  const passed = ran.output.split("\n").filter((line) => line.startsWith("ok ")).length;
+  console.log(installed.ok ? ran.output : `${packed.output}\n${installed.output}`);
+  return { passed, failed: specifiers.length - passed };
+}

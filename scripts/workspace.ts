@@ -1,0 +1,119 @@
+/** What the other scripts share: where things are, which packages exist, how to run a command. */
+import { spawn } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+/** The top folder of the repository. */
+export const root: string = resolve(import.meta.dirname, "..");
+
+/** The fields of a package.json that the scripts read. */
+export interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** One folder under packages/ with its manifest. */
+export interface Package {
+  /** The folder's name, which is also the name after the npm scope. */
+  readonly id: string;
+  /** The folder, relative to the root. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** One public entry of a package: "." is `index`, "./reference" is `reference`. */
+export interface Entry {
+  readonly name: string;
+  /** The built declaration file, relative to the package folder. */
+  readonly types: string;
+}
+
+export function readManifest(path: string): Manifest {
+  return JSON.parse(readFileSync(path, "utf8")) as Manifest;
+}
+
+/** Every package that has a manifest, in alphabetical order. */
+export function readPackages(top: string = root): Package[] {
+  return globSync("packages/*/package.json", { cwd: top })
+    .toSorted()
+    .map(dirname)
+    .map((folder) => ({
+      id: folder.slice("packages/".length),
+      folder,
+      manifest: readManifest(join(top, folder, "package.json")),
+    }));
+}
+
+/** The packages that are published and have sources. An empty package has nothing to check yet. */
+export function publicPackages(): Package[] {
+  return readPackages().filter(
+    ({ folder, manifest }) => manifest.private !== true && existsSync(join(root, folder, "src")),
+  );
+}
+
+/** The entries that a manifest's `exports` offers to TypeScript users. */
+export function publicEntries(manifest: Manifest): Entry[] {
+  return Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
+    if (typeof target === "string" || target["types"] === undefined) return [];
+    const name = subpath === "." ? "index" : subpath.slice("./".length).replaceAll("/", "-");
+    return [{ name, types: target["types"] }];
+  });
+}
+
+/** How a command ended, with everything it printed. */
+export interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+/** Runs a command with the repository's own tools first on the path. Never rejects. */
+export function execute(
+  command: readonly [string, ...string[]],
+  cwd: string = root,
+): Promise<Outcome> {
+  const [file, ...parameters] = command;
+  const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+  return new Promise((settle) => {
+    const child = spawn(file, parameters, { cwd, env: { ...process.env, PATH: path } });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.on("error", (error) => settle({ ok: false, output: `${file}: ${error.message}\n` }));
+    child.on("close", (code) => settle({ ok: code === 0, output }));
+  });
+}
+
+/** Applies `work` to every item, as many at a time as the machine has cores. Keeps the order. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  return results;
+}
+
+/** How many things went well, and how many did not. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Prints problems and sets the exit code; prints the good news when there are none. */
+export function report(problems: readonly string[], good: string): void {
+  if (problems.length === 0) return console.log(good);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = 1;
+}
