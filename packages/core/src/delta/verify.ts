@@ -3,6 +3,7 @@ import type { Part } from "../content/part.ts";
 import type { PartId } from "../ids.ts";
 import { checkJson, equalJson } from "../json.ts";
 import type { Json } from "../json.ts";
+import { isWellFormed } from "../text.ts";
 import { fillOf } from "./delta.ts";
 import type { CommitPart, Delta } from "./delta.ts";
 import { joinBytes, textLength, textOf } from "./draft.ts";
@@ -33,7 +34,7 @@ export function verifyAt(
   switch (delta.op) {
     case "append_text":
       if (fill !== "text") return wrongKind(part, delta.op);
-      if (!delta.chunk.isWellFormed()) return malformedText(part);
+      if (!isWellFormed(delta.chunk)) return malformedText(part);
       if (textLength(part) + delta.chunk.length > textLimit(draft, part)) return tooLarge(part);
       return undefined;
     case "append_bytes":

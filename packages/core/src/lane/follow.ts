@@ -29,6 +29,9 @@ export interface FollowOptions {
   readonly pollMs?: number | undefined;
 }
 
+/** What waits for a slow reader. Older messages go, and it sees a gap, which is then filled. */
+const waitingMessages = 10_000;
+
 /** One thing for a reader to take, and where it is then. */
 export interface Followed {
   readonly message: Fact | Batch | Snapshot;
@@ -50,7 +53,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
     const tail = await log.tail(uid, { signal: done.signal });
     const { reader, welcome } = await Reader.join(options);
     yield* welcome;
-    for await (const message of withTicks(tail, options, done.signal)) yield* reader.take(message);
+    for await (const message of withTicks(tail, options, done)) yield* reader.take(message);
   } finally {
     signal?.removeEventListener("abort", leave);
     leave();
@@ -180,23 +183,30 @@ function byLane(left: LanePosition, right: LanePosition): number {
 async function* withTicks(
   tail: AsyncIterable<Fact | Batch>,
   { clock, pollMs = 15_000 }: FollowOptions,
-  signal: AbortSignal,
+  done: AbortController,
 ): AsyncGenerator<Fact | Batch | "tick", void, undefined> {
-  const merged = createChannel<Fact | Batch | "tick">(10_000);
+  const merged = createChannel<Fact | Batch | "tick">(waitingMessages);
   const pump = async (): Promise<void> => {
-    for await (const message of tail) merged.push(message);
-    merged.end();
+    try {
+      for await (const message of tail) merged.push(message);
+    } finally {
+      merged.end();
+    }
   };
   const tick = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await clock.sleep(pollMs, signal);
+    while (!done.signal.aborted) {
+      await clock.sleep(pollMs, done.signal);
       merged.push("tick");
     }
   };
-  const working = [pump(), tick()];
+  // A subscription that breaks is the reader's to hear of: it joins anew, from its cursor.
+  const working = Promise.all([pump(), tick()]);
+  const broken = working.then(undefined, (error: unknown) => ({ error }));
   try {
     yield* merged;
   } finally {
-    await Promise.allSettled(working);
+    done.abort();
   }
+  const outcome = await broken;
+  if (outcome !== undefined && "error" in outcome) throw outcome.error;
 }

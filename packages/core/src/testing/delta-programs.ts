@@ -17,7 +17,7 @@ import { encodeDelta } from "../wire/delta-codec.ts";
  * is a shorter, simpler program.
  */
 export const choices = (maxLength: number): fc.Arbitrary<number[]> =>
-  fc.array(fc.nat(0xffffff), { maxLength });
+  fc.array(fc.nat(0xffffff), { maxLength, size: "max" });
 
 const kinds: readonly PartKind[] = [
   "text",
