@@ -1,15 +1,37 @@
 import { defaultServerConditions } from "vite";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 // Tests run on the TypeScript sources: the "source" condition of our packages wins over dist, so
 // no build is needed and no test can pass on a stale one.
 const conditions = ["source", ...defaultServerConditions];
 
+const timed = "packages/*/{src,test}/**/*.perf.test.ts";
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "scripts/*.test.ts"],
-    coverage: { include: ["packages/*/src/**/*.ts"], reportsDirectory: "coverage" },
+    coverage: { include: ["packages/*/src/**/*.ts"], exclude: ["packages/*/src/testing/**"] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "tests",
+          include: ["packages/*/{src,test}/**/*.test.ts", "scripts/*.test.ts"],
+          exclude: [...configDefaults.exclude, timed],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "timed",
+          // A mutant says nothing about time. All others: afterwards, alone, one file at a time.
+          include: process.env["MUTATION"] === "1" ? [] : [timed],
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+        },
+      },
+    ],
   },
 });

@@ -40,6 +40,10 @@ function makeReports({ id, folder, manifest }: Package, workspace: string): Repo
             default: { logLevel: ExtractorLogLevel.Warning, addToApiReportFile: true },
             // Everything exported is public; we have no other release stage.
             "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
+            // A subpath speaks of types that the main entry exports.
+            ...(name === "index"
+              ? {}
+              : { "ae-forgotten-export": { logLevel: ExtractorLogLevel.None } }),
           },
         },
       },
@@ -71,8 +75,11 @@ const compilerOptions = {
 async function checkReports(reports: readonly Report[]): Promise<string[]> {
   const problems: string[] = [];
   for (const { made, kept } of reports) {
-    const before = existsSync(join(root, kept)) ? kept : "/dev/null";
-    const { ok, output } = await execute(["git", "diff", "--no-index", "--", before, made]);
+    if (!existsSync(join(root, kept))) {
+      problems.push(`${kept} is missing: run npm run api`);
+      continue;
+    }
+    const { ok, output } = await execute(["git", "diff", "--no-index", "--", kept, made]);
     if (!ok) problems.push(`${kept} is not up to date: run npm run api\n${output}`);
   }
   return [...problems, ...strayReports(reports).map((kept) => `${kept} belongs to no entry`)];

@@ -126,6 +126,22 @@ test.each(violations)("$rule", ({ plant, reported }) => {
   expect(checkLayers(folder.path, {})).toEqual([reported]);
 });
 
+test("a helper for tests may use test tools", () => {
+  const helper = { "packages/core/src/testing/arbitraries.ts": `export * from "fast-check";\n` };
+  using folder = temporaryFolder({ ...orderly, ...helper });
+
+  expect(checkLayers(folder.path, {})).toEqual([]);
+});
+
+test("shipped code imports no helper for tests", () => {
+  const plant = { "packages/agent/src/a.ts": `export * from "./testing/b.ts";\n` };
+  using folder = temporaryFolder({ ...orderly, ...plant });
+
+  expect(checkLayers(folder.path, {})).toEqual([
+    "packages/agent/src/a.ts:1: agent may not import packages/agent/src/testing/b.ts, which is not shipped",
+  ]);
+});
+
 test("a long test file is no violation", () => {
   const long = { "packages/core/src/long.test.ts": "// a line\n".repeat(lineLimit + 1) };
   using folder = temporaryFolder({ ...orderly, ...long });

@@ -18,6 +18,7 @@ interface Source {
   readonly file: string;
   readonly text: string;
   readonly program: Program;
+  /** Whether it is for tests only: a test, a type test, or a helper under src/testing. */
   readonly isTest: boolean;
   readonly owner: Package;
   readonly rule: layers.PackageRule;
@@ -85,6 +86,7 @@ function checkRelative(specifier: string, { file, isTest, owner }: Source): stri
   const target = posix.join(posix.dirname(file), specifier);
   if (isTest) return undefined;
   if (!target.startsWith(sources)) return `${id} may not import ${target}, outside its own sources`;
+  if (isForTests(target)) return `${id} may not import ${target}, which is not shipped`;
   if (id !== "core" || file === `${sources}index.ts`) return undefined;
 
   const from = firstFolder(file.slice(sources.length));
@@ -130,7 +132,7 @@ function checkIndex({ file, text, program }: Source): string[] {
 function checkLength({ file, text, isTest }: Source, longFiles: object): string[] {
   const lines = text.trimEnd().split("\n").length;
   const isLong = lines > layers.lineLimit;
-  if (isTest || /\/(fixtures|vectors)\//.test(file) || isLong === file in longFiles) return [];
+  if (isTest || isLong === file in longFiles) return [];
   return isLong
     ? [`${file}:${layers.lineLimit}: ${lines} lines, limit ${layers.lineLimit}`]
     : [`${file}:1: no longer long; remove it from longFiles`];
@@ -138,7 +140,11 @@ function checkLength({ file, text, isTest }: Source, longFiles: object): string[
 
 function parse(file: string): Pick<Source, "text" | "program" | "isTest"> {
   const text = readFileSync(file, "utf8");
-  return { text, program: parseSync(file, text).program, isTest: /\.test(-d)?\.ts$/.test(file) };
+  return { text, program: parseSync(file, text).program, isTest: isForTests(file) };
+}
+
+function isForTests(file: string): boolean {
+  return /\.test(-d)?\.ts$|\/src\/testing\//.test(file);
 }
 
 /** Every module a program names: static, dynamic, re-exported, or in an `import("…")` type. */

@@ -19,7 +19,7 @@ const build: Check = { name: "build and types", command: ["npm", "run", "build"]
 const checks: readonly Check[] = [
   { name: "packages", command: script("check-packages"), needsBuild: true },
   { name: "api reports", command: script("api-report", "--check"), needsBuild: true },
-  { name: "lint", command: ["oxlint"] },
+  { name: "lint", command: ["oxlint", "--format=unix"] },
   { name: "unused code", command: ["knip"] },
   { name: "size", command: script("size"), needsBuild: true },
   { name: "format", command: ["oxfmt", "--check"] },

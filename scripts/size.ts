@@ -19,7 +19,21 @@ interface Budget {
 }
 
 /** The names a client needs to follow a session: fold, project, and the codecs of the wire. */
-const coreNames: readonly string[] = ["fold"];
+const coreNames: readonly string[] = [
+  "fold",
+  "foldAll",
+  "apply",
+  "project",
+  "restore",
+  "decodeDelta",
+  "encodeDelta",
+  "decodeMessage",
+  "encodeMessage",
+  "decodeCursor",
+  "encodeCursor",
+  "createSseDecoder",
+  "encodeSse",
+];
 
 const budgets: readonly Budget[] = [
   {

@@ -30,7 +30,7 @@ export type JsonFaultCode =
   | "forbidden_key"
   | "too_deep"
   | "too_large"
-  /** An integer beyond 2^53 - 1, or a number that overflows: it would be rounded in silence. */
+  /** A number beyond 2^53 - 1 without an exponent, or beyond all: it would be rounded in silence. */
   | "inexact_number"
   /** Half of a surrogate pair: it can't be stored or sent as UTF-8. */
   | "malformed_text"

@@ -76,7 +76,7 @@ class Scanner {
       case 0x6e:
         return this.#word("null");
       default:
-        return this.#number();
+        return this.#number(depth);
     }
   }
 
@@ -174,22 +174,21 @@ class Scanner {
     }
   }
 
-  #number(): void {
+  /** Written out in digits, a number must be held exactly; with an exponent it is an approximation. */
+  #number(depth: number): void {
     const start = this.at;
     this.#take(0x2d); // -
     if (!this.#take(0x30) && !this.#digits()) this.#unexpected();
-    let whole = true;
-    if (this.#take(0x2e)) {
-      whole = false;
-      if (!this.#digits()) this.#unexpected();
-    }
-    if (this.#take(0x65) || this.#take(0x45)) {
-      whole = false;
+    if (this.#take(0x2e) && !this.#digits()) this.#unexpected();
+    const exponent = this.#take(0x65) || this.#take(0x45);
+    if (exponent) {
       if (!this.#take(0x2b)) this.#take(0x2d);
       if (!this.#digits()) this.#unexpected();
     }
-    const value = Number(this.#text.slice(start, this.at));
-    if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value))) {
+    // Inside a list or an object something must follow, and it may be more of the number.
+    if (depth > 0 && this.at >= this.#text.length) this.#refuse("truncated");
+    const size = Math.abs(Number(this.#text.slice(start, this.at)));
+    if (size > (exponent ? Number.MAX_VALUE : Number.MAX_SAFE_INTEGER)) {
       this.#refuse("inexact_number", start);
     }
   }

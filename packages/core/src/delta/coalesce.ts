@@ -1,4 +1,7 @@
+import { checkJson } from "../json.ts";
+import { isWellFormed } from "../text.ts";
 import type { AppendBytes, AppendText, Delta } from "./delta.ts";
+import { noDraftLimits } from "./draft.ts";
 
 /** How far neighbours are merged. Left out: without end. */
 export interface CoalesceOptions {
@@ -30,17 +33,35 @@ export function coalesce(
 function endOfRun(deltas: readonly Delta[], start: number, options: CoalesceOptions): number {
   const first = deltas[start] as Delta;
   let end = start + 1;
-  if (first.op === "begin_part" || first.op === "commit_part") return end;
   const room = limitOf(first, options);
-  // Two halves of a character are each a fault; merging them would hide it.
-  if (first.op === "append_text" && !first.chunk.isWellFormed()) return end;
+  if (!canMerge(first)) return end;
   for (let size = sizeOf(first); end < deltas.length; end += 1) {
     const next = deltas[end] as Delta;
     if (next.op !== first.op || next.partId !== first.partId) break;
     size += sizeOf(next);
-    if (size > room || (next.op === "append_text" && !next.chunk.isWellFormed())) break;
+    if (size > room || !canMerge(next)) break;
   }
   return end;
+}
+
+/** An illegal delta is left as it is: merged into its neighbour it would no longer be seen. */
+function canMerge(delta: Delta): boolean {
+  switch (delta.op) {
+    case "append_text":
+      return isWellFormed(delta.chunk);
+    case "append_bytes":
+      return true;
+    case "replace_structured":
+      return checkJson(delta.value, noDraftLimits.json) === undefined;
+    case "set_metadata":
+      return checkJson(delta.metadata, noDraftLimits.json) === undefined;
+    case "begin_part":
+    case "commit_part":
+      return false;
+    default:
+      delta satisfies never;
+      return false;
+  }
 }
 
 function mergeRun(deltas: readonly Delta[], start: number, end: number): Delta {

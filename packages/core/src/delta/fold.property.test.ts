@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { choices, content, legalProgram, wildProgram } from "../testing/delta-programs.ts";
+import { runs } from "../testing/runs.ts";
 import { coalesce } from "./coalesce.ts";
 import { commitDraft } from "./commit.ts";
 import type { Delta } from "./delta.ts";
@@ -11,12 +12,12 @@ import { restate } from "./restate.ts";
 import { verify } from "./verify.ts";
 import { itemId } from "../ids.ts";
 
-const runs = process.env["CAMPAIGN"] === "1" ? 2_500_000 : 25_000;
+const times = runs(25_000, 2_500_000);
 
 function law(name: string, length: number, holds: (numbers: readonly number[]) => void): void {
   test(name, { timeout: 3_600_000 }, () => {
-    fc.assert(fc.property(choices(length), holds), { numRuns: runs });
-    console.log(`count: P2 ${name}, ${runs} programs, 0 failures`);
+    fc.assert(fc.property(choices(length), holds), { numRuns: times });
+    console.log(`count: P2 ${name}, ${times} programs, 0 failures`);
   });
 }
 

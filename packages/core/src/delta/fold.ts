@@ -56,6 +56,7 @@ function step(part: DraftPart | undefined, delta: Delta): DraftPart {
     case "append_text":
       return appended(open, open.tail + delta.chunk);
     case "append_bytes": {
+      if (delta.chunk.length === 0) return open;
       // A copy, because the caller may reuse its buffer for the next read.
       const length = (open.bytes?.length ?? 0) + delta.chunk.length;
       return { ...open, bytes: { chunk: delta.chunk.slice(), before: open.bytes, length } };

@@ -40,11 +40,6 @@ export function lastEpochBefore(incarnation: number): Epoch {
   return packEpoch({ incarnation, generation: 0, attempt: 0 }) - 1;
 }
 
-/** True for a number that can be an epoch. */
-export function isEpoch(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}
-
 function within(name: string, value: number, limit: number): void {
   if (!Number.isInteger(value) || value < 0 || value >= limit) {
     throw new MillraceError(

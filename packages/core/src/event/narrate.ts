@@ -1,17 +1,17 @@
 import type { ArgumentFault } from "../content/arguments.ts";
 import type { Cause, Item } from "../content/item.ts";
 import type { Part, ResultStatus } from "../content/part.ts";
-import { emptyDraft, textOf } from "../delta/draft.ts";
+import { emptyDraft, noDraftLimits, textOf } from "../delta/draft.ts";
 import type { Draft, DraftPart } from "../delta/draft.ts";
 import type { Delta } from "../delta/delta.ts";
-import { fold } from "../delta/fold.ts";
+import { fold, foldAll } from "../delta/fold.ts";
 import { restate } from "../delta/restate.ts";
 import { findPart } from "../delta/verify.ts";
 import type { ApprovalId, CallId, InputId, ItemId, PartId, RunId, TurnId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { apply } from "./apply.ts";
 import type { Batch } from "./batch.ts";
-import type { Fact, RunOutcome } from "./event.ts";
+import type { Fact, FactOf, RunOutcome } from "./event.ts";
 import { findLane } from "./state.ts";
 import type { OpenLane, SessionState } from "./state.ts";
 
@@ -87,11 +87,11 @@ export function narrate(state: SessionState, message: Fact | Batch): readonly Na
   const applied = apply(state, message);
   if (applied.verdict !== "applied") return [];
   return "n" in message
-    ? narrateFact(applied.state, message)
+    ? narrateFact(state, applied.state, message)
     : narrateBatch(state, applied.state, message);
 }
 
-function narrateFact(after: SessionState, fact: Fact): readonly Narration[] {
+function narrateFact(before: SessionState, after: SessionState, fact: Fact): readonly Narration[] {
   switch (fact.type) {
     case "run_started":
       return [{ type: "run_started", runId: fact.runId }];
@@ -110,7 +110,11 @@ function narrateFact(after: SessionState, fact: Fact): readonly Narration[] {
       return [{ type: "run_finished", runId, outcome: fact.outcome }];
     }
     case "item_committed":
-      return [{ type: "item_committed", item: fact.item }, ...queueAfter(after, fact.inputId)];
+      return [
+        ...narrateRest(before, fact),
+        { type: "item_committed", item: fact.item },
+        ...queueAfter(after, fact.inputId),
+      ];
     case "item_replaced":
       return [{ type: "item_replaced", item: fact.item }, ...queueAfter(after, fact.inputId)];
     case "input_accepted":
@@ -146,6 +150,24 @@ function narrateFact(after: SessionState, fact: Fact): readonly Narration[] {
   }
 }
 
+/**
+ * What of a committed item has not been told yet: its writer's last batch may have been lost, or the
+ * reader away. So what is told of an item is always all of it.
+ */
+function narrateRest(
+  before: SessionState,
+  { item, epoch }: FactOf<"item_committed">,
+): readonly Narration[] {
+  if (item.author === "user") return [];
+  const commits = item.parts.map((part): Delta => ({ op: "commit_part", partId: part.id, part }));
+  const lane = before.lanes.find((open) => open.itemId === item.id);
+  const nothing = emptyDraft(noDraftLimits);
+  const known = lane !== undefined && lane.epoch === epoch ? lane.draft : nothing;
+  const rest = narrateDeltas(item.id, known, missing(known, foldAll(nothing, commits)));
+  const superseded = lane !== undefined && lane.epoch !== epoch;
+  return superseded ? [{ type: "attempt_superseded", itemId: item.id }, ...rest] : rest;
+}
+
 function queueAfter(after: SessionState, changed: InputId | undefined): readonly Narration[] {
   if (changed === undefined) return [];
   return [{ type: "queue_updated", queue: after.queue.map((queued) => queued.inputId) }];
@@ -161,7 +183,7 @@ function narrateBatch(
   if (batch.first > 0) return narrateEvents(lane, known?.draft ?? emptyDraft(), batch);
   if (known?.epoch === batch.epoch) {
     // Told again from 0: only what was missing is news.
-    return narrateDeltas(lane, known.draft, missing(known.draft, lane.draft));
+    return narrateDeltas(lane.itemId, known.draft, missing(known.draft, lane.draft));
   }
   const told = narrateEvents(lane, emptyDraft(lane.draft.limits), batch);
   return known === undefined
@@ -175,7 +197,7 @@ function narrateEvents(lane: OpenLane, draft: Draft, batch: Batch): readonly Nar
   let current = draft;
   for (const event of batch.events) {
     if (event.type === "content_delta") {
-      told.push(...narrateDelta(lane, current, event.delta));
+      told.push(...narrateDelta(itemId, current, event.delta));
       current = fold(current, event.delta);
     } else if (event.type === "tool_execution_update") {
       told.push({
@@ -194,29 +216,29 @@ function narrateEvents(lane: OpenLane, draft: Draft, batch: Batch): readonly Nar
 }
 
 function narrateDeltas(
-  lane: OpenLane,
+  itemId: ItemId,
   draft: Draft,
   deltas: readonly Delta[],
 ): readonly Narration[] {
   let current = draft;
   return deltas.flatMap((delta) => {
-    const told = narrateDelta(lane, current, delta);
+    const told = narrateDelta(itemId, current, delta);
     current = fold(current, delta);
     return told;
   });
 }
 
-function narrateDelta(lane: OpenLane, draft: Draft, delta: Delta): readonly Narration[] {
+function narrateDelta(itemId: ItemId, draft: Draft, delta: Delta): readonly Narration[] {
   if (delta.op === "begin_part") return delta.kind === "tool_call" ? [called(delta)] : [];
   const part = draft.parts[findPart(draft.parts, delta.partId)];
   if (delta.op === "append_text")
-    return part?.state === "open" ? tellText(lane, part.begin, delta.partId, delta.chunk) : [];
-  return delta.op === "commit_part" ? narrateCommit(lane, part, delta.part) : [];
+    return part?.state === "open" ? tellText(itemId, part.begin, delta.partId, delta.chunk) : [];
+  return delta.op === "commit_part" ? narrateCommit(itemId, part, delta.part) : [];
 }
 
 /** What a commit adds: all of a part that was never streamed, and that a call is ready or refused. */
 function narrateCommit(
-  lane: OpenLane,
+  itemId: ItemId,
   before: DraftPart | undefined,
   part: Part,
 ): readonly Narration[] {
@@ -224,7 +246,7 @@ function narrateCommit(
   const text = part.kind === "tool_call" ? part.raw : "text" in part ? part.text : "";
   const told: Narration[] = [];
   if (before === undefined && part.kind === "tool_call") told.push(called(part));
-  if (!streamed) told.push(...tellText(lane, part, part.id, text));
+  if (!streamed) told.push(...tellText(itemId, part, part.id, text));
   if (part.kind !== "tool_call") return told;
   const { callId, tool } = part;
   told.push(
@@ -241,8 +263,7 @@ function called({ callId, tool }: { readonly callId: CallId; readonly tool: stri
 
 type Told = { readonly kind: Part["kind"]; readonly callId?: CallId; readonly tool?: string };
 
-function tellText(lane: OpenLane, part: Told, partId: PartId, text: string): readonly Narration[] {
-  const { itemId } = lane;
+function tellText(itemId: ItemId, part: Told, partId: PartId, text: string): readonly Narration[] {
   if (text === "") return [];
   if (part.kind === "text") return [{ type: "assistant_text_delta", itemId, partId, text }];
   if (part.kind === "reasoning") return [{ type: "reasoning_delta", itemId, partId, text }];

@@ -99,7 +99,7 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
 }
 
 /** The facts that stand: a claim with `to` undoes what is above it, except what people said. */
-export function standing(facts: readonly Fact[]): readonly Fact[] {
+function standing(facts: readonly Fact[]): readonly Fact[] {
   let live: Fact[] = [];
   for (const fact of facts) {
     const to = fact.type === "session_claimed" ? fact.to : undefined;

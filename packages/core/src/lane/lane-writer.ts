@@ -189,6 +189,7 @@ class Writer {
     // Lost, or nobody knows: everything again, which is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
     this.#reseed ||= lost || this.#tailSize >= Math.max(restateAfter, this.#wholeSize);
+    this.#urgent ||= this.#reseed; // whoever lacks the lane should not wait for a window
     if (answer !== undefined) return;
     this.#settle();
     if (this.#stop.signal.aborted) this.#reseed = false; // the item is in the store; the log can do without

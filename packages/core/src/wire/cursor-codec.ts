@@ -3,7 +3,7 @@ import type { Cursor } from "../event/cursor.ts";
 import { sessionUid } from "../ids.ts";
 
 /** Cursors travel in a header; servers refuse longer ones. */
-export const maxCursorLength = 256;
+const maxCursorLength = 256;
 
 /**
  * The cursor as an opaque text of letters, digits and `_-.~`. It never grows above its limit: lanes

@@ -1,0 +1,137 @@
+import { parseArguments } from "../content/arguments.ts";
+import type { Part, ToolCallPart } from "../content/part.ts";
+import type { PartId } from "../ids.ts";
+import { checkJson, equalJson } from "../json.ts";
+import type { Json } from "../json.ts";
+import { isWellFormed } from "../text.ts";
+import { joinBytes, textOf } from "./draft.ts";
+import type { DraftLimits, Fault, FaultCode, OpenPart } from "./draft.ts";
+
+/** The first field in which the committed part differs from what came before it. */
+export function differenceFrom(open: OpenPart, part: Part): string | undefined {
+  const { begin } = open;
+  if (part.kind !== begin.kind) return "kind";
+  if (open.metadata !== undefined && !equalJson(open.metadata, part.metadata)) return "metadata";
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+      return sameText(open, part.text) ? undefined : "text";
+    case "tool_call":
+    case "tool_result":
+      if (!("callId" in begin) || part.callId !== begin.callId) return "call id";
+      if (part.tool !== begin.tool) return "tool";
+      return sameText(open, part.kind === "tool_call" ? part.raw : part.text) ? undefined : "text";
+    case "media":
+    case "file":
+      if (!("mediaType" in begin) || part.mediaType !== begin.mediaType) return "media type";
+      if (part.kind === "file" && (!("name" in begin) || part.name !== begin.name)) return "name";
+      return sameBytes(open, part.bytes) ? undefined : "content";
+    case "custom":
+      if (!("name" in begin) || part.name !== begin.name) return "name";
+      return open.value === undefined || equalJson(open.value, part.value) ? undefined : "value";
+    case "structured":
+      return open.value === undefined || equalJson(open.value, part.value) ? undefined : "value";
+    default:
+      part satisfies never;
+      return "kind";
+  }
+}
+
+/** What was never streamed may come whole. */
+function sameText(open: OpenPart, text: string): boolean {
+  const streamed = textOf(open);
+  return streamed === "" || streamed === text;
+}
+
+function sameBytes(open: OpenPart, bytes: Uint8Array | undefined): boolean {
+  if (open.bytes === undefined) return true;
+  if (bytes?.length !== open.bytes.length) return false;
+  return joinBytes(open.bytes).every((byte, at) => byte === bytes[at]);
+}
+
+/** A committed part must be sound by itself, whether or not it was streamed. */
+export function verifyWhole(limits: DraftLimits, part: Part): Fault | undefined {
+  const { id } = part;
+  if (part.kind === "opaque") return verifyJson(limits, id, part.original);
+  for (const value of asides(part)) {
+    const wrong = verifyJson(limits, id, value);
+    if (wrong) return wrong;
+  }
+  return verifyLabels(id, part) ?? verifyContent(limits, part);
+}
+
+function verifyContent(
+  limits: DraftLimits,
+  part: Exclude<Part, { kind: "opaque" }>,
+): Fault | undefined {
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+    case "tool_result":
+      return verifyText(part.id, part.text, limits.text);
+    case "tool_call":
+      return verifyText(part.id, part.raw, limits.arguments) ?? verifyInput(limits, part);
+    case "media":
+    case "file":
+      if ((part.bytes?.length ?? 0) <= limits.bytes) return undefined;
+      return fault("part_too_large", part.id, `a part has at most ${limits.bytes} bytes`);
+    case "structured":
+    case "custom":
+      return verifyJson(limits, part.id, part.value);
+    default:
+      part satisfies never;
+      return undefined;
+  }
+}
+
+/**
+ * A fault is taken on the writer's word: it may know that more was to come, or have narrower limits,
+ * and a call with a fault never runs. An input is not: it must be what the text says.
+ */
+function verifyInput(limits: DraftLimits, part: ToolCallPart): Fault | undefined {
+  if (part.input === undefined) return undefined;
+  const { input } = parseArguments(part.raw, limits.json);
+  if (equalJson(part.input, input)) return undefined;
+  return fault("commit_mismatch", part.id, "its input is not what its raw text says");
+}
+
+/** The values that a part carries beside its content. */
+function asides(part: Exclude<Part, { kind: "opaque" }>): readonly Json[] {
+  const values: Json[] = [];
+  if (part.metadata !== undefined) values.push(part.metadata);
+  if ("opaque" in part && part.opaque !== undefined) values.push(part.opaque);
+  if ("output" in part && part.output !== undefined) values.push(part.output);
+  return values;
+}
+
+/** Names and types are text as well: a half character in one can't be stored or sent. */
+export function verifyLabels(
+  id: PartId,
+  labels: {
+    readonly kind: string;
+    readonly tool?: string;
+    readonly name?: string;
+    readonly mediaType?: string;
+    readonly url?: string;
+  },
+): Fault | undefined {
+  const texts = [labels.tool, labels.name, labels.mediaType, labels.url];
+  const sound = texts.every((text) => text === undefined || isWellFormed(text));
+  return sound ? undefined : fault("malformed_text", id, "half a surrogate pair in a name or type");
+}
+
+function verifyText(id: PartId, text: string, limit: number): Fault | undefined {
+  if (text.length > limit) {
+    return fault("part_too_large", id, `a part has at most ${limit} characters`);
+  }
+  return text.isWellFormed() ? undefined : fault("malformed_text", id, "half a surrogate pair");
+}
+
+export function verifyJson(limits: DraftLimits, id: PartId, value: Json): Fault | undefined {
+  const wrong = checkJson(value, limits.json);
+  return wrong && fault("malformed_value", id, `not plain JSON within the limits: ${wrong.code}`);
+}
+
+export function fault(code: FaultCode, id: PartId, message: string): Fault {
+  return { code, partId: id, message };
+}

@@ -1,0 +1,57 @@
+import { isForbiddenKey } from "../json.ts";
+import type { JsonFaultCode, JsonLimits } from "../json.ts";
+
+export function tryParse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What the documentation refuses in a text that JSON.parse accepts, found by other means than the
+ * scanner's: tokens by regular expressions, keys by counting them in the parsed value.
+ */
+export function documentedRefusals(text: string, limits: JsonLimits): ReadonlySet<JsonFaultCode> {
+  const refusals = new Set<JsonFaultCode>();
+  if (text.length > limits.length) refusals.add("too_large");
+
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"(?:[ \t\r\n]*:)?/gs) ?? [];
+  for (const token of tokens) {
+    const decoded = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1)) as string;
+    if (!decoded.isWellFormed()) refusals.add("malformed_text");
+  }
+
+  const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "");
+  for (const number of bare.match(/-?[0-9][-+.0-9eE]*/g) ?? []) {
+    const whole = /^-?[0-9]+$/.test(number);
+    if (!Number.isFinite(Number(number))) refusals.add("inexact_number");
+    if (whole && !Number.isSafeInteger(Number(number))) refusals.add("inexact_number");
+  }
+
+  const counted = count(JSON.parse(text), limits, refusals);
+  // Of a doubled key only the last is left in the value, and what stood under the first is gone.
+  if (tokens.filter((token) => token.endsWith(":")).length > counted) {
+    for (const code of ["duplicate_key", "forbidden_key", "too_deep", "too_large"] as const)
+      refusals.add(code);
+  }
+  return refusals;
+}
+
+/** How many keys the value has. Notes what is wrong with them on the way. */
+function count(value: unknown, limits: JsonLimits, refusals: Set<JsonFaultCode>): number {
+  let counted = 0;
+  const walk = (node: unknown, level: number, parent: string | undefined): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (level >= limits.depth) refusals.add("too_deep");
+    const names = Array.isArray(node) ? [] : Object.keys(node);
+    if (names.length > limits.keys) refusals.add("too_large");
+    counted += names.length;
+    if (names.some((name) => isForbiddenKey(name, parent))) refusals.add("forbidden_key");
+    for (const [name, child] of Object.entries(node))
+      walk(child, level + 1, Array.isArray(node) ? undefined : name);
+  };
+  walk(value, 0, undefined);
+  return counted;
+}
