@@ -51,7 +51,7 @@ export const packagesForTests: readonly string[] = ["conformance"];
 
 /**
  * The folders of core/src and the folders each may import. Every folder may also import itself and
- * the files beside index.ts (ids, errors, json), which in turn import only each other.
+ * the files beside index.ts (ids, errors, json and the like), which in turn import only each other.
  */
 export const coreFolders: Readonly<Record<string, readonly string[]>> = {
   iterate: [],

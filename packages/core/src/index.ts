@@ -74,14 +74,39 @@ export type {
   FaultCode,
   OpenPart,
 } from "./delta/draft.ts";
+export { schemaVersion } from "./event/event.ts";
 export type {
+  ApprovalRequested,
+  ApprovalResolved,
+  AttemptStarted,
+  BodyOf,
+  CompactionFinished,
+  CompactionStarted,
+  ContentDelta,
   Fact,
   FactBody,
   FactEnvelope,
   FactOf,
   Input,
+  InputAccepted,
+  ItemCommitted,
+  ItemReplaced,
+  LaneIdled,
   LiveEvent,
+  OpaqueEvent,
+  QueueUpdated,
+  RetryScheduled,
+  RunFinished,
   RunOutcome,
+  RunStarted,
+  SessionClaimed,
+  Stalled,
+  ToolExecutionFinished,
+  ToolExecutionStarted,
+  ToolExecutionUpdate,
+  TurnFinished,
+  TurnStarted,
+  UsageReported,
 } from "./event/event.ts";
 export type { Batch, LanePosition } from "./event/batch.ts";
 export { apply } from "./event/apply.ts";
@@ -89,6 +114,7 @@ export type { Applied, Missing, Verdict } from "./event/apply.ts";
 export { emptyState } from "./event/state.ts";
 export type {
   ActiveRun,
+  ActiveTurn,
   Approval,
   ClosedLane,
   Compaction,
@@ -107,7 +133,7 @@ export type {
   ViewToolCall,
 } from "./event/view.ts";
 export { narrate } from "./event/narrate.ts";
-export type { Narration } from "./event/narrate.ts";
+export type { Narration } from "./event/narration.ts";
 
 // For whoever writes a provider, a store, a server or a client.
 export { checkJson, equalJson } from "./json.ts";

@@ -34,7 +34,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
 }
 
 function isNothing(usage: Usage): boolean {
-  return usage.inputTokens === 0 && usage.outputTokens === 0;
+  return usage.inputTokens === 0 && usage.outputTokens === 0 && (usage.cost ?? 0) === 0;
 }
 
 function addOptional(left: number | undefined, right: number | undefined): number | undefined {

@@ -65,7 +65,10 @@ export const defaultDraftLimits: DraftLimits = {
   json: defaultJsonLimits,
 };
 
-/** For readers: what they are sent has passed its writer's limits, which they don't know. */
+/**
+ * For readers: what they are sent has passed its writer's limits, which they don't know. A writer's
+ * own depth must stay within what the wire takes, 128.
+ */
 export const noDraftLimits: DraftLimits = {
   parts: Infinity,
   text: Infinity,

@@ -204,32 +204,40 @@ function disordered(
   return placed.toSorted((left, right) => left.at - right.at).map(({ message }) => message);
 }
 
-test("snapshot and tail are the whole in every interleaving of three lanes", () => {
-  // Open, write, end: each list of choices is for another lane.
-  const lanes = [new History([0, 9, 10, 2]), new History([40, 49, 42]), new History([80, 69, 83])];
-  // Each lane alone, without the three facts that every history begins with.
-  const sources = lanes.map(({ messages }) => messages.slice(3));
-  const start = new History([]).messages;
-  let cursors = 0;
-  let interleavings = 0;
-  for (const order of merges(sources)) {
-    const messages = renumbered([...start, ...order]);
-    const wanted = picture(applyAll(empty, messages));
-    interleavings += 1;
-    let state = empty;
-    for (const [index, message] of messages.entries()) {
-      const joined = applyAll(restore(snapshot(state)), messages.slice(index));
-      expect(picture(joined)).toBe(wanted);
-      ({ state } = apply(state, message));
-      cursors += 1;
+test(
+  "snapshot and tail are the whole in every interleaving of three lanes",
+  { timeout: 120_000 },
+  () => {
+    // Open, write, end: each list of choices is for another lane.
+    const lanes = [
+      new History([0, 9, 10, 2]),
+      new History([40, 49, 42]),
+      new History([80, 69, 83]),
+    ];
+    // Each lane alone, without the three facts that every history begins with.
+    const sources = lanes.map(({ messages }) => messages.slice(3));
+    const start = new History([]).messages;
+    let cursors = 0;
+    let interleavings = 0;
+    for (const order of merges(sources)) {
+      const messages = renumbered([...start, ...order]);
+      const wanted = picture(applyAll(empty, messages));
+      interleavings += 1;
+      let state = empty;
+      for (const [index, message] of messages.entries()) {
+        const joined = applyAll(restore(snapshot(state)), messages.slice(index));
+        expect(picture(joined)).toBe(wanted);
+        ({ state } = apply(state, message));
+        cursors += 1;
+      }
+      expect(picture(state)).toBe(wanted);
     }
-    expect(picture(state)).toBe(wanted);
-  }
-  console.log(
-    `count: P16 every cursor of every interleaving, ${interleavings} interleavings, ${cursors} cursors, 0 failures`,
-  );
-  expect(interleavings).toBe(4_200);
-});
+    console.log(
+      `count: P16 every cursor of every interleaving, ${interleavings} interleavings, ${cursors} cursors, 0 failures`,
+    );
+    expect(interleavings).toBe(4_200);
+  },
+);
 
 /** All ways to bring the lists together that keep each one's own order. */
 function* merges<T>(lists: readonly (readonly T[])[]): Generator<readonly T[]> {

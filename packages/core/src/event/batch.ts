@@ -7,7 +7,7 @@ import type { LiveEvent, schemaVersion } from "./event.ts";
  * `epoch` and `last` are its identity in the log.
  *
  * A batch from 0 is opening, snapshot and re-seed in one. It stands for all that its lane has said,
- * so it may hold fewer events than numbers, and a reader replaces its draft by it.
+ * so its events are not its numbers, and a reader replaces its draft by it.
  */
 export interface Batch {
   readonly v: typeof schemaVersion;

@@ -18,6 +18,9 @@ export type Fact = FactBody & FactEnvelope;
 /** The facts of one type. */
 export type FactOf<Type extends FactBody["type"]> = Extract<Fact, { readonly type: Type }>;
 
+/** What a fact of one type says, as its writer knows it: number and time are the store's to give. */
+export type BodyOf<Type extends FactBody["type"]> = Extract<FactBody, { readonly type: Type }>;
+
 export interface FactEnvelope {
   readonly v: typeof schemaVersion;
   readonly n: number;

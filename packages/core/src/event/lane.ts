@@ -43,7 +43,8 @@ export function continueLane(lane: OpenLane, events: readonly LiveEvent[]): Open
         stalledMs = undefined;
         break;
       case "tool_execution_update":
-        message = event.message;
+        // Progress is a tool's: in a lane that answers no call nobody could say it again.
+        if (lane.callId !== undefined) ({ message } = event);
         stalledMs = undefined;
         break;
       case "retry_scheduled":

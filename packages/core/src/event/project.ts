@@ -30,16 +30,18 @@ export function project(state: SessionState): View {
  * What the state of a call rests on, the strongest first: its result, the lane in which its tool
  * writes, the intent to run it, the question whether it may.
  */
-type Evidence = ToolResultPart | OpenLane | FactOf<"tool_execution_started"> | Approval | undefined;
+type Evidence = ToolResultPart | UnderWay | Intent | Approval | undefined;
+type Intent = FactOf<"tool_execution_started">;
+interface UnderWay {
+  readonly lane: OpenLane;
+  readonly execution: Intent;
+}
 
 function viewItems(state: SessionState): readonly ViewItem[] {
-  const results = resultsByCall(state);
-  const running = runningByCall(state);
+  const evidenceOf = evidence(state);
   const items: ViewItem[] = [];
   for (const item of state.items) {
-    if (isAnswer(item)) continue;
-    const own = results.get(item);
-    items.push(viewItem(item, (callId) => own?.get(callId) ?? running.get(callId)));
+    if (!isAnswer(item)) items.push(viewItem(item, (callId) => evidenceOf(item, callId)));
   }
   for (const lane of state.lanes) {
     if (lane.callId === undefined) items.push(viewLane(lane));
@@ -47,8 +49,8 @@ function viewItems(state: SessionState): readonly ViewItem[] {
   return items;
 }
 
-/** Results of each calling item. A later call may have the same id, so they are kept by item. */
-function resultsByCall(state: SessionState): Map<Item, Map<CallId, ToolResultPart>> {
+/** Finds what the state of an item's call rests on. Call ids come again in later turns. */
+function evidence(state: SessionState): (item: Item, callId: CallId) => Evidence {
   const results = new Map<Item, Map<CallId, ToolResultPart>>();
   const latest = new Map<CallId, Item>();
   for (const item of state.items) {
@@ -62,22 +64,38 @@ function resultsByCall(state: SessionState): Map<Item, Map<CallId, ToolResultPar
       results.set(calling, own);
     }
   }
-  return results;
+  const running = runningByCall(state);
+  return (item, callId) =>
+    results.get(item)?.get(callId) ??
+    (latest.get(callId) === item ? running.get(callId) : undefined);
 }
 
-function runningByCall(state: SessionState): Map<CallId, Evidence> {
+/** Calls that are being carried out, or that a person is asked about. */
+function runningByCall(state: SessionState): ReadonlyMap<CallId, Evidence> {
   const running = new Map<CallId, Evidence>();
-  for (const approval of state.approvals) running.set(approval.asked.callId, approval);
-  for (const execution of state.executions) running.set(execution.callId, execution);
-  for (const lane of state.lanes) {
-    if (lane.callId !== undefined) running.set(lane.callId, lane);
+  for (const approval of state.approvals) {
+    if (approval.answer === undefined) running.set(approval.asked.callId, approval);
+  }
+  for (const execution of state.executions) {
+    const lane = state.lanes.find((open) => open.callId === execution.callId);
+    running.set(execution.callId, lane === undefined ? execution : underWay(lane, execution));
   }
   return running;
 }
 
+/** The same object for the same two, so that what was made of it can be found again. */
+function underWay(lane: OpenLane, execution: Intent): UnderWay {
+  const known = pairs.get(lane);
+  if (known?.execution === execution) return known;
+  const pair = { lane, execution };
+  pairs.set(lane, pair);
+  return pair;
+}
+const pairs = new WeakMap<OpenLane, UnderWay>();
+
 /** An item that holds nothing but answers is shown on the calls it answers. */
 function isAnswer(item: Item): boolean {
-  return item.author === "tool" && item.parts.some((part) => part.kind === "tool_result");
+  return item.parts.length > 0 && item.parts.every((part) => part.kind === "tool_result");
 }
 
 /** Views by what they were made of. An entry lives as long as its source does. */
@@ -147,7 +165,7 @@ function makeViewPart(part: Part, evidence: Evidence): ViewPart {
       return { ...shown, ...toolState(part, evidence) };
     }
     case "tool_result": {
-      // Only in an item that is not an answer, such as an imported one: shown as the text it is.
+      // Only in a draft of its own: a finished result is shown on its call.
       const { id, text } = part;
       return { kind: "text", id, live: false, text };
     }
@@ -156,8 +174,11 @@ function makeViewPart(part: Part, evidence: Evidence): ViewPart {
       return part.bytes === undefined
         ? { ...part, live: false }
         : { ...part, live: false, size: part.bytes.length };
+    case "reasoning": {
+      const { opaque: _, ...shown } = part; // the vendor's own, of no use to a screen
+      return { ...shown, live: false };
+    }
     case "text":
-    case "reasoning":
     case "structured":
     case "custom":
     case "opaque":
@@ -228,18 +249,15 @@ function toolState(call: ToolCallPart, evidence: Evidence): ToolState {
   }
   if ("kind" in evidence) return resultState(call, evidence);
   if ("asked" in evidence) return { state: "waiting", approvalId: evidence.asked.approvalId };
-  if ("draft" in evidence) {
-    const { message } = evidence;
-    return {
-      state: "running",
-      text: outputText(evidence),
-      ...(message === undefined ? {} : { message }),
-    };
-  }
-  const { childSessionId } = evidence;
+  if (!("execution" in evidence)) return running(evidence, "", undefined);
+  return running(evidence.execution, outputText(evidence.lane), evidence.lane.message);
+}
+
+function running({ childSessionId }: Intent, text: string, message: string | undefined): ToolState {
   return {
     state: "running",
-    text: "",
+    text,
+    ...(message === undefined ? {} : { message }),
     ...(childSessionId === undefined ? {} : { childSessionId }),
   };
 }

@@ -26,7 +26,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     case "run_started":
       return {
         ...state,
-        run: { runId: fact.runId, turn: undefined, aborting: false },
+        run: { runId: fact.runId, aborting: false },
         ended: undefined,
         approvals: [],
       };
@@ -43,17 +43,18 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     }
     case "turn_started":
       if (state.run === undefined) return state;
-      return { ...state, run: { ...state.run, turn: { turnId: fact.turnId, stop: undefined } } };
+      return { ...state, run: { ...state.run, turn: { turnId: fact.turnId } } };
     case "turn_finished": {
       const closed = closeAll(state, fact.closes);
       if (state.run === undefined) return closed;
-      return { ...closed, run: { ...state.run, turn: { turnId: fact.turnId, stop: fact.stop } } };
+      const turn = { ...state.run.turn, turnId: fact.turnId, stop: fact.stop };
+      return { ...closed, run: { ...state.run, turn } };
     }
     case "item_committed":
     case "item_replaced":
       return storeItem(closeLane(state, fact.lane, fact.epoch), fact);
     case "approval_requested":
-      return { ...state, approvals: [...state.approvals, { asked: fact, answer: undefined }] };
+      return { ...state, approvals: [...state.approvals, { asked: fact }] };
     case "approval_resolved": {
       // Answered once: a second answer is a fact too, and changes nothing.
       const approvals = state.approvals.map((approval) =>
@@ -98,22 +99,31 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
   return { ...state, usage, head: facts.length };
 }
 
-/** The facts that stand: a claim with `to` undoes what is above it, except what people said. */
+/**
+ * The facts that stand: a claim with `to` undoes what is above it, except what people said. A stop is
+ * not kept, since it was for the run that is undone, nor is the answer to a question that is.
+ */
 function standing(facts: readonly Fact[]): readonly Fact[] {
   let live: Fact[] = [];
   for (const fact of facts) {
     const to = fact.type === "session_claimed" ? fact.to : undefined;
-    if (to !== undefined) live = live.filter((past) => past.n <= to || saidByPeople(past));
+    if (to !== undefined) {
+      const asked = new Set(
+        live.map((past) =>
+          past.type === "approval_requested" && past.n <= to ? past.approvalId : "",
+        ),
+      );
+      live = live.filter((past) => past.n <= to || saidByPeople(past, asked));
+    }
     live.push(fact);
   }
   return live;
 }
 
-/** A stop is not kept: it was for the run that is undone. */
-function saidByPeople(fact: Fact): boolean {
-  return (
-    fact.type === "queue_updated" || (fact.type === "input_accepted" && fact.input.kind !== "abort")
-  );
+function saidByPeople(fact: Fact, asked: ReadonlySet<string>): boolean {
+  if (fact.type === "approval_resolved") return asked.has(fact.approvalId);
+  if (fact.type === "input_accepted") return fact.input.kind !== "abort";
+  return fact.type === "queue_updated";
 }
 
 function closeLane(
@@ -157,7 +167,16 @@ function storeItem(
       ? state.items.findLastIndex((item) => item.id === fact.item.id)
       : -1;
   const items = place < 0 ? state.items.append(fact.item) : state.items.with(place, fact.item);
-  return { ...state, items, queue };
+  return { ...state, items, queue, run: withReply(state.run, fact) };
+}
+
+/** Remembers which item is the reply of the turn under way. */
+function withReply(
+  run: SessionState["run"],
+  { item, turnId }: FactOf<"item_committed" | "item_replaced">,
+): SessionState["run"] {
+  if (run?.turn === undefined || run.turn.turnId !== turnId || item.author !== "model") return run;
+  return { ...run, turn: { ...run.turn, reply: item.id } };
 }
 
 function withoutCall(state: SessionState, callId: CallId): SessionState["executions"] {

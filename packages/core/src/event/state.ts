@@ -72,14 +72,22 @@ export interface QueuedInput {
 
 export interface ActiveRun {
   readonly runId: RunId;
-  readonly turn: { readonly turnId: TurnId; readonly stop: StopReason | undefined } | undefined;
+  readonly turn?: ActiveTurn;
   /** A stop was asked for and has not taken effect yet. */
   readonly aborting: boolean;
 }
 
+export interface ActiveTurn {
+  readonly turnId: TurnId;
+  /** The model's item of this turn, once it is there. */
+  readonly reply?: ItemId;
+  /** Set once the turn is finished. */
+  readonly stop?: StopReason;
+}
+
 export interface Approval {
   readonly asked: FactOf<"approval_requested">;
-  readonly answer: FactOf<"approval_resolved"> | undefined;
+  readonly answer?: FactOf<"approval_resolved">;
 }
 
 export interface Compaction {

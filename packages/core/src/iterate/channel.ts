@@ -13,11 +13,11 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
   let values: T[] = [];
   let start = 0;
   let ended = false;
-  let wake: (() => void) | undefined;
+  let pause: PromiseWithResolvers<void> | undefined;
 
   const notify = (): void => {
-    wake?.();
-    wake = undefined;
+    pause?.resolve();
+    pause = undefined;
   };
   const end = (): void => {
     if (ended) return;
@@ -36,26 +36,27 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
     }
     notify();
   };
-  async function* read(): AsyncGenerator<T, void, undefined> {
-    try {
-      for (;;) {
-        if (start < values.length) {
-          const value = values[start] as T;
-          start += 1;
-          yield value;
-        } else if (ended) {
-          return;
-        } else {
-          values = [];
-          start = 0;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
+  // Written out instead of a generator: leaving one that waits, or that was never started, would
+  // not reach its end, and the writer would go on for nobody.
+  const next = async (): Promise<IteratorResult<T, undefined>> => {
+    for (;;) {
+      if (start < values.length) {
+        const value = values[start] as T;
+        start += 1;
+        return { done: false, value };
       }
-    } finally {
-      end();
+      if (ended) return { done: true, value: undefined };
+      values = [];
+      start = 0;
+      pause ??= Promise.withResolvers();
+      await pause.promise;
     }
-  }
-  return { push, end, [Symbol.asyncIterator]: read };
+  };
+  const leave = async (): Promise<IteratorResult<T, undefined>> => {
+    values = [];
+    start = 0;
+    end();
+    return { done: true, value: undefined };
+  };
+  return { push, end, [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }

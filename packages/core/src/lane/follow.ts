@@ -79,8 +79,8 @@ class Reader {
     const facts = await store.read(uid);
     const reader = new Reader(options, replay(emptyState(uid, sessionId), facts));
     const joined: Fact[] = [];
-    for (const { lane } of await store.floors(uid)) {
-      for await (const { message } of reader.#readLane(lane))
+    for (const { lane, epoch } of await store.floors(uid)) {
+      for await (const { message } of reader.#readLane(lane, epoch))
         if ("n" in message) joined.push(message);
       if (findLane(reader.#state, lane) === undefined) await reader.#ask(lane);
     }
@@ -116,9 +116,11 @@ class Reader {
     }
   }
 
-  async *#readLane(lane: number): AsyncGenerator<Followed, void, undefined> {
+  /** Batches below the floor are a zombie's, which a log that lost its fence may hold. */
+  async *#readLane(lane: number, floor = 0): AsyncGenerator<Followed, void, undefined> {
     const { log, uid } = this.#options;
     for (const batch of await log.read(uid, lane, findLane(this.#state, lane))) {
+      if (batch.epoch < floor) continue;
       if (batch.head > this.#state.head) yield* this.#readFacts();
       const applied = this.#advance(batch);
       if (applied.verdict === "applied") yield { message: batch, cursor: cursorOf(this.#state) };

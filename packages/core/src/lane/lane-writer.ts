@@ -117,7 +117,9 @@ class Writer {
     this.#running = Promise.all([this.#run(), this.#listen().catch(() => undefined)]);
   }
 
-  write(delta: Delta): Fault | undefined {
+  write(given: Delta): Fault | undefined {
+    // The caller may reuse its buffer before the batch goes out.
+    const delta = given.op === "append_bytes" ? { ...given, chunk: given.chunk.slice() } : given;
     const begins = delta.op === "begin_part";
     const now = begins || delta.op === "commit_part" || this.#fresh.has(delta.partId);
     const fault = this.take({ type: "content_delta", delta }, now);

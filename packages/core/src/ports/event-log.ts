@@ -12,6 +12,7 @@ export interface EventLog {
   /**
    * Stores a batch in its lane and announces it. A batch from 0 makes the lane if it is not there,
    * and everything the lane held before it may be dropped. Any other batch needs the lane to be there.
+   * A batch that skips numbers is stored: readers see the gap. A malformed one throws `invalid_event`.
    */
   readonly append: (uid: SessionUid, batch: Batch) => Promise<AppendOutcome>;
   /** What the log still holds of a lane after a position, oldest first. It may begin with a gap. */
@@ -23,7 +24,7 @@ export interface EventLog {
   /** Tells the writers of a session something. May be lost. */
   readonly nudge: (uid: SessionUid, nudge: Nudge) => Promise<void>;
   readonly nudges: (uid: SessionUid, options?: TailOptions) => Promise<AsyncIterable<Nudge>>;
-  /** Forgets a session. */
+  /** Forgets a session and ends its subscriptions. May be called again. */
   readonly remove: (uid: SessionUid) => Promise<void>;
 }
 

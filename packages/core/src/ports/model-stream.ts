@@ -32,7 +32,9 @@ export interface ReplyWriter {
 }
 
 /** A consumer that falls this far behind gets the deltas it missed merged, never dropped. */
-const mergeAbove = 1_024;
+const mergeFrom = 1_024;
+/** Merged chunks stop growing here, since each merge copies them. */
+const mergedSize = { text: 64 * 1024, bytes: 64 * 1024 };
 
 /**
  * Runs a source and gives both views of it. The source runs at its own pace: a slow consumer, or
@@ -40,81 +42,110 @@ const mergeAbove = 1_024;
  * it is bounded by the size of the reply.
  */
 export function createModelStream(source: ReplySource): ModelStream {
+  const waiting = new WaitingDeltas();
   const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  if (source.signal?.aborted === true) abort();
+  else source.signal?.addEventListener("abort", abort, { once: true });
+  const result = produce(source, waiting, stop).finally(() =>
+    source.signal?.removeEventListener("abort", abort),
+  );
+  let consumed = false;
+  return {
+    result,
+    [Symbol.asyncIterator]: () => {
+      if (consumed) {
+        throw new MillraceError("closed", "a model stream has one consumer, and it has had it");
+      }
+      consumed = true;
+      const leave = async (): Promise<IteratorResult<Delta, undefined>> => {
+        abort();
+        return waiting.leave();
+      };
+      return { next: () => waiting.next(), return: leave };
+    },
+  };
+}
+
+async function produce(
+  source: ReplySource,
+  waiting: WaitingDeltas,
+  stop: AbortController,
+): Promise<Reply> {
   let draft = emptyDraft(source.limits);
-  let waiting: readonly Delta[] | Delta[] = [];
   let ended = false;
   let dropped = false;
-  let taken = false;
-  let wake: (() => void) | undefined;
-
-  const notify = (): void => {
-    wake?.();
-    wake = undefined;
-  };
   const emit = (delta: Delta): void => {
     if (ended || stop.signal.aborted) {
       dropped = true;
       return;
     }
     draft = fold(draft, delta);
-    if (draft.fault !== undefined) {
-      stop.abort();
-      return;
+    if (draft.fault === undefined) waiting.add(delta);
+    else stop.abort();
+  };
+  const outcome = await settle(source, { emit, draft: () => draft, signal: stop.signal });
+  ended = true;
+  waiting.end();
+  const { usage, ...ending } = outcome;
+  return {
+    parts: partsOf(draft),
+    model: source.model,
+    ...(usage === undefined ? {} : { usage }),
+    ...endingOf(draft, ending, stop.signal.aborted && dropped),
+  };
+}
+
+/** What the consumer has not taken yet. Nothing is dropped; what piles up is merged. */
+class WaitingDeltas {
+  #deltas: Delta[] = [];
+  #taken = 0;
+  #mergeAbove = mergeFrom;
+  #ended = false;
+  #pause: PromiseWithResolvers<void> | undefined;
+
+  add(delta: Delta): void {
+    if (this.#ended) return;
+    if (this.#deltas.length - this.#taken > this.#mergeAbove) {
+      this.#deltas = [...coalesce(this.#deltas.slice(this.#taken), mergedSize)];
+      this.#taken = 0;
+      // Twice as many before the next time: what does not merge must not be gone through each time.
+      this.#mergeAbove = Math.max(mergeFrom, this.#deltas.length * 2);
     }
-    const queue = waiting.length > mergeAbove ? [...coalesce(waiting)] : (waiting as Delta[]);
-    queue.push(delta);
-    waiting = queue;
-    notify();
-  };
+    this.#deltas.push(delta);
+    this.#notify();
+  }
 
-  const run = async (): Promise<Reply> => {
-    const outcome = await settle(source, { emit, draft: () => draft, signal: stop.signal });
-    ended = true;
-    notify();
-    const { usage, ...ending } = outcome;
-    return {
-      parts: partsOf(draft),
-      model: source.model,
-      ...(usage === undefined ? {} : { usage }),
-      ...endingOf(draft, ending, stop.signal.aborted && dropped),
-    };
-  };
+  end(): void {
+    this.#ended = true;
+    this.#notify();
+  }
 
-  const abort = (): void => stop.abort();
-  if (source.signal?.aborted === true) abort();
-  else source.signal?.addEventListener("abort", abort, { once: true });
-  const result = run().finally(() => source.signal?.removeEventListener("abort", abort));
-
-  async function* deltas(): AsyncGenerator<Delta, void, undefined> {
-    try {
-      for (;;) {
-        const ready = waiting;
-        waiting = [];
-        yield* ready;
-        if (waiting.length > 0) continue;
-        if (ended) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+  async next(): Promise<IteratorResult<Delta, undefined>> {
+    for (;;) {
+      const value = this.#deltas[this.#taken];
+      if (value !== undefined) {
+        this.#taken += 1;
+        return { done: false, value };
       }
-    } finally {
-      stop.abort(); // a consumer that leaves ends the request; at the natural end this does nothing
+      if (this.#ended) return { done: true, value: undefined };
+      this.#deltas = [];
+      this.#taken = 0;
+      this.#pause ??= Promise.withResolvers();
+      await this.#pause.promise;
     }
   }
 
-  return {
-    result,
-    [Symbol.asyncIterator]: () => {
-      if (taken)
-        throw new MillraceError(
-          "closed",
-          "a model stream has one consumer, and this one has had it",
-        );
-      taken = true;
-      return deltas();
-    },
-  };
+  leave(): IteratorResult<Delta, undefined> {
+    this.#deltas = [];
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  #notify(): void {
+    this.#pause?.resolve();
+    this.#pause = undefined;
+  }
 }
 
 /**
@@ -145,5 +176,10 @@ export const abortedCause: Cause = { code: "aborted", message: "the request was 
 
 function causeOf(error: unknown): Cause {
   if (MillraceError.is(error)) return { code: error.code, message: error.message };
-  return { code: "model_failed", message: error instanceof Error ? error.message : String(error) };
+  const said =
+    error instanceof Error ? error.message : typeof error === "string" ? error : undefined;
+  return {
+    code: "model_failed",
+    message: said ?? "the model threw something that is not an error",
+  };
 }

@@ -1,6 +1,6 @@
 import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
-import type { Fact, FactBody } from "../event/event.ts";
+import type { BodyOf, Fact, FactBody } from "../event/event.ts";
 import type { ItemId, SessionId, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 
@@ -8,14 +8,15 @@ import type { Metadata } from "../json.ts";
  * Facts, for ever, and the claims by which exactly one writer may add each of them. Three sorts of
  * writers have three doors: people by `accept`, a lane's writer by `open` and `commit`, the driver
  * by `append`. Each call is all or nothing, and what it answers has been stored. The facts that a
- * call stored come back with it, for the caller to announce: durable first, then announced.
+ * call stored come back with it, for the caller to announce: durable first, then announced. What is
+ * handed over is not changed by the caller afterwards.
  */
 export interface SessionStore {
   /** Throws `session_exists` if the name is in use. */
   readonly create: (options: CreateOptions) => Promise<SessionRecord>;
   readonly find: (sessionId: SessionId) => Promise<SessionRecord | undefined>;
   readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
-  /** Deletes the session and its facts. The name may be used again, under another uid. */
+  /** Deletes the session and its facts. The name may be used again, under another uid. May be repeated. */
   readonly remove: (uid: SessionUid) => Promise<void>;
 
   /** Facts after the given one, in order, read from the primary. */
@@ -27,7 +28,10 @@ export interface SessionStore {
 
   /** Takes the session from the incarnation that the caller read, by compare-and-set. */
   readonly claim: (uid: SessionUid, claim: ClaimRequest) => Promise<ClaimOutcome>;
-  /** Stores what a person said: once for each key, at any head. */
+  /**
+   * Stores what a person said: once for each key, at any head. An input id is used once, under
+   * whatever key. What is refused does not use up its key.
+   */
   readonly accept: (uid: SessionUid, key: string, body: PeopleFact) => Promise<AcceptOutcome>;
   /** Raises the lane's floor to this epoch, and stores the intent with it, in one statement. */
   readonly open: (uid: SessionUid, request: OpenRequest) => Promise<OpenOutcome>;
@@ -36,7 +40,10 @@ export interface SessionStore {
   /** Stores what the driver decided, if it holds the session and the head has not moved. */
   readonly append: (uid: SessionUid, request: DriverRequest) => Promise<DriverOutcome>;
 
-  /** A new session that begins with this one's facts up to `n`, and goes on from their incarnation. */
+  /**
+   * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
+   * It has this one's metadata if none is given, and no lane of it is open.
+   */
   readonly fork: (
     uid: SessionUid,
     options: CreateOptions & { readonly n: number },
@@ -49,7 +56,7 @@ export interface CreateOptions {
 }
 
 export interface ListOptions {
-  /** Sessions whose id is after this one, in the order of their ids. */
+  /** Sessions whose id is after this one. The order is that of the ids' UTF-16 units. */
   readonly after?: SessionId | undefined;
   readonly limit?: number | undefined;
 }
@@ -72,8 +79,6 @@ export interface Floor {
   readonly epoch: Epoch;
 }
 
-/** A fact as its writer knows it: number and time are the store's to give. */
-type BodyOf<Type extends FactBody["type"]> = Extract<FactBody, { readonly type: Type }>;
 export type PeopleFact = BodyOf<"input_accepted" | "queue_updated" | "approval_resolved">;
 export type LaneFact = BodyOf<"item_committed" | "item_replaced">;
 

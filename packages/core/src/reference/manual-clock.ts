@@ -15,13 +15,14 @@ export function manualClock(start = 0): ManualClock {
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
-      const sleeper = { at: now + Math.max(0, ms), wake: resolve };
-      sleepers.push(sleeper);
       const leave = (): void => {
         const place = sleepers.indexOf(sleeper);
         if (place >= 0) sleepers.splice(place, 1);
+        signal?.removeEventListener("abort", leave);
         resolve();
       };
+      const sleeper = { at: now + Math.max(0, ms), wake: leave };
+      sleepers.push(sleeper);
       signal?.addEventListener("abort", leave, { once: true });
     });
   };
@@ -35,7 +36,6 @@ export function manualClock(start = 0): ManualClock {
         .toSorted((a, b) => a.at - b.at)[0];
       if (next === undefined) break;
       now = Math.max(now, next.at);
-      sleepers.splice(sleepers.indexOf(next), 1);
       next.wake();
     }
     now = end;

@@ -25,9 +25,7 @@ export function documentedRefusals(text: string, limits: JsonLimits): ReadonlySe
 
   const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "");
   for (const number of bare.match(/-?[0-9][-+.0-9eE]*/g) ?? []) {
-    const whole = /^-?[0-9]+$/.test(number);
-    if (!Number.isFinite(Number(number))) refusals.add("inexact_number");
-    if (whole && !Number.isSafeInteger(Number(number))) refusals.add("inexact_number");
+    if (isInexact(number)) refusals.add("inexact_number");
   }
 
   const counted = count(JSON.parse(text), limits, refusals);
@@ -37,6 +35,12 @@ export function documentedRefusals(text: string, limits: JsonLimits): ReadonlySe
       refusals.add(code);
   }
   return refusals;
+}
+
+/** Beyond all numbers, or beyond 2^53 - 1 and not said to be an approximation by an exponent. */
+export function isInexact(number: string): boolean {
+  const size = Math.abs(Number(number));
+  return size === Infinity || (size >= 2 ** 53 && !/[eE]/.test(number));
 }
 
 /** How many keys the value has. Notes what is wrong with them on the way. */

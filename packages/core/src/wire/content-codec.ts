@@ -24,7 +24,6 @@ import {
   exactlyOne,
   flag,
   id,
-  isRecord,
   json,
   jsonObject,
   list,
@@ -95,15 +94,11 @@ const file = exactlyOne<FilePart>(
 
 /** What this version does not know goes through it unchanged. */
 const opaquePart: Shape<OpaquePart> = {
-  encode: (part) => part.original,
+  encode: (value) => value.original,
   decode: (value, path) => {
-    if (!isRecord(value) || typeof value["kind"] !== "string")
-      return malformed(path, "a part with a kind");
-    return {
-      kind: "opaque",
-      id: base.id.decode(value["id"], `${path}.id`),
-      original: value as JsonObject,
-    };
+    const original = jsonObject.decode(value, path);
+    if (typeof original["kind"] !== "string") return malformed(path, "a part with a kind");
+    return { kind: "opaque", id: base.id.decode(original["id"], `${path}.id`), original };
   },
 };
 

@@ -60,7 +60,7 @@ const beginPart = tagged<BeginPart, "kind">(
     file: object<Named<"file">>({ ...base, kind: oneOf("file"), name: text, mediaType: text }),
     custom: object<Named<"custom">>({ ...base, kind: oneOf("custom"), name: text }),
   },
-  refused("a kind of part of this version"),
+  refused("kind", "a kind of part of this version"),
 );
 
 export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
@@ -85,7 +85,7 @@ export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
     }),
     commit_part: object<CommitPart>({ op: oneOf("commit_part"), partId: id(partId), part }),
   },
-  refused("an operation of this version"),
+  refused("op", "an operation of this version"),
 );
 
 export function encodeDelta(value: Delta): JsonObject {
@@ -96,11 +96,11 @@ export function decodeDelta(value: unknown): Decoded<Delta> {
   return decodeBy(delta, value);
 }
 
-function refused(expected: string): AnyShape {
+function refused(tag: string, expected: string): AnyShape {
   return {
     encode: (value) => value,
     decode: (value, path) => {
-      const named = isRecord(value) && typeof (value["op"] ?? value["kind"]) === "string";
+      const named = isRecord(value) && typeof value[tag] === "string";
       return malformed(path, expected, named ? "unknown_op" : "malformed");
     },
   };

@@ -3,6 +3,7 @@ import type { Part } from "../content/part.ts";
 import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
 import type {
+  BodyOf,
   Fact,
   FactBody,
   FactEnvelope,
@@ -20,7 +21,7 @@ import {
   amount,
   count,
   id,
-  isRecord,
+  incarnation,
   json,
   jsonObject,
   list,
@@ -170,7 +171,7 @@ const opaqueFact: Shape<FactOf<"opaque">> = {
 export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
   "type",
   {
-    session_claimed: factShape("session_claimed", { incarnation: count, to: optional(count) }),
+    session_claimed: factShape("session_claimed", { incarnation, to: optional(count) }),
     input_accepted: factShape("input_accepted", { inputId: inputs, input }),
     queue_updated: factShape("queue_updated", {
       inputId: inputs,
@@ -180,8 +181,8 @@ export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
     run_finished: runFinished,
     turn_started: factShape("turn_started", { ...inTurn }),
     turn_finished: factShape("turn_finished", { ...inTurn, stop: stopReason, closes: count }),
-    item_committed: factShape("item_committed", { ...stored }),
-    item_replaced: factShape("item_replaced", { ...stored }),
+    item_committed: bothOrNeither(factShape("item_committed", stored)),
+    item_replaced: bothOrNeither(factShape("item_replaced", stored)),
     approval_requested: approvalRequested,
     approval_resolved: approvalResolved,
     tool_execution_started: toolExecutionStarted,
@@ -273,15 +274,28 @@ export const batch: ObjectShape<Batch> = {
 /** The shape of one type of fact. The envelope is the same for all. */
 function factShape<Type extends FactBody["type"]>(
   type: Type,
-  fields: Fields<Omit<Extract<FactBody, { readonly type: Type }>, "type">>,
+  fields: Fields<Omit<BodyOf<Type>, "type">>,
 ): ObjectShape<FactOf<Type>> {
   const named = { type: oneOf(type), ...envelopeFields, ...(fields as object) };
   const shape = object<FactEnvelope>(named);
   return shape as unknown as ObjectShape<FactOf<Type>>;
 }
 
+/** An item was written in a lane under an epoch, or in no lane at all. */
+function bothOrNeither<T extends { readonly lane?: number; readonly epoch?: number }>(
+  shape: Shape<T>,
+): Shape<T> {
+  return {
+    encode: shape.encode,
+    decode: (value, path) => {
+      const decoded = shape.decode(value, path);
+      const both = (decoded.lane === undefined) === (decoded.epoch === undefined);
+      return both ? decoded : malformed(path, "lane and epoch together");
+    },
+  };
+}
+
 function recordWithType(value: unknown, path: string): JsonObject {
-  if (!isRecord(value) || typeof value["type"] !== "string")
-    return malformed(path, "an event with a type");
-  return value as JsonObject;
+  const record = jsonObject.decode(value, path);
+  return typeof record["type"] === "string" ? record : malformed(path, "an event with a type");
 }

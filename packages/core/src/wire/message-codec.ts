@@ -1,7 +1,15 @@
 import type { Batch } from "../event/batch.ts";
+import { schemaVersion } from "../event/event.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type { ActiveRun, Approval, ClosedLane, Compaction, QueuedInput } from "../event/state.ts";
+import type {
+  ActiveRun,
+  ActiveTurn,
+  Approval,
+  ClosedLane,
+  Compaction,
+  QueuedInput,
+} from "../event/state.ts";
 import { inputId, itemId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { item, stopReason, usage } from "./content-codec.ts";
@@ -15,7 +23,18 @@ import {
   toolExecutionStarted,
   version,
 } from "./event-codec.ts";
-import { count, decodeBy, flag, id, isRecord, list, object, optional } from "./shape.ts";
+import {
+  count,
+  decodeBy,
+  flag,
+  id,
+  incarnation,
+  isRecord,
+  list,
+  malformed,
+  object,
+  optional,
+} from "./shape.ts";
 import type { Decoded, Shape } from "./shape.ts";
 
 /** What travels between a session and its readers. The names on the wire are those of the types. */
@@ -26,7 +45,7 @@ export function encodeMessage(message: Message): string {
   return JSON.stringify(toJson(message));
 }
 
-/** Reads what `encodeMessage` wrote, by this version or an older or newer one. Never throws. */
+/** Reads what `encodeMessage` wrote, also by a later release of the same version. Never throws. */
 export function decodeMessage(line: string): Decoded<Message> {
   let value: unknown;
   try {
@@ -37,25 +56,46 @@ export function decodeMessage(line: string): Decoded<Message> {
       fault: { code: "not_json", path: "", message: "the record: expected JSON" },
     };
   }
-  if (!isRecord(value)) return decodeBy(fact, value);
-  // Each of the three has a field that neither of the others has.
-  if (Object.hasOwn(value, "first")) return decodeBy<Message>(batch, value);
-  return Object.hasOwn(value, "closedLanes")
-    ? decodeBy<Message>(snapshotShape, value)
-    : decodeBy<Message>(fact, value);
+  return decodeBy(messageShape(value), value);
 }
+
+/** Which of the three it is. A newer version may have any form, so the version is looked at first. */
+function messageShape(value: unknown): Pick<Shape<Message>, "decode"> {
+  if (!isRecord(value)) return fact;
+  if (typeof value["v"] === "number" && value["v"] !== schemaVersion) return versioned;
+  if (Object.hasOwn(value, "n")) return fact;
+  if (Object.hasOwn(value, "first")) return batch;
+  return Object.hasOwn(value, "closedLanes") ? snapshotShape : fact;
+}
+
+const versioned: Pick<Shape<Message>, "decode"> = {
+  decode: (_, path) =>
+    malformed(path === "" ? "v" : path, `version ${schemaVersion}`, "unsupported_version"),
+};
 
 function toJson(message: Message): JsonObject {
   if ("n" in message) return fact.encode(message);
   return "first" in message ? batch.encode(message) : snapshotShape.encode(message);
 }
 
+const activeRun = object<ActiveRun>({
+  runId: id(runId),
+  turn: optional(
+    object<ActiveTurn>({
+      turnId: id(turnId),
+      reply: optional(id(itemId)),
+      stop: optional(stopReason),
+    }),
+  ),
+  aborting: flag,
+});
+
 const snapshotShape = object<Snapshot>({
   v: version,
   sessionId: id(sessionId),
   uid: id(sessionUid),
   head: count,
-  incarnation: count,
+  incarnation,
   closed: count,
   closedLanes: list(object<ClosedLane>({ lane: count, epoch: count })),
   lanes: list(batch),
@@ -66,56 +106,15 @@ const snapshotShape = object<Snapshot>({
       input: input as unknown as Shape<QueuedInput["input"]>,
     }),
   ),
-  run: optional(activeRun()),
+  run: optional(activeRun),
   ended: optional(runFinished),
   executions: list(toolExecutionStarted),
-  approvals: list(approval()),
+  approvals: list(
+    object<Approval>({ asked: approvalRequested, answer: optional(approvalResolved) }),
+  ),
   compacting: flag,
   compactions: list(
     object<Compaction>({ itemId: id(itemId), first: id(itemId), last: id(itemId) }),
   ),
   usage,
 });
-
-/** In memory these have fields that are there and undefined; on the wire such a field is left out. */
-function activeRun(): Shape<ActiveRun> {
-  const shape = object<{
-    runId: ActiveRun["runId"];
-    turn?: { turnId: Turn["turnId"]; stop?: Exclude<Turn["stop"], undefined> };
-    aborting: boolean;
-  }>({
-    runId: id(runId),
-    turn: optional(
-      object<{ turnId: Turn["turnId"]; stop?: Exclude<Turn["stop"], undefined> }>({
-        turnId: id(turnId),
-        stop: optional(stopReason),
-      }),
-    ),
-    aborting: flag,
-  });
-  return {
-    encode: shape.encode as Shape<ActiveRun>["encode"],
-    decode: (value, path) => {
-      const { turn, ...run } = shape.decode(value, path);
-      return {
-        ...run,
-        turn: turn === undefined ? undefined : { turnId: turn.turnId, stop: turn.stop },
-      };
-    },
-  };
-}
-type Turn = Exclude<ActiveRun["turn"], undefined>;
-
-function approval(): Shape<Approval> {
-  const shape = object<{
-    asked: Approval["asked"];
-    answer?: Exclude<Approval["answer"], undefined>;
-  }>({
-    asked: approvalRequested,
-    answer: optional(approvalResolved),
-  });
-  return {
-    encode: shape.encode as Shape<Approval>["encode"],
-    decode: (value, path) => ({ answer: undefined, ...shape.decode(value, path) }),
-  };
-}

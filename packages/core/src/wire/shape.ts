@@ -57,6 +57,14 @@ export function decodeBy<T>(shape: Pick<Shape<T>, "decode">, value: unknown): De
   }
 }
 
+/** Values nest at most this deep: whoever sends one on must be able to write it again. */
+const maxDepth = 128;
+
+function withinDepth(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((child) => withinDepth(child, depth - 1));
+}
+
 function plain<T extends Json>(is: (value: unknown) => boolean, expected: string): Shape<T> {
   return {
     encode: (value) => value,
@@ -75,8 +83,19 @@ export const count: Shape<number> = plain(
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   "a whole number",
 );
-export const json: Shape<Json> = plain((value) => value !== undefined, "a value");
-export const jsonObject: Shape<JsonObject> = plain(isRecord, "an object");
+/** A count that fits the bits of an epoch that it goes into. */
+export const incarnation: Shape<number> = plain(
+  (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 23,
+  "an incarnation of 23 bits",
+);
+export const json: Shape<Json> = plain(
+  (value) => value !== undefined && withinDepth(value, maxDepth),
+  "a value that is not too deep",
+);
+export const jsonObject: Shape<JsonObject> = plain(
+  (value) => isRecord(value) && withinDepth(value, maxDepth),
+  "an object that is not too deep",
+);
 
 export const bytes: Shape<Uint8Array> = {
   encode: encodeBase64,

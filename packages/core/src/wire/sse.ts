@@ -63,7 +63,7 @@ const maxRetryMs = 30_000;
  * Decodes server-sent events by the WHATWG grammar: CR, LF and CRLF, a byte order mark, comments,
  * several data lines, ids with NUL ignored. Linear in the text, and bounded.
  */
-export function createSseDecoder({ limit = 16 * 1024 * 1024 }: SseDecoderOptions = {}): SseDecoder {
+export function createSseDecoder({ limit = 64 * 1024 * 1024 }: SseDecoderOptions = {}): SseDecoder {
   /** The line that has begun, in pieces: adding them up at each chunk would be quadratic. */
   let line: string[] = [];
   let data: string[] = [];
@@ -115,14 +115,16 @@ export function createSseDecoder({ limit = 16 * 1024 * 1024 }: SseDecoderOptions
     ends.lastIndex = at;
     for (let end = ends.exec(chunk); end !== null; end = ends.exec(chunk)) {
       held += end.index - at;
+      if (held > limit) break;
       line.push(chunk.slice(at, end.index));
       endLine(line.length === 1 ? (line[0] as string) : line.join(""), items);
       line = [];
       at = ends.lastIndex;
-      if (held > limit) break;
     }
-    if (at < chunk.length) line.push(chunk.slice(at));
-    held += chunk.length - at;
+    if (held <= limit) {
+      line.push(chunk.slice(at));
+      held += chunk.length - at;
+    }
     if (held > limit) {
       over = true;
       line = [];

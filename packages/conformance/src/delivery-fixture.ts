@@ -1,0 +1,28 @@
+import type { Clock, EventLog, SessionStore, SessionUid } from "@millrace/core";
+import type { OpenEventLogOptions } from "./event-log-fixture.ts";
+
+/** A store and a log that work together, and a clock that the cases move. */
+export interface DeliveryFixture {
+  readonly open: (options?: OpenEventLogOptions) => Promise<OpenedDelivery>;
+}
+
+export interface OpenedDelivery extends AsyncDisposable {
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly clock: MovableClock;
+}
+
+/** Time passes only when a case says so, so that waiting for a poll takes no time. */
+export interface MovableClock extends Clock {
+  /** Moves time on, waking sleepers in the order of their times. */
+  readonly advance: (ms: number) => Promise<void>;
+}
+
+/** As DeliveryFixture, with a log that can be made to forget. */
+export interface LosableDeliveryFixture {
+  readonly open: (options?: OpenEventLogOptions) => Promise<LosableDelivery>;
+}
+
+export interface LosableDelivery extends OpenedDelivery {
+  readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;
+}

@@ -1,0 +1,110 @@
+import {
+  apply,
+  cursorOf,
+  decodeCursor,
+  emptyState,
+  encodeCursor,
+  narrate,
+  restore,
+} from "@millrace/core";
+import type {
+  Batch,
+  Epoch,
+  Fact,
+  Followed,
+  ItemId,
+  Narration,
+  SessionState,
+  Snapshot,
+} from "@millrace/core";
+import { assert, assertEqual } from "./case.ts";
+import { itemOf } from "./delivery-hand.ts";
+import type { Stage } from "./delivery-stage.ts";
+import { draftText, itemText } from "./delivery-text.ts";
+
+export interface Witness {
+  readonly take: (followed: Followed) => void;
+  readonly state: () => SessionState;
+  readonly messages: () => number;
+  readonly snapshots: () => number;
+  readonly short: () => number;
+}
+
+/** Takes messages as a client does, and checks the promises at each of them. */
+export function createWitness(stage: Stage): Witness {
+  /** What was told of each item's current attempt. */
+  const told = new Map<ItemId, string>();
+  const highest = new Map<number, Epoch>();
+  let state = emptyState(stage.uid, stage.sessionId);
+  let messages = 0;
+  let snapshots = 0;
+  let short = 0;
+
+  const hear = (narration: Narration): void => {
+    if (narration.type === "attempt_superseded") told.delete(narration.itemId);
+    else if ("text" in narration) {
+      const item = "itemId" in narration ? narration.itemId : itemOf(narration.callId);
+      told.set(item, (told.get(item) ?? "") + narration.text);
+    }
+  };
+  const takeSnapshot = (taken: Snapshot): void => {
+    snapshots += 1;
+    assert(taken.head >= state.head, `a snapshot of ${taken.head} after ${state.head}`);
+    state = restore(taken);
+    told.clear();
+    for (const lane of state.lanes) told.set(lane.itemId, draftText(lane.draft));
+  };
+  const takeMessage = (message: Fact | Batch): void => {
+    const narrations = narrate(state, message);
+    const applied = apply(state, message);
+    assert(applied.verdict !== "gap", `a gap at ${JSON.stringify(message).slice(0, 200)}`);
+    if ("n" in message) checkCommit(message);
+    else assert(message.head <= state.head, `text of ${message.head} before that fact`);
+    state = applied.state;
+    narrations.forEach(hear);
+  };
+  /** Whoever saw an attempt end in its item has been told a beginning of the item's text. */
+  const checkCommit = (fact: Fact): void => {
+    if (fact.type !== "item_committed" || fact.lane === undefined) return;
+    const lane = state.lanes.find((open) => open.lane === fact.lane);
+    if (lane?.epoch !== fact.epoch) return;
+    const text = itemText(fact.item.parts);
+    const heard = told.get(fact.item.id) ?? "";
+    assert(text.startsWith(heard), `told ${heard}, committed ${text}`);
+    if (heard !== text) short += 1;
+  };
+  const checkState = (): void => {
+    for (const { lane, epoch, itemId, draft } of state.lanes) {
+      const text = draftText(draft);
+      const written = stage.textOf(epoch);
+      assert(written?.startsWith(text) === true, `lane ${lane} shows ${text} of ${written}`);
+      assertEqual(told.get(itemId) ?? "", text, `what was told of ${itemId}`);
+      assert(epoch >= (highest.get(lane) ?? 0), `lane ${lane} went back to epoch ${epoch}`);
+      highest.set(lane, epoch);
+      const done = state.items.findLastIndex((item) => item.id === itemId);
+      assert(done < 0, `a draft of ${itemId} beside its item`);
+    }
+    // A draft that is gone was void, and its item may be written anew.
+    for (const item of told.keys()) {
+      if (!state.lanes.some((lane) => lane.itemId === item)) told.delete(item);
+    }
+  };
+  return {
+    take: ({ message, cursor }) => {
+      messages += 1;
+      if ("items" in message) takeSnapshot(message);
+      else takeMessage(message);
+      checkState();
+      assertEqual(cursor.uid, stage.uid, "the uid of a cursor");
+      assert(cursor.head <= state.head, `a cursor at ${cursor.head}, ahead of ${state.head}`);
+      const text = encodeCursor(cursor);
+      const decoded = decodeCursor(text);
+      assert(decoded !== undefined && encodeCursor(decoded) === text, `the cursor ${text}`);
+      if ("items" in message) assertEqual(cursor, cursorOf(state), "the cursor of a snapshot");
+    },
+    state: () => state,
+    messages: () => messages,
+    snapshots: () => snapshots,
+    short: () => short,
+  };
+}

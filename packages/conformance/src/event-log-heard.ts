@@ -1,0 +1,51 @@
+import type { Batch, EventLog, Fact, SessionUid } from "@millrace/core";
+import { assert, within } from "./case.ts";
+
+/** What a subscription has brought so far. */
+export interface Heard<T> {
+  readonly all: readonly T[];
+  /** Waits until this many have come. */
+  readonly until: (count: number) => Promise<readonly T[]>;
+  /** Settles when the subscription ends. */
+  readonly ended: Promise<void>;
+}
+
+/** Tails a session in the background, until the end of the scope. */
+export async function hear(
+  log: EventLog,
+  uid: SessionUid,
+): Promise<Heard<Fact | Batch> & Disposable> {
+  const end = new AbortController();
+  const heard = listen(await log.tail(uid, { signal: end.signal }));
+  return { ...heard, [Symbol.dispose]: () => end.abort() };
+}
+
+/** Reads a subscription in the background. */
+export function listen<T>(subscription: AsyncIterable<T>): Heard<T> {
+  const all: T[] = [];
+  let wake = (): void => undefined;
+  let over = false;
+  const read = async (): Promise<void> => {
+    try {
+      for await (const message of subscription) {
+        all.push(message);
+        wake();
+      }
+    } finally {
+      over = true;
+      wake();
+    }
+  };
+  const ended = read();
+  const until = async (count: number): Promise<readonly T[]> => {
+    while (all.length < count) {
+      assert(!over, `the subscription ended after ${all.length} of ${count}`);
+      const next = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await within(next, `only ${all.length} of ${count} came`);
+    }
+    return all.slice(0, count);
+  };
+  return { all, until, ended };
+}

@@ -1,0 +1,27 @@
+import type { Case } from "./case.ts";
+import { announceCases, nudgeCases } from "./event-log-announce.ts";
+import { apartCases, removeCases } from "./event-log-apart.ts";
+import { contentCases } from "./event-log-content.ts";
+import type { EventLogFixture, LosableEventLogFixture } from "./event-log-fixture.ts";
+import { openingCases, orderCases } from "./event-log-order.ts";
+import { concurrencyCases, lossCases } from "./event-log-race.ts";
+import { readCases, retentionCases } from "./event-log-read.ts";
+import { tailCases } from "./event-log-tail.ts";
+
+/** What every EventLog must do. */
+export const eventLogCases: readonly Case<EventLogFixture>[] = [
+  ...orderCases,
+  ...openingCases,
+  ...readCases,
+  ...retentionCases,
+  ...contentCases,
+  ...tailCases,
+  ...announceCases,
+  ...nudgeCases,
+  ...apartCases,
+  ...removeCases,
+  ...concurrencyCases,
+];
+
+/** What every EventLog must do that a test can make forget. */
+export const eventLogLossCases: readonly Case<LosableEventLogFixture>[] = lossCases;

@@ -1,0 +1,22 @@
+export type { Case } from "./case.ts";
+export { eventLogCases, eventLogLossCases } from "./event-log.ts";
+export type {
+  EventLogFixture,
+  LosableEventLog,
+  LosableEventLogFixture,
+  OpenedEventLog,
+  OpenEventLogOptions,
+} from "./event-log-fixture.ts";
+export { sessionStoreCases } from "./session-store.ts";
+export type { OpenedSessionStore, SessionStoreFixture } from "./session-store-fixture.ts";
+export { deliveryCases, deliveryLossCases } from "./delivery.ts";
+export type {
+  DeliveryFixture,
+  LosableDelivery,
+  LosableDeliveryFixture,
+  MovableClock,
+  OpenedDelivery,
+} from "./delivery-fixture.ts";
+export { randomScript, runScript, stepOf } from "./delivery-random.ts";
+export type { ScriptOutcome, Step } from "./delivery-random.ts";
+export { runCursorMatrix } from "./delivery-cursor.ts";

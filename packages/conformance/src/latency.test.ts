@@ -1,0 +1,74 @@
+import { setImmediate } from "node:timers/promises";
+import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { describe, it } from "vitest";
+import { deliveryCases, deliveryLossCases } from "./delivery.ts";
+import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
+import { eventLogCases, eventLogLossCases } from "./event-log.ts";
+import { sessionStoreCases } from "./session-store.ts";
+
+// Engines over a network answer late, and their subscriptions lag behind. The cases must hold there
+// too, and so must everything in core that awaits a port: nothing may rest on an answer at once.
+
+let hops = 0;
+
+/** Lets the event loop turn up to three times, more or less at random but the same in every run. */
+async function lag(): Promise<void> {
+  hops = (Math.imul(hops, 1_664_525) + 1_013_904_223) >>> 0;
+  for (let hop = hops >>> 30; hop > 0; hop -= 1) await setImmediate();
+}
+
+/** A port whose answers take their time. */
+function late<Port extends object>(port: Port): Port {
+  const calls = Object.entries(port).map(([name, call]: [string, unknown]) => {
+    if (typeof call !== "function") return [name, call];
+    return [
+      name,
+      async (...given: readonly unknown[]): Promise<unknown> => {
+        await lag();
+        const answer: unknown = await Reflect.apply(call, port, given);
+        await lag();
+        return isSubscription(answer) ? lagging(answer) : answer;
+      },
+    ];
+  });
+  return Object.fromEntries(calls) as Port;
+}
+
+function isSubscription(answer: unknown): answer is AsyncIterable<unknown> {
+  return typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
+}
+
+async function* lagging(messages: AsyncIterable<unknown>): AsyncGenerator {
+  for await (const message of messages) {
+    await lag();
+    yield message;
+  }
+}
+
+const fixture: LosableDeliveryFixture = {
+  open: async (options) => {
+    const clock = manualClock(1_700_000_000_000);
+    const { lose, ...log } = memoryEventLog(options);
+    return {
+      clock,
+      log: late(log),
+      store: late(memorySessionStore({ clock })),
+      lose: async (uid, lane) => lose(uid, lane),
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+  },
+};
+
+describe("a log that answers late", () => {
+  for (const { name, run } of [...eventLogCases, ...eventLogLossCases])
+    it(name, () => run(fixture));
+});
+
+describe("a store that answers late", () => {
+  for (const { name, run } of sessionStoreCases) it(name, () => run(fixture));
+});
+
+describe("a store and a log that answer late", () => {
+  for (const { name, run } of [...deliveryCases, ...deliveryLossCases])
+    it(name, () => run(fixture), 30_000);
+});

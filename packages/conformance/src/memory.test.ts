@@ -1,0 +1,45 @@
+import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { describe, it } from "vitest";
+import { deliveryCases, deliveryLossCases } from "./delivery.ts";
+import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
+import { eventLogCases, eventLogLossCases } from "./event-log.ts";
+import type { LosableEventLogFixture } from "./event-log-fixture.ts";
+import { sessionStoreCases } from "./session-store.ts";
+import type { SessionStoreFixture } from "./session-store-fixture.ts";
+
+const nothing = async (): Promise<void> => undefined;
+
+const log: LosableEventLogFixture = {
+  open: async (options) => {
+    const opened = memoryEventLog(options);
+    return {
+      log: opened,
+      lose: async (uid, lane) => opened.lose(uid, lane),
+      [Symbol.asyncDispose]: nothing,
+    };
+  },
+};
+
+const store: SessionStoreFixture = {
+  open: async () => ({ store: memorySessionStore(), [Symbol.asyncDispose]: nothing }),
+};
+
+const both: LosableDeliveryFixture = {
+  open: async (options) => {
+    const clock = manualClock(1_700_000_000_000);
+    const { lose, ...opened } = await log.open(options);
+    return { ...opened, lose, clock, store: memorySessionStore({ clock }) };
+  },
+};
+
+describe("memoryEventLog", () => {
+  for (const { name, run } of [...eventLogCases, ...eventLogLossCases]) it(name, () => run(log));
+});
+
+describe("memorySessionStore", () => {
+  for (const { name, run } of sessionStoreCases) it(name, () => run(store));
+});
+
+describe("memorySessionStore and memoryEventLog", () => {
+  for (const { name, run } of [...deliveryCases, ...deliveryLossCases]) it(name, () => run(both));
+});

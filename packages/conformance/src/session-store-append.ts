@@ -1,0 +1,181 @@
+import type { Fact, FactBody } from "@millrace/core";
+import { assertEqual, assertOutcome } from "./case.ts";
+import type { Case } from "./case.ts";
+import {
+  bodyOf,
+  committed,
+  epochOf,
+  inputItem,
+  prompt,
+  run,
+  settlementOf,
+  textItem,
+  takenBack,
+  turn,
+} from "./session-store-bodies.ts";
+import {
+  accept,
+  append,
+  assertDense,
+  assertUnchanged,
+  claimedCase,
+  newName,
+  open,
+  storeCase,
+} from "./session-store-fixture.ts";
+import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
+
+const started: readonly FactBody[] = [
+  { type: "run_started", runId: run },
+  { type: "turn_started", runId: run, turnId: turn },
+];
+
+/** The driver decides at a head, and its decision is worth nothing at another. */
+export const appendCases: readonly Case<SessionStoreFixture>[] = [
+  claimedCase("the driver's facts are stored in their order", async (scene) => {
+    const answer = await scene.store.append(scene.uid, {
+      incarnation: 1,
+      head: 1,
+      bodies: started,
+    });
+
+    const { facts } = assertOutcome(answer, "appended", "the append");
+    assertEqual(facts.map(bodyOf), started, "the facts of the answer");
+    assertEqual(
+      facts.map(({ n }) => n),
+      [2, 3],
+      "their numbers",
+    );
+    assertEqual(await scene.store.read(scene.uid, { after: 1 }), facts, "what is read");
+  }),
+  claimedCase("a decision at a head that has moved stores nothing", async (scene) => {
+    await accept(scene, "key_1", prompt("input_1"));
+    await accept(scene, "key_2", prompt("input_2"));
+    const before = await scene.store.read(scene.uid);
+
+    for (const head of [0, 1, 2, 4, 1_000]) {
+      const answer = await scene.store.append(scene.uid, { incarnation: 1, head, bodies: started });
+      assertEqual(answer, { outcome: "moved", head: 3 }, `the append at ${head}`);
+    }
+
+    await assertUnchanged(scene, before, "the refused appends");
+    const again = await scene.store.append(scene.uid, { incarnation: 1, head: 3, bodies: started });
+    assertOutcome(again, "appended", "the append at the head that is");
+  }),
+  claimedCase("whoever does not hold the session appends nothing", async (scene) => {
+    const before = await scene.store.read(scene.uid);
+
+    for (const incarnation of [0, 2, 9]) {
+      const answer = await scene.store.append(scene.uid, { incarnation, head: 1, bodies: started });
+      assertOutcome(answer, "fenced", `an append by incarnation ${incarnation}`);
+    }
+
+    await assertUnchanged(scene, before, "the refused appends");
+  }),
+  claimedCase("of decisions at one head exactly one is stored, and all of it", async (scene) => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        scene.store.append(scene.uid, { incarnation: 1, head: 1, bodies: started }),
+      ),
+    );
+
+    const appended = answers.filter(({ outcome }) => outcome === "appended");
+    assertEqual(appended.length, 1, "how many were stored");
+    assertEqual((await assertDense(scene)).slice(1).map(bodyOf), started, "the facts");
+  }),
+  claimedCase(
+    "an input said meanwhile moves the head of whoever finishes the run",
+    async (scene) => {
+      await append(scene, started);
+      await accept(scene, "key_1", prompt("input_1"));
+      const finished = {
+        type: "run_finished",
+        runId: run,
+        outcome: "completed",
+        closes: 0,
+      } as const;
+
+      const answer = await scene.store.append(scene.uid, {
+        incarnation: 1,
+        head: 3,
+        bodies: [finished],
+      });
+
+      assertEqual(answer, { outcome: "moved", head: 4 }, "the answer");
+    },
+  ),
+  claimedCase("an input taken back meanwhile does not become an item", async (scene) => {
+    await accept(scene, "key_1", prompt("input_1"));
+    await accept(scene, "key_2", takenBack("input_1"));
+
+    const answer = await scene.store.append(scene.uid, {
+      incarnation: 1,
+      head: 2,
+      bodies: [inputItem("input_1")],
+    });
+
+    assertEqual(answer, { outcome: "moved", head: 3 }, "the answer");
+  }),
+  claimedCase("nothing to store is stored at once", async (scene) => {
+    const answer = await scene.store.append(scene.uid, { incarnation: 1, head: 1, bodies: [] });
+
+    assertEqual(answer, { outcome: "appended", facts: [] }, "the answer");
+    assertEqual(await scene.store.head(scene.uid), 1, "the head");
+  }),
+];
+
+/** Facts are numbered without holes, whoever writes at once through which door. */
+export const denseCases: readonly Case<SessionStoreFixture>[] = [
+  claimedCase("all three doors at once leave no hole and lose nothing", async (scene) => {
+    const lanes = Array.from({ length: 20 }, (_, lane) => lane);
+    const answers = await Promise.all([
+      ...lanes.map((lane) => accept(scene, `key_${lane}`, prompt(`input_${lane}`))),
+      ...lanes.map((lane) => writeItem(scene, lane)),
+      ...lanes.map((lane) => decide(scene, { type: "opaque", original: { lane } })),
+    ]);
+
+    const facts = await assertDense(scene);
+    const told = answers.flat().toSorted((left, right) => left.n - right.n);
+    assertEqual(facts.slice(1), told, "what is read, and what the answers said");
+    assertEqual(facts.length, 1 + 20 + 40 + 20, "how many facts there are");
+  }),
+  storeCase("claims at once with inputs leave no hole", async (scene) => {
+    const claims = async (): Promise<void> => {
+      for (let from = 0; from < 10; from += 1) await scene.store.claim(scene.uid, { from });
+    };
+    const inputs = Array.from({ length: 20 }, (_, at) => accept(scene, `k${at}`, prompt(`i${at}`)));
+
+    await Promise.all([claims(), claims(), ...inputs]);
+
+    assertEqual((await assertDense(scene)).length, 30, "how many facts there are");
+  }),
+  storeCase("sessions are numbered each for itself", async (scene) => {
+    const other = { ...scene, ...(await scene.store.create({ sessionId: newName() })) };
+    const keys = Array.from({ length: 10 }, (_, at) => `key_${at}`);
+
+    await Promise.all(
+      keys.flatMap((key) => [accept(scene, key, prompt(key)), accept(other, key, prompt(key))]),
+    );
+
+    assertEqual((await assertDense(scene)).length, 10, "the one");
+    assertEqual((await assertDense(other)).length, 10, "the other");
+  }),
+];
+
+async function writeItem(scene: Scene, lane: number): Promise<readonly Fact[]> {
+  await open(scene, lane, epochOf(lane + 1));
+  const answer = await scene.store.commit(scene.uid, {
+    ...committed(lane, epochOf(lane + 1), textItem(`item_${lane}`)),
+    settlement: settlementOf(lane),
+  });
+  return assertOutcome(answer, "committed", `the item of lane ${lane}`).facts;
+}
+
+/** Decides anew whenever the head has moved, as a driver does. */
+async function decide({ store, uid }: Scene, body: FactBody): Promise<readonly Fact[]> {
+  for (let head = await store.head(uid); ;) {
+    const answer = await store.append(uid, { incarnation: 1, head, bodies: [body] });
+    if (answer.outcome === "appended") return answer.facts;
+    head = assertOutcome(answer, "moved", "the append").head;
+  }
+}

@@ -1,0 +1,134 @@
+import { assertEqual, assertOutcome } from "./case.ts";
+import type { Case } from "./case.ts";
+import { committed, epochOf, run } from "./session-store-bodies.ts";
+import {
+  append,
+  assertDense,
+  assertUnchanged,
+  claim,
+  claimedCase,
+  open,
+  storeCase,
+} from "./session-store-fixture.ts";
+import { itemId } from "@millrace/core";
+import type { SessionStoreFixture } from "./session-store-fixture.ts";
+
+/** Exactly one driver holds a session, and taking it is a fact. */
+export const claimCases: readonly Case<SessionStoreFixture>[] = [
+  storeCase("the first claim gives incarnation 1 and is the first fact", async (scene) => {
+    const answer = await scene.store.claim(scene.uid, { from: 0 });
+
+    const { incarnation, facts } = assertOutcome(answer, "claimed", "the claim");
+    assertEqual(incarnation, 1, "the incarnation");
+    const [fact] = facts;
+    assertEqual(
+      fact,
+      {
+        v: 1,
+        n: 1,
+        sessionId: scene.sessionId,
+        time: fact?.time,
+        type: "session_claimed",
+        incarnation: 1,
+      },
+      "the fact",
+    );
+    await assertUnchanged(scene, facts, "the claim");
+  }),
+  storeCase("a claim from another incarnation is answered with the one that is", async (scene) => {
+    await claim(scene, 0);
+    await claim(scene, 1);
+    const before = await scene.store.read(scene.uid);
+
+    for (const from of [0, 1, 3, 1_000]) {
+      const answer = await scene.store.claim(scene.uid, { from });
+      assertEqual(answer, { outcome: "moved", incarnation: 2 }, `the claim from ${from}`);
+    }
+
+    await assertUnchanged(scene, before, "the refused claims");
+  }),
+  storeCase("of claims at once exactly one succeeds", async (scene) => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => scene.store.claim(scene.uid, { from: 0 })),
+    );
+
+    const won = answers.filter((answer) => answer.outcome === "claimed");
+    assertEqual(won.length, 1, "how many succeeded");
+    for (const answer of answers) assertEqual(answer.incarnation, 1, "the incarnation");
+    assertEqual((await assertDense(scene)).length, 1, "how many facts there are");
+  }),
+  storeCase("each claim raises the incarnation by one", async (scene) => {
+    for (let from = 0; from < 12; from += 1) await claim(scene, from);
+
+    const facts = await assertDense(scene);
+
+    const incarnations = facts.map((fact) => "incarnation" in fact && fact.incarnation);
+    assertEqual(
+      incarnations,
+      facts.map((_, at) => at + 1),
+      "the incarnations",
+    );
+  }),
+  claimedCase("a claim closes the lanes of the driver before", async (scene) => {
+    await open(scene, 0, epochOf(1));
+    await open(scene, 3, epochOf(2));
+
+    await claim(scene, 1);
+
+    assertEqual(await scene.store.floors(scene.uid), [], "the floors");
+    const late = await scene.store.commit(scene.uid, committed(0, epochOf(1)));
+    assertOutcome(late, "fenced", "a commit by the former driver's writer");
+  }),
+  claimedCase("a claim keeps writers of the former driver from opening", async (scene) => {
+    await claim(scene, 1);
+
+    const late = await scene.store.open(scene.uid, {
+      lane: 0,
+      epoch: epochOf(200_000, 4_000, 1),
+      itemId: itemId("item_0"),
+    });
+
+    assertOutcome(late, "fenced", "an open of the former incarnation");
+  }),
+  claimedCase("a claim fences the former driver's decisions", async (scene) => {
+    await claim(scene, 1);
+    const before = await scene.store.read(scene.uid);
+    const bodies = [{ type: "run_started", runId: run }] as const;
+
+    const late = await scene.store.append(scene.uid, { incarnation: 1, head: 2, bodies });
+
+    assertOutcome(late, "fenced", "the former driver's append");
+    await assertUnchanged(scene, before, "the refused append");
+    await append(scene, bodies, 2);
+  }),
+  claimedCase("the new driver's generations begin anew above all that was", async (scene) => {
+    await open(scene, 0, epochOf(200_000, 4_000));
+    await claim(scene, 1);
+
+    await open(scene, 0, epochOf(1, 1, 2));
+
+    assertEqual(await scene.store.floors(scene.uid), [{ lane: 0, epoch: epochOf(1, 1, 2) }], "it");
+  }),
+  claimedCase(
+    "a claim and a commit at once: the item is there before the claim or not at all",
+    async (scene) => {
+      for (let round = 1; round <= 10; round += 1) {
+        const id = `item_${round}`;
+        const epoch = epochOf(round, 1, round);
+        await open(scene, 0, epoch, id);
+
+        const item = { ...committed(0, epoch).fact.item, id: itemId(id) };
+        const [commit] = await Promise.all([
+          scene.store.commit(scene.uid, committed(0, epoch, item)),
+          claim(scene, round),
+        ]);
+
+        const facts = await assertDense(scene);
+        const [last, before] = [facts.at(-1), facts.at(-2)];
+        assertEqual(last?.type, "session_claimed", "the last fact");
+        const stored = before?.type === "item_committed";
+        assertEqual(stored, commit.outcome === "committed", "the item is stored as was answered");
+      }
+    },
+  ),
+];

@@ -1,0 +1,114 @@
+import { itemId, sessionId } from "@millrace/core";
+import type {
+  Epoch,
+  Fact,
+  FactBody,
+  PeopleFact,
+  SessionId,
+  SessionStore,
+  SessionUid,
+} from "@millrace/core";
+import { assertEqual, assertOutcome } from "./case.ts";
+import type { Case } from "./case.ts";
+
+/** What a SessionStore must provide to be held to the cases. */
+export interface SessionStoreFixture {
+  readonly open: () => Promise<OpenedSessionStore>;
+}
+
+export interface OpenedSessionStore extends AsyncDisposable {
+  readonly store: SessionStore;
+}
+
+/** A session of its own for each case: real engines keep what earlier ones wrote. */
+export interface Scene {
+  readonly store: SessionStore;
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+}
+
+export function storeCase(
+  name: string,
+  run: (scene: Scene) => Promise<void>,
+): Case<SessionStoreFixture> {
+  return {
+    name,
+    run: async (fixture) => {
+      await using opened = await fixture.open();
+      const { store } = opened;
+      const { uid, sessionId } = await store.create({ sessionId: newName() });
+      await run({ store, uid, sessionId });
+    },
+  };
+}
+
+/** As `storeCase`, in a session that its first driver has claimed. */
+export function claimedCase(
+  name: string,
+  run: (scene: Scene) => Promise<void>,
+): Case<SessionStoreFixture> {
+  return storeCase(name, async (scene) => {
+    await claim(scene, 0);
+    await run(scene);
+  });
+}
+
+export function newName(): SessionId {
+  return sessionId(`conformance_${crypto.randomUUID()}`);
+}
+
+/** Claims the session from an incarnation, which must succeed. */
+export async function claim({ store, uid }: Scene, from: number, to?: number): Promise<Fact> {
+  const answer = await store.claim(uid, to === undefined ? { from } : { from, to });
+  const { facts } = assertOutcome(answer, "claimed", `the claim from ${from}`);
+  return facts[0] as Fact;
+}
+
+/** The driver's facts at the head as it is, which must succeed. */
+export async function append(
+  { store, uid }: Scene,
+  bodies: readonly FactBody[],
+  incarnation = 1,
+): Promise<readonly Fact[]> {
+  const head = await store.head(uid);
+  const answer = await store.append(uid, { incarnation, head, bodies });
+  return assertOutcome(answer, "appended", "the driver's append").facts;
+}
+
+/** Opens a lane, which must succeed. */
+export async function open(
+  { store, uid }: Scene,
+  lane: number,
+  epoch: Epoch,
+  id = `item_${lane}`,
+): Promise<void> {
+  const answer = await store.open(uid, { lane, epoch, itemId: itemId(id) });
+  assertOutcome(answer, "opened", `the opening of lane ${lane} by ${epoch}`);
+}
+
+/** Accepts what a person said, which must succeed. */
+export async function accept({ store, uid }: Scene, key: string, body: PeopleFact): Promise<Fact> {
+  const answer = await store.accept(uid, key, body);
+  return assertOutcome(answer, "accepted", `what was said under ${key}`).facts[0] as Fact;
+}
+
+/** All facts must be numbered 1, 2, 3 … and be as many as the head says. */
+export async function assertDense({ store, uid }: Scene): Promise<readonly Fact[]> {
+  const facts = await store.read(uid);
+  assertEqual(
+    facts.map(({ n }) => n),
+    facts.map((_, at) => at + 1),
+    "the numbers of the facts",
+  );
+  assertEqual(await store.head(uid), facts.length, "the head");
+  return facts;
+}
+
+/** The call must have stored nothing. */
+export async function assertUnchanged(
+  scene: Scene,
+  before: readonly Fact[],
+  what: string,
+): Promise<void> {
+  assertEqual(await scene.store.read(scene.uid), before, `the facts after ${what}`);
+}

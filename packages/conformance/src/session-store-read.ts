@@ -1,0 +1,102 @@
+import { assertEqual } from "./case.ts";
+import type { Case } from "./case.ts";
+import { committed, epochOf, prompt, run } from "./session-store-bodies.ts";
+import {
+  accept,
+  append,
+  assertDense,
+  claim,
+  claimedCase,
+  open,
+  storeCase,
+} from "./session-store-fixture.ts";
+import type { SessionStoreFixture } from "./session-store-fixture.ts";
+
+/** Facts are read in order from any number on. */
+export const readCases: readonly Case<SessionStoreFixture>[] = [
+  storeCase("facts are read on from every number", async (scene) => {
+    for (let at = 1; at <= 60; at += 1) await accept(scene, `key_${at}`, prompt(`input_${at}`));
+    const all = await assertDense(scene);
+
+    for (let after = 0; after <= 61; after += 1) {
+      const facts = await scene.store.read(scene.uid, { after });
+      assertEqual(facts, all.slice(after), `after ${after}`);
+    }
+  }),
+  storeCase("a limit cuts what is read at its end", async (scene) => {
+    for (let at = 1; at <= 10; at += 1) await accept(scene, `key_${at}`, prompt(`input_${at}`));
+    const all = await assertDense(scene);
+
+    for (const [after, limit] of [
+      [0, 1],
+      [0, 10],
+      [0, 11],
+      [3, 4],
+      [9, 4],
+      [10, 4],
+    ] as const) {
+      const facts = await scene.store.read(scene.uid, { after, limit });
+      assertEqual(facts, all.slice(after, after + limit), `${limit} after ${after}`);
+    }
+    assertEqual(await scene.store.read(scene.uid, { limit: 3 }), all.slice(0, 3), "the first 3");
+  }),
+  storeCase("the head is the number of the last fact after every call", async (scene) => {
+    const heads: number[] = [];
+    const note = async (): Promise<void> => void heads.push(await scene.store.head(scene.uid));
+    await note();
+    await claim(scene, 0);
+    await note();
+    await accept(scene, "key_1", prompt("input_1"));
+    await note();
+    await append(scene, [
+      { type: "run_started", runId: run },
+      { type: "compaction_started", runId: run },
+    ]);
+    await note();
+    await open(scene, 0, epochOf(1));
+    await note();
+    await scene.store.commit(scene.uid, committed(0, epochOf(1)));
+    await note();
+
+    assertEqual(heads, [0, 1, 2, 4, 4, 5], "the heads");
+    assertEqual((await scene.store.find(scene.sessionId))?.head, 5, "the record's head");
+  }),
+  claimedCase("floors name exactly the lanes that are open", async (scene) => {
+    await open(scene, 11, epochOf(3));
+    await open(scene, 2, epochOf(2));
+    await open(scene, 0, epochOf(1));
+    await scene.store.commit(scene.uid, committed(2, epochOf(2)));
+
+    assertEqual(
+      await scene.store.floors(scene.uid),
+      [
+        { lane: 0, epoch: epochOf(1) },
+        { lane: 11, epoch: epochOf(3) },
+      ],
+      "the floors",
+    );
+  }),
+  claimedCase("every fact says its version, number, session and time", async (scene) => {
+    await accept(scene, "key_1", prompt("input_1"));
+    await append(scene, [{ type: "run_started", runId: run }]);
+    await open(scene, 0, epochOf(1));
+    await scene.store.commit(scene.uid, committed(0, epochOf(1)));
+
+    for (const { v, sessionId, time } of await assertDense(scene)) {
+      assertEqual(v, 1, "the version");
+      assertEqual(sessionId, scene.sessionId, "the session");
+      assertEqual(Number.isFinite(time), true, "the time is a number");
+    }
+  }),
+  storeCase("what is read later is what was read before, and more", async (scene) => {
+    await accept(scene, "key_1", prompt("input_1"));
+    const early = await scene.store.read(scene.uid);
+    await claim(scene, 0);
+    await claim(scene, 1, 1);
+
+    const late = await scene.store.read(scene.uid);
+
+    assertEqual(late.slice(0, 1), early, "the first fact");
+    assertEqual(late.length, 3, "how many facts there are");
+  }),
+];

@@ -1,0 +1,33 @@
+import type { Case } from "./case.ts";
+import { acceptCases } from "./session-store-accept.ts";
+import { appendCases, denseCases } from "./session-store-append.ts";
+import { claimCases } from "./session-store-claim.ts";
+import { commitCases } from "./session-store-commit.ts";
+import { contentCases } from "./session-store-content.ts";
+import type { SessionStoreFixture } from "./session-store-fixture.ts";
+import { forkCases } from "./session-store-fork.ts";
+import { openCases } from "./session-store-open.ts";
+import { readCases } from "./session-store-read.ts";
+import { removeCases } from "./session-store-remove.ts";
+import { resetCases } from "./session-store-reset.ts";
+import { sessionCases } from "./session-store-sessions.ts";
+import { settledCases } from "./session-store-settled.ts";
+import { settlementCases } from "./session-store-settlement.ts";
+
+/** What every SessionStore must do. */
+export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
+  ...sessionCases,
+  ...removeCases,
+  ...claimCases,
+  ...acceptCases,
+  ...settledCases,
+  ...openCases,
+  ...commitCases,
+  ...settlementCases,
+  ...appendCases,
+  ...denseCases,
+  ...readCases,
+  ...contentCases,
+  ...forkCases,
+  ...resetCases,
+];

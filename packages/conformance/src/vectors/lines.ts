@@ -1,0 +1,20 @@
+/**
+ * Cuts bytes into lines at LF and nowhere else: a line of JSON may hold U+2028 and other characters
+ * at which some readers of lines cut as well. Linear, however the bytes are cut.
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let held: string[] = [];
+  for await (const chunk of chunks) {
+    const [rest = "", ...begun] = decoder.decode(chunk, { stream: true }).split("\n");
+    held.push(rest);
+    for (const next of begun) {
+      yield held.join("");
+      held = [next];
+    }
+  }
+  const last = held.join("") + decoder.decode();
+  if (last !== "") yield last;
+}

@@ -1,0 +1,35 @@
+import { readFileSync, readdirSync } from "node:fs";
+import type { Json } from "@millrace/core";
+import { expand } from "./expand.ts";
+import type { Vector } from "./vector.ts";
+
+/** One file of vectors, as it stands on disk. */
+interface VectorFile {
+  readonly suite: string;
+  readonly topic: string;
+  readonly vectors: readonly {
+    readonly name: string;
+    readonly input: Json;
+    readonly expect: Json;
+  }[];
+}
+
+/** Beside `src` and `dist` alike, so that the sources and the build find the same files. */
+const folder: URL = new URL("../../vectors/", import.meta.url);
+
+/** All vectors, in the order of their files, with their generator forms written out. */
+export function loadVectors(): readonly Vector[] {
+  return readdirSync(folder, { encoding: "utf8", recursive: true })
+    .filter((path) => path.endsWith(".json"))
+    .toSorted()
+    .flatMap((path) => {
+      const file = JSON.parse(readFileSync(new URL(path, folder), "utf8")) as VectorFile;
+      return file.vectors.map(({ name, input, expect }) => ({
+        suite: file.suite,
+        topic: file.topic,
+        name,
+        input: expand(input),
+        expect: expand(expect),
+      }));
+    });
+}

@@ -1,0 +1,105 @@
+import {
+  apply,
+  cursorOf,
+  emptyState,
+  encodeCursor,
+  narrate,
+  noUsage,
+  project,
+  sessionId,
+  sessionUid,
+} from "@millrace/core";
+import type { Json, JsonObject, Narration, SessionState, View } from "@millrace/core";
+import { decodeFactOrBatch, list, showPart, text, toJson } from "./plain.ts";
+
+/** `{ uid, sessionId, messages }` to `{ verdicts, state, cursor }`. */
+export function answerApply(input: JsonObject): Json {
+  const verdicts: string[] = [];
+  const state = list(input["messages"]).reduce<SessionState>((before, message) => {
+    const applied = apply(before, decodeFactOrBatch(message));
+    const { verdict } = applied;
+    verdicts.push(verdict === "gap" ? `gap:${applied.missing}` : verdict);
+    return applied.state;
+  }, newState(input));
+  return toJson({ verdicts, state: showState(state), cursor: encodeCursor(cursorOf(state)) });
+}
+
+/** `{ messages }` to `{ view }`. */
+export function answerProject(input: JsonObject): Json {
+  const state = list(input["messages"]).reduce<SessionState>(
+    (before, message) => apply(before, decodeFactOrBatch(message)).state,
+    newState(input),
+  );
+  return toJson({ view: showView(project(state)) });
+}
+
+/** `{ messages }` to `{ narration }`. */
+export function answerNarrate(input: JsonObject): Json {
+  let state = newState(input);
+  const narration = list(input["messages"]).flatMap((value) => {
+    const message = decodeFactOrBatch(value);
+    const told = narrate(state, message);
+    state = apply(state, message).state;
+    return told;
+  });
+  return toJson({ narration: narration.map(showNarration) });
+}
+
+function newState({ uid, sessionId: name }: JsonObject): SessionState {
+  return emptyState(sessionUid(text(uid ?? "u1")), sessionId(text(name ?? "s1")));
+}
+
+function showState(state: SessionState): object {
+  const { head, incarnation, closed, closedLanes, run } = state;
+  return {
+    head,
+    incarnation,
+    closed,
+    closedLanes,
+    lanes: state.lanes.map(({ lane, epoch, seq, itemId, draft }) => ({
+      lane,
+      epoch,
+      seq,
+      itemId,
+      parts: draft.parts.map(showPart),
+    })),
+    items: state.items.toArray().map((item) => item.id),
+    queue: state.queue.map((queued) => queued.inputId),
+    run:
+      run === undefined
+        ? null
+        : {
+            runId: run.runId,
+            turn: run.turn === undefined ? null : { ...run.turn, stop: run.turn.stop ?? null },
+            aborting: run.aborting,
+          },
+    executions: state.executions.map((execution) => execution.callId),
+    approvals: state.approvals.map(({ asked, answer }) => ({
+      approvalId: asked.approvalId,
+      callId: asked.callId,
+      answer: answer?.decision ?? null,
+    })),
+  };
+}
+
+/** A view without what is empty. */
+function showView(view: View): object {
+  const { status, stopping, items, approvals, queue, error, compacting, usage } = view;
+  return {
+    status,
+    ...(stopping ? { stopping } : {}),
+    items,
+    ...(approvals.length === 0 ? {} : { approvals }),
+    ...(queue.length === 0 ? {} : { queue }),
+    error,
+    ...(compacting ? { compacting } : {}),
+    ...(JSON.stringify(usage) === JSON.stringify(noUsage) ? {} : { usage }),
+  };
+}
+
+/** Items stand for themselves elsewhere; here their id will do. */
+function showNarration(told: Narration): object {
+  if (told.type === "item_committed" || told.type === "item_replaced")
+    return { type: told.type, item: told.item.id };
+  return told.type === "turn_finished" ? { ...told, reply: told.reply?.id } : told;
+}

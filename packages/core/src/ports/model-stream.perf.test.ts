@@ -1,0 +1,41 @@
+import { expect, it, vi } from "vitest";
+import type { Delta } from "../delta/delta.ts";
+import { emptyDraft } from "../delta/draft.ts";
+import { partId } from "../ids.ts";
+import { growth, notQuadratic } from "../testing/growth.ts";
+import { createModelStream } from "./model-stream.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const [p1, p2] = [partId("p1"), partId("p2")];
+const limits = { ...emptyDraft().limits, text: Infinity };
+
+function append(chunk: string, id = p1): Delta {
+  return { op: "append_text", partId: id, chunk };
+}
+
+it.each<[string, (size: number) => readonly Delta[]]>([
+  ["one part, letter by letter", (size) => Array<Delta>(size).fill(append("x"))],
+  ["one part, in long chunks", (size) => Array<Delta>(size).fill(append("x".repeat(512)))],
+  [
+    "two parts in turn",
+    (size) => Array.from({ length: size }, (_, at) => append("x", at % 2 ? p1 : p2)),
+  ],
+])("deltas that nobody takes cost linear time: %s", async (_, make) => {
+  const ratio = await growth(25_000, (size) => {
+    const deltas = make(size);
+    const stream = () =>
+      createModelStream({
+        model: "test/model",
+        limits,
+        produce: async (writer) => {
+          for (const id of [p1, p2]) writer.emit({ op: "begin_part", partId: id, kind: "text" });
+          for (const delta of deltas) writer.emit(delta);
+          return { stop: "truncated", cause: { code: "cut", message: "cut" } };
+        },
+      });
+    return async () => expect((await stream().result).stop).toBe("truncated");
+  });
+
+  expect(ratio).toBeLessThan(notQuadratic);
+});
