@@ -60,7 +60,7 @@ test.each(violations)("the linter refuses %s in every pure file", async (violati
   expect(refused).toEqual(pureFiles.toSorted());
 });
 
-test("the pure files of this repository break no ban", async () => {
+test("the pure files of this repository break no ban", { timeout: 60_000 }, async () => {
   expect(await filesWithBans(root)).toEqual([]);
 });
 

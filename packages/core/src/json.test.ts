@@ -4,9 +4,10 @@ import { checkJson, equalJson, isForbiddenKey, isJsonObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { parseJson } from "./scan-json.ts";
 import { json } from "./testing/arbitraries.ts";
+import { patience } from "./testing/patience.ts";
 import { runs } from "./testing/runs.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(20_000, 2_000_000);
 

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { List } from "./list.ts";
+import { patience } from "./testing/patience.ts";
 import { runs } from "./testing/runs.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(20_000, 1_000_000);
 

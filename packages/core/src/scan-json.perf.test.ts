@@ -1,8 +1,9 @@
 import { expect, it, vi } from "vitest";
 import { scanJson } from "./scan-json.ts";
 import { growth, notQuadratic } from "./testing/growth.ts";
+import { patience } from "./testing/patience.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: patience });
 
 const unlimited = { depth: Infinity, keys: Infinity, length: Infinity };
 const megabyte = 1024 * 1024;

@@ -6,9 +6,10 @@ import type { JsonFaultCode } from "./json.ts";
 import { parseJson, scanJson } from "./scan-json.ts";
 import { documentedRefusals, isInexact, tryParse } from "./testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "./testing/json-texts.ts";
+import { patience } from "./testing/patience.ts";
 import { runs } from "./testing/runs.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(40_000, 2_000_000);
 

@@ -6,10 +6,11 @@ import type { JsonLimits } from "../json.ts";
 import { text } from "../testing/arbitraries.ts";
 import { documentedRefusals, tryParse } from "../testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "../testing/json-texts.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import { parseArguments } from "./arguments.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(300_000, 30_000_000);
 

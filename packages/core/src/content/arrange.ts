@@ -174,25 +174,25 @@ function unanswered(places: readonly Place[]): readonly TranscriptFault[] {
 }
 
 function writeDown(items: readonly Item[], places: readonly Place[]): readonly Item[] {
-  const taken = new Set(items.map(({ id }) => id));
+  const fresh = new FreshIds(items.map(({ id }) => id));
   const used = new Set<ItemId>();
   /** Items of which something stays where it was: that keeps the id. */
   const staying = new Set(places.map(({ item }) => item));
   const named = (item: Item, parts: readonly Part[]): Item => {
-    const id = used.has(item.id) ? freshId(`${item.id}:again`, taken) : item.id;
+    const id = used.has(item.id) ? fresh.make(`${item.id}:again`) : item.id;
     used.add(id);
     const same =
       parts.length === item.parts.length && parts.every((part, at) => part === item.parts[at]);
     return id === item.id && same ? item : { ...item, id, parts };
   };
   const answered = ({ part, answer }: Call, calling: Item): Item => {
-    if (answer === undefined) return syntheticAnswer(part, calling, taken);
+    if (answer === undefined) return syntheticAnswer(part, calling, fresh);
     const { item, parts } = answer;
     const { usage: _, ...rest } = item;
     // What the item cost stays with what keeps its id.
     const first = !staying.has(item) && !used.has(item.id);
     if (first) return named(item.author === "tool" ? item : { ...item, author: "tool" }, parts);
-    return { ...rest, id: freshId(`${item.id}:${part.callId}`, taken), author: "tool", parts };
+    return { ...rest, id: fresh.make(`${item.id}:${part.callId}`), author: "tool", parts };
   };
   return places.flatMap(({ item, parts, calls }) => [
     named(item, parts),
@@ -200,16 +200,28 @@ function writeDown(items: readonly Item[], places: readonly Place[]): readonly I
   ]);
 }
 
-/** Deterministic, so that a repair made twice gives the same transcript. */
-function freshId(wanted: string, taken: Set<ItemId>): ItemId {
-  const base = wanted.slice(-200).toWellFormed();
-  let id = itemId(base);
-  for (let count = 2; taken.has(id); count += 1) id = itemId(`${base}:${count}`);
-  taken.add(id);
-  return id;
+/** Makes up ids that are not taken. Deterministic: a repair made twice gives the same transcript. */
+class FreshIds {
+  readonly #taken: Set<ItemId>;
+  /** Where counting goes on for each wish, so that a thousand equal ones don't each begin anew. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(taken: Iterable<ItemId>) {
+    this.#taken = new Set(taken);
+  }
+
+  make(wish: string): ItemId {
+    const base = wish.slice(-200).toWellFormed();
+    let count = (this.#counts.get(base) ?? 0) + 1;
+    let id = itemId(count === 1 ? base : `${base}:${count}`);
+    while (this.#taken.has(id)) id = itemId(`${base}:${(count += 1)}`);
+    this.#counts.set(base, count);
+    this.#taken.add(id);
+    return id;
+  }
 }
 
-function syntheticAnswer(part: ToolCallPart, item: Item, taken: Set<ItemId>): Item {
+function syntheticAnswer(part: ToolCallPart, item: Item, fresh: FreshIds): Item {
   const { callId, tool } = part;
   const result: ToolResultPart = {
     kind: "tool_result",
@@ -220,7 +232,7 @@ function syntheticAnswer(part: ToolCallPart, item: Item, taken: Set<ItemId>): It
     synthetic: true,
   };
   return {
-    id: freshId(`${item.id}:${callId}:unanswered`, taken),
+    id: fresh.make(`${item.id}:${callId}:unanswered`),
     author: "tool",
     parts: [result],
     stop: "end",

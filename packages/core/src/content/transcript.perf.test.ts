@@ -1,12 +1,13 @@
 import { expect, it, vi } from "vitest";
 import { callId, itemId, partId } from "../ids.ts";
 import { growth, notQuadratic } from "../testing/growth.ts";
+import { patience } from "../testing/patience.ts";
 import type { Author, Item } from "./item.ts";
 import type { Part } from "./part.ts";
 import { repairTranscript } from "./transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: patience });
 
 const user = item("u", "user", [{ kind: "text", id: partId("t"), text: "hi" }]);
 

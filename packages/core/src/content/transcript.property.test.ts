@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { callId, itemId, partId } from "../ids.ts";
 import { choices } from "../testing/delta-programs.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import type { Author, Ending, Item, StopReason } from "./item.ts";
 import { isCutStop } from "./item.ts";
@@ -9,7 +10,7 @@ import type { Part, ToolCallPart, ToolResultPart } from "./part.ts";
 import { checkTranscript, repairTranscript } from "./transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(200_000, 20_000_000);
 const fewer = times / 5;

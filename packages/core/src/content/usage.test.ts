@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import { addUsage, noUsage } from "./usage.ts";
 import type { Usage } from "./usage.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(10_000, 1_000_000);
 

@@ -336,6 +336,41 @@ describe("a call", () => {
     expect(project(ended).items.map(({ id: shown }) => shown)).toEqual(["i1"]);
   });
 
+  test("is told apart from another that runs at the same time", () => {
+    const both = item("i1", "model", [toolCall("c1"), toolCall("c2")]);
+    const second = callId("c2");
+    const starts = [
+      started,
+      { ...started, callId: second, itemId: itemId("i3"), lane: 2 } as const,
+    ];
+    const state = stateOf(...committed(both), ...starts);
+    const id = partId("result");
+    const lanes = [call, second].map((callId, at) => {
+      const begin: Delta = {
+        op: "begin_part",
+        partId: id,
+        kind: "tool_result",
+        callId,
+        tool: "search",
+      };
+      const said: Delta = { op: "append_text", partId: id, chunk: `output of ${callId}` };
+      const opened = {
+        type: "attempt_started" as const,
+        author: "tool" as const,
+        callId,
+        tool: "search",
+      };
+      return batch([opened, ...deltas(begin, said)], { lane: at + 1, item: `i${at + 2}`, head: 3 });
+    });
+    const shown = applied(lanes, state);
+
+    expect(project(shown).items[0]?.parts).toMatchObject([
+      { callId: "c1", state: "running", text: "output of c1" },
+      { callId: "c2", state: "running", text: "output of c2" },
+    ]);
+    expect(project(shown).items[0]).toBe(project(shown).items[0]);
+  });
+
   const outcomes: readonly [ResultStatus, object][] = [
     ["ok", { state: "finished", output: "text", text: "text" }],
     ["failed", { state: "failed", message: "text" }],
@@ -546,6 +581,15 @@ describe("live items", () => {
 
     expect(firstPart(state)).toMatchObject({ ...shown, id: "p1", live: true, metadata: { m: 1 } });
     expect(firstPart(applied([batch([opening, ...deltas(begin)])]))).not.toHaveProperty("metadata");
+  });
+
+  test("show a result that no call here asked for as the text it is", () => {
+    const result = toolResult("c9", { id, text: "found" });
+    const state = applied([
+      batch([opening, ...deltas({ op: "commit_part", partId: id, part: result })]),
+    ]);
+
+    expect(firstPart(state)).toEqual({ kind: "text", id: "p1", live: false, text: "found" });
   });
 
   test("show a part that is committed in them as finished", () => {

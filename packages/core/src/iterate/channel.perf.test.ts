@@ -1,8 +1,9 @@
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../testing/growth.ts";
+import { patience } from "../testing/patience.ts";
 import { createChannel } from "./channel.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: patience });
 
 it("a value costs the same, however many wait", async () => {
   const ratio = await growth(25_000, (size) => async () => {

@@ -9,12 +9,13 @@ import { commitOf, foldAll } from "../delta/fold.ts";
 import { MillraceError } from "../errors.ts";
 import { partId } from "../ids.ts";
 import { choices, content, legalProgram, wildProgram } from "../testing/delta-programs.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import type { ModelStream } from "./model.ts";
 import { createModelStream } from "./model-stream.ts";
 import type { ReplySource, ReplyWriter } from "./model-stream.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(5_000, 200_000);
 

@@ -122,7 +122,7 @@ const opaqueFact: fc.Arbitrary<FactOf<"opaque">> = fc
   .tuple(
     envelope,
     fc.constantFrom("hologram_shown", "opaque", "Run_Started", ""),
-    fc.oneof(jsonObject, record({ last: json, events: json, lanes: json })),
+    fc.oneof(jsonObject, record({ first: json, last: json, events: json, closedLanes: json })),
   )
   .map(([head, type, rest]) => ({ ...head, type: "opaque", original: { ...rest, ...head, type } }));
 

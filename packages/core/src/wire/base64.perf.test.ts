@@ -1,8 +1,9 @@
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../testing/growth.ts";
+import { patience } from "../testing/patience.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: patience });
 
 it("writing and reading bytes is linear", async () => {
   const ratio = await growth(500_000, (size) => {

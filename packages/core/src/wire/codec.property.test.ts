@@ -5,13 +5,14 @@ import type { Json, JsonObject } from "../json.ts";
 import { delta, json, jsonObject, text } from "../testing/arbitraries.ts";
 import { batch, fact, factsByType, snapshot } from "../testing/event-arbitraries.ts";
 import { damagedText, jsonText } from "../testing/json-texts.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import { decodeDelta, encodeDelta } from "./delta-codec.ts";
 import { decodeMessage, encodeMessage } from "./message-codec.ts";
 import type { Message } from "./message-codec.ts";
 import type { Decoded, WireFault } from "./shape.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(100_000, 10_000_000);
 

@@ -3,10 +3,11 @@ import { describe, expect, it, vi } from "vitest";
 import type { Cursor } from "../event/cursor.ts";
 import { sessionUid } from "../ids.ts";
 import { count, sessionUid as anyUid } from "../testing/arbitraries.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 /** The longest header value that servers take. */
 const maxCursorLength = 256;

@@ -1,8 +1,9 @@
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../testing/growth.ts";
+import { patience } from "../testing/patience.ts";
 import { createSseDecoder } from "./sse.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: patience });
 
 function repeated(size: number, chunk: string): readonly string[] {
   return Array<string>(size).fill(chunk);

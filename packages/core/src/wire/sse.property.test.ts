@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { text } from "../testing/arbitraries.ts";
+import { patience } from "../testing/patience.ts";
 import { runs } from "../testing/runs.ts";
 import { createSseDecoder, encodeSse, encodeSseComment } from "./sse.ts";
 import type { SseEvent, SseItem } from "./sse.ts";
 
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: patience });
 
 const times = runs(100_000, 50_000_000);
 
