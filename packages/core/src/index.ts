@@ -137,6 +137,7 @@ export type { Narration } from "./event/narration.ts";
 
 // For whoever writes a provider, a store, a server or a client.
 export { checkJson, equalJson } from "./json.ts";
+export { parseJsonText } from "./parse-json.ts";
 export { parseJson } from "./scan-json.ts";
 export type { ParsedJson } from "./scan-json.ts";
 export { List } from "./list.ts";

@@ -9,7 +9,7 @@ import { runs } from "./testing/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const times = runs(20_000, 2_000_000);
+const times = runs(10_000, 2_000_000);
 
 /** The text of a value with sorted keys: equal values have equal texts. */
 function canonical(value: Json): string {

@@ -4,14 +4,14 @@ import { describe, expect, it, vi } from "vitest";
 import { defaultJsonLimits } from "./json.ts";
 import type { JsonFaultCode } from "./json.ts";
 import { parseJson, scanJson } from "./scan-json.ts";
-import { documentedRefusals, isInexact, tryParse } from "./testing/json-oracle.ts";
+import { documentedRefusals, isInexact, readJson, tryParse } from "./testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "./testing/json-texts.ts";
 import { patience } from "./testing/patience.ts";
 import { runs } from "./testing/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const times = runs(40_000, 2_000_000);
+const times = runs(25_000, 2_000_000);
 
 const syntaxCodes: readonly JsonFaultCode[] = ["bad_json", "truncated", "trailing_data"];
 
@@ -56,6 +56,24 @@ function justify(text: string, code: JsonFaultCode, at: number): void {
   if (!isTrue) throw new Error(`${code} at ${at} is not true of ${JSON.stringify(rest)}`);
 }
 
+// First of all, since it needs an engine that has not met too many other objects yet.
+describe("escaped keys", () => {
+  // The engine's own parser may take an escaped key for one that it met before in the same place.
+  it.each([
+    ["\\", String.raw`\n`, "\n"],
+    ["\\", String.raw`\u0062`, "b"],
+    [String.raw`\u0063o`, String.raw`\u0063ommand`, "command"],
+    ["x\\", String.raw`x\"`, 'x"'],
+  ])("after the key %j the key spelled %s is %j", (before, spelled, key) => {
+    const kept = parseJson(JSON.stringify({ path: 1, [before]: 2 }));
+
+    const parsed = parseJson(`{"path":1,"${spelled}":2}`);
+
+    expect(kept.ok).toBe(true);
+    expect(parsed).toStrictEqual({ ok: true, value: { path: 1, [key]: 2 } });
+  });
+});
+
 describe("differences from JSON.parse", () => {
   it("a JSON text is accepted exactly when nothing documented is wrong with it", () => {
     const seen = new Set<string>();
@@ -67,14 +85,16 @@ describe("differences from JSON.parse", () => {
       { numRuns: times },
     );
 
-    expect([...seen].toSorted()).toStrictEqual([
-      "accepted",
-      "duplicate_key",
-      "forbidden_key",
-      "inexact_number",
-      "malformed_text",
-      "too_deep",
-    ]);
+    // Each was met, but for the few runs that a mutant gets.
+    if (times > 10_000)
+      expect([...seen].toSorted()).toStrictEqual([
+        "accepted",
+        "duplicate_key",
+        "forbidden_key",
+        "inexact_number",
+        "malformed_text",
+        "too_deep",
+      ]);
     console.log(`count: scanJson against JSON.parse, ${times} JSON texts, 0 failures`);
   });
 
@@ -102,11 +122,11 @@ describe("differences from JSON.parse", () => {
     console.log(`count: scanJson never throws, ${times / 2} strings, 0 failures`);
   });
 
-  it("an accepted text gives the value that JSON.parse gives", () => {
+  it("an accepted text gives the value that it spells", () => {
     fc.assert(
       fc.property(jsonText, (text) => {
         fc.pre(scanJson(text) === undefined);
-        return isDeepStrictEqual(parseJson(text), { ok: true, value: JSON.parse(text) as unknown });
+        return isDeepStrictEqual(parseJson(text), { ok: true, value: readJson(text) });
       }),
       { numRuns: times / 4 },
     );

@@ -1,4 +1,5 @@
 import { defaultJsonLimits, isForbiddenKey } from "./json.ts";
+import { parseJsonText } from "./parse-json.ts";
 import type { Json, JsonFault, JsonFaultCode, JsonLimits } from "./json.ts";
 
 /** A parsed text, or why it is refused. */
@@ -14,7 +15,7 @@ export function parseJson(text: string, limits: JsonLimits = defaultJsonLimits):
   const fault = scanJson(text, limits);
   if (fault) return { ok: false, fault };
   // The scanner has accepted it, so this can't throw, and no key can touch a prototype.
-  return { ok: true, value: JSON.parse(text) as Json };
+  return { ok: true, value: parseJsonText(text) as Json };
 }
 
 class Refusal extends Error {

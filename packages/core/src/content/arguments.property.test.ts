@@ -59,27 +59,28 @@ it("arguments become an input exactly when they are one whole object that nothin
       seen.set(code, (seen.get(code) ?? 0) + 1);
       if ((parsed.input !== undefined) !== isUsable(raw, limits)) throw new Error(code);
       if (parsed.input === undefined) return;
-      const expected = raw.trim() === "" ? {} : (JSON.parse(raw) as unknown);
+      const expected = raw.trim() === "" ? {} : tryParse(raw)?.value;
       if (!isDeepStrictEqual(parsed.input, expected)) throw new Error("another value");
     }),
     { numRuns: times },
   );
 
-  // Each way to be refused was met, and usable texts were no rarity.
-  expect([...seen.keys()].toSorted()).toStrictEqual([
-    "bad_json",
-    "double_encoded",
-    "duplicate_key",
-    "forbidden_key",
-    "inexact_number",
-    "input",
-    "malformed_text",
-    "not_an_object",
-    "too_deep",
-    "too_large",
-    "trailing_data",
-    "truncated",
-  ]);
   expect(seen.get("input")).toBeGreaterThan(times / 10);
+  // Each way to be refused was met, but for the few runs that a mutant gets.
+  if (times > 10_000)
+    expect([...seen.keys()].toSorted()).toStrictEqual([
+      "bad_json",
+      "double_encoded",
+      "duplicate_key",
+      "forbidden_key",
+      "inexact_number",
+      "input",
+      "malformed_text",
+      "not_an_object",
+      "too_deep",
+      "too_large",
+      "trailing_data",
+      "truncated",
+    ]);
   console.log(`count: P4 (arguments), ${times} argument texts, 0 failures`);
 });

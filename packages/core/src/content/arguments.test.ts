@@ -30,6 +30,15 @@ describe("arguments that can be used", () => {
     expect(await Promise.resolve(input)).toHaveProperty("then.x", 1);
   });
 
+  it("a key is the one that its escapes spell, whatever was read before (J06)", () => {
+    const before = parseArguments(String.raw`{"path":"a","\\u0063o":1}`);
+
+    const { input } = parseArguments(String.raw`{"path":"a","\u0063ommand":"ls"}`);
+
+    expect(before.input).toBeDefined();
+    expect(input).toStrictEqual({ path: "a", command: "ls" });
+  });
+
   it("a type marker is revived to nothing: the input is plain data (J19)", () => {
     const { input } = parseArguments('{"lc":1,"type":"constructor","id":["a","B"],"kwargs":{}}');
 

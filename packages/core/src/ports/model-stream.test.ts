@@ -1,23 +1,14 @@
 import { getEventListeners } from "node:events";
-import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Ending } from "../content/item.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { partsOf } from "../delta/commit.ts";
 import type { Delta } from "../delta/delta.ts";
 import { emptyDraft } from "../delta/draft.ts";
 import { commitOf, foldAll } from "../delta/fold.ts";
 import { MillraceError } from "../errors.ts";
 import { partId } from "../ids.ts";
-import { choices, content, legalProgram, wildProgram } from "../testing/delta-programs.ts";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
 import type { ModelStream } from "./model.ts";
 import { createModelStream } from "./model-stream.ts";
 import type { ReplySource, ReplyWriter } from "./model-stream.ts";
-
-vi.setConfig({ testTimeout: patience });
-
-const times = runs(5_000, 200_000);
 
 const p1 = partId("p1");
 const begin: Delta = { op: "begin_part", partId: p1, kind: "text" };
@@ -175,32 +166,6 @@ describe("a slow consumer", () => {
     expect(deltas.length).toBeLessThan(1_100);
     expect(partsOf(foldAll(emptyDraft(), deltas))).toStrictEqual(reply.parts);
   });
-
-  it("folds to the same draft as a quick one, whatever was said and however the two took turns", async () => {
-    const pauses = fc.array(fc.nat(40), { maxLength: 8 });
-
-    await fc.assert(
-      fc.asyncProperty(choices(30), pauses, pauses, async (numbers, spoken, heard) => {
-        const program = legalProgram(numbers);
-        const source = stream(async (writer) => {
-          for (const [at, delta] of program.entries()) {
-            writer.emit(delta);
-            await rounds(spoken[at % Math.max(1, spoken.length)] ?? 0);
-          }
-          return { stop: "truncated", cause: { code: "cut", message: "cut" } };
-        });
-        const deltas: Delta[] = [];
-        for await (const delta of source) {
-          deltas.push(delta);
-          await rounds(heard[deltas.length % Math.max(1, heard.length)] ?? 0);
-        }
-        if (content(foldAll(emptyDraft(), deltas)) !== content(foldAll(emptyDraft(), program)))
-          throw new Error("another draft");
-      }),
-      { numRuns: times },
-    );
-    console.log(`count: both views agree, ${times} replies, 0 failures`);
-  });
 });
 
 describe("stopping", () => {
@@ -225,10 +190,10 @@ describe("stopping", () => {
       ).result;
 
       const said = words.slice(0, after - 1);
-      if (after < total - 1) {
+      if (after < total) {
         expect(reply).toMatchObject({ stop: "aborted", parts: [{ kind: "text", text: said }] });
         expect(reply).toHaveProperty("cause");
-      } else if (after === total) {
+      } else {
         // It was whole when the stop arrived, and stays so.
         expect(reply).toMatchObject({ ...whole, parts: [{ text: words }] });
       }
@@ -428,67 +393,5 @@ describe("failing", () => {
 
     expect(await atOnce.result).toMatchObject({ stop: "failed", cause: { message: "at once" } });
     expect(await aborted.result).toMatchObject({ stop: "aborted", cause: { code: "aborted" } });
-  });
-});
-
-describe("any source and any consumer", () => {
-  it("the result always settles, and says only what came", async () => {
-    const ways = fc.record({
-      numbers: choices(12),
-      wild: fc.boolean(),
-      end: fc.constantFrom("end", "truncated", "throw"),
-      abortAfter: fc.option(fc.nat(14), { nil: undefined }),
-      leaveAfter: fc.option(fc.nat(14), { nil: undefined }),
-      listens: fc.boolean(),
-    });
-    const seen = new Set<string>();
-
-    await fc.assert(
-      fc.asyncProperty(ways, async (way) => {
-        const program = way.wild ? wildProgram(way.numbers) : legalProgram(way.numbers);
-        const stop = new AbortController();
-        const source = stream(
-          async (writer): Promise<Ending> => {
-            for (const [at, delta] of program.entries()) {
-              if (at === way.abortAfter) stop.abort();
-              if (way.listens && writer.signal.aborted)
-                return { stop: "aborted", cause: { code: "heard", message: "" } };
-              writer.emit(delta);
-              await Promise.resolve();
-            }
-            if (way.end === "throw") throw new Error("at the end");
-            if (way.end === "end") return whole;
-            return { stop: "truncated", cause: { code: "cut", message: "" } };
-          },
-          { signal: stop.signal },
-        );
-        const taken: Delta[] = [];
-        if (way.leaveAfter !== undefined) {
-          for await (const delta of source) {
-            taken.push(delta);
-            if (taken.length > way.leaveAfter) break;
-          }
-        }
-        const reply = await source.result;
-        seen.add(reply.stop);
-
-        const prefixes = program.map((_, at) => foldAll(emptyDraft(), program.slice(0, at)));
-        const final = foldAll(emptyDraft(), program);
-        const drafts = [...prefixes, final].filter((draft) => draft.fault === undefined);
-        const texts = new Set(drafts.map((draft) => JSON.stringify(partsOf(draft))));
-        if (!texts.has(JSON.stringify(reply.parts))) throw new Error("parts that were never there");
-        if (reply.stop === "end") {
-          const open = final.parts.some((part) => part.state === "open");
-          const isWhole = JSON.stringify(reply.parts) === JSON.stringify(partsOf(final));
-          if (final.fault !== undefined || open || !isWhole) throw new Error("a false success");
-        }
-        const heard = content(foldAll(emptyDraft(), taken));
-        if (!drafts.some((draft) => content(draft) === heard)) throw new Error("other deltas");
-      }),
-      { numRuns: times },
-    );
-
-    expect([...seen].toSorted()).toStrictEqual(["aborted", "end", "failed", "truncated"]);
-    console.log(`count: every reply settles truthfully, ${times} replies, 0 failures`);
   });
 });

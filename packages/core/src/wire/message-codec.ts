@@ -12,6 +12,7 @@ import type {
 } from "../event/state.ts";
 import { inputId, itemId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
+import { parseJsonText } from "../parse-json.ts";
 import { item, stopReason, usage } from "./content-codec.ts";
 import {
   approvalRequested,
@@ -49,7 +50,7 @@ export function encodeMessage(message: Message): string {
 export function decodeMessage(line: string): Decoded<Message> {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJsonText(line);
   } catch {
     return {
       ok: false,
