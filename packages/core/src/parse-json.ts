@@ -13,24 +13,29 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 /** Deeper texts are refused: reading by hand goes down with them. Nothing of ours nests so far. */
-const maxDepth = 500;
+const maxDepth = 2_000;
 
 /** Whether a string with a backslash in it is followed by a colon. The text is known to be JSON. */
 function hasEscapedKey(text: string): boolean {
-  if (!text.includes("\\")) return false;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
-    let escaped = false;
-    for (at += 1; text.charCodeAt(at) !== quote; at += 1) {
-      if (text.charCodeAt(at) !== backslash) continue;
-      escaped = true;
-      at += 1;
-    }
-    at += 1;
-    if (!escaped) continue;
+  let escape = text.indexOf("\\");
+  for (let at = text.indexOf('"'); at >= 0 && escape >= 0; at = text.indexOf('"', at)) {
+    const start = at;
+    at = endOfString(text, start);
+    if (escape < start) escape = text.indexOf("\\", start);
+    if (escape < start || escape >= at) continue;
     while (isSpace(text.charCodeAt(at))) at += 1;
     if (text.charCodeAt(at) === colon) return true;
   }
   return false;
+}
+
+/** The place behind the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
+    at += code === backslash ? 2 : 1;
+  }
+  return at + 1;
 }
 
 function isSpace(code: number): boolean {
@@ -40,7 +45,6 @@ function isSpace(code: number): boolean {
 /** Reads text that is known to be JSON. Single strings and numbers are safe with the engine. */
 class Reader {
   readonly #text: string;
-  readonly #string = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
   readonly #word = /[^\s,\]}]+/y;
   #at = 0;
 
@@ -56,16 +60,16 @@ class Reader {
       case "[":
         return this.#array(depth);
       case '"':
-        return this.#token(this.#string);
+        return this.#string();
       default:
-        return this.#token(this.#word);
+        return this.#scalar();
     }
   }
 
   #object(depth: number): object {
     const record: Record<string, unknown> = {};
     for (this.#at += 1; this.#peek() !== "}"; this.#skip(",")) {
-      const key = this.#token(this.#string) as string;
+      const key = this.#string();
       this.#skip(":");
       const value = this.value(depth + 1);
       // Defined, not assigned: a key `__proto__` is data like any other.
@@ -87,10 +91,17 @@ class Reader {
     return rows;
   }
 
-  #token(pattern: RegExp): unknown {
+  #string(): string {
     this.#peek();
-    pattern.lastIndex = this.#at;
-    const [token = ""] = pattern.exec(this.#text) ?? [];
+    const start = this.#at;
+    this.#at = endOfString(this.#text, start);
+    return JSON.parse(this.#text.slice(start, this.#at)) as string;
+  }
+
+  /** A number, true, false or null. */
+  #scalar(): unknown {
+    this.#word.lastIndex = this.#at;
+    const [token = ""] = this.#word.exec(this.#text) ?? [];
     this.#at += token.length;
     return JSON.parse(token);
   }

@@ -14,8 +14,12 @@ export type ParsedJson =
 export function parseJson(text: string, limits: JsonLimits = defaultJsonLimits): ParsedJson {
   const fault = scanJson(text, limits);
   if (fault) return { ok: false, fault };
-  // The scanner has accepted it, so this can't throw, and no key can touch a prototype.
-  return { ok: true, value: parseJsonText(text) as Json };
+  try {
+    // The scanner has accepted it, so it is JSON, and no key can touch a prototype.
+    return { ok: true, value: parseJsonText(text) as Json };
+  } catch {
+    return { ok: false, fault: { code: "too_deep" } }; // by limits that are wider than the reader's own
+  }
 }
 
 class Refusal extends Error {

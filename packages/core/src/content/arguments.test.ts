@@ -112,6 +112,16 @@ describe("arguments that are refused", () => {
     expect(parseArguments(deep).fault?.code).toBe("too_deep");
   });
 
+  it.each([100, 400, 600, 900])(
+    "J08: a depth of %i within the limits is read, also with an escaped key",
+    (depth) => {
+      const limits = { depth: 1_000, keys: Infinity, length: Infinity };
+      const raw = String.raw`{"\u0061":` + "[".repeat(depth) + "]".repeat(depth) + "}";
+
+      expect(parseArguments(raw, limits).input).toHaveProperty("a");
+    },
+  );
+
   it("J09: a million keys are too many", () => {
     const keys = Array.from({ length: 1_000_000 }, (_, key) => `"${key}":1`).join();
     const unlimited = { ...defaultJsonLimits, length: Infinity };

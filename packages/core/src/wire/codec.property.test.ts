@@ -54,6 +54,24 @@ describe("keys with escapes", () => {
   });
 });
 
+it("a long text full of escapes comes back, also beside an escaped key", () => {
+  const line = (key: string): string =>
+    JSON.stringify({
+      v: 1,
+      n: 1,
+      sessionId: "s",
+      time: 1,
+      type: "x",
+      [key]: "\n".repeat(8_000_000),
+    });
+
+  for (const key of ["plain", 'a"b']) {
+    const decoded = decodeMessage(line(key));
+
+    expect(decoded.ok && encodeMessage(decoded.value) === line(key), key).toBe(true);
+  }
+});
+
 describe("round trips", () => {
   it("a message comes back field by field, on one line", () => {
     const deltas = times / 4;
