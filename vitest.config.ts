@@ -1,9 +1,9 @@
 import { defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
 
-// Tests run on the TypeScript sources: the "source" condition of our packages wins over dist, so
+// Tests run on the TypeScript sources: the "@millrace/source" condition of our packages wins over dist, so
 // no build is needed and no test can pass on a stale one.
-const conditions = ["source", ...defaultServerConditions];
+const conditions = ["@millrace/source", ...defaultServerConditions];
 
 const timed = "packages/*/{src,test}/**/*.perf.test.ts";
 

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 // What mutants of fold, verify and project are held against: quick tests with a lot to say. The
 // slower laws are left to the ordinary run, since each mutant would have to wait for them.
-const conditions = ["source", ...defaultServerConditions];
+const conditions = ["@millrace/source", ...defaultServerConditions];
 // By path, because the packages that node_modules links to are not the mutated ones.
 const core = (entry: string): string =>
   fileURLToPath(new URL(`packages/core/src/${entry}`, import.meta.url));

@@ -60,7 +60,7 @@ test("a shell block of known commands needs no file", () => {
     "npm install @millrace/core",
     "npm test",
     "npm run -s check -- --fast",
-    "node --conditions=source main.ts",
+    "node --conditions=@millrace/source main.ts",
   ];
 
   expect(check(`\`\`\`sh\n${commands.join("\n")}\n\`\`\`\n`).problems).toEqual([]);

@@ -26,7 +26,7 @@ const server = createEventServer(store, log).listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 const viewer = promisify(execFile)(process.execPath, [
-  "--conditions=source",
+  "--conditions=@millrace/source",
   new URL("viewer.ts", import.meta.url).pathname,
   `http://127.0.0.1:${port}/sessions/trip-to-oslo/events`,
 ]);

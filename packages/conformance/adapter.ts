@@ -2,7 +2,7 @@
  * Our implementation behind stdin and stdout: one vector in, one answer out, each a line of JSON.
  * The protocol is in vectors/README.md; this file is an example of how to speak it.
  *
- *     node --conditions=source packages/conformance/adapter.ts
+ *     node --conditions=@millrace/source packages/conformance/adapter.ts
  */
 import type { Json } from "@millrace/core";
 import { readLines } from "./src/vectors/lines.ts";

@@ -18,6 +18,11 @@ const transcriptLaws = "packages/core/src/content/transcript.property.test.ts";
 const deliveryLaws = "packages/conformance/src/delivery.property.test.ts";
 const memory = "packages/conformance/src/memory.test.ts";
 const latency = "packages/conformance/src/latency.test.ts";
+const chunkingLaws = "packages/providers/src/chunking.property.test.ts";
+const truncationLaws = "packages/providers/src/truncation.property.test.ts";
+const equalityLaws = "packages/providers/src/equality.property.test.ts";
+const requestLaws = "packages/providers/src/request.property.test.ts";
+const transport = "packages/providers/src/transport/transport.test.ts";
 /** The cases that drive a store and a log together. */
 const together = "memorySessionStore and memoryEventLog";
 
@@ -27,8 +32,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P1",
     promise: "What the provider wrote is what you get, to the character.",
     holds:
-      "From deltas on: however text is cut into deltas and batches, the fold gives the same parts. SSE frames too may be cut anywhere. Not yet: vendors' own bytes.",
-    tests: [{ file: foldLaws }, { file: sseLaws }],
+      "From a vendor's bytes on: however bytes are cut into chunks, and text into deltas and batches, the parts are the same. Bytes that are not UTF-8 become U+FFFD, and that is told.",
+    tests: [{ file: chunkingLaws }, { file: foldLaws }, { file: sseLaws }],
   },
   {
     id: "P2",
@@ -43,31 +48,48 @@ export const promises: readonly PromiseEntry[] = [
     ],
   },
   {
+    id: "P3",
+    promise: '"Finished" means the provider said so.',
+    holds:
+      "For the four protocols: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come. Not yet: the loop's own record of a turn.",
+    tests: [{ file: truncationLaws }],
+  },
+  {
     id: "P4",
     promise: "A tool never runs on half a request.",
     holds:
-      "The half about arguments: a call has an input only if its text is one whole JSON object within the limits, and is never repaired. Not yet: the loop that runs tools.",
-    tests: [{ file: argumentLaws }],
+      "The half about arguments: a call has an input only if its text is one whole JSON object within the limits, and is never repaired, also when it comes from a vendor's bytes. Not yet: the loop that runs tools.",
+    tests: [{ file: argumentLaws }, { file: equalityLaws }, { file: truncationLaws }],
   },
   {
     id: "P5",
     promise: "No input can crash it, hang it or fill the memory.",
     holds:
-      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors. Not yet: providers and HTTP.",
+      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors; and for what vendors answer. Not yet: requests to our own server.",
     tests: [
       { file: foldLaws },
       { file: argumentLaws },
       { file: wireLaws },
       { file: sseLaws },
       { file: "packages/core/src/wire/cursor-codec.test.ts" },
+      { file: transport },
+      { file: "packages/providers/src/framing/sse.test.ts" },
+      { file: "packages/providers/src/abort.test.ts" },
     ],
+  },
+  {
+    id: "P6",
+    promise: "The same answer through any provider dialect gives the same parts.",
+    holds:
+      "For text, reasoning, calls, stops and usage in OpenAI chat, OpenAI Responses, Anthropic Messages and Gemini, but for signatures and ids, which are the vendor's own.",
+    tests: [{ file: equalityLaws }],
   },
   {
     id: "P10",
     promise: 'A session can always be continued; it can never be "bricked".',
     holds:
-      "The function: every transcript, however damaged, is repaired to a legal one in which each call has one answer. Not yet: the loop that uses it, and vendors' own rules.",
-    tests: [{ file: transcriptLaws }],
+      "The function: every transcript, however damaged, is repaired to a legal one in which each call has one answer, and becomes a request that passes a strict validator of each of four vendors. Not yet: the loop that uses it.",
+    tests: [{ file: transcriptLaws }, { file: requestLaws }],
   },
   {
     id: "P16",

@@ -1,7 +1,7 @@
 /**
  * Holds a program in any language to the vectors, without a test framework:
  *
- *     node --conditions=source packages/conformance/run.ts [--suite=fold] [--seconds=10] [-- command argument …]
+ *     node --conditions=@millrace/source packages/conformance/run.ts [--suite=fold] [--seconds=10] [-- command argument …]
  *
  * Without a command it runs our own adapter. Ends with exit code 1 if a vector fails. The protocol is
  * in vectors/README.md.
@@ -18,7 +18,7 @@ import type { Implementation, VectorResult } from "./src/vectors/vector.ts";
 
 const ourAdapter: readonly string[] = [
   process.execPath,
-  "--conditions=source",
+  "--conditions=@millrace/source",
   fileURLToPath(new URL("adapter.ts", import.meta.url)),
 ];
 

@@ -136,10 +136,11 @@ export { narrate } from "./event/narrate.ts";
 export type { Narration } from "./event/narration.ts";
 
 // For whoever writes a provider, a store, a server or a client.
-export { checkJson, equalJson } from "./json.ts";
+export { checkJson, equalJson, isJsonObject } from "./json.ts";
 export { parseJsonText } from "./parse-json.ts";
 export { parseJson } from "./scan-json.ts";
 export type { ParsedJson } from "./scan-json.ts";
+export { isWellFormed } from "./text.ts";
 export { List } from "./list.ts";
 export { parseArguments } from "./content/arguments.ts";
 export type { ArgumentFault, ParsedArguments } from "./content/arguments.ts";
@@ -165,9 +166,19 @@ export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
 export { follow } from "./lane/follow.ts";
 export type { Followed, FollowOptions } from "./lane/follow.ts";
 export type { Clock, MakeId } from "./ports/clock.ts";
-export type { Model, ModelRequest, ModelStream, Reply, ToolDescription } from "./ports/model.ts";
-export { createModelStream } from "./ports/model-stream.ts";
+export type {
+  Model,
+  ModelNotice,
+  ModelRequest,
+  ModelStream,
+  Remark,
+  Reply,
+  ToolDescription,
+} from "./ports/model.ts";
+export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export { defaultRetryPolicy, retryDelay } from "./ports/retry.ts";
+export type { RetryPolicy } from "./ports/retry.ts";
 export type { AppendOutcome, EpochSeq, EventLog, Nudge, TailOptions } from "./ports/event-log.ts";
 export type {
   AcceptOutcome,
@@ -188,6 +199,7 @@ export type {
   SessionRecord,
   SessionStore,
 } from "./ports/session-store.ts";
+export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
 export { decodeMessage, encodeMessage } from "./wire/message-codec.ts";
 export type { Message } from "./wire/message-codec.ts";

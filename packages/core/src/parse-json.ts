@@ -17,21 +17,18 @@ const maxDepth = 2_000;
 
 /** Whether a string with a backslash in it is followed by a colon. The text is known to be JSON. */
 function hasEscapedKey(text: string): boolean {
-  let escape = text.indexOf("\\");
-  for (let at = text.indexOf('"'); at >= 0 && escape >= 0; at = text.indexOf('"', at)) {
-    const start = at;
-    at = endOfString(text, start);
-    if (escape < start) escape = text.indexOf("\\", start);
-    if (escape < start || escape >= at) continue;
+  // Backslashes stand in strings only, and the first one of a string begins an escape.
+  for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", at)) {
+    at = endOfString(text, at);
     while (isSpace(text.charCodeAt(at))) at += 1;
     if (text.charCodeAt(at) === colon) return true;
   }
   return false;
 }
 
-/** The place behind the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
+/** The place behind the string that goes on at `from`, which is not inside an escape. */
+function endOfString(text: string, from: number): number {
+  let at = from;
   for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
     at += code === backslash ? 2 : 1;
   }
@@ -94,7 +91,7 @@ class Reader {
   #string(): string {
     this.#peek();
     const start = this.#at;
-    this.#at = endOfString(this.#text, start);
+    this.#at = endOfString(this.#text, start + 1);
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 

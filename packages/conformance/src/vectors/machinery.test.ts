@@ -33,7 +33,7 @@ function runProgram(program: string, ...options: readonly string[]): ReturnType<
   const command = [process.execPath, "-e", program];
   return spawnSync(
     process.execPath,
-    ["--conditions=source", runner, "--suite=cursor", ...options, "--", ...command],
+    ["--conditions=@millrace/source", runner, "--suite=cursor", ...options, "--", ...command],
     { encoding: "utf8" },
   );
 }
@@ -107,9 +107,13 @@ test("lines are cut at LF and nowhere else, wherever the bytes are cut", async (
 });
 
 test("the plain runner passes our own adapter", slow, () => {
-  const { stdout, status } = spawnSync(process.execPath, ["--conditions=source", runner], {
-    encoding: "utf8",
-  });
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ["--conditions=@millrace/source", runner],
+    {
+      encoding: "utf8",
+    },
+  );
 
   expect(stdout).toBe(`${loadVectors().length} passed, 0 failed\n`);
   expect(status).toBe(0);

@@ -4,9 +4,13 @@ import { describe, expect, test } from "vitest";
 
 function runScript(name: string, ...flags: readonly string[]): unknown {
   const script = fileURLToPath(new URL(`../testing/${name}`, import.meta.url));
-  const output = execFileSync(process.execPath, [...flags, "--conditions=source", script], {
-    encoding: "utf8",
-  });
+  const output = execFileSync(
+    process.execPath,
+    [...flags, "--conditions=@millrace/source", script],
+    {
+      encoding: "utf8",
+    },
+  );
   return JSON.parse(output);
 }
 

@@ -121,18 +121,29 @@ class WaitingDeltas {
     this.#notify();
   }
 
-  async next(): Promise<IteratorResult<Delta, undefined>> {
+  next(): Promise<IteratorResult<Delta, undefined>> {
+    // What is there needs no async function, which would cost more than all the rest of this.
+    return Promise.resolve(this.#take() ?? this.#wait());
+  }
+
+  #take(): IteratorResult<Delta, undefined> | undefined {
+    const value = this.#deltas[this.#taken];
+    if (value !== undefined) {
+      this.#taken += 1;
+      return { done: false, value };
+    }
+    if (this.#ended) return { done: true, value: undefined };
+    this.#deltas = [];
+    this.#taken = 0;
+    return undefined;
+  }
+
+  async #wait(): Promise<IteratorResult<Delta, undefined>> {
     for (;;) {
-      const value = this.#deltas[this.#taken];
-      if (value !== undefined) {
-        this.#taken += 1;
-        return { done: false, value };
-      }
-      if (this.#ended) return { done: true, value: undefined };
-      this.#deltas = [];
-      this.#taken = 0;
       this.#pause ??= Promise.withResolvers();
       await this.#pause.promise;
+      const taken = this.#take();
+      if (taken !== undefined) return taken;
     }
   }
 

@@ -3,6 +3,7 @@ import type { Ending } from "../content/item.ts";
 import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
+import type { RetryScheduled, Stalled } from "../event/event.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /** What the loop calls: a request in, deltas out. */
@@ -19,6 +20,19 @@ export interface ModelRequest {
   /** Settings of the model, passed on as they are. */
   readonly settings?: JsonObject | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
+  readonly notify?: ((notice: ModelNotice) => void) | undefined;
+}
+
+/** What a viewer or an operator may want to know of a request, and no reader of its content. */
+export type ModelNotice = Stalled | RetryScheduled | Remark;
+
+/** Something about the vendor's bytes that changed nothing, such as an event that nobody knows. */
+export interface Remark {
+  readonly type: "remark";
+  readonly code: "unknown_event" | "bad_event" | "lossy_text";
+  readonly message: string;
+  readonly evidence?: Json;
 }
 
 /** What a model is told of a tool. */

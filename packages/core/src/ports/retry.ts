@@ -1,0 +1,34 @@
+import type { Cause } from "../content/item.ts";
+import { isJsonObject } from "../json.ts";
+
+/** When to try again. The one policy for whoever repeats a request: a provider, the loop. */
+export interface RetryPolicy {
+  /** Tries in all, the first one included. */
+  readonly attempts: number;
+  readonly baseMs: number;
+  /** No wait is longer, whatever a vendor asks for. */
+  readonly capMs: number;
+}
+
+export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 30_000 };
+
+/**
+ * How long to wait before the next try, or nothing if there is none. Full jitter: a uniform part of
+ * a bound that doubles, so that a crowd spreads out. What the vendor asked for is waited for, and
+ * then jittered too, since the whole crowd was told the same. `random` is in [0, 1).
+ */
+export function retryDelay(
+  policy: RetryPolicy,
+  failed: { readonly attempt: number; readonly cause: Cause },
+  random: number,
+): number | undefined {
+  if (failed.cause.retryable !== true || failed.attempt >= policy.attempts) return undefined;
+  const bound = Math.min(policy.capMs, policy.baseMs * 2 ** (failed.attempt - 1));
+  return Math.min(policy.capMs, askedFor(failed.cause) + random * bound);
+}
+
+/** The wait that the vendor asked for, which stands in the evidence as `retryAfterMs`. */
+function askedFor({ evidence }: Cause): number {
+  const asked = isJsonObject(evidence) ? evidence["retryAfterMs"] : undefined;
+  return typeof asked === "number" && asked > 0 ? asked : 0;
+}

@@ -1,0 +1,138 @@
+import { abortedCause } from "@millrace/core";
+import type { Cause, Transcript } from "@millrace/core";
+import { prepare } from "../protocols/prepare.ts";
+import { cutEnding } from "../reply.ts";
+import { AiSdkContent } from "./ai-sdk-content.ts";
+import { endingOf, finishOf, usageOf } from "./ai-sdk-finish.ts";
+import { promptOf } from "./ai-sdk-prompt.ts";
+import type { AiSdkMessage } from "./ai-sdk-prompt.ts";
+import { CallIds } from "./call-ids.ts";
+import { causeOf, cutBy, isAbort } from "./cause.ts";
+import { fieldsOf, plainObject, textOr } from "./read.ts";
+import type { Fields } from "./read.ts";
+import { RunWriter } from "./run-writer.ts";
+import type { Update } from "./update.ts";
+
+/** What `streamText` gives. `fullStream` is its older name. */
+export type AiSdkResult =
+  | { readonly stream: AsyncIterable<{ readonly type: string }> }
+  | { readonly fullStream: AsyncIterable<{ readonly type: string }> };
+
+/**
+ * The run of an agent made with the AI SDK: an item for each of its steps, with what the model said,
+ * its calls, and what their tools returned. Never throws: how the run failed is how its last item ends.
+ * It is stopped by their own `abortSignal`; leaving this loop stops nothing.
+ */
+export async function* fromAiSdk(result: AiSdkResult): AsyncGenerator<Update, void, undefined> {
+  const run = new AiSdkRun();
+  try {
+    for await (const part of "stream" in result ? result.stream : result.fullStream) {
+      run.take(fieldsOf(part));
+      yield* run.writer.take();
+    }
+    run.end();
+  } catch (error) {
+    run.fail(error);
+  }
+  yield* run.writer.take();
+}
+
+/**
+ * A transcript as messages for `streamText`, whoever wrote its items. What a provider signed goes
+ * back to it if it came through this bridge.
+ */
+export function toAiSdk(transcript: Transcript): AiSdkMessage[] {
+  const ours = transcript.map((item) =>
+    item.model?.startsWith("ai-sdk/") === true ? { ...item, model: "ai-sdk" } : item,
+  );
+  return promptOf(prepare(ours, "ai-sdk"), { tagged: false, takesUrl: () => true });
+}
+
+class AiSdkRun {
+  readonly writer = new RunWriter();
+  readonly #callIds = new CallIds();
+  #content: AiSdkContent | undefined;
+  #error: Cause | undefined;
+  #approvals: string[] = [];
+  #isInStep = false;
+  #isOver = false;
+
+  take(part: Fields): void {
+    switch (part["type"]) {
+      case "start-step":
+        if (this.#isInStep) this.#cut(cutEnding({ kind: "eof" }));
+        this.#isInStep = true;
+        this.#content ??= this.#begin();
+        return;
+      case "finish-step":
+        this.#finishStep(part);
+        return;
+      case "error":
+        this.#error ??= causeOf(part["error"], true);
+        return;
+      case "abort":
+        this.#cut({ stop: "aborted", cause: abortedCause });
+        this.#isOver = true;
+        return;
+      case "finish":
+        // A step that could not begin reports an error, and no step ends.
+        if (this.#error !== undefined) this.#cut(cutBy(this.#error));
+        this.#isOver = true;
+        return;
+      default:
+        this.#note(part);
+        // Results of tools that a person allowed since the last run come before the first step.
+        if (textOr(part["type"], "").startsWith("tool-")) this.#content ??= this.#begin();
+        this.#content?.take(part);
+    }
+  }
+
+  /** The stream is over. Without a word that the run is, it is not. */
+  end(): void {
+    if (this.#error !== undefined) this.#cut(cutBy(this.#error));
+    else if (!this.#isOver || this.#content !== undefined) this.#cut(cutEnding({ kind: "eof" }));
+  }
+
+  fail(error: unknown): void {
+    if (isAbort(error)) this.#cut({ stop: "aborted", cause: abortedCause });
+    else this.#cut(cutBy(this.#error ?? causeOf(error, this.#content !== undefined)));
+  }
+
+  #begin(): AiSdkContent {
+    this.#approvals = [];
+    return new AiSdkContent(this.writer.parts, this.#callIds, true);
+  }
+
+  #finishStep(part: Fields): void {
+    const content = this.#content ?? this.#begin();
+    const response = fieldsOf(part["response"]);
+    const { headers: _, ...facts } = plainObject(response) ?? {};
+    const waits = this.#approvals.length > 0 ? { approvals: this.#approvals } : {};
+    const finish = finishOf(part, { ...facts, ...waits });
+    const ending = endingOf(finish, content.calls, this.#error);
+    if (ending.cause === undefined) {
+      content.end(ending.stop === "length" || ending.stop === "filtered");
+    }
+    const isPaused = this.#approvals.length > 0 && ending.stop === "tools";
+    this.writer.commit(isPaused ? { ...ending, stop: "paused" } : ending, {
+      usage: usageOf(part["usage"]),
+      model: `ai-sdk/${textOr(response["modelId"], "unknown")}`,
+    });
+    this.#content = undefined;
+    this.#error = undefined;
+    this.#isInStep = false;
+  }
+
+  /** Who waits for a person says so before the step ends. One that was decided at once does not wait. */
+  #note(part: Fields): void {
+    if (part["type"] !== "tool-approval-request" || part["isAutomatic"] === true) return;
+    this.#approvals.push(textOr(part["approvalId"], "").toWellFormed());
+  }
+
+  #cut(ending: Parameters<RunWriter["commit"]>[0]): void {
+    this.writer.commit(ending);
+    this.#content = undefined;
+    this.#error = undefined;
+    this.#isInStep = false;
+  }
+}

@@ -1,0 +1,15 @@
+export { aiSdk } from "./ai-sdk-model.ts";
+export type { AiSdkCallOptions, AiSdkModel, AiSdkStream } from "./ai-sdk-model.ts";
+export { fromAiSdk, toAiSdk } from "./ai-sdk-run.ts";
+export type { AiSdkResult } from "./ai-sdk-run.ts";
+export type {
+  AiSdkAssistantPart,
+  AiSdkCustom,
+  AiSdkFile,
+  AiSdkMessage,
+  AiSdkReasoning,
+  AiSdkText,
+  AiSdkToolCall,
+  AiSdkToolResult,
+} from "./ai-sdk-prompt.ts";
+export type { CommitItem, Update } from "./update.ts";

@@ -1,0 +1,27 @@
+import { callId } from "@millrace/core";
+import type { CallId } from "@millrace/core";
+import { chooseCallId } from "../protocols/call-id.ts";
+
+/** Gives calls ids that are unique in a run, and finds them again by what the framework calls them. */
+export class CallIds {
+  readonly #taken: Set<string>;
+  readonly #latest = new Map<string, CallId>();
+
+  constructor(taken: Iterable<string> = []) {
+    this.#taken = new Set(taken);
+  }
+
+  /** For a new call. */
+  choose(given: string): CallId {
+    const id = chooseCallId(given, this.#taken);
+    this.#taken.add(id);
+    this.#latest.set(given, id);
+    return id;
+  }
+
+  /** For an answer: the id of the latest call that the framework calls so. */
+  answered(given: string): CallId {
+    const known = this.#latest.get(given);
+    return known ?? callId(given === "" ? "call" : given.slice(-200).toWellFormed());
+  }
+}

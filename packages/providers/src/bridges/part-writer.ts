@@ -1,0 +1,103 @@
+import { partId, textOf } from "@millrace/core";
+import type { Cause, CommitPart, Json, Metadata, PartId, PartOpening } from "@millrace/core";
+import type { ClosePart, Halt, Operation } from "../protocol.ts";
+import { cutEnding, ReplyReader } from "../reply.ts";
+import type { DeltaSink, Reading, ReplyEnd } from "../reply.ts";
+
+/** What a part is closed with, beyond what was streamed into it. */
+export type Closing = Omit<ClosePart, "op" | "partId">;
+
+/**
+ * Writes the parts of one item for a bridge. The reader of our own protocols does the work, so text
+ * is made whole and parts are committed here as they are there.
+ */
+export class PartWriter {
+  readonly #sink: DeltaSink;
+  readonly #reader: ReplyReader<Performed, Halt>;
+  #begun = 0;
+
+  constructor(sink: DeltaSink) {
+    this.#sink = sink;
+    const nothing = { model: "", tools: [], takenCallIds: new Set<string>() };
+    this.#reader = new ReplyReader(performing, nothing, sink);
+  }
+
+  begin(opening: PartOpening): PartId {
+    this.#begun += 1;
+    const id = partId(`p${this.#begun}`);
+    this.#perform({ op: "begin_part", partId: id, ...opening });
+    return id;
+  }
+
+  append(id: PartId, chunk: string): void {
+    this.#perform({ op: "append_text", partId: id, chunk });
+  }
+
+  metadata(id: PartId, metadata: Metadata): void {
+    this.#perform({ op: "set_metadata", partId: id, metadata });
+  }
+
+  close(id: PartId, closing: Closing = {}): void {
+    this.#perform({ op: "close_part", partId: id, ...closing });
+  }
+
+  /** A whole part that the framework defines. */
+  custom(name: string, value: Json): void {
+    const id = this.begin({ kind: "custom", name });
+    this.#perform({ op: "replace_structured", partId: id, value });
+    this.close(id);
+  }
+
+  bytes(id: PartId, chunk: Uint8Array): void {
+    this.#perform({ op: "append_bytes", partId: id, chunk });
+  }
+
+  /** What was streamed into an open part. */
+  streamed(id: PartId): string {
+    const part = this.#sink.draft().parts.find((each) => each.id === id);
+    return part?.state === "open" ? textOf(part) : "";
+  }
+
+  /** Closes what the framework left open. A call that nobody called whole must not run. */
+  closeRest(): void {
+    for (const part of this.#sink.draft().parts) {
+      if (part.state !== "open") continue;
+      this.close(
+        part.id,
+        part.begin.kind === "tool_call" ? { fault: { code: "truncated" } } : undefined,
+      );
+    }
+  }
+
+  /** From here on nothing is written, and the item ends as failed. The first cause stays. */
+  fail(failure: Cause): void {
+    this.#reader.take({ operations: [], failure });
+  }
+
+  end(halt: Pick<Halt, "ending" | "usage">): ReplyEnd {
+    this.#reader.take({ operations: [], halt: { operations: [], ...halt } });
+    return this.#reader.end({ kind: "over" });
+  }
+
+  #perform(operation: Operation): void {
+    this.#reader.take({ operations: [operation] });
+  }
+}
+
+interface Performed {
+  readonly operations: readonly Exclude<Operation, CommitPart>[];
+  readonly halt?: Halt;
+  readonly failure?: Cause;
+}
+
+/** The protocol of events that are operations already. */
+const performing: Reading<Performed, Halt> = {
+  initial: () => ({ operations: [], ending: cutEnding({ kind: "eof" }) }),
+  step: (state, { operations, halt, failure }) => ({
+    state: halt ?? state,
+    operations,
+    ...(failure === undefined ? {} : { failure }),
+  }),
+  halt: (state, end) =>
+    end.kind === "failed" ? { ...state, operations: [], ending: cutEnding(end) } : state,
+};

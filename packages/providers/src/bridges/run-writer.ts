@@ -1,0 +1,71 @@
+import { emptyDraft, fold } from "@millrace/core";
+import type { Cause, Delta, Draft, Ending, Usage } from "@millrace/core";
+import { PartWriter } from "./part-writer.ts";
+import type { Update } from "./update.ts";
+
+/**
+ * Writes the items of another framework's run, one after the other. A delta that would be illegal is
+ * never handed on: its item ends as failed instead.
+ */
+export class RunWriter {
+  #draft: Draft = emptyDraft();
+  #parts: PartWriter | undefined;
+  #updates: Update[] = [];
+
+  /** Where the current item's parts go. Asking for it begins the item. */
+  get parts(): PartWriter {
+    this.#parts ??= this.#open();
+    return this.#parts;
+  }
+
+  /** Whether something was written since the last item ended. */
+  get isOpen(): boolean {
+    return this.#parts !== undefined;
+  }
+
+  /** Ends the current item, or one without parts if nothing was written. */
+  commit(
+    ending: Ending,
+    more: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {},
+  ): void {
+    const { usage, ...proven } = this.parts.end({
+      ending,
+      ...(more.usage === undefined ? {} : { usage: more.usage }),
+    });
+    this.#updates.push({
+      op: "commit_item",
+      ...proven,
+      ...(usage === undefined ? {} : { usage }),
+      ...(more.model === undefined ? {} : { model: more.model }),
+    });
+    this.#parts = undefined;
+    this.#draft = emptyDraft();
+  }
+
+  /** What is there to yield, once. */
+  take(): readonly Update[] {
+    const updates = this.#updates;
+    if (updates.length > 0) this.#updates = [];
+    return updates;
+  }
+
+  #open(): PartWriter {
+    const parts: PartWriter = new PartWriter({
+      draft: () => this.#draft,
+      emit: (delta) => this.#emit(delta, parts),
+    });
+    return parts;
+  }
+
+  #emit(delta: Delta, parts: PartWriter): void {
+    const next = fold(this.#draft, delta);
+    if (next.fault === undefined) {
+      this.#draft = next;
+      this.#updates.push(delta);
+    } else parts.fail(faultCause(next.fault));
+  }
+}
+
+function faultCause({ code, message, partId }: NonNullable<Draft["fault"]>): Cause {
+  return { code, message: `part ${partId}: ${message}` };
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, parseJsonText } from "@millrace/core";
+import { createParser } from "eventsource-parser";
+import type { EventSourceMessage } from "eventsource-parser";
+import { failure } from "../transport/failure.ts";
+import type { Framed, Framing, VendorEvent } from "./framing.ts";
+import { TemplateReader } from "./template.ts";
+import { Utf8Reader } from "./utf8.ts";
+
+export interface SseFramingOptions {
+  /** The longest event, in UTF-16 units. */
+  readonly limit?: number | undefined;
+  /** False: each event is parsed, even if it differs from another in one string only. */
+  readonly templates?: boolean | undefined;
+}
+
+/** JSON in server-sent events, by the WHATWG grammar, with the sentinel `[DONE]`. */
+export function sseFraming({
+  limit = 4 * 1024 * 1024,
+  templates = true,
+}: SseFramingOptions = {}): Framing<VendorEvent> {
+  return {
+    mediaType: "text/event-stream",
+    open: () => {
+      const text = new Utf8Reader();
+      const reader = new TemplateReader();
+      const parse = templates ? (data: string) => reader.read(data) : parseJsonText;
+      let out: Framed<VendorEvent>[] = [];
+      let closed = false;
+      let told = false;
+      const parser = createParser({
+        maxBufferSize: limit,
+        onEvent: (message) => void out.push(readEvent(message, parse)),
+        onComment: () => void out.push(alive),
+        onRetry: () => void out.push(alive),
+        onError: ({ type }) => {
+          if (type !== "max-buffer-size-exceeded") return;
+          closed = true;
+          const cause = failure("event_too_large", `an event is longer than ${limit} characters`);
+          out.push({ kind: "fault", cause });
+        },
+      });
+      const feed = (piece: string): readonly Framed<VendorEvent>[] => {
+        if (closed) return [];
+        if (text.lossy && !told) {
+          told = true;
+          out.push({ kind: "lossy" });
+        }
+        if (piece !== "") parser.feed(piece);
+        const taken = out;
+        if (taken.length > 0) out = [];
+        return taken;
+      };
+      return {
+        feed: (bytes) => feed(text.read(bytes)),
+        // Some servers leave out the last blank line. An event that was cut is no JSON, and is gone.
+        end: () => feed(`${text.end()}\n\n`).filter(({ kind }) => kind !== "bad_event"),
+      };
+    },
+  };
+}
+
+const alive: Framed<VendorEvent> = { kind: "alive" };
+
+function readEvent(
+  { event, data }: EventSourceMessage,
+  parse: (data: string) => unknown,
+): Framed<VendorEvent> {
+  if (data === "") return alive;
+  const name = event ?? "";
+  if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
+    return { kind: "event", event: { name, data: undefined } };
+  }
+  try {
+    const value = parse(data);
+    if (isJsonObject(value)) return { kind: "event", event: { name, data: value } };
+  } catch {
+    // Said below, with the text.
+  }
+  const evidence = { event: name, data: data.slice(0, 512) };
+  return { kind: "bad_event", cause: failure("bad_json", "an event is no JSON object", evidence) };
+}

@@ -1,0 +1,28 @@
+// For whoever composes a provider that has no entry of its own.
+export { createModel } from "./provider.ts";
+export type { Auth, Endpoint, ProviderOptions, ProviderParts } from "./provider.ts";
+export type { Price } from "./price.ts";
+export { defaultTimeouts } from "./transport/timeouts.ts";
+export type { Timeouts } from "./transport/timeouts.ts";
+export type { FailureCode } from "./transport/failure.ts";
+export { sseFraming } from "./framing/sse.ts";
+export type { SseFramingOptions } from "./framing/sse.ts";
+
+// For whoever writes a protocol, a framing or a transport.
+export type { Framed, Framer, Framing, VendorEvent } from "./framing/framing.ts";
+export type {
+  ClosePart,
+  Halt,
+  Operation,
+  Protocol,
+  ReplyContext,
+  RequestTarget,
+  StreamEnd,
+  Translated,
+  WireRequest,
+} from "./protocol.ts";
+export { cutEnding } from "./reply.ts";
+export { failure, vendorFailure } from "./transport/failure.ts";
+export { dispatchSend } from "./transport/dispatch.ts";
+export { fetchSend } from "./transport/fetch.ts";
+export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";

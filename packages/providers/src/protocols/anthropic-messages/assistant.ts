@@ -1,0 +1,99 @@
+import { isJsonObject } from "@millrace/core";
+import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } from "@millrace/core";
+import type { ModelPart, ModelTurn } from "../prepare.ts";
+import { standIn, textBlocks } from "./content.ts";
+import type { Gap } from "./entry.ts";
+import { isSound, listAt, pick, textAt } from "./events.ts";
+
+/** What the model said, as it is said back to it. */
+export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (JsonObject | Gap)[] {
+  switch (part.kind) {
+    case "text": {
+      const blocks = saidBlocks(part);
+      return blocks.length === 0 ? [undefined] : blocks;
+    }
+    case "reasoning":
+      return thinkingBlocks(part);
+    case "tool_call":
+      return [callBlock(part)];
+    case "custom":
+      return [native ? keptBlock(part) : undefined];
+    case "media":
+    case "file":
+      return [standIn(part)]; // only users send images and documents
+    default:
+      part satisfies never;
+      return [];
+  }
+}
+
+/** Fields that a citation may have in a request. In a reply it has more. */
+const citationFields = [
+  "type",
+  "cited_text",
+  "document_index",
+  "document_title",
+  "start_char_index",
+  "end_char_index",
+  "start_page_number",
+  "end_page_number",
+  "start_block_index",
+  "end_block_index",
+  "encrypted_index",
+  "search_result_index",
+  "source",
+  "title",
+  "url",
+];
+/** Those of them that must be there even if they say nothing. */
+const emptyFields: ReadonlyMap<string, string> = new Map([
+  ["char_location", "document_title"],
+  ["page_location", "document_title"],
+  ["content_block_location", "document_title"],
+  ["web_search_result_location", "title"],
+  ["search_result_location", "title"],
+]);
+
+function saidBlocks({ text, metadata }: TextPart): readonly JsonObject[] {
+  const citations = listAt(metadata ?? {}, "citations")
+    .filter(isJsonObject)
+    .flatMap((citation): readonly JsonObject[] => {
+      const empty = emptyFields.get(textAt(citation, "type") ?? "");
+      const fields = pick(citation, citationFields);
+      return empty === undefined ? [] : [{ [empty]: null, ...fields }];
+    });
+  return textBlocks(text).map((block) =>
+    citations.length === 0 ? block : { ...block, citations },
+  );
+}
+
+function thinkingBlocks({ text, opaque }: ReasoningPart): readonly JsonObject[] {
+  if (!isJsonObject(opaque)) return [];
+  const data = textAt(opaque, "data");
+  if (opaque["type"] === "redacted_thinking") {
+    return data === undefined || data === "" ? [] : [{ type: "redacted_thinking", data }];
+  }
+  const signature = textAt(opaque, "signature");
+  return signature === undefined || signature === "" || !text.isWellFormed()
+    ? []
+    : [{ type: "thinking", thinking: text, signature }];
+}
+
+/** A call that can't run is sent without its input: the answer says what was wrong with it. */
+function callBlock({ callId, tool, input, metadata }: ToolCallPart): JsonObject {
+  return {
+    type: "tool_use",
+    id: callId,
+    name: tool,
+    input: input !== undefined && isSound(input) ? input : {},
+    ...pick(metadata, ["caller", "toolset_name"]),
+  };
+}
+
+/** A block as the vendor sent it, unless it was not whole. A copy, so that each is told from its like. */
+function keptBlock({ name, value, metadata }: CustomPart): JsonObject | Gap {
+  if (!isJsonObject(value) || value["type"] !== name || name === "") return undefined;
+  if (metadata?.["unusable"] !== undefined || !isSound(value)) return undefined;
+  // A summary may be missing, and must not be empty.
+  return name === "compaction" && value["content"] === "" ? undefined : { ...value };
+}

@@ -1,0 +1,147 @@
+import { checkJson, isJsonObject, partId } from "@millrace/core";
+import type { ArgumentFault, CallId, Json, JsonObject, PartId } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { failure } from "../../transport/failure.ts";
+import { chooseCallId } from "../call-id.ts";
+import { appended, labelled } from "./closing.ts";
+import { listAt, pick, textAt } from "./events.ts";
+import { broken, failed } from "./state.ts";
+import type {
+  AnthropicMessagesState,
+  BlockContent,
+  CallBlock,
+  Citations,
+  Outcome,
+} from "./state.ts";
+
+const maxCalls = 128;
+/** As many as a draft holds. */
+const maxParts = 1_000;
+/** The vendor has one open block at a time. Each one more makes every delta dearer. */
+const maxOpen = 64;
+
+/** Starts the block, and the part that it becomes. */
+export function startBlock(
+  state: AnthropicMessagesState,
+  given: number | undefined,
+  block: Json | undefined,
+): Outcome {
+  const index = given ?? state.next;
+  const type = isJsonObject(block) ? nameAt(block, "type") : undefined;
+  if (!isJsonObject(block) || type === undefined)
+    return broken(state, "a block has no type", { index });
+  if (state.closed.has(index) || state.open.some((open) => open.index === index)) {
+    return broken(state, `block ${index} is started twice`, { index, type });
+  }
+  if (state.parts >= maxParts || state.open.length >= maxOpen) {
+    return failed(state, failure("too_many_parts", "more blocks than a reply has", { index }));
+  }
+  const id = partId(`p${state.parts + 1}`);
+  const next = { ...state, parts: state.parts + 1, next: Math.max(state.next, index + 1) };
+  if (type === "tool_use") return startCall(next, { index, partId: id }, block);
+  const { content, operations } = contentOf(type, block, id);
+  return {
+    state: { ...next, open: [...state.open, { index, partId: id, ...content }] },
+    operations,
+  };
+}
+
+interface Opening {
+  readonly content: BlockContent;
+  readonly operations: readonly Operation[];
+}
+
+function contentOf(type: string, block: JsonObject, id: PartId): Opening {
+  switch (type) {
+    case "text": {
+      let citations: Citations | undefined;
+      for (const citation of listAt(block, "citations"))
+        citations = { citation, before: citations };
+      return {
+        content: { kind: "text", citations },
+        operations: [
+          { op: "begin_part", partId: id, kind: "text" },
+          ...appended(id, textAt(block, "text")),
+        ],
+      };
+    }
+    case "thinking":
+      return {
+        content: { kind: "thinking", signature: textAt(block, "signature") ?? "" },
+        operations: [
+          { op: "begin_part", partId: id, kind: "reasoning" },
+          ...appended(id, textAt(block, "thinking")),
+        ],
+      };
+    case "redacted_thinking":
+      return {
+        content: { kind: "redacted_thinking", data: textAt(block, "data") },
+        operations: [{ op: "begin_part", partId: id, kind: "reasoning" }],
+      };
+    default: {
+      const labels = pick(block, ["id", "name", "server_name", "caller"]);
+      return {
+        content: { kind: "other", block, labels, added: {}, partial: false },
+        operations: [
+          { op: "begin_part", partId: id, kind: "custom", name: type },
+          ...labelled(id, labels),
+        ],
+      };
+    }
+  }
+}
+
+function startCall(
+  state: AnthropicMessagesState,
+  place: { readonly index: number; readonly partId: PartId },
+  block: JsonObject,
+): Outcome {
+  const tool = nameAt(block, "name");
+  if (tool === undefined) {
+    return broken(state, "a call has no name", { index: place.index });
+  }
+  if (state.calls >= maxCalls) {
+    return failed(state, failure("too_many_parts", `more than ${maxCalls} calls in one reply`));
+  }
+  const callId: CallId = chooseCallId(block["id"], state.taken);
+  const content: CallBlock = { kind: "tool_use", ...presetOf(block["input"]), filled: false };
+  return {
+    state: {
+      ...state,
+      calls: state.calls + 1,
+      taken: new Set(state.taken).add(callId),
+      open: [...state.open, { ...place, ...content }],
+    },
+    operations: [
+      { op: "begin_part", partId: place.partId, kind: "tool_call", callId, tool },
+      ...labelled(place.partId, pick(block, ["caller", "toolset_name"])),
+    ],
+  };
+}
+
+/** A type of block or the name of a tool. What can't be one counts as not there. */
+function nameAt(block: JsonObject, key: string): string | undefined {
+  const name = textAt(block, key);
+  const usable = name !== undefined && name !== "" && name.length <= 256 && name.isWellFormed();
+  return usable ? name : undefined;
+}
+
+/** Input that stands in the start of a block. The empty object is only the place for what comes. */
+function presetOf(input: Json | undefined): Pick<CallBlock, "preset" | "fault"> {
+  const nothing = input === undefined || input === null || input === "";
+  if (nothing || (typeof input === "object" && Object.keys(input).length === 0)) {
+    return { preset: undefined, fault: undefined };
+  }
+  const code = checkJson(input)?.code;
+  // What is too much can't even be written down.
+  if (code === "too_deep" || code === "too_large") return { preset: undefined, fault: { code } };
+  const fault: ArgumentFault | undefined = isExact(input) ? undefined : { code: "inexact_number" };
+  return { preset: JSON.stringify(input), fault: code === undefined ? fault : { code } };
+}
+
+/** Whether no number was rounded when the event was read. Text that was streamed shows that by itself. */
+function isExact(value: Json): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isExact);
+}

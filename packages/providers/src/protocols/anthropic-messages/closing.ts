@@ -1,0 +1,113 @@
+import { parseJson } from "@millrace/core";
+import type { Json, JsonObject, Metadata, PartId } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { isBlank, isSound, pick, textAt } from "./events.ts";
+import type { AnthropicMessagesState, Citations, OpenBlock, OtherBlock, Outcome } from "./state.ts";
+
+/** The block is over. A call without arguments waits for the reason to stop. */
+export function stopBlock(state: AnthropicMessagesState, block: OpenBlock): Outcome {
+  const isHeld =
+    block.kind === "tool_use" &&
+    !block.filled &&
+    block.preset === undefined &&
+    block.fault === undefined;
+  return {
+    state: {
+      ...state,
+      open: state.open.filter((open) => open !== block),
+      closed: new Set(state.closed).add(block.index),
+      held: isHeld ? [...state.held, block.partId] : state.held,
+    },
+    operations: isHeld ? [] : closing(block, "stopped"),
+  };
+}
+
+/** The last operations of a block, which the vendor stopped or left open at the end of the reply. */
+export function closing(block: OpenBlock, end: "stopped" | "left_open"): readonly Operation[] {
+  const { partId: id } = block;
+  switch (block.kind) {
+    case "text":
+      return [...cited(id, block.citations), { op: "close_part", partId: id }];
+    case "thinking": {
+      const opaque = { type: "thinking", signature: block.signature };
+      const signed = block.signature !== "" && isSound(opaque);
+      return [{ op: "close_part", partId: id, ...(signed ? { opaque } : {}) }];
+    }
+    case "redacted_thinking": {
+      const opaque = { type: "redacted_thinking", data: block.data ?? "" };
+      const kept = block.data !== undefined && isSound(opaque);
+      return [{ op: "close_part", partId: id, ...(kept ? { opaque } : {}) }];
+    }
+    case "tool_use": {
+      if (end === "left_open") return [cutOff(id)];
+      const used = !block.filled;
+      const fault = used ? block.fault : undefined;
+      return [
+        ...appended(id, used ? block.preset : undefined),
+        { op: "close_part", partId: id, ...(fault === undefined ? {} : { fault }) },
+      ];
+    }
+    case "other":
+      return closingOther(block, id, end === "stopped" && !block.partial);
+    default:
+      block satisfies never;
+      return [];
+  }
+}
+
+/** Ends a call whose arguments did not all come. */
+export function cutOff(id: PartId): Operation {
+  return { op: "close_part", partId: id, fault: { code: "truncated" } };
+}
+
+function cited(id: PartId, newest: Citations | undefined): readonly Operation[] {
+  const citations: Json[] = [];
+  for (let node = newest; node !== undefined; node = node.before) citations.push(node.citation);
+  const metadata = { citations: citations.toReversed() };
+  return newest === undefined || !isSound(metadata)
+    ? []
+    : [{ op: "set_metadata", partId: id, metadata }];
+}
+
+/**
+ * A block that is kept as the vendor sent it. One that is not whole, or that no part can hold, says so
+ * in its metadata, and is not sent back.
+ */
+function closingOther(block: OtherBlock, id: PartId, whole: boolean): readonly Operation[] {
+  const { value, fault } = assembled(block);
+  const storable = isSound(value);
+  const why = storable
+    ? (fault ?? (whole ? undefined : { unusable: "partial" }))
+    : { unusable: "not_storable" };
+  const kept = storable ? value : pick(block.block, ["type", "id", "name", "tool_use_id"]);
+  return [
+    ...(why === undefined ? [] : labelled(id, { ...block.labels, ...why })),
+    { op: "replace_structured", partId: id, value: kept },
+    { op: "close_part", partId: id },
+  ];
+}
+
+function assembled({ block, added }: OtherBlock): {
+  readonly value: JsonObject;
+  readonly fault?: Metadata;
+} {
+  const { input, encrypted_content: encrypted, ...texts } = added;
+  const value: Record<string, Json> = { ...block };
+  for (const [key, text] of Object.entries(texts)) value[key] = (textAt(block, key) ?? "") + text;
+  if (encrypted !== undefined) value["encrypted_content"] = encrypted;
+  if (input === undefined || isBlank(input)) return { value };
+  const parsed = parseJson(input);
+  if (parsed.ok) return { value: { ...value, input: parsed.value } };
+  const raw = input.slice(0, 100_000).toWellFormed();
+  return { value, fault: { unusable: parsed.fault.code, raw } };
+}
+
+/** The text, unless it is empty. */
+export function appended(id: PartId, chunk: string | undefined): readonly Operation[] {
+  return chunk === undefined || chunk === "" ? [] : [{ op: "append_text", partId: id, chunk }];
+}
+
+/** What a viewer may know before the part is whole, if there is anything. */
+export function labelled(id: PartId, metadata: Metadata): readonly Operation[] {
+  return Object.keys(metadata).length === 0 ? [] : [{ op: "set_metadata", partId: id, metadata }];
+}

@@ -1,0 +1,136 @@
+import type { JsonObject } from "@millrace/core";
+import { indexOf, isBlank, isSound, objectAt, textAt } from "./events.ts";
+import { broken, noOperations, unknown, withBlock } from "./state.ts";
+import type {
+  AnthropicMessagesState,
+  CallBlock,
+  OpenBlock,
+  OtherBlock,
+  Outcome,
+  TextBlock,
+  ThinkingBlock,
+} from "./state.ts";
+
+/** The open block of this place; without a place the newest one. */
+export function openBlock(
+  { open }: AnthropicMessagesState,
+  index: number | undefined,
+): OpenBlock | undefined {
+  const last = open.at(-1);
+  if (index === undefined || last?.index === index) return last;
+  return open.find((block) => block.index === index);
+}
+
+/** One piece of a block. Nothing is copied for text and arguments, which nearly all pieces are. */
+export function addDelta(state: AnthropicMessagesState, data: JsonObject): Outcome {
+  const index = indexOf(data);
+  const block = openBlock(state, index);
+  if (block === undefined) {
+    const message = "a delta is for a block that is not open";
+    return broken(state, message, { index: index ?? null });
+  }
+  const delta = objectAt(data, "delta");
+  if (delta === undefined) return unknown(state);
+  switch (block.kind) {
+    case "text":
+      return addToText(state, block, delta);
+    case "thinking":
+      return addToThinking(state, block, delta);
+    case "tool_use":
+      return addToCall(state, block, delta);
+    case "other":
+      return addToOther(state, block, delta);
+    default:
+      return misplaced(state, delta);
+  }
+}
+
+function addToText(
+  state: AnthropicMessagesState,
+  block: OpenBlock & TextBlock,
+  delta: JsonObject,
+): Outcome {
+  const type = delta["type"];
+  const chunk = delta["text"];
+  if (type === "text_delta" && typeof chunk === "string") {
+    return { state, operations: [{ op: "append_text", partId: block.partId, chunk }] };
+  }
+  if (type !== "citations_delta") return misplaced(state, delta);
+  const citation = delta["citation"];
+  if (citation === undefined || !isSound(citation)) return unknown(state);
+  const citations = { citation, before: block.citations };
+  return { state: withBlock(state, block, { ...block, citations }), operations: noOperations };
+}
+
+function addToThinking(
+  state: AnthropicMessagesState,
+  block: OpenBlock & ThinkingBlock,
+  delta: JsonObject,
+): Outcome {
+  const type = delta["type"];
+  const chunk = delta["thinking"];
+  if (type === "thinking_delta" && typeof chunk === "string") {
+    return { state, operations: [{ op: "append_text", partId: block.partId, chunk }] };
+  }
+  const piece = textAt(delta, "signature");
+  if (type !== "signature_delta" || piece === undefined) return misplaced(state, delta);
+  // Some servers cut the signature, so pieces are joined; some say all of it a second time.
+  if (piece === "" || piece === block.signature) return { state, operations: noOperations };
+  const signature = block.signature + piece;
+  return { state: withBlock(state, block, { ...block, signature }), operations: noOperations };
+}
+
+function addToCall(
+  state: AnthropicMessagesState,
+  block: OpenBlock & CallBlock,
+  delta: JsonObject,
+): Outcome {
+  const chunk = delta["partial_json"];
+  if (delta["type"] !== "input_json_delta" || typeof chunk !== "string") {
+    return misplaced(state, delta);
+  }
+  const fills = !block.filled && !isBlank(chunk);
+  return {
+    state: fills ? withBlock(state, block, { ...block, filled: true }) : state,
+    operations: chunk === "" ? noOperations : [{ op: "append_text", partId: block.partId, chunk }],
+  };
+}
+
+/** Which field of a block a delta adds to, and under which name it has the addition. */
+const fields: ReadonlyMap<string, { readonly from: string; readonly to: string }> = new Map([
+  ["input_json_delta", { from: "partial_json", to: "input" }],
+  ["text_delta", { from: "text", to: "text" }],
+  ["thinking_delta", { from: "thinking", to: "thinking" }],
+  ["signature_delta", { from: "signature", to: "signature" }],
+  ["compaction_delta", { from: "content", to: "content" }],
+]);
+
+function addToOther(
+  state: AnthropicMessagesState,
+  block: OpenBlock & OtherBlock,
+  delta: JsonObject,
+): Outcome {
+  const type = textAt(delta, "type") ?? "";
+  const field = fields.get(type);
+  if (field === undefined) {
+    const partial = { ...block, partial: true };
+    return unknown(block.partial ? state : withBlock(state, block, partial));
+  }
+  const piece = textAt(delta, field.from) ?? "";
+  const encrypted = textAt(delta, "encrypted_content");
+  if (piece === "" && encrypted === undefined) return { state, operations: noOperations };
+  const added = {
+    ...block.added,
+    ...(piece === "" ? {} : { [field.to]: (block.added[field.to] ?? "") + piece }),
+    ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+  };
+  return { state: withBlock(state, block, { ...block, added }), operations: noOperations };
+}
+
+/** Text and arguments in a block that can't hold them would be lost; other deltas may be new ones. */
+function misplaced(state: AnthropicMessagesState, delta: JsonObject): Outcome {
+  const type = textAt(delta, "type") ?? "";
+  const key = type === "text_delta" ? "text" : type === "input_json_delta" ? "partial_json" : "";
+  if ((textAt(delta, key) ?? "") === "") return unknown(state);
+  return broken(state, `${type} in a block of another type`);
+}

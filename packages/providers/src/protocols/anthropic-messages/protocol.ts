@@ -1,0 +1,18 @@
+import type { VendorEvent } from "../../framing/framing.ts";
+import type { Protocol } from "../../protocol.ts";
+import { halt } from "./halt.ts";
+import { protocolId, request } from "./request.ts";
+import { initial } from "./state.ts";
+import type { AnthropicMessagesState } from "./state.ts";
+import { step } from "./step.ts";
+
+export type { AnthropicMessagesState } from "./state.ts";
+
+/** Anthropic's Messages API, and the servers that speak it. */
+export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = {
+  id: protocolId,
+  initial,
+  step,
+  halt,
+  request,
+};

@@ -1,0 +1,351 @@
+import type { FilePart, JsonObject, MediaPart, Part } from "@millrace/core";
+import { describe, expect, test } from "vitest";
+import {
+  answers,
+  bodyOf,
+  call,
+  file,
+  item,
+  look,
+  media,
+  messagesOf,
+  model,
+  native,
+  result,
+  said,
+  says,
+  text,
+  user,
+} from "../../testing/anthropic-items.ts";
+import { anthropicMessages } from "./protocol.ts";
+
+describe("the request", () => {
+  test("has the version, asks for a stream and leaves room for an answer", () => {
+    const request = anthropicMessages.request(
+      { transcript: [user("Hi")], instructions: "Be brief.", tools: [look] },
+      { model },
+    );
+
+    expect(request).toEqual({
+      path: "/v1/messages",
+      headers: { "anthropic-version": "2023-06-01" },
+      body: {
+        model,
+        max_tokens: 8192,
+        stream: true,
+        system: "Be brief.",
+        tools: [{ name: "look", description: "Looks.", input_schema: { type: "object" } }],
+        messages: [{ role: "user", content: [said("Hi")] }],
+      },
+    });
+  });
+
+  test("takes settings as they are, but not for what it decides itself", () => {
+    const settings = {
+      temperature: 0.5,
+      max_tokens: 100,
+      model: "other",
+      stream: false,
+      messages: [],
+      betas: ["a-1", "b-2"],
+      system: [{ type: "text", text: "Rules.", cache_control: { type: "ephemeral" } }],
+      tools: [
+        { type: "web_search_20250305", name: "web_search" },
+        { name: "look", input_schema: { type: "object" } },
+      ],
+      tool_choice: { type: "auto" },
+    };
+
+    const { body, headers } = anthropicMessages.request(
+      { transcript: [user("Hi")], instructions: "Be brief.", tools: [look], settings },
+      { model },
+    );
+
+    expect(headers).toEqual({ "anthropic-version": "2023-06-01", "anthropic-beta": "a-1,b-2" });
+    expect(body).toMatchObject({ temperature: 0.5, max_tokens: 100, model, stream: true });
+    expect(body).not.toHaveProperty("betas");
+    expect(body["system"]).toEqual([
+      said("Be brief."),
+      { type: "text", text: "Rules.", cache_control: { type: "ephemeral" } },
+    ]);
+    expect(body["tools"]).toEqual([
+      { name: "look", description: "Looks.", input_schema: { type: "object" } },
+      { type: "web_search_20250305", name: "web_search" },
+    ]);
+    expect(body["tool_choice"]).toEqual({ type: "auto" });
+  });
+
+  test("of an empty transcript lets the user speak", () => {
+    expect(messagesOf([])).toEqual([{ role: "user", content: [said("(continue)")] }]);
+  });
+
+  test("leaves out instructions, settings and choices that are empty", () => {
+    const settings = { system: " ", tool_choice: { type: "any" } };
+
+    const body = bodyOf([user("Hi")], { instructions: "\n", tools: [], settings });
+
+    expect(Object.keys(body).toSorted()).toEqual(["max_tokens", "messages", "model", "stream"]);
+  });
+
+  test.each([
+    [true, { type: "object" }],
+    [{}, { type: "object" }],
+    [
+      { type: ["object", "null"], properties: {} },
+      { type: "object", properties: {} },
+    ],
+    [
+      {
+        description: "either",
+        anyOf: [
+          { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+          { type: "object", properties: { b: { type: "string" } } },
+        ],
+        properties: { a: { type: "number" } },
+      },
+      {
+        type: "object",
+        description: "either",
+        properties: { a: { type: "number" }, b: { type: "string" } },
+      },
+    ],
+  ])("has an object at the top of the schema %j", (input, schema) => {
+    const body = bodyOf([user("Hi")], { tools: [{ name: "look", input }] });
+
+    expect(body["tools"]).toEqual([{ name: "look", input_schema: schema }]);
+  });
+});
+
+describe("users and their attachments", () => {
+  test("two users in a row are one message, and white space is no text", () => {
+    expect(messagesOf([user("Hi", " \n", "\u001c\u0085"), user("there")])).toEqual([
+      { role: "user", content: [said("Hi"), said("there")] },
+    ]);
+  });
+
+  test("half a character is mended", () => {
+    expect(messagesOf([user("Hi \ud83d")])).toEqual([
+      { role: "user", content: [said("Hi \uFFFD")] },
+    ]);
+  });
+
+  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47]);
+  const pdf = Uint8Array.from([0x25, 0x50, 0x44, 0x46]);
+  const base64 = (media_type: string, data: string): JsonObject => ({
+    type: "base64",
+    media_type,
+    data,
+  });
+
+  test.each<[string, MediaPart | FilePart, JsonObject]>([
+    [
+      "an image",
+      media("image/png", { bytes: png }),
+      { type: "image", source: base64("image/png", "iVBORw==") },
+    ],
+    [
+      "an image with another name of its type",
+      media("IMAGE/JPG; q=1", { bytes: Uint8Array.from([1]) }),
+      { type: "image", source: base64("image/jpeg", "AQ==") },
+    ],
+    [
+      "an image of another type than it says",
+      media("image/jpeg", { bytes: png }),
+      { type: "image", source: base64("image/png", "iVBORw==") },
+    ],
+    [
+      "an image by its address",
+      media("image/webp", { url: "https://a.b/c" }),
+      { type: "image", source: { type: "url", url: "https://a.b/c" } },
+    ],
+    [
+      "an image in its address",
+      media("image/png", { url: "data:image/gif;base64,AQID" }),
+      { type: "image", source: base64("image/gif", "AQID") },
+    ],
+    [
+      "an address that is not safe",
+      media("image/png", { url: "http://a.b/c" }),
+      said("[media, image/png, at http://a.b/c]"),
+    ],
+    [
+      "an image without bytes",
+      media("image/png", { bytes: new Uint8Array() }),
+      said("[media, image/png, 0 bytes]"),
+    ],
+    ["a sound", media("audio/wav", { bytes: png }), said("[media, audio/wav, 4 bytes]")],
+    [
+      "a document",
+      file("application/pdf", { bytes: pdf }),
+      { type: "document", source: base64("application/pdf", "JVBERg=="), title: "notes" },
+    ],
+    [
+      "a document by its address",
+      file("application/pdf", { url: "https://a.b/c.pdf" }),
+      { type: "document", source: { type: "url", url: "https://a.b/c.pdf" }, title: "notes" },
+    ],
+    [
+      "a text",
+      file("text/markdown", { bytes: new TextEncoder().encode("# Hi") }),
+      {
+        type: "document",
+        source: { type: "text", media_type: "text/plain", data: "# Hi" },
+        title: "notes",
+      },
+    ],
+    [
+      "a text that is none",
+      file("text/plain", { bytes: Uint8Array.from([0xff]) }),
+      said("[file notes, text/plain, 1 bytes]"),
+    ],
+    [
+      "an archive",
+      file("application/zip", { bytes: pdf }),
+      said("[file notes, application/zip, 4 bytes]"),
+    ],
+  ])("%s", (_, part, block) => {
+    expect(messagesOf([user(part)])).toEqual([{ role: "user", content: [block] }]);
+  });
+
+  test("the model sends no images, so its own are named", () => {
+    expect(
+      messagesOf([user("Draw."), says(media("image/png", { bytes: png })), user("Nice.")]),
+    ).toEqual([
+      { role: "user", content: [said("Draw.")] },
+      { role: "assistant", content: [said("[media, image/png, 4 bytes]")] },
+      { role: "user", content: [said("Nice.")] },
+    ]);
+  });
+});
+
+describe("calls and answers", () => {
+  test("results come first, then what the user says", () => {
+    const transcript = [
+      user("Look."),
+      says("Sure.", call("a", { at: 1 }), call("b")),
+      answers(result("a", "one"), media("image/png", { url: "https://a.b/c" }), result("b", "")),
+      user("And?"),
+    ];
+
+    expect(messagesOf(transcript, { tools: [look] })).toEqual([
+      { role: "user", content: [said("Look.")] },
+      {
+        role: "assistant",
+        content: [
+          said("Sure."),
+          { type: "tool_use", id: "a", name: "look", input: { at: 1 } },
+          { type: "tool_use", id: "b", name: "look", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "a",
+            content: [
+              said("one"),
+              { type: "image", source: { type: "url", url: "https://a.b/c" } },
+            ],
+          },
+          { type: "tool_result", tool_use_id: "b", content: "(no output)" },
+          said("And?"),
+        ],
+      },
+    ]);
+  });
+
+  test("an error holds text only, and what came with it stands behind the results", () => {
+    const transcript = [
+      user("Look."),
+      says(call("a"), call("b")),
+      answers(
+        result("a", "\n", { status: "failed" }),
+        media("image/png", { url: "https://a.b/c" }),
+        result("b", "", { status: "denied" }),
+      ),
+    ];
+
+    expect(messagesOf(transcript)).toMatchObject([
+      {},
+      {},
+      {
+        content: [
+          { type: "tool_result", tool_use_id: "a", content: "(failed)", is_error: true },
+          { type: "tool_result", tool_use_id: "b", content: "(denied)", is_error: true },
+          { type: "image" },
+        ],
+      },
+    ]);
+  });
+
+  test("a call that can't run is sent without input", () => {
+    const { input: _, ...bad } = call("a") as Extract<
+      Part,
+      { kind: "tool_call"; input: JsonObject }
+    >;
+    const transcript = [user("Look."), says({ ...bad, raw: "{", fault: { code: "truncated" } })];
+
+    expect(messagesOf(transcript)).toMatchObject([
+      {},
+      { content: [{ type: "tool_use", id: "a", input: {} }] },
+      { content: [{ type: "tool_result", tool_use_id: "a", is_error: true }] },
+    ]);
+  });
+
+  test("tools that are gone are declared, and not to be called", () => {
+    const transcript = [user("Look."), says(call("a")), answers(result("a", "one"))];
+
+    const body = bodyOf(transcript, { settings: { tool_choice: { type: "any" } } });
+
+    expect(body["tools"]).toEqual([{ name: "look", input_schema: { type: "object" } }]);
+    expect(body["tool_choice"]).toEqual({ type: "none" });
+  });
+});
+
+test("citations go back with the fields that a request may have", () => {
+  const citation = {
+    type: "char_location",
+    cited_text: "Hi",
+    document_index: 0,
+    document_title: null,
+    start_char_index: 0,
+    end_char_index: 2,
+  };
+  const metadata = {
+    citations: [
+      { ...citation, file_id: null },
+      { type: "new_location", a: 1 },
+    ],
+  };
+
+  expect(
+    messagesOf([user("Hi"), says(text("Hi.", metadata), text(" ", metadata)), user("A")]),
+  ).toEqual([
+    { role: "user", content: [said("Hi")] },
+    { role: "assistant", content: [{ ...said("Hi."), citations: [citation] }] },
+    { role: "user", content: [said("A")] },
+  ]);
+});
+
+test("a turn that was cut is followed by the user", () => {
+  const cut = item("model", [text("Once upon ")], {
+    model: native,
+    stop: "aborted",
+    cause: { code: "aborted", message: "" },
+  });
+
+  expect(messagesOf([user("Tell."), cut])).toEqual([
+    { role: "user", content: [said("Tell.")] },
+    { role: "assistant", content: [said("Once upon ")] },
+    { role: "user", content: [said("(continue)")] },
+  ]);
+});
+
+test("two turns of the model in a row are one message", () => {
+  expect(messagesOf([user("Hi"), says("One."), says("Two."), user("A")])).toMatchObject([
+    {},
+    { role: "assistant", content: [said("One."), said("Two.")] },
+    {},
+  ]);
+});

@@ -1,0 +1,108 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
+import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { prepare } from "../prepare.ts";
+import type { ModelPart } from "../prepare.ts";
+import { isBlank, objectAt, textAt } from "./events.ts";
+import { entriesOf, finished, isOwnWork } from "./messages.ts";
+import { merged } from "./entry.ts";
+import type { Entry } from "./entry.ts";
+import { paired } from "./pairs.ts";
+import { withThinking } from "./thinking.ts";
+import { declaredNames, formerTools, toolsOf } from "./tools.ts";
+
+export const protocolId = "anthropic-messages";
+
+/**
+ * The request for a transcript. Settings go into the body under the vendor's own names; `betas` becomes
+ * the header that the vendor reads them from.
+ */
+export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
+  const author = `${protocolId}/${target.model}`;
+  const turns = prepare(modelRequest.transcript, author, goesOn);
+  const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
+  const declared = toolsOf(modelRequest);
+  const former = declared.length === 0 ? formerTools(turns) : [];
+  // What is left out may have stood between two messages of one role.
+  const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
+  const { entries, settings } = withThinking(pairs, given, target.model);
+  const body: JsonObject = {
+    max_tokens: defaultMaxTokens(settings),
+    ...settings,
+    ...systemOf(modelRequest.instructions ?? "", system),
+    ...toolFields(declared, former, choice),
+    ...containerOf(modelRequest.transcript, author, entries, settings),
+    model: target.model,
+    messages: finished(entries),
+    stream: true,
+  };
+  return {
+    path: "/v1/messages",
+    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas) },
+    body,
+  };
+}
+
+/** Whether something of the vendor's own is under way in a turn that it paused. Words alone are over. */
+function goesOn(parts: readonly ModelPart[]): boolean {
+  return parts.some((part) => part.kind === "custom" && isOwnWork(part.name));
+}
+
+/** Room for an answer, beside the thinking that the settings ask for. */
+function defaultMaxTokens(settings: JsonObject): number {
+  const budget = objectAt(settings, "thinking")?.["budget_tokens"];
+  return 8_192 + (typeof budget === "number" && budget >= 8_192 ? budget : 0);
+}
+
+/** Our instructions, then those of the settings. Empty ones are refused. */
+function systemOf(instructions: string, own: Json | undefined): JsonObject {
+  const given = Array.isArray(own) ? (own as readonly Json[]) : [textBlock(own ?? "")];
+  const more = given.filter(
+    (block) => isJsonObject(block) && !isBlank(textAt(block, "text") ?? ""),
+  );
+  if (isBlank(instructions)) return more.length === 0 ? {} : { system: more };
+  const text = instructions.toWellFormed();
+  return { system: more.length === 0 ? text : [textBlock(text), ...more] };
+}
+
+function textBlock(text: Json): JsonObject {
+  return { type: "text", text };
+}
+
+function toolFields(
+  declared: readonly JsonObject[],
+  former: readonly JsonObject[],
+  choice: Json | undefined,
+): JsonObject {
+  if (former.length > 0) return { tools: former, tool_choice: { type: "none" } };
+  // A choice without tools is refused.
+  if (declared.length === 0) return {};
+  return { tools: declared, ...(choice === undefined ? {} : { tool_choice: choice }) };
+}
+
+/** Code of the vendor that waits for our answers waits in a container, which has to be named. */
+function containerOf(
+  transcript: Transcript,
+  author: string,
+  entries: readonly Entry[],
+  settings: JsonObject,
+): JsonObject {
+  const own = settings["container"];
+  if (typeof own === "string" || (isJsonObject(own) && textAt(own, "id") !== undefined)) return {};
+  const waits = entries
+    .findLast(({ role }) => role === "assistant")
+    ?.content.some((block) => objectAt(block ?? {}, "caller")?.["tool_id"] !== undefined);
+  if (waits !== true || entries.at(-1)?.role !== "user") return {};
+  const item = transcript.findLast(({ model }) => model === author);
+  const evidence = isJsonObject(item?.evidence) ? item.evidence : {};
+  const id = textAt(objectAt(evidence, "container") ?? {}, "id");
+  if (id === undefined) return {};
+  return { container: isJsonObject(own) ? { ...own, id } : id };
+}
+
+function betaHeader(betas: Json | undefined): Record<string, string> {
+  const names = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
+    (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
+  );
+  return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
+}

@@ -1,0 +1,154 @@
+import { isJsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
+import type { VendorEvent } from "../../framing/framing.ts";
+import type { Operation } from "../../protocol.ts";
+import { vendorFailure } from "../../transport/failure.ts";
+import { startBlock } from "./blocks.ts";
+import { stopBlock } from "./closing.ts";
+import { addDelta, openBlock } from "./deltas.ts";
+import { excerpt, indexOf, isSound, listAt, objectAt, pick, textAt } from "./events.ts";
+import { broken, failed, noOperations, unknown } from "./state.ts";
+import type { AnthropicMessagesState, Outcome } from "./state.ts";
+import { addCounts } from "./usage.ts";
+
+/** Takes one event. Only the type in its data counts: servers leave out the name, or send a wrong one. */
+export function step(state: AnthropicMessagesState, { name, data }: VendorEvent): Outcome {
+  // A sentinel of other vendors. Nothing follows, and it proves nothing.
+  if (data === undefined) return { state, operations: noOperations, sign: "over" };
+  const type = data["type"];
+  if (type === "content_block_delta" && state.phase === "begun" && (name === type || name === "")) {
+    return addDelta(state, data);
+  }
+  if (typeof type !== "string") return untyped(state, data);
+  if (type === "ping") return { state, operations: noOperations, sign: "alive" };
+  if (type === "error") return reported(state, data);
+  if (!contentEvents.has(type)) return unknown(state);
+  if (state.phase === "new" && type !== "message_start") {
+    return broken(state, `${type} came before message_start`, { type });
+  }
+  const misnamed = name !== "" && name !== "message" && name !== type;
+  return known(misnamed ? withFact(state, "misnamed_events") : state, type, data);
+}
+
+const contentEvents: ReadonlySet<string> = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+]);
+
+function known(state: AnthropicMessagesState, type: string, data: JsonObject): Outcome {
+  switch (type) {
+    case "content_block_delta":
+      return addDelta(state, data);
+    case "content_block_start":
+      return startBlock(state, indexOf(data), data["content_block"]);
+    case "content_block_stop": {
+      const block = openBlock(state, indexOf(data));
+      // A stop of nothing takes nothing away; whether all is there shows at the end.
+      return block === undefined ? unknown(state) : stopBlock(state, block);
+    }
+    case "message_start":
+      return startMessage(state, objectAt(data, "message") ?? {});
+    case "message_delta":
+      return changeMessage(state, data);
+    default:
+      return { state: { ...state, phase: "over" }, operations: noOperations, sign: "over" };
+  }
+}
+
+function untyped(state: AnthropicMessagesState, data: JsonObject): Outcome {
+  if (data["error"] !== undefined && data["error"] !== null) return reported(state, data);
+  return broken(state, "an event has no type", isSound(data) ? data : undefined);
+}
+
+function reported(state: AnthropicMessagesState, data: JsonObject): Outcome {
+  const given = data["error"];
+  const error = isJsonObject(given) ? given : {};
+  const message = textAt(error, "message") ?? (typeof given === "string" ? given : "");
+  const evidence = isSound(data) ? data : { type: excerpt(textAt(error, "type") ?? "error") };
+  const names = [error["type"], error["code"], data["status"]];
+  return failed(
+    state,
+    vendorFailure(names, excerpt(message) || "the vendor reported an error", evidence),
+  );
+}
+
+const messageFacts = ["container", "context_management", "input_transformations", "diagnostics"];
+const usageFacts = [
+  "iterations",
+  "server_tool_use",
+  "service_tier",
+  "speed",
+  "inference_geo",
+  "fallback_credit",
+];
+
+function startMessage(state: AnthropicMessagesState, message: JsonObject): Outcome {
+  const id = textAt(message, "id");
+  const usage = objectAt(message, "usage");
+  const counted = { ...state, usage: addCounts(state.usage, usage) };
+  if (state.phase !== "new") {
+    if (id === undefined || state.id === undefined || id === state.id) {
+      return { state: counted, operations: noOperations };
+    }
+    return broken(state, "a second message began in one reply", {
+      first: excerpt(state.id),
+      second: excerpt(id),
+    });
+  }
+  const facts = {
+    ...pick(message, ["id", "model", ...messageFacts]),
+    ...pick(usage, usageFacts),
+  };
+  const begun: AnthropicMessagesState = { ...counted, phase: "begun", id, facts };
+  const content = listAt(message, "content");
+  return content.length === 0
+    ? { state: begun, operations: noOperations }
+    : wholeContent(begun, message);
+}
+
+/** Content that is there from the start: calls that were put off, and what proxies kept back. */
+function wholeContent(begun: AnthropicMessagesState, message: JsonObject): Outcome {
+  const operations: Operation[] = [];
+  let state = begun;
+  for (const block of listAt(message, "content")) {
+    const started = startBlock(state, undefined, block);
+    operations.push(...started.operations);
+    const open = started.state.open.at(-1);
+    if (started.failure !== undefined || open === undefined) return { ...started, operations };
+    const stopped = stopBlock(started.state, open);
+    operations.push(...stopped.operations);
+    state = stopped.state;
+  }
+  const reason = textAt(message, "stop_reason");
+  const stop = reason === undefined ? undefined : ({ reason, said: "at_start" } as const);
+  return { state: { ...state, stop }, operations };
+}
+
+function changeMessage(state: AnthropicMessagesState, data: JsonObject): Outcome {
+  const delta = objectAt(data, "delta");
+  const usage = objectAt(data, "usage");
+  const reason = delta === undefined ? undefined : textAt(delta, "stop_reason");
+  const changed =
+    reason !== undefined && state.stop?.said === "at_end" && state.stop.reason !== reason;
+  const facts = {
+    ...state.facts,
+    ...pick(data, messageFacts),
+    ...pick(delta, ["stop_sequence", "stop_details", ...messageFacts]),
+    ...pick(usage, usageFacts),
+    ...(changed ? { changed_from: excerpt(state.stop.reason) } : {}),
+  };
+  const stop = reason === undefined ? state.stop : ({ reason, said: "at_end" } as const);
+  return {
+    state: { ...state, stop, facts, usage: addCounts(state.usage, usage) },
+    operations: noOperations,
+  };
+}
+
+function withFact(state: AnthropicMessagesState, name: string): AnthropicMessagesState {
+  if (state.facts[name] === true) return state;
+  return { ...state, facts: { ...state.facts, [name]: true } };
+}

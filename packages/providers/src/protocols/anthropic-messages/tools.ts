@@ -1,0 +1,68 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject, ModelRequest } from "@millrace/core";
+import type { Turn } from "../prepare.ts";
+import { isBlank, listAt, objectAt, textAt } from "./events.ts";
+
+/** The tools of a request: those that were described, then those of the settings. */
+export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[] {
+  const names = new Set<string>();
+  const described = (tools ?? []).map(({ name, description, input }): JsonObject => ({
+    name,
+    ...(description === undefined || isBlank(description) ? {} : { description }),
+    input_schema: objectSchema(input),
+  }));
+  const own = listAt(settings ?? {}, "tools").filter(isJsonObject);
+  return [...described, ...own].filter((tool) => {
+    const name = textAt(tool, "name");
+    if (name === undefined) return true; // a set of tools has no name of its own
+    if (names.has(name)) return false;
+    names.add(name);
+    return true;
+  });
+}
+
+/**
+ * Stands in for tools that were called and are no longer there. The vendor refuses a history of calls
+ * without any tool.
+ */
+export function formerTools(turns: readonly Turn[]): readonly JsonObject[] {
+  const names = new Set<string>();
+  for (const turn of turns) {
+    if (turn.role !== "model") continue;
+    for (const part of turn.parts) if (part.kind === "tool_call") names.add(part.tool);
+  }
+  return [...names].map((name) => ({ name, input_schema: { type: "object" } }));
+}
+
+/** The names that a search for tools may refer to; nothing if a server has more of them. */
+export function declaredNames(tools: readonly JsonObject[]): ReadonlySet<string> | undefined {
+  const names = tools.map((tool) => textAt(tool, "name"));
+  return names.includes(undefined)
+    ? undefined
+    : new Set(names.filter((name) => name !== undefined));
+}
+
+const notAtTheTop = ["oneOf", "anyOf", "allOf", "not", "enum"];
+
+/**
+ * The schema with an object at its top, which is all that the vendor takes. Choices at the top become
+ * one object that has the properties of each: wider, but whoever runs the tool checks its input.
+ */
+function objectSchema(schema: Json): JsonObject {
+  if (!isJsonObject(schema)) return { type: "object" };
+  const choices = notAtTheTop.flatMap((key) => listAt(schema, key)).filter(isJsonObject);
+  const kept = Object.entries(schema).filter(
+    ([key]) => key !== "properties" && key !== "type" && !notAtTheTop.includes(key),
+  );
+  const properties: Record<string, Json> = {};
+  for (const source of [...choices, schema]) {
+    Object.assign(properties, objectAt(source, "properties"));
+  }
+  return {
+    type: "object",
+    ...Object.fromEntries(kept),
+    ...(Object.keys(properties).length === 0 && schema["properties"] === undefined
+      ? {}
+      : { properties }),
+  };
+}

@@ -1,0 +1,19 @@
+import { callId } from "@millrace/core";
+import type { CallId, Json } from "@millrace/core";
+
+/**
+ * The id of a new call: the vendor's own if it can be one and is not taken, else one like it, else one
+ * made from the number of calls before it. The same events in the same session give the same ids.
+ */
+export function chooseCallId(given: Json | undefined, taken: ReadonlySet<string>): CallId {
+  const usable =
+    typeof given === "string" && given !== "" && given.length <= 200 && given.isWellFormed();
+  if (!usable) return numbered("call", taken, taken.size + 1);
+  return taken.has(given) ? numbered(given, taken, 2) : callId(given);
+}
+
+function numbered(base: string, taken: ReadonlySet<string>, first: number): CallId {
+  let number = first;
+  while (taken.has(`${base}_${number}`)) number += 1;
+  return callId(`${base}_${number}`);
+}

@@ -1,0 +1,89 @@
+import { checkJson, isJsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+
+/** The object under a key, if there is one. */
+export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object[key];
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** The text under a key, if there is some. The empty text is the vendor's way to say nothing. */
+export function textAt(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function listAt(object: JsonObject, key: string): readonly Json[] | undefined {
+  const value = object[key];
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** True for what can be kept: plain, well-formed, not too deep and not too large. */
+export function isStorable(value: Json): boolean {
+  return checkJson(value) === undefined;
+}
+
+/** A signature, to the letter. It is base64, so text that can't be stored is none. */
+export function signatureOf(part: JsonObject): string | undefined {
+  const signature = textAt(part, "thoughtSignature");
+  return signature !== undefined && isStorable(signature) ? signature : undefined;
+}
+
+/**
+ * The candidate that the reply is made of. Others come only if a setting asked for them, and their
+ * text must not be mixed into this one.
+ */
+export function candidateOf(data: JsonObject): JsonObject | undefined {
+  for (const candidate of listAt(data, "candidates") ?? []) {
+    if (isJsonObject(candidate) && isFirst(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+export function isFirst(candidate: JsonObject): boolean {
+  const index = candidate["index"];
+  return index === undefined || index === 0 || index === null;
+}
+
+/** Fields of a part that say something about its data. All others are data. */
+const modifiers: ReadonlySet<string> = new Set([
+  "thought",
+  "thoughtSignature",
+  "partMetadata",
+  "mediaResolution",
+  "videoMetadata",
+]);
+
+/** The name of the part's data field: a part has one at most. */
+export function dataOf(part: JsonObject): string | undefined {
+  for (const key of Object.keys(part)) {
+    if (!modifiers.has(key) && part[key] !== null) return key;
+  }
+  return undefined;
+}
+
+const knownFields = [
+  "candidates",
+  "promptFeedback",
+  "usageMetadata",
+  "modelVersion",
+  "responseId",
+  "createTime",
+  "modelStatus",
+];
+
+/** False for an event with nothing in it that this version knows. */
+export function isKnown(data: JsonObject): boolean {
+  return knownFields.some((field) => data[field] !== undefined);
+}
+
+/** What the vendor says of the whole reply, in each of its events. */
+export function factsOf(data: JsonObject): JsonObject | undefined {
+  const responseId = textAt(data, "responseId");
+  const modelVersion = textAt(data, "modelVersion");
+  if (responseId === undefined && modelVersion === undefined) return undefined;
+  return {
+    ...(responseId === undefined ? {} : { responseId: responseId.toWellFormed() }),
+    ...(modelVersion === undefined ? {} : { modelVersion: modelVersion.toWellFormed() }),
+  };
+}

@@ -1,0 +1,115 @@
+import type { JsonObject, Usage, WholeStop } from "@millrace/core";
+import type { Halt, StreamEnd } from "../../protocol.ts";
+import { cutEnding } from "../../reply.ts";
+import { failure } from "../../transport/failure.ts";
+import { closeCalls } from "./calls.ts";
+import { isStorable, textAt } from "./events.ts";
+import { mergeNotes } from "./notes.ts";
+import type { Finish, GeminiState, OpenText, ReplyState } from "./state.ts";
+import { verdictOf } from "./stop.ts";
+import { usageOf } from "./usage.ts";
+import { Work } from "./work.ts";
+
+/** The name of the part that keeps what a paused reply is resumed with. */
+export const continuationPart = "continuationToken";
+
+/**
+ * Says what the reply came to. A `finishReason` is the only proof that the model stopped, and a
+ * `blockReason` that it never began. The end of the bytes proves nothing.
+ */
+export function halt(state: GeminiState, end: StreamEnd): Halt {
+  const usage = usageOf(state.usage);
+  const { block, finish } = state.reply;
+  if (end.kind === "failed") return withUsage({ operations: [], ending: cutEnding(end) }, usage);
+  if (block !== undefined) {
+    return withUsage(whole(state, "filtered", { ...block, ...factsOf(state) }), usage);
+  }
+  if (finish === undefined) {
+    const facts = factsOf(state);
+    const ending = cutEnding(end, Object.keys(facts).length === 0 ? undefined : facts);
+    return withUsage({ operations: [], ending }, usage);
+  }
+  const evidence = { ...finishFacts(finish), ...factsOf(state) };
+  const verdict = verdictOf(finish.reason);
+  if ("stop" in verdict) return withUsage(whole(state, verdict.stop, evidence), usage);
+  const message = finish.message ?? verdict.message;
+  const cause = failure(verdict.failed, message, evidence);
+  return withUsage({ operations: [], ending: { stop: "failed", cause } }, usage);
+}
+
+function withUsage(halt: Halt, usage: Usage | undefined): Halt {
+  return usage === undefined ? halt : { ...halt, usage };
+}
+
+/** The ending of a reply that the vendor vouches for, with all that is open closed. */
+function whole({ reply }: GeminiState, said: WholeStop, evidence: JsonObject): Halt {
+  const work = new Work(reply);
+  work.endWriting();
+  closeCalls(work, said === "end");
+  const about = closeNotes(work, reply);
+  if (said === "paused" && reply.finish?.token !== undefined) keepToken(work, reply.finish.token);
+  const stop = said === "end" && reply.calls > 0 ? "tools" : said;
+  return {
+    operations: work.operations,
+    ending: { stop, evidence: { ...evidence, ...about, ...flagsOf(reply, said) } },
+  };
+}
+
+/** Puts what the vendor said of the text on its newest part. Without a text it is evidence. */
+function closeNotes(work: Work, { text, notes }: ReplyState): JsonObject {
+  const merged = mergeNotes(notes);
+  const dropped = notes.dropped > 0 ? { droppedNotes: notes.dropped } : {};
+  if (Object.keys(merged).length === 0) {
+    work.closeText();
+    return dropped;
+  }
+  const metadata = { ...signed(text), ...merged };
+  if (!isStorable(metadata)) {
+    work.closeText();
+    return { droppedNotes: notes.dropped + 1 };
+  }
+  if (text === undefined) return { ...merged, ...dropped };
+  work.closeText(metadata);
+  return dropped;
+}
+
+function signed(text: OpenText | undefined): JsonObject {
+  return text?.signature === undefined ? {} : { thoughtSignature: text.signature };
+}
+
+/** Evidence stays with the item. What the next request needs has to be one of its parts. */
+function keepToken(work: Work, token: string): void {
+  const partId = work.begin({ kind: "custom", name: continuationPart });
+  work.push({ op: "replace_structured", partId, value: { continuationToken: token } });
+  work.push({ op: "close_part", partId });
+}
+
+/** What deserves a second look by whoever takes the reply for an answer. */
+function flagsOf({ parts, call }: ReplyState, said: WholeStop): JsonObject {
+  return {
+    ...(said === "end" && parts === 0 ? { empty: true } : {}),
+    ...(call === undefined ? {} : { unfinishedCall: true }),
+  };
+}
+
+function finishFacts({ reason, message, token, safetyRatings }: Finish): JsonObject {
+  const verdict = verdictOf(reason);
+  const isFiltered = "stop" in verdict && verdict.stop === "filtered";
+  return {
+    finishReason: reason,
+    ...(message === undefined ? {} : { finishMessage: message }),
+    ...(token === undefined ? {} : { continuationToken: token }),
+    ...(isFiltered && safetyRatings !== undefined ? { safetyRatings } : {}),
+  };
+}
+
+/** Facts that came with each event, and what the usage says of the service. */
+function factsOf({ reply, usage }: GeminiState): JsonObject {
+  const tier = usage === undefined ? undefined : textAt(usage, "serviceTier");
+  const traffic = usage === undefined ? undefined : textAt(usage, "trafficType");
+  return {
+    ...reply.facts,
+    ...(tier === undefined ? {} : { serviceTier: tier.toWellFormed() }),
+    ...(traffic === undefined ? {} : { trafficType: traffic.toWellFormed() }),
+  };
+}

@@ -1,0 +1,152 @@
+import { equalJson, isJsonObject, List } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import { isStorable } from "./events.ts";
+
+/** What the vendor says of a text: where it comes from, and what it quotes. */
+const kinds = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
+type NoteKind = (typeof kinds)[number];
+
+/** Notes as they came. They are repeated in many events, so only what is new is kept. */
+export interface Notes {
+  readonly kept: Readonly<Partial<Record<NoteKind, Note>>>;
+  /** Notes that can't be stored: too large, or not plain. */
+  readonly dropped: number;
+}
+
+interface Note {
+  readonly before: List<JsonObject>;
+  readonly latest: JsonObject;
+}
+
+export const noNotes: Notes = { kept: {}, dropped: 0 };
+
+export function hasNote(candidate: JsonObject): boolean {
+  return kinds.some((kind) => candidate[kind] !== undefined);
+}
+
+/** Takes the notes of one event. Linear in that event alone. */
+export function addNotes(notes: Notes, candidate: JsonObject): Notes {
+  let { kept, dropped } = notes;
+  for (const kind of kinds) {
+    const value = candidate[kind];
+    if (!isJsonObject(value)) continue;
+    const fresh = withoutEmpty(value);
+    if (Object.keys(fresh).length === 0) continue;
+    if (!isStorable(fresh)) {
+      dropped += 1;
+      continue;
+    }
+    const note = kept[kind];
+    const next =
+      note === undefined ? { before: List.of<JsonObject>(), latest: fresh } : add(note, fresh);
+    if (next !== note) kept = { ...kept, [kind]: next };
+  }
+  return kept === notes.kept && dropped === notes.dropped ? notes : { kept, dropped };
+}
+
+function add(note: Note, fresh: JsonObject): Note {
+  const { before, latest } = note;
+  if (!extendsNote(latest, fresh)) return { before: before.append(latest), latest: fresh };
+  const joined = { ...latest, ...fresh };
+  return equalJson(joined, latest) ? note : { before, latest: joined };
+}
+
+function withoutEmpty(value: JsonObject): JsonObject {
+  const entries = Object.entries(value).filter(
+    ([, field]) => field !== null && !(Array.isArray(field) && field.length === 0),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** True if no list has lost a row: then the newer note says all that the older one did. */
+function extendsNote(older: JsonObject, newer: JsonObject): boolean {
+  return Object.entries(older).every(([key, rows]) => {
+    const others = newer[key];
+    if (!Array.isArray(rows) || others === undefined) return true;
+    return (
+      Array.isArray(others) &&
+      others.length >= rows.length &&
+      rows.every((row: Json, at) => equalJson(row, others[at] as Json))
+    );
+  });
+}
+
+/** All notes, each row once. */
+export function mergeNotes({ kept }: Notes): JsonObject {
+  const entries = kinds.flatMap((kind) => {
+    const note = kept[kind];
+    if (note === undefined) return [];
+    const all = [...note.before, note.latest];
+    return [[kind, kind === "groundingMetadata" ? mergeGrounding(all) : mergeFields(all)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Rows by what they say. */
+class Rows {
+  readonly #places = new Map<string, number>();
+  readonly #rows: Json[] = [];
+
+  add(row: Json): number {
+    const key = JSON.stringify(row);
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    this.#places.set(key, this.#rows.length);
+    return this.#rows.push(row) - 1;
+  }
+
+  toArray(): readonly Json[] {
+    return this.#rows;
+  }
+}
+
+function mergeFields(all: readonly JsonObject[]): JsonObject {
+  const lists = new Map<string, Rows>();
+  const merged: Record<string, Json> = {};
+  for (const note of all) {
+    for (const [key, value] of Object.entries(note)) {
+      if (!Array.isArray(value)) {
+        merged[key] = value;
+        continue;
+      }
+      const rows = lists.get(key) ?? new Rows();
+      lists.set(key, rows);
+      for (const row of value as readonly Json[]) rows.add(row);
+    }
+  }
+  for (const [key, rows] of lists) merged[key] = rows.toArray();
+  return merged;
+}
+
+/** As above, but supports name their sources by number, and the numbers change. */
+function mergeGrounding(all: readonly JsonObject[]): JsonObject {
+  const sources = new Rows();
+  const supports = new Rows();
+  for (const { groundingChunks, groundingSupports } of all as readonly {
+    readonly groundingChunks?: Json;
+    readonly groundingSupports?: Json;
+  }[]) {
+    const numbers = listOf(groundingChunks).map((source) => sources.add(source));
+    for (const support of listOf(groundingSupports)) supports.add(renumbered(support, numbers));
+  }
+  const rest = mergeFields(all);
+  return {
+    ...rest,
+    ...("groundingChunks" in rest ? { groundingChunks: sources.toArray() } : {}),
+    ...("groundingSupports" in rest ? { groundingSupports: supports.toArray() } : {}),
+  };
+}
+
+function renumbered(support: Json, numbers: readonly number[]): Json {
+  if (!isJsonObject(support)) return support;
+  const indices = support["groundingChunkIndices"];
+  if (!Array.isArray(indices)) return support;
+  const groundingChunkIndices = (indices as readonly Json[]).map((index) =>
+    typeof index === "number" ? (numbers[index] ?? index) : index,
+  );
+  return { ...support, groundingChunkIndices };
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}

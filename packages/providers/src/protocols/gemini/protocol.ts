@@ -1,0 +1,18 @@
+import type { VendorEvent } from "../../framing/framing.ts";
+import type { Protocol } from "../../protocol.ts";
+import { halt } from "./halt.ts";
+import { protocolId, request } from "./request.ts";
+import { initial } from "./state.ts";
+import type { GeminiState } from "./state.ts";
+import { step } from "./step.ts";
+
+export type { GeminiState } from "./state.ts";
+
+/** Gemini's `streamGenerateContent`, as server-sent events. */
+export const gemini: Protocol<VendorEvent, GeminiState> = {
+  id: protocolId,
+  initial,
+  step,
+  halt,
+  request,
+};

@@ -1,0 +1,78 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject, ModelRequest, ToolDescription } from "@millrace/core";
+import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { prepare } from "../prepare.ts";
+import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
+import type { Rules } from "./contents.ts";
+
+export const protocolId = "gemini";
+
+/** The request for a transcript. Streaming is part of the path, and usage always comes. */
+export function request(
+  { transcript, instructions, tools = [], settings = {} }: ModelRequest,
+  { model }: RequestTarget,
+): WireRequest {
+  // A reply that is paused is resumed by its token. Without one, only the user can ask for more.
+  const turns = prepare(
+    transcript,
+    `${protocolId}/${model}`,
+    (parts) => tokenIn(parts) !== undefined,
+  );
+  const token = tokenOf(turns);
+  const contents = contentsOf(turns, rulesOf(model));
+  const { model: _, stream: __, ...rest } = settings;
+  return {
+    path: `/${pathOf(model)}:streamGenerateContent?alt=sse`,
+    body: {
+      ...rest,
+      contents: contents.map(({ from, parts }) => ({
+        role: from === "model" ? "model" : "user",
+        parts,
+      })),
+      ...(instructions === undefined || instructions.trim() === ""
+        ? {}
+        : { systemInstruction: { parts: [{ text: instructions }] } }),
+      ...toolsOf(tools, settings["tools"]),
+      ...(token === undefined ? {} : { continuationToken: token }),
+    },
+  };
+}
+
+/** A bare name is one of the vendor's models. Others say where they are. */
+function pathOf(model: string): string {
+  const path = model.includes("/") ? model : `models/${model}`;
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** From the third generation on. Names without a number follow the newest one. */
+function rulesOf(model: string): Rules {
+  const isNew = /(?:^|\/)gemini-(?![12](?:[.-]|$))/.test(model);
+  return { signed: isNew, picturesInResults: isNew };
+}
+
+/** Our tools beside those that the vendor runs, which are settings. A name may be declared once. */
+function toolsOf(tools: readonly ToolDescription[], others: Json | undefined): JsonObject {
+  const byName = new Map<string, ToolDescription>();
+  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool);
+  if (byName.size === 0) return {};
+  const declared = { functionDeclarations: [...byName.values()].map(declaration) };
+  return { tools: [...(Array.isArray(others) ? (others as readonly Json[]) : []), declared] };
+}
+
+function declaration({ name, description, input }: ToolDescription): JsonObject {
+  const schema = schemaOf(input);
+  return {
+    name,
+    // The vendor demands one.
+    description: description === undefined || description === "" ? name : description,
+    ...(schema === undefined ? {} : { parametersJsonSchema: schema }),
+  };
+}
+
+/** Arguments are an object. What describes anything else is left out. */
+function schemaOf(input: Json): JsonObject | undefined {
+  if (!isJsonObject(input)) return undefined;
+  const { $schema: _, ...schema } = input;
+  const type = schema["type"] ?? "object";
+  return type === "object" ? { ...schema, type } : undefined;
+}

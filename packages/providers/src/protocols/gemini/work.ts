@@ -1,0 +1,101 @@
+import { partId } from "@millrace/core";
+import type { Cause, Json, Metadata, PartId, PartOpening } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { failure } from "../../transport/failure.ts";
+import type { FailureCode } from "../../transport/failure.ts";
+import type { ReplyState, Writing } from "./state.ts";
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+/** As many as the fold takes. */
+const maxParts = 1_000;
+
+/** One event at work: a copy of the state that may be changed, and what comes of it. */
+export class Work {
+  readonly operations: Operation[] = [];
+  readonly reply: Mutable<ReplyState>;
+  readonly #given: ReplyState;
+  #failure: Cause | undefined;
+
+  constructor(reply: ReplyState) {
+    this.#given = reply;
+    this.reply = { ...reply };
+  }
+
+  get failure(): Cause | undefined {
+    return this.#failure;
+  }
+
+  /** The state as it is now: the given one if it is still the same. */
+  get result(): ReplyState {
+    const keys = Object.keys(this.reply) as (keyof ReplyState)[];
+    const same = keys.every((key) => this.reply[key] === this.#given[key]);
+    return same ? this.#given : this.reply;
+  }
+
+  fail(code: FailureCode, message: string, evidence?: Json): void {
+    this.#failure ??= failure(code, message, evidence);
+  }
+
+  /** Says an operation. After a failure nothing is said any more. */
+  push(operation: Operation): void {
+    if (this.#failure === undefined) this.operations.push(operation);
+  }
+
+  /** Begins a part. Whatever was being written is over, and the calls before it are whole. */
+  begin(opening: PartOpening): PartId {
+    this.endWriting();
+    this.#release();
+    if (this.reply.parts >= maxParts) {
+      this.fail("too_many_parts", `a reply has at most ${maxParts} parts`);
+    }
+    this.reply.parts += 1;
+    const id = partId(`p${this.reply.parts}`);
+    this.push({ op: "begin_part", partId: id, ...opening });
+    return id;
+  }
+
+  /** Text or thoughts, into the part that is being written or into a new one. */
+  append(kind: "text" | "reasoning", chunk: string): PartId {
+    const { writing } = this.reply;
+    const id = writing?.kind === kind ? writing.id : this.#beginText(kind);
+    if (chunk !== "") this.push({ op: "append_text", partId: id, chunk });
+    return id;
+  }
+
+  /** The part that is being written is over. Text stays open for what is said of it at the end. */
+  endWriting(): void {
+    const { writing } = this.reply;
+    if (writing === undefined) return;
+    this.reply.writing = undefined;
+    if (writing.kind !== "text") this.push({ op: "close_part", partId: writing.id });
+  }
+
+  /** Closes the newest text, which is not written any more, with all that is known of it. */
+  closeText(metadata: Metadata = {}): void {
+    const { text } = this.reply;
+    if (text === undefined) return;
+    if (Object.keys(metadata).length > 0) {
+      this.push({ op: "set_metadata", partId: text.id, metadata });
+    }
+    this.push({ op: "close_part", partId: text.id });
+    this.reply.text = undefined;
+  }
+
+  #beginText(kind: "text" | "reasoning"): PartId {
+    this.endWriting();
+    if (kind === "text") this.closeText();
+    const id = this.begin({ kind });
+    this.reply.writing = { kind, id } satisfies Writing;
+    if (kind === "text") this.reply.text = { id, signature: undefined };
+    return id;
+  }
+
+  /** The model went on behind these calls, so they were not cut. */
+  #release(): void {
+    const { held } = this.reply;
+    if (held.every(({ empty }) => empty)) return;
+    for (const { close, empty } of held) if (!empty) this.push(close);
+    this.reply.held = held.filter(({ empty }) => empty);
+  }
+}

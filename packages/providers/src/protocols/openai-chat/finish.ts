@@ -1,0 +1,133 @@
+import type { Ending, Json, JsonObject } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { failure } from "../../transport/failure.ts";
+import { restOfArguments } from "./arguments.ts";
+import { factsOf, objectOf, soundOf } from "./events.ts";
+import { closeAudio } from "./media.ts";
+import {
+  beginPending,
+  callsOf,
+  closeReasoning,
+  closeSilentReasoning,
+  closeText,
+  metadataOf,
+  reason,
+  speak,
+} from "./parts.ts";
+import { noExtras } from "./state.ts";
+import type { Call, OpenAiChatState } from "./state.ts";
+import { verdictOf } from "./stop.ts";
+
+/** Takes the vendor's word that the reply is over: closes what is open, and keeps the ending. */
+export function finish(
+  state: OpenAiChatState,
+  operations: Operation[],
+  reasonGiven: string,
+  facts: JsonObject,
+): OpenAiChatState {
+  const evidence = { finish_reason: reasonGiven.slice(0, 200).toWellFormed(), ...facts };
+  const { stop, code } = verdictOf(reasonGiven);
+  if (code !== undefined) {
+    const message = `the vendor's reason to stop was ${JSON.stringify(evidence.finish_reason)}`;
+    const cause = failure(code, message, evidence);
+    return { ...flushTags(state, operations), ending: { stop: "failed", cause } };
+  }
+  return closeAll(state, operations, { stop, evidence });
+}
+
+/** Closes all parts of a reply that ended as the vendor says. */
+export function closeAll(
+  state: OpenAiChatState,
+  operations: Operation[],
+  said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
+): OpenAiChatState {
+  let next = beginPending(flushTags(state, operations), operations);
+  const nameless = callsOf(next).filter(({ partId }) => partId === undefined);
+  if (nameless.length > 0) {
+    const message = "a tool call never got a name";
+    const cause = failure("malformed_call", message, {
+      ...said.evidence,
+      nameless: nameless.length,
+    });
+    return { ...next, ending: { stop: "failed", cause } };
+  }
+  const isCut = said.stop === "length" || said.stop === "filtered";
+  const leftOver = next.text === undefined ? metadataOf(next.extras) : {};
+  next = closeText(closeReasoning(next, operations), operations);
+  next = closeAudio(next, operations);
+  for (const call of callsOf(next)) closeCall(call, operations, isCut);
+  next = closeSilentReasoning(next, operations);
+  const ending = endingOf(next, said, leftOver);
+  return { ...next, extras: noExtras, ending };
+}
+
+/** Letters that might have been the beginning of a tag are what they are. */
+export function flushTags(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+  const { held, phase } = state.tags;
+  if (held === "") return state;
+  const next = { ...state, tags: { ...state.tags, held: "" } };
+  return phase === "inside"
+    ? reason(next, operations, undefined, held)
+    : speak(next, operations, "text", held);
+}
+
+function closeCall(call: Call, operations: Operation[], isCut: boolean): void {
+  const { partId, custom, inexact } = call;
+  if (partId === undefined) return;
+  const { phase } = call.arguments;
+  // In a reply that was cut only an object that is whole by itself is known to be all of it.
+  const truncated = isCut && phase !== "whole";
+  const rest = custom ? (truncated ? "" : '"}') : restOfArguments(call.arguments);
+  if (rest !== "") operations.push({ op: "append_text", partId, chunk: rest });
+  const opaque = opaqueOf(call);
+  const code = truncated ? "truncated" : inexact ? "inexact_number" : undefined;
+  operations.push({
+    op: "close_part",
+    partId,
+    ...(opaque === undefined ? {} : { opaque }),
+    ...(code === undefined ? {} : { fault: { code } }),
+  });
+}
+
+const plainId = /^[a-zA-Z0-9_-]{1,40}$/;
+
+/** What the vendor wants back with the call: its own id, if ours is or will be another. */
+function opaqueOf({ custom, extra, given, callId }: Call): JsonObject | undefined {
+  const isRenamed = given !== "" && (given !== callId || !plainId.test(given));
+  const opaque = soundOf<JsonObject>({
+    ...(custom ? { type: "custom" } : {}),
+    ...(isRenamed && given.length <= 200 ? { id: given } : {}),
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  });
+  return opaque === undefined || Object.keys(opaque).length === 0 ? undefined : opaque;
+}
+
+function endingOf(
+  state: OpenAiChatState,
+  said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
+  leftOver: JsonObject,
+): Ending {
+  const calls = state.tools.calls.length;
+  const isDone = said.stop === "end" || said.stop === "tools";
+  const stop = !isDone ? said.stop : calls > 0 ? "tools" : "end";
+  const flags: Record<string, Json> = { ...state.flags };
+  if (said.stop === "tools" && calls === 0) flags["calls"] = 0;
+  return { stop, evidence: { ...said.evidence, ...flags, ...leftOver } };
+}
+
+/** What the chunk that ends the reply says beside the reason. */
+export function closingFacts(
+  state: OpenAiChatState,
+  data: JsonObject,
+  choice: JsonObject,
+): JsonObject {
+  const filters = soundOf(objectOf(choice["content_filter_results"]));
+  const isFiltered = filters !== undefined && Object.keys(filters).length > 0;
+  const moderation = soundOf(objectOf(data["moderation"]));
+  return {
+    ...state.facts,
+    ...factsOf(data, choice),
+    ...(isFiltered ? { content_filter_results: filters } : {}),
+    ...(moderation === undefined ? {} : { moderation }),
+  };
+}

@@ -1,0 +1,84 @@
+import { decodeBase64, isJsonObject, partId } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { objectOf, textOf } from "./events.ts";
+import { beginPending, speak } from "./parts.ts";
+import type { AudioSpan, OpenAiChatState } from "./state.ts";
+
+/** The only format that the vendor streams: 16 bits, little-endian, 24 kHz, one channel, no header. */
+const audioType = "audio/pcm";
+
+/** Sound in base64 and what it says as text. Nothing if the sound can't be read. */
+export function takeAudio(
+  state: OpenAiChatState,
+  operations: Operation[],
+  audio: JsonObject,
+): OpenAiChatState | undefined {
+  let next = state;
+  const transcript = textOf(audio["transcript"]);
+  if (transcript !== "") next = speak(next, operations, "transcript", transcript);
+  const data = textOf(audio["data"]);
+  const known = next.audio;
+  const metadata = { ...known?.metadata, ...labelsOf(audio) };
+  if (data === "") {
+    if (known === undefined) return next;
+    return { ...next, audio: { ...known, metadata } };
+  }
+  if (known === undefined) next = beginPending(next, operations);
+  const letters = (known?.held ?? "") + data;
+  const border = letters.length - (letters.length % 4);
+  const bytes = decodeBase64(letters.slice(0, border));
+  if (bytes === undefined) return undefined;
+  const id = known?.id ?? partId(`p${next.parts + 1}`);
+  if (known === undefined) {
+    operations.push({ op: "begin_part", partId: id, kind: "media", mediaType: audioType });
+    next = { ...next, parts: next.parts + 1 };
+  }
+  if (bytes.length > 0) operations.push({ op: "append_bytes", partId: id, chunk: bytes });
+  return { ...next, audio: { id, held: letters.slice(border), metadata } };
+}
+
+function labelsOf(audio: JsonObject): JsonObject {
+  const labels: Record<string, Json> = {};
+  const id = textOf(audio["id"]);
+  if (id !== "" && id.length <= 200 && id.isWellFormed()) labels["id"] = id;
+  if (Number.isSafeInteger(audio["expires_at"])) labels["expires_at"] = audio["expires_at"] ?? null;
+  return labels;
+}
+
+/** The vendor keeps the sound under an id, for a while. */
+export function closeAudio(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+  const { audio } = state;
+  if (audio === undefined) return state;
+  operations.push(...metadataOperations(audio), { op: "close_part", partId: audio.id });
+  return { ...state, audio: undefined };
+}
+
+function metadataOperations({ id, metadata }: AudioSpan): readonly Operation[] {
+  if (Object.keys(metadata).length === 0) return [];
+  return [{ op: "set_metadata", partId: id, metadata: { audio: metadata } }];
+}
+
+const dataUrl = /^data:([^;,]{1,100});base64,/;
+
+/** A picture that the model made (OpenRouter), whole. Nothing if it can't be read. */
+export function takeImage(
+  state: OpenAiChatState,
+  operations: Operation[],
+  image: Json,
+): OpenAiChatState | undefined {
+  if (!isJsonObject(image)) return state;
+  const url = textOf(objectOf(image["image_url"])?.["url"]);
+  if (url === "" || !url.isWellFormed()) return state;
+  const head = dataUrl.exec(url);
+  const bytes = head === null ? undefined : decodeBase64(url.slice(head[0].length));
+  if (head !== null && bytes === undefined) return undefined;
+  const next = beginPending(state, operations);
+  const id = partId(`p${next.parts + 1}`);
+  // An address does not say what is there.
+  const mediaType = head?.[1] ?? "image/*";
+  operations.push({ op: "begin_part", partId: id, kind: "media", mediaType });
+  if (bytes !== undefined) operations.push({ op: "append_bytes", partId: id, chunk: bytes });
+  operations.push({ op: "close_part", partId: id, ...(bytes === undefined ? { url } : {}) });
+  return { ...next, parts: next.parts + 1 };
+}

@@ -1,0 +1,190 @@
+import { partId } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Operation } from "../../protocol.ts";
+import { chooseCallId } from "../call-id.ts";
+import { extendArguments } from "./arguments.ts";
+import { soundOf } from "./events.ts";
+import { listDetails } from "./reasoning-details.ts";
+import { noExtras } from "./state.ts";
+import type { Call, Extras, JsonChain, OpenAiChatState, TextChannel } from "./state.ts";
+
+/**
+ * Beginning and ending parts. Chunks do not say when a text or a reasoning ends, so it ends when
+ * another part begins. Each function takes a state, adds its operations, and gives the next state.
+ */
+
+/** DeepSeek and Kimi refuse a tool's result if this field is not there in the turn that called it. */
+export const bareField = "reasoning_content";
+
+/**
+ * From here on reasoning no longer ends the text before it: a server that changes between the two with
+ * each token would run out of parts.
+ */
+const crowded = 200;
+
+/** Adds text, in a new part if none of the same channel is open. */
+export function speak(
+  state: OpenAiChatState,
+  operations: Operation[],
+  channel: TextChannel,
+  chunk: string,
+): OpenAiChatState {
+  if (state.text?.channel === channel) {
+    operations.push({ op: "append_text", partId: state.text.id, chunk });
+    return state;
+  }
+  let next = beginPending(state, operations);
+  next = closeText(closeReasoning(next, operations), operations);
+  const id = partId(`p${next.parts + 1}`);
+  operations.push({ op: "begin_part", partId: id, kind: "text" });
+  operations.push({ op: "append_text", partId: id, chunk });
+  return { ...next, parts: next.parts + 1, text: { id, channel } };
+}
+
+/** Adds reasoning. `field` is where it came from. */
+export function reason(
+  state: OpenAiChatState,
+  operations: Operation[],
+  field: string | undefined,
+  chunk: string,
+): OpenAiChatState {
+  if (state.reasoning !== undefined) {
+    operations.push({ op: "append_text", partId: state.reasoning.id, chunk });
+    return state;
+  }
+  let next = beginPending(state, operations);
+  if (next.parts < crowded) next = closeText(next, operations);
+  const id = partId(`p${next.parts + 1}`);
+  operations.push({ op: "begin_part", partId: id, kind: "reasoning" });
+  operations.push({ op: "append_text", partId: id, chunk });
+  return { ...next, parts: next.parts + 1, reasoning: { id, field }, bareReasoning: "filled" };
+}
+
+export function closeReasoning(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+  const { reasoning, details } = state;
+  if (reasoning === undefined) return state;
+  const list = listDetails(details);
+  const { id, field } = reasoning;
+  const opaque = soundOf<Json>(list.length > 0 ? { reasoning_details: list } : fieldOf(field));
+  operations.push({
+    op: "close_part",
+    partId: id,
+    ...(opaque === undefined ? {} : { opaque }),
+  });
+  return { ...state, reasoning: undefined, details: undefined };
+}
+
+function fieldOf(field: string | undefined): JsonObject | undefined {
+  return field === undefined ? undefined : { field };
+}
+
+/**
+ * Reasoning without any text that its vendor wants back: encrypted details, or the bare field, which
+ * some demand in every turn that calls a tool.
+ */
+export function closeSilentReasoning(
+  state: OpenAiChatState,
+  operations: Operation[],
+): OpenAiChatState {
+  const isDemanded = state.bareReasoning === "empty" && state.tools.calls.length > 0;
+  if (state.details === undefined && !isDemanded) return state;
+  const id = partId(`p${state.parts + 1}`);
+  operations.push({ op: "begin_part", partId: id, kind: "reasoning" });
+  const begun = { ...state, parts: state.parts + 1, reasoning: { id, field: bareField } };
+  return closeReasoning(begun, operations);
+}
+
+export function closeText(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+  const { text, extras } = state;
+  if (text === undefined) return state;
+  const labels = text.channel === "text" ? {} : { [text.channel]: true };
+  const metadata = { ...labels, ...metadataOf(extras) };
+  if (Object.keys(metadata).length > 0) {
+    operations.push({ op: "set_metadata", partId: text.id, metadata });
+  }
+  operations.push({ op: "close_part", partId: text.id });
+  return { ...state, text: undefined, extras: noExtras };
+}
+
+/** What belongs to a text, without what is too large or no plain data. */
+export function metadataOf(extras: Extras): JsonObject {
+  if (extras === noExtras) return {};
+  const { annotations, logprobs, citations, searchResults } = extras;
+  const wanted: readonly (readonly [string, Json | undefined])[] = [
+    ["annotations", listOfChain(annotations)],
+    ["citations", citations],
+    ["search_results", searchResults],
+    ["logprobs", listOfChain(logprobs)],
+  ];
+  let metadata: JsonObject = {};
+  for (const [name, value] of wanted) {
+    if (value !== undefined) metadata = soundOf({ ...metadata, [name]: value }) ?? metadata;
+  }
+  return metadata;
+}
+
+function listOfChain(chain: JsonChain | undefined): readonly Json[] | undefined {
+  if (chain === undefined) return undefined;
+  const lists: (readonly Json[])[] = [];
+  for (let node: JsonChain | undefined = chain; node !== undefined; node = node.before) {
+    lists.push(node.items);
+  }
+  return lists.toReversed().flat();
+}
+
+/** The calls as they stand, the active one among them. */
+export function callsOf({ tools: { calls, active } }: OpenAiChatState): readonly Call[] {
+  return active === undefined ? calls : calls.with(active.at, active);
+}
+
+/** Puts a changed call in its place, and makes it the active one. */
+export function withCall(state: OpenAiChatState, call: Call): OpenAiChatState {
+  const { tools } = state;
+  const { calls, active } = tools;
+  if (active === undefined || active.at === call.at) {
+    return { ...state, tools: { ...tools, active: call } };
+  }
+  return { ...state, tools: { ...tools, calls: calls.with(active.at, active), active: call } };
+}
+
+/** Begins calls whose name was not known to be whole. Another part begins, so they are. */
+export function beginPending(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+  let next = state;
+  for (const call of callsOf(state)) {
+    if (call.partId === undefined && call.name !== "") next = beginCall(next, operations, call);
+  }
+  return next;
+}
+
+/** Begins a call that has a name, with the arguments that came before it. */
+export function beginCall(
+  state: OpenAiChatState,
+  operations: Operation[],
+  call: Call,
+): OpenAiChatState {
+  let next = closeText(closeReasoning(state, operations), operations);
+  const id = partId(`p${next.parts + 1}`);
+  const callId = chooseCallId(call.given, next.tools.taken);
+  const taken = new Set(next.tools.taken).add(callId);
+  const tool = call.name.toWellFormed();
+  operations.push({ op: "begin_part", partId: id, kind: "tool_call", callId, tool });
+  if (call.custom) operations.push({ op: "append_text", partId: id, chunk: '{"input":"' });
+  const begun = { ...call, partId: id, callId, early: "" };
+  next = { ...next, parts: next.parts + 1, tools: { ...next.tools, taken } };
+  return writeCall(next, operations, begun, call.early);
+}
+
+/** Adds argument text to a call that has begun. */
+export function writeCall(
+  state: OpenAiChatState,
+  operations: Operation[],
+  call: Call,
+  text: string,
+): OpenAiChatState {
+  if (text === "" || call.partId === undefined) return withCall(state, call);
+  const extended = extendArguments(call.arguments, text);
+  // A custom tool takes plain text. It becomes the one field of an object, letter by letter.
+  const chunk = call.custom ? JSON.stringify(text).slice(1, -1) : extended.shown;
+  if (chunk !== "") operations.push({ op: "append_text", partId: call.partId, chunk });
+  return withCall(state, { ...call, arguments: extended.arguments });
+}

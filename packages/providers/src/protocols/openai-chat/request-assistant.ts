@@ -1,0 +1,152 @@
+import type { Json, JsonObject, ReasoningPart, ToolCallPart } from "@millrace/core";
+import type { ModelTurn } from "../prepare.ts";
+import { objectOf } from "./events.ts";
+import { bareField } from "./parts.ts";
+import { joinDetails } from "./reasoning-details.ts";
+import { standIn } from "./request-content.ts";
+
+/** What counts beyond the turn itself. */
+export interface AssistantRules {
+  /** Tools were called in this stretch of the conversation, so its reasoning goes back. */
+  readonly inLoop: boolean;
+  /** The server sends `reasoning_content` and demands it with every call. */
+  readonly demandsReasoning: boolean;
+  readonly model: string;
+  readonly ids: WireIds;
+}
+
+/**
+ * Ids of calls as they are sent. Some models read something out of their own ids, and signed details
+ * name them, so a call goes back under the vendor's id where no other call of the request has it.
+ */
+export class WireIds {
+  readonly #used = new Set<string>();
+  readonly #sent = new Map<string, string>();
+
+  /** The id for a call, which is then taken. */
+  take({ callId, opaque }: ToolCallPart): string {
+    const given = givenId(opaque);
+    const free = (id: string): boolean => !this.#used.has(id);
+    let id: string = given !== undefined && given.length <= 64 && free(given) ? given : callId;
+    for (let number = 2; !free(id); number += 1) id = `${callId.slice(0, 32)}_${number}`;
+    this.#used.add(id);
+    this.#sent.set(callId, id);
+    return id;
+  }
+
+  /** The id under which a call was sent. */
+  of(callId: string): string {
+    return this.#sent.get(callId) ?? callId;
+  }
+}
+
+function givenId(opaque: Json | undefined): string | undefined {
+  const id = objectOf(opaque)?.["id"];
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+/** A turn of the model as a message. Nothing if it says and calls nothing. */
+export function assistantOf(turn: ModelTurn, rules: AssistantRules): JsonObject | undefined {
+  const { parts } = turn;
+  const calls = parts.flatMap((part) => (part.kind === "tool_call" ? [part] : []));
+  const text = textOfTurn(turn);
+  if (text === "" && calls.length === 0) return undefined;
+  const reasoning = parts.flatMap((part) => (part.kind === "reasoning" ? [part] : []));
+  const sent = calls.map((call, at) => callOf(call, at, rules));
+  const thinking = joined(reasoning, "content");
+  return {
+    role: "assistant",
+    content: thinking === "" ? (text === "" ? null : text) : withThinking(thinking, text),
+    ...reasoningFields(reasoning, calls, rules),
+    ...(sent.length === 0 ? {} : { tool_calls: sent }),
+  };
+}
+
+function textOfTurn({ parts, native }: ModelTurn): string {
+  const hasTranscript = parts.some(
+    (part) => part.kind === "text" && part.metadata?.["transcript"] === true,
+  );
+  // The vendor wrote one text; calls between cut it into parts.
+  const texts: string[] = [];
+  let isOpen = false;
+  for (const part of parts) {
+    if (part.kind === "text" && part.text.trim() !== "") {
+      if (isOpen && native) texts.push(`${texts.pop() ?? ""}${part.text}`);
+      else texts.push(part.text);
+      isOpen = true;
+    }
+    if (part.kind !== "media" && part.kind !== "file") continue;
+    // Sound that the model made is said by its transcript. The vendor takes no other sound back.
+    if (hasTranscript && part.mediaType.startsWith("audio/")) continue;
+    texts.push(standIn(part));
+    isOpen = false;
+  }
+  return texts.join("\n\n");
+}
+
+/** The text of reasoning that came by a field. */
+function joined(reasoning: readonly ReasoningPart[], field: string): string {
+  return reasoning
+    .filter(({ opaque }) => objectOf(opaque)?.["field"] === field)
+    .map(({ text }) => text)
+    .join("");
+}
+
+/** As Mistral writes it: reasoning among the content. */
+function withThinking(thinking: string, text: string): Json {
+  const thought = { type: "thinking", thinking: [{ type: "text", text: thinking }] };
+  return text === "" ? [thought] : [thought, { type: "text", text }];
+}
+
+/** Reasoning goes back under the name by which it came. */
+function reasoningFields(
+  reasoning: readonly ReasoningPart[],
+  calls: readonly ToolCallPart[],
+  { inLoop, demandsReasoning, ids }: AssistantRules,
+): JsonObject {
+  const fields: Record<string, Json> = {};
+  const lists = reasoning.map(({ opaque }) => objectOf(opaque)?.["reasoning_details"]);
+  const details = joinDetails(lists).map((detail) => renamed(detail, calls, ids));
+  if (details.length > 0) fields["reasoning_details"] = details;
+  if (!inLoop) return fields;
+  for (const field of [bareField, "reasoning", "reasoning_text"]) {
+    const text = joined(reasoning, field);
+    if (text !== "") fields[field] = text;
+  }
+  // An empty one is refused like a missing one; white space is taken.
+  if (calls.length > 0 && demandsReasoning) fields[bareField] ??= " ";
+  return fields;
+}
+
+/** A detail that signs a call names it. */
+function renamed(detail: JsonObject, calls: readonly ToolCallPart[], ids: WireIds): JsonObject {
+  const call = calls.find(({ opaque }) => {
+    const id = givenId(opaque);
+    return id !== undefined && id === detail["id"];
+  });
+  return call === undefined ? detail : { ...detail, id: ids.of(call.callId) };
+}
+
+/** Gemini refuses a first call without its signature. This is its own word for calls of others. */
+const unsigned = { google: { thought_signature: "skip_thought_signature_validator" } };
+const signing = /(?:^|\/)gemini-[3-9]/;
+
+function callOf(call: ToolCallPart, at: number, { model, ids }: AssistantRules): JsonObject {
+  const { tool, opaque, input } = call;
+  const id = ids.take(call);
+  const kept = objectOf(opaque);
+  const extra =
+    objectOf(kept?.["extra_content"]) ?? (at === 0 && signing.test(model) ? unsigned : undefined);
+  const extension = extra === undefined ? {} : { extra_content: extra };
+  const text = input?.["input"];
+  if (kept?.["type"] === "custom" && typeof text === "string") {
+    return { id, type: "custom", custom: { name: tool, input: text }, ...extension };
+  }
+  const body = { name: tool, arguments: argumentsOf(call) };
+  return { id, type: "function", function: body, ...extension };
+}
+
+/** Servers parse the arguments, so those that can't be used go as none. The answer says what was wrong. */
+function argumentsOf({ raw, fault }: ToolCallPart): string {
+  return fault !== undefined || raw.trim() === "" ? "{}" : raw;
+}

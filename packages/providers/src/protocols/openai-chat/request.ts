@@ -1,0 +1,43 @@
+import type { JsonObject, ModelRequest } from "@millrace/core";
+import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { prepare } from "../prepare.ts";
+import { listOf, objectOf } from "./events.ts";
+import { messagesOf } from "./request-messages.ts";
+import { toolsOf } from "./request-tools.ts";
+
+/**
+ * The request for a transcript. Settings go into the body as they are; `stream_options: null` leaves
+ * those out, for servers that refuse them, and usage is not known then.
+ */
+export function openAiChatRequest(request: ModelRequest, target: RequestTarget): WireRequest {
+  const { instructions = "", settings = {} } = request;
+  const {
+    tools: ownTools,
+    tool_choice: choice,
+    parallel_tool_calls: parallel,
+    stream_options: streamOptions,
+    ...rest
+  } = settings as Partial<JsonObject>;
+  const turns = prepare(request.transcript, `openai-chat/${target.model}`);
+  const tools = [...toolsOf(request.tools ?? []), ...listOf(ownTools)];
+  // The vendor refuses an empty list of tools, and words about tools where there are none.
+  const toolFields = {
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(tools.length === 0 || choice === undefined ? {} : { tool_choice: choice }),
+    ...(tools.length === 0 || parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  };
+  const body = {
+    ...(rest as JsonObject),
+    ...toolFields,
+    model: target.model,
+    messages: [
+      ...(instructions.trim() === "" ? [] : [{ role: "system", content: instructions }]),
+      ...messagesOf(turns, target.model),
+    ],
+    stream: true,
+    ...(streamOptions === null
+      ? {}
+      : { stream_options: { include_usage: true, ...objectOf(streamOptions) } }),
+  };
+  return { path: "/chat/completions", body };
+}

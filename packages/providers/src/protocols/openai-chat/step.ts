@@ -1,0 +1,254 @@
+import type { Ending, Json, JsonObject } from "@millrace/core";
+import type { VendorEvent } from "../../framing/framing.ts";
+import type { Halt, Operation, StreamEnd, Translated } from "../../protocol.ts";
+import { cutEnding } from "../../reply.ts";
+import { failure } from "../../transport/failure.ts";
+import { maxCalls, takeEntry } from "./calls.ts";
+import {
+  contentPieces,
+  deltaOf,
+  errorIn,
+  factsOf,
+  firstChoice,
+  listOf,
+  objectOf,
+  readEntry,
+  readLegacy,
+  textOf,
+  usageIn,
+} from "./events.ts";
+import { closeAll, closingFacts, finish, flushTags } from "./finish.ts";
+import { takeAudio, takeImage } from "./media.ts";
+import { bareField, reason, speak } from "./parts.ts";
+import { addDetails, visibleText } from "./reasoning-details.ts";
+import type { Extras, OpenAiChatState } from "./state.ts";
+import { splitThinkTags } from "./think-tags.ts";
+import { usageOf } from "./usage.ts";
+
+type State = OpenAiChatState;
+
+const none: readonly Operation[] = [];
+
+/** Takes one chunk. What it adds is taken before its `finish_reason`, which may stand beside it. */
+export function step(state: State, event: VendorEvent): Translated<State> {
+  const { data } = event;
+  if (data === undefined) return { state, operations: none, sign: "over" };
+  const choice = firstChoice(data);
+  const known = noteChunk(state, data, choice);
+  const error = errorIn(event, choice);
+  if (error !== undefined) return { state: known, operations: none, failure: error };
+  if (choice === undefined) {
+    if (known !== state || "choices" in data) return quiet(state, known);
+    return { state, operations: none, sign: data["type"] === "ping" ? "alive" : "unknown" };
+  }
+  const delta = deltaOf(choice, state.parts === 0);
+  if (known.ending !== undefined) {
+    const late = delta !== undefined && hasContent(delta);
+    return quiet(state, late ? { ...known, late: known.late + 1 } : known);
+  }
+  const operations: Operation[] = [];
+  const next = delta === undefined ? known : takeDelta(known, operations, delta);
+  if (typeof next === "string") return broken(state, operations, next);
+  return takeFinish(state, noteExtras(next, data, choice), operations, { data, choice });
+}
+
+function takeFinish(
+  before: State,
+  state: State,
+  operations: Operation[],
+  { data, choice }: { readonly data: JsonObject; readonly choice: JsonObject },
+): Translated<State> {
+  const said = choice["finish_reason"] ?? "";
+  if (typeof said !== "string") return broken(state, operations, "a finish_reason is no text");
+  // Many servers write an empty one where the vendor writes null: it says nothing.
+  if (said === "") return operations.length > 0 ? { state, operations } : quiet(before, state);
+  const finished = finish(state, operations, said, closingFacts(state, data, choice));
+  return { state: finished, operations };
+}
+
+/** A chunk that added nothing to see. */
+function quiet(before: State, state: State): Translated<State> {
+  return state === before
+    ? { state, operations: none, sign: "alive" }
+    : { state, operations: none };
+}
+
+function broken(
+  state: State,
+  operations: readonly Operation[],
+  message: string,
+): Translated<State> {
+  const code = message === tooMany ? "too_many_parts" : "protocol";
+  return { state, operations, failure: failure(code, message) };
+}
+
+const tooMany = `a reply has at most ${maxCalls} tool calls`;
+
+/** Takes a delta's fields in the order in which a model writes them. A string says what is wrong. */
+function takeDelta(state: State, operations: Operation[], delta: JsonObject): State | string {
+  let next = takeReasoning(state, operations, delta);
+  const content = delta["content"];
+  if (typeof content === "string") {
+    if (content !== "") next = takeContent(next, operations, content);
+  } else if (content !== undefined && content !== null) {
+    next = takePieces(next, operations, content);
+  }
+  const refusal = delta["refusal"];
+  if (typeof refusal === "string" && refusal !== "") {
+    next = refuse(next, operations, refusal);
+  }
+  const role = delta["role"];
+  if (typeof role === "string" && role !== "" && role !== "assistant") {
+    next = flagged(next, "role", role.slice(0, 50).toWellFormed());
+  }
+  const annotations = listOf(delta["annotations"]);
+  if (annotations.length > 0) {
+    const chain = { items: annotations, before: next.extras.annotations };
+    next = { ...next, extras: { ...next.extras, annotations: chain } };
+  }
+  const shown = takeMedia(next, operations, delta);
+  return typeof shown === "string" ? shown : takeCalls(shown, operations, delta);
+}
+
+function refuse(state: State, operations: Operation[], text: string): State {
+  return flagged(speak(state, operations, "refusal", text), "refusal", true);
+}
+
+function flagged(state: State, name: string, value: Json): State {
+  return name in state.flags ? state : { ...state, flags: { ...state.flags, [name]: value } };
+}
+
+const reasoningFields = [bareField, "reasoning", "reasoning_text"];
+
+/** Servers send the same reasoning in several fields. The first that is not empty counts. */
+function takeReasoning(state: State, operations: Operation[], delta: JsonObject): State {
+  let next = state;
+  const pieces = listOf(delta["reasoning_details"]);
+  for (const field of reasoningFields) {
+    const value = delta[field];
+    if (typeof value !== "string") continue;
+    if (value !== "") {
+      next = reason(next, operations, field, value);
+      return pieces.length === 0 ? next : { ...next, details: addDetails(next.details, pieces) };
+    }
+    if (field === bareField && next.bareReasoning === "none") {
+      next = { ...next, bareReasoning: "empty" };
+    }
+  }
+  if (pieces.length === 0) return next;
+  const visible = visibleText(pieces);
+  if (visible !== "") next = reason(next, operations, undefined, visible);
+  return { ...next, details: addDetails(next.details, pieces) };
+}
+
+function takeContent(state: State, operations: Operation[], content: string): State {
+  if (state.tags.phase === "outside") return speak(state, operations, "text", content);
+  const { tags, reasoning, text } = splitThinkTags(state.tags, content);
+  let next: State = { ...state, tags };
+  if (reasoning !== "") next = reason(next, operations, undefined, reasoning);
+  return text === "" ? next : speak(next, operations, "text", text);
+}
+
+function takePieces(state: State, operations: Operation[], content: Json): State {
+  let next = state;
+  for (const { channel, text } of contentPieces(listOf(content))) {
+    if (text === "") continue;
+    if (channel === "reasoning") next = reason(next, operations, "content", text);
+    else if (channel === "refusal") next = refuse(next, operations, text);
+    else next = takeContent(next, operations, text);
+  }
+  return next;
+}
+
+function takeMedia(state: State, operations: Operation[], delta: JsonObject): State | string {
+  let next = state;
+  for (const image of listOf(delta["images"])) {
+    const taken = takeImage(next, operations, image);
+    if (taken === undefined) return "an image is no base64";
+    next = taken;
+  }
+  const audio = objectOf(delta["audio"]);
+  if (audio === undefined) return next;
+  return takeAudio(next, operations, audio) ?? "a piece of audio is no base64";
+}
+
+function takeCalls(state: State, operations: Operation[], delta: JsonObject): State | string {
+  let next = state;
+  const entries = listOf(delta["tool_calls"]);
+  for (let position = 0; position < entries.length; position += 1) {
+    const entry = readEntry(entries[position] ?? null, position, entries.length);
+    if (typeof entry === "string") return entry;
+    const taken = entry === undefined ? next : takeEntry(next, operations, entry);
+    if (taken === undefined) return tooMany;
+    next = taken;
+  }
+  const legacy = objectOf(delta["function_call"]);
+  const entry = legacy === undefined ? undefined : readLegacy(legacy);
+  return entry === undefined ? next : (takeEntry(next, operations, entry) ?? tooMany);
+}
+
+/** Usage, and who answers. Most chunks say nothing new. */
+function noteChunk(state: State, data: JsonObject, choice: JsonObject | undefined): State {
+  const usage = usageIn(data, choice);
+  const isNamed = state.facts === undefined && textOf(data["id"]) !== "";
+  if (usage === undefined && !isNamed) return state;
+  return {
+    ...state,
+    usage: usage ?? state.usage,
+    facts: isNamed ? factsOf(data) : state.facts,
+  };
+}
+
+/** What belongs to the text and stands beside the delta. */
+function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
+  const citations = data["citations"] ?? undefined;
+  const searchResults = data["search_results"] ?? undefined;
+  const logprobs = listOf(objectOf(choice["logprobs"])?.["content"]);
+  if (citations === undefined && searchResults === undefined && logprobs.length === 0) return state;
+  const { extras } = state;
+  const changed: Extras = {
+    ...extras,
+    citations: citations ?? extras.citations,
+    searchResults: searchResults ?? extras.searchResults,
+    logprobs:
+      logprobs.length === 0 ? extras.logprobs : { items: logprobs, before: extras.logprobs },
+  };
+  return { ...state, extras: changed };
+}
+
+function hasContent(delta: JsonObject): boolean {
+  const { content, tool_calls: calls } = delta as Partial<Record<string, Json>>;
+  return (
+    reasoningFields.some((field) => textOf(delta[field]) !== "") ||
+    listOf(calls).length > 0 ||
+    (typeof content === "string" ? content !== "" : listOf(content).length > 0)
+  );
+}
+
+/** Only `finish_reason` proves that a reply is whole; neither `[DONE]` nor the end of bytes does. */
+export function halt(state: State, end: StreamEnd): Halt {
+  const operations: Operation[] = [];
+  const ending = endingFor(state, end, operations);
+  const usage = usageOf(state.usage);
+  return { operations, ending, ...(usage === undefined ? {} : { usage }) };
+}
+
+function endingFor(state: State, end: StreamEnd, operations: Operation[]): Ending {
+  if (end.kind === "failed") {
+    flushTags(state, operations);
+    return cutEnding(end);
+  }
+  if (state.ending !== undefined) return withLate(state.ending, state.late);
+  const isText = state.parts > 0 && state.tools.calls.length === 0;
+  if (end.kind === "over" && state.options.finishOptional === true && isText) {
+    const evidence = { finish_reason: null, done: true, ...state.facts };
+    return closeAll(state, operations, { stop: "end", evidence }).ending ?? cutEnding(end);
+  }
+  flushTags(state, operations);
+  return cutEnding(end, { ...state.facts, ...state.flags });
+}
+
+function withLate(ending: Ending, late: number): Ending {
+  if (late === 0 || ending.cause !== undefined) return ending;
+  return { ...ending, evidence: { ...objectOf(ending.evidence), after_finish: late } };
+}

@@ -1,0 +1,37 @@
+import type { WholeStop } from "@millrace/core";
+import type { FailureCode } from "../../transport/failure.ts";
+
+/** What a `finish_reason` means: how the reply ended, or why it failed. */
+export type Verdict =
+  | { readonly stop: Exclude<WholeStop, "paused">; readonly code?: never }
+  | { readonly code: FailureCode; readonly stop?: never };
+
+/** The vendor's own five, and what imitators say instead of them. */
+const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
+  ["stop", { stop: "end" }],
+  ["end", { stop: "end" }],
+  ["end_turn", { stop: "end" }],
+  ["eos", { stop: "end" }],
+  ["eos_token", { stop: "end" }],
+  ["stop_sequence", { stop: "end" }],
+  ["complete", { stop: "end" }],
+  ["tool_calls", { stop: "tools" }],
+  ["tool_call", { stop: "tools" }],
+  ["tool_use", { stop: "tools" }],
+  ["function_call", { stop: "tools" }],
+  ["length", { stop: "length" }],
+  ["max_tokens", { stop: "length" }],
+  ["model_length", { stop: "length" }],
+  ["content_filter", { stop: "filtered" }],
+  ["safety", { stop: "filtered" }],
+  ["sensitive", { stop: "filtered" }],
+  ["abort", { code: "server_error" }],
+  ["error", { code: "provider_error" }],
+  ["network_error", { code: "server_error" }],
+  ["insufficient_system_resource", { code: "overloaded" }],
+]);
+
+/** An unknown reason proves nothing. */
+export function verdictOf(reason: string): Verdict {
+  return verdicts.get(reason.toLowerCase()) ?? { code: "unknown_stop" };
+}

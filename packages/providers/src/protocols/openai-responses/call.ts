@@ -1,0 +1,153 @@
+import { wholeText } from "@millrace/core";
+import type { ArgumentFault, JsonObject } from "@millrace/core";
+import { chooseCallId } from "../call-id.ts";
+import { keepable, nameField, objectField, present, textField } from "./events.ts";
+import type { CallItem, Edit, ItemKey } from "./state.ts";
+
+/** More calls in one reply than any tool loop should run. */
+const mostCalls = 128;
+
+const truncated: ArgumentFault = { code: "truncated" };
+
+export function beginCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem {
+  const call: CallItem = {
+    kind: "call",
+    id: nameField(item, "id"),
+    after: edit.book.after,
+    closed: false,
+    custom: item["type"] === "custom_tool_call",
+    partId: undefined,
+    missed: false,
+    filled: false,
+    held: "",
+    whole: undefined,
+    done: undefined,
+  };
+  edit.put(key, call);
+  return nameCall(edit, key, item) ?? call;
+}
+
+/** Begins the call's part once its name is known. */
+export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem | undefined {
+  const call = callAt(edit, key);
+  const tool = nameField(item, "name");
+  if (call === undefined || call.partId !== undefined || tool === undefined) return call;
+  if (edit.book.calls >= mostCalls) {
+    edit.fail("too_many_parts", `a reply has at most ${mostCalls} calls`);
+    return call;
+  }
+  const callId = chooseCallId(item["call_id"], edit.book.taken);
+  const taken = new Set(edit.book.taken).add(callId);
+  edit.book = { ...edit.book, taken, calls: edit.book.calls + 1 };
+  const partId = edit.begin({ kind: "tool_call", callId, tool: tool.toWellFormed() });
+  const named = { ...call, partId, id: nameField(item, "id") ?? call.id };
+  edit.put(key, named);
+  if (call.custom) edit.append(partId, customHead);
+  return named;
+}
+
+/** A delta of arguments that `step` does not do by itself: the first one, and all free text. */
+export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
+  const delta = textField(data, "delta") ?? "";
+  const call = callAt(edit, key);
+  if (call === undefined || delta === "") return;
+  if (call.partId === undefined || call.missed) {
+    if (!call.missed) edit.put(key, { ...call, missed: true });
+    return;
+  }
+  const filled = call.filled || /[^ \t\r\n]/.test(delta);
+  const { text, held } = call.custom ? wholeText(call.held, delta) : { text: delta, held: "" };
+  if (filled !== call.filled || held !== call.held) edit.put(key, { ...call, filled, held });
+  edit.append(call.partId, call.custom ? escaped(text) : text);
+}
+
+/** The `.done` of arguments. Whatever says them again must say the same. */
+export function noteArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
+  const call = callAt(edit, key);
+  const whole = textField(data, call?.custom === true ? "input" : "arguments");
+  if (call === undefined || whole === undefined || whole === call.whole) return;
+  if (call.whole === undefined) edit.put(key, { ...call, whole });
+  else edit.fail("protocol", "the vendor gave two full argument texts for one call", { key });
+}
+
+/** How far the vendor has come when a call is finished. */
+export type CallStage = "item_done" | "completed" | "incomplete";
+
+/**
+ * Closes a call that the vendor says is whole, and marks one that it does not. A call without any
+ * arguments is left open until the response ends: in a cut one, nothing is not `{}`.
+ */
+export function finishCall(
+  edit: Edit,
+  key: ItemKey,
+  item: JsonObject | undefined,
+  stage: CallStage,
+): void {
+  if (item !== undefined) {
+    nameCall(edit, key, item);
+    // What the vendor repeats of a cut call may end elsewhere than what it streamed. Neither runs.
+    if (item["status"] !== "incomplete") noteArguments(edit, key, item);
+  }
+  const call = callAt(edit, key);
+  if (call === undefined || edit.failure !== undefined) return;
+  if (call.partId === undefined) {
+    edit.fail("protocol", "the vendor asked for a call and never named its tool", { key });
+    return;
+  }
+  const final = item ?? call.done;
+  const blank = call.whole === undefined ? !call.filled : call.whole.trim() === "";
+  const cut = isCut(call, final, stage, blank);
+  if (!cut && blank && stage === "item_done") {
+    edit.put(key, { ...call, done: final });
+    return;
+  }
+  edit.put(key, { ...call, closed: true });
+  const opaque = describeCall(call, final);
+  if (cut) {
+    edit.close(call.partId, { opaque, fault: truncated });
+    return;
+  }
+  const { whole } = call;
+  if (call.custom && whole === undefined) edit.append(call.partId, `${escaped(call.held)}"}`);
+  const raw = call.custom && whole !== undefined ? `${customHead}${escaped(whole)}"}` : whole;
+  edit.close(call.partId, { whole: raw, opaque });
+}
+
+function isCut(
+  call: CallItem,
+  final: JsonObject | undefined,
+  stage: CallStage,
+  blank: boolean,
+): boolean {
+  const status = final?.["status"];
+  if (status === "incomplete") return true;
+  if (stage === "item_done") return call.missed && call.whole === undefined;
+  // Deltas alone are no word that the arguments are whole, and neither is silence.
+  if (final === undefined && (call.whole === undefined || stage === "incomplete")) return true;
+  if (call.missed && call.whole === undefined) return true;
+  return stage === "incomplete" && (blank || status !== "completed");
+}
+
+/** What a call item needs to be sent back: `call_id` alone is not its name with the vendor. */
+function describeCall(call: CallItem, final: JsonObject | undefined): JsonObject {
+  return keepable(
+    present({
+      type: call.custom ? "custom_tool_call" : "function_call",
+      id: nameField(final, "id") ?? call.id,
+      after: call.after,
+      namespace: nameField(final, "namespace"),
+      caller: objectField(final, "caller"),
+    }),
+  );
+}
+
+const customHead = '{"input":"';
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function callAt(edit: Edit, key: ItemKey): CallItem | undefined {
+  const item = edit.book.items.get(key);
+  return item?.kind === "call" ? item : undefined;
+}

@@ -1,0 +1,74 @@
+import { checkJson, isJsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+
+/** Readers over a vendor's JSON. What has another type than the one asked for counts as absent. */
+
+/** What a thing says it is; empty if it does not say. */
+export function typeOf(from: JsonObject): string {
+  const type = from["type"];
+  return typeof type === "string" ? type : "";
+}
+
+export function textField(from: JsonObject | undefined, key: string): string | undefined {
+  const value = from?.[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A text with something in it. */
+export function nameField(from: JsonObject | undefined, key: string): string | undefined {
+  const value = from?.[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function objectField(from: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = from?.[key];
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** The objects in a list. Whatever else stands in it is passed over. */
+export function objectsField(from: JsonObject | undefined, key: string): readonly JsonObject[] {
+  const value = from?.[key];
+  return Array.isArray(value) ? value.filter((entry) => isJsonObject(entry)) : [];
+}
+
+/** A whole number from zero on that is held exactly. */
+export function countField(from: JsonObject | undefined, key: string): number | undefined {
+  const value = from?.[key];
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The entries that are there, in a new object. */
+export function present(
+  entries: Readonly<Record<string, Json | undefined>>,
+): Readonly<Record<string, Json>> {
+  const kept: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(entries)) if (value !== undefined) kept[key] = value;
+  return kept;
+}
+
+/**
+ * A vendor's value as a part can keep it. Half characters are mended; what is too large or too deep
+ * is replaced by its head and the reason, so that one bad item does not spoil the reply.
+ */
+export function keepable(value: JsonObject): JsonObject {
+  const fault = checkJson(value);
+  if (fault === undefined) return value;
+  if (fault.code === "malformed_text") {
+    const mended = mend(value);
+    if (isJsonObject(mended) && checkJson(mended) === undefined) return mended;
+  }
+  return present({
+    type: nameField(value, "type")?.slice(0, 200).toWellFormed(),
+    id: nameField(value, "id")?.slice(0, 200).toWellFormed(),
+    omitted: fault.code,
+  });
+}
+
+function mend(value: Json, depth = 0): Json {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null || depth > 64) return value;
+  if (Array.isArray(value)) return value.map((entry: Json) => mend(entry, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key.toWellFormed(), mend(entry, depth + 1)]),
+  );
+}

@@ -1,0 +1,144 @@
+import { checkJson } from "@millrace/core";
+import type { Json, JsonObject, Metadata } from "@millrace/core";
+import { countField, nameField, objectField, objectsField, present, textField } from "./events.ts";
+import { noAnnotations } from "./state.ts";
+import type { Content, Edit, ItemKey, MessageItem } from "./state.ts";
+
+export function beginMessage(edit: Edit, key: ItemKey, item: JsonObject): MessageItem {
+  const message: MessageItem = {
+    kind: "message",
+    id: nameField(item, "id"),
+    after: edit.book.after,
+    closed: false,
+    phase: nameField(item, "phase"),
+    contents: new Map(),
+  };
+  edit.put(key, message);
+  return message;
+}
+
+/** A delta whose part is not there yet; `step` does the others itself. */
+export function appendToMessage(edit: Edit, key: ItemKey, data: JsonObject): void {
+  const refusal = data["type"] === "response.refusal.delta";
+  const delta = textField(data, "delta") ?? "";
+  if (delta !== "") edit.append(contentAt(edit, key, indexOf(data), refusal).partId, delta);
+}
+
+/** True for a content part that stands in a message. Reasoning has content parts too. */
+export function isMessageContent(data: JsonObject): boolean {
+  const type = objectField(data, "part")?.["type"];
+  return type === "output_text" || type === "refusal";
+}
+
+/** `content_part.added` and the `.done` of a text, a refusal or a content part. */
+export function noteContent(edit: Edit, key: ItemKey, data: JsonObject): void {
+  const part = objectField(data, "part") ?? data;
+  const refusal = (nameField(part, "type") ?? "").includes("refusal");
+  const content = contentAt(edit, key, indexOf(data), refusal);
+  if (data["type"] === "response.content_part.added") return;
+  noteWhole(edit, key, indexOf(data), textField(part, refusal ? "refusal" : "text"));
+  const annotations = objectsField(part, "annotations");
+  if (annotations.length > content.annotations.length) {
+    change(edit, key, indexOf(data), { annotations: noAnnotations });
+    for (const annotation of annotations) annotate(edit, key, indexOf(data), annotation);
+  }
+}
+
+export function addAnnotation(edit: Edit, key: ItemKey, data: JsonObject): void {
+  const annotation = objectField(data, "annotation");
+  contentAt(edit, key, indexOf(data), false);
+  if (annotation !== undefined) annotate(edit, key, indexOf(data), annotation);
+}
+
+/** Closes all of a message. `item` is the vendor's own final form of it, if there is one. */
+export function finishMessage(
+  edit: Edit,
+  key: ItemKey,
+  item: JsonObject | undefined,
+  cut: boolean,
+): void {
+  for (const [index, part] of objectsField(item, "content").entries()) {
+    const type = part["type"];
+    if (type !== "output_text" && type !== "refusal") continue;
+    contentAt(edit, key, index, type === "refusal");
+    noteWhole(edit, key, index, textField(part, type === "refusal" ? "refusal" : "text"));
+  }
+  const message = messageAt(edit, key);
+  if (message === undefined) return;
+  const finals = objectsField(item, "content");
+  for (const [index, content] of message.contents) {
+    const status = nameField(item, "status") ?? (cut ? "incomplete" : "completed");
+    const metadata = describeContent({ message, item, status }, content, finals[index]);
+    edit.describe(content.partId, metadata);
+    edit.close(content.partId, { whole: content.whole });
+  }
+  const phase = nameField(item, "phase") ?? message.phase;
+  const refused = [...message.contents.values()].some(({ refusal }) => refusal);
+  const facts = present({ phase, refusal: refused ? true : undefined });
+  edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts } };
+  edit.put(key, { ...message, phase, closed: true });
+}
+
+/** What a message item needs to be sent back as it was. */
+function describeContent(
+  { message, item, status }: { message: MessageItem; item: JsonObject | undefined; status: string },
+  content: Content,
+  final: JsonObject | undefined,
+): Metadata {
+  const head = present({
+    // The latest id: there are gateways that give each event of an item another one.
+    item: nameField(item, "id") ?? message.id,
+    after: message.after,
+    status,
+    phase: nameField(item, "phase") ?? message.phase,
+    refusal: content.refusal ? true : undefined,
+  });
+  const given = objectsField(final, "annotations");
+  const annotations: readonly Json[] = given.length > 0 ? given : content.annotations.toArray();
+  const logprobs = objectsField(final, "logprobs");
+  const full = {
+    ...head,
+    ...(annotations.length > 0 ? { annotations } : {}),
+    ...(logprobs.length > 0 ? { logprobs } : {}),
+  };
+  if (checkJson(full) === undefined) return full;
+  return checkJson(head) === undefined ? head : {};
+}
+
+function noteWhole(edit: Edit, key: ItemKey, index: number, whole: string | undefined): void {
+  const known = messageAt(edit, key)?.contents.get(index)?.whole;
+  // There are servers that leave the text out of one of the events that should repeat it.
+  if (whole === undefined || whole === "" || whole === known) return;
+  if (known === undefined) change(edit, key, index, { whole });
+  else edit.fail("protocol", "the vendor gave two full texts for one part", { key, index });
+}
+
+function annotate(edit: Edit, key: ItemKey, index: number, annotation: Json): void {
+  const annotations = messageAt(edit, key)?.contents.get(index)?.annotations ?? noAnnotations;
+  change(edit, key, index, { annotations: annotations.append(annotation) });
+}
+
+function contentAt(edit: Edit, key: ItemKey, index: number, refusal: boolean): Content {
+  const known = messageAt(edit, key)?.contents.get(index);
+  if (known !== undefined) return known;
+  const partId = edit.begin({ kind: "text" });
+  const content: Content = { partId, refusal, whole: undefined, annotations: noAnnotations };
+  change(edit, key, index, content);
+  return content;
+}
+
+function change(edit: Edit, key: ItemKey, index: number, fields: Partial<Content>): void {
+  const message = messageAt(edit, key);
+  if (message === undefined) return;
+  const content = { ...message.contents.get(index), ...fields } as Content;
+  edit.put(key, { ...message, contents: new Map(message.contents).set(index, content) });
+}
+
+function messageAt(edit: Edit, key: ItemKey): MessageItem | undefined {
+  const item = edit.book.items.get(key);
+  return item?.kind === "message" ? item : undefined;
+}
+
+function indexOf(data: JsonObject): number {
+  return countField(data, "content_index") ?? 0;
+}

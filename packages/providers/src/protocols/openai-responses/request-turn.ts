@@ -1,0 +1,286 @@
+import { encodeBase64, isJsonObject } from "@millrace/core";
+import type {
+  CustomPart,
+  Json,
+  JsonObject,
+  MediaPart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from "@millrace/core";
+import type { ModelTurn } from "../prepare.ts";
+import { nameField, objectField, objectsField, present, typeOf } from "./events.ts";
+import { standIn } from "./request-content.ts";
+
+/** What all turns of one request share. */
+export interface Replay {
+  /** The vendor keeps what it wrote, so an id is enough. */
+  readonly stored: boolean;
+  /** Ids of items that stand in the request already: the vendor refuses a second one. */
+  readonly used: Set<string>;
+  /** Calls of tools that take free text; their results have a type of their own. */
+  readonly customCalls: Set<string>;
+}
+
+/**
+ * One item of a turn on its way back. The vendor refuses reasoning without the item that followed
+ * it, and an item with an id without the reasoning before it, so both hang together.
+ */
+interface Entry {
+  /** The vendor's item with its id; nothing if it can't be sent that way. */
+  readonly whole: JsonObject | undefined;
+  readonly id: string | undefined;
+  /** The reasoning item that it was written after. */
+  readonly after: string | undefined;
+  readonly reasoning: boolean;
+  /** What is sent if `whole` can't be. */
+  readonly plain: readonly JsonObject[];
+}
+
+/** A model's turn as input items. */
+export function modelItems(turn: ModelTurn, replay: Replay): readonly JsonObject[] {
+  const entries = entriesOf(turn, replay);
+  const kept = new Set<string>();
+  let next: Entry | undefined;
+  for (const entry of entries.toReversed()) {
+    const followed = next?.whole !== undefined && (!next.reasoning || kept.has(next.id ?? ""));
+    if (entry.reasoning && entry.whole !== undefined && followed) kept.add(entry.id ?? "");
+    next = entry;
+  }
+  return entries.flatMap((entry) => {
+    const { whole, id, after, plain } = entry;
+    const sound = entry.reasoning ? kept.has(id ?? "") : after === undefined || kept.has(after);
+    if (whole === undefined || !sound) return plain;
+    if (id !== undefined) replay.used.add(id);
+    return [whole];
+  });
+}
+
+function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry[] {
+  const entries: Entry[] = [];
+  const seen = new Set(replay.used);
+  const pictures = new Map<string, MediaPart>();
+  for (const part of parts) {
+    const item = part.kind === "media" ? nameField(part.metadata, "item") : undefined;
+    if (native && part.kind === "media" && item !== undefined) pictures.set(item, part);
+  }
+  const add = (entry: Entry): void => {
+    // An id that the request has already is no id any more.
+    const doubled = entry.id !== undefined && seen.has(entry.id);
+    entries.push(doubled ? { ...entry, whole: undefined } : entry);
+    if (entry.id !== undefined) seen.add(entry.id);
+  };
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at];
+    if (part?.kind === "text") {
+      const texts = messageFrom(parts, at);
+      at += texts.length - 1;
+      add(messageEntry(texts, native));
+    } else if (part?.kind === "reasoning") add(reasoningEntry(part, replay.stored));
+    else if (part?.kind === "tool_call") add(callEntry(part, native, replay));
+    else if (part?.kind === "custom") add(hostedEntry(part, parts, pictures));
+    else if (part !== undefined && !isShownElsewhere(part, native)) add(spoken(standIn(part)));
+  }
+  return entries;
+}
+
+/** Pictures go back inside their items, and sound is there as its transcript. */
+function isShownElsewhere(part: ModelTurn["parts"][number], native: boolean): boolean {
+  if (!native || part.kind !== "media") return false;
+  return part.mediaType.startsWith("audio/") || part.metadata?.["item"] !== undefined;
+}
+
+/** The text parts from here on that are one message of the vendor. */
+function messageFrom(parts: ModelTurn["parts"], start: number): readonly TextPart[] {
+  const texts: TextPart[] = [];
+  for (const part of parts.slice(start)) {
+    const item = part.kind === "text" ? part.metadata?.["item"] : undefined;
+    const first = texts[0];
+    if (part.kind !== "text") break;
+    if (first !== undefined && (item === undefined || item !== first.metadata?.["item"])) break;
+    texts.push(part);
+  }
+  return texts;
+}
+
+function messageEntry(texts: readonly TextPart[], native: boolean): Entry {
+  const metadata = native ? texts[0]?.metadata : undefined;
+  const said = texts.filter(({ text }) => text !== "");
+  const phase = phaseOf(metadata);
+  const plain = said
+    .filter(({ text }) => text.trim() !== "")
+    .flatMap(({ text }) => spoken(text, phase).plain);
+  const given = nameField(metadata, "item");
+  const id = legalItemId(given, "msg");
+  const entry: Entry = {
+    whole: undefined,
+    id,
+    after: nameField(metadata, "after"),
+    reasoning: false,
+    plain,
+  };
+  const [only, ...more] = plain;
+  // A vendor that gave no id never asks for one; one that gave an unusable one might.
+  if (metadata !== undefined && given === undefined && more.length === 0) {
+    return { ...entry, whole: only };
+  }
+  if (said.length === 0 || id === undefined) return entry;
+  const whole = {
+    type: "message",
+    id,
+    role: "assistant",
+    status: metadata?.["status"] === "incomplete" ? "incomplete" : "completed",
+    content: said.map(contentOf),
+    ...phase,
+  };
+  return { ...entry, whole };
+}
+
+function contentOf({ text, metadata }: TextPart): JsonObject {
+  if (metadata?.["refusal"] === true) return { type: "refusal", refusal: text };
+  return { type: "output_text", text, annotations: objectsField(metadata, "annotations") };
+}
+
+function phaseOf(metadata: JsonObject | undefined): { readonly phase?: string } {
+  const phase = nameField(metadata, "phase");
+  return phase === "commentary" || phase === "final_answer" ? { phase } : {};
+}
+
+/** Text that the model said, without the vendor's own name for it. */
+function spoken(text: string, phase: { readonly phase?: string } = {}): Entry {
+  const plain = [{ type: "message", role: "assistant", content: text, ...phase }];
+  return { whole: undefined, id: undefined, after: undefined, reasoning: false, plain };
+}
+
+/**
+ * Encrypted reasoning goes back as it came. Readable text goes back only where there is nothing
+ * else, which is with servers of open models: the vendor refuses it beside the encrypted one.
+ */
+function reasoningEntry({ opaque }: ReasoningPart, stored: boolean): Entry {
+  const item = isJsonObject(opaque) ? opaque : undefined;
+  const id = legalItemId(nameField(item, "id"), "rs");
+  const encrypted = nameField(item, "encrypted_content");
+  const content = encrypted === undefined ? sectionsOf(item, "content", "reasoning_text") : [];
+  const entry: Entry = { whole: undefined, id, after: undefined, reasoning: true, plain: [] };
+  if (id === undefined || !(stored || encrypted !== undefined || content.length > 0)) return entry;
+  const whole = {
+    type: "reasoning",
+    id,
+    summary: sectionsOf(item, "summary", "summary_text"),
+    ...(content.length > 0 ? { content } : {}),
+    ...present({ encrypted_content: encrypted }),
+  };
+  return { ...entry, whole };
+}
+
+function sectionsOf(
+  item: JsonObject | undefined,
+  key: string,
+  type: string,
+): readonly JsonObject[] {
+  return objectsField(item, key).flatMap(({ text }) =>
+    typeof text === "string" ? [{ type, text }] : [],
+  );
+}
+
+function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
+  const opaque = native && isJsonObject(call.opaque) ? call.opaque : undefined;
+  const custom = opaque?.["type"] === "custom_tool_call";
+  if (custom) replay.customCalls.add(call.callId);
+  const id = legalItemId(nameField(opaque, "id"), custom ? "ctc" : "fc");
+  const shape: JsonObject = custom
+    ? { type: "custom_tool_call", call_id: call.callId, name: call.tool, input: textInput(call) }
+    : { type: "function_call", call_id: call.callId, name: call.tool, arguments: rawOf(call) };
+  const extras = present({
+    namespace: nameField(opaque, "namespace"),
+    caller: objectField(opaque, "caller"),
+  });
+  const plain = { ...shape, ...extras };
+  const nameless = opaque !== undefined && opaque["id"] === undefined;
+  const whole = id === undefined ? (nameless ? plain : undefined) : { ...plain, id };
+  return { whole, id, after: nameField(opaque, "after"), reasoning: false, plain: [plain] };
+}
+
+/** Faulty arguments go back as none: the answer to the call says what was wrong. */
+function rawOf(call: ToolCallPart): string {
+  if (call.fault !== undefined) return "{}";
+  return call.raw.trim() === "" ? "{}" : call.raw;
+}
+
+function textInput(call: ToolCallPart): string {
+  const input: Json | undefined = call.input?.["input"];
+  return typeof input === "string" ? input : "";
+}
+
+/** An item that the vendor made itself, if it is finished and has all that belongs to it. */
+function hostedEntry(
+  { name, value, metadata }: CustomPart,
+  parts: ModelTurn["parts"],
+  pictures: ReadonlyMap<string, MediaPart>,
+): Entry {
+  const after = nameField(metadata, "after");
+  const given = isJsonObject(value) ? nameField(value, "id") : undefined;
+  const id = legalItemId(given, hostedPrefixes.get(name) ?? "");
+  const entry: Entry = { whole: undefined, id, after, reasoning: false, plain: [] };
+  if (!isJsonObject(value) || id === undefined || value["type"] !== name) return entry;
+  if ("omitted" in value || !isFinished(value) || !isAnswered(value, parts)) return entry;
+  if (name !== "image_generation_call") return { ...entry, whole: withoutAuthor(value) };
+  const picture = pictures.get(id);
+  if (picture?.bytes === undefined || picture.bytes.length === 0) return entry;
+  // How it was made is no part of what the vendor takes back.
+  const result = encodeBase64(picture.bytes);
+  return { ...entry, whole: { type: name, id, status: "completed", result } };
+}
+
+function isFinished({ status }: JsonObject): boolean {
+  return status === undefined || status === null || status === "completed" || status === "failed";
+}
+
+/** Calls that a client must answer are refused without their output, and outputs without a call. */
+function isAnswered(value: JsonObject, parts: ModelTurn["parts"]): boolean {
+  if (value["type"] === "mcp_approval_request") return false;
+  const callId = value["call_id"];
+  if (typeof callId !== "string") return true;
+  const isOutput = (item: JsonObject): boolean => typeOf(item).endsWith("_output");
+  return parts.some(
+    (part) =>
+      part.kind === "custom" &&
+      isJsonObject(part.value) &&
+      part.value["call_id"] === callId &&
+      isOutput(part.value) !== isOutput(value) &&
+      isFinished(part.value),
+  );
+}
+
+/** The vendor writes into items who made them, and refuses that in a request. */
+function withoutAuthor(value: JsonObject): JsonObject {
+  const { created_by: _, agent: __, ...item } = value;
+  const output = item["output"];
+  if (!Array.isArray(output)) return item;
+  return {
+    ...item,
+    output: output.map((entry: Json) => {
+      if (!isJsonObject(entry)) return entry;
+      const { created_by: ___, ...rest } = entry;
+      return rest;
+    }),
+  };
+}
+
+/** The vendor's ids are short, and begin with the sort of thing that they name. */
+function legalItemId(id: string | undefined, prefix: string): string | undefined {
+  const legal = id !== undefined && /^[a-zA-Z0-9_-]{1,64}$/.test(id) && id.startsWith(prefix);
+  return legal ? id : undefined;
+}
+
+/** How ids of the vendor's own items begin, as far as it checks that. */
+const hostedPrefixes: ReadonlyMap<string, string> = new Map([
+  ["web_search_call", "ws"],
+  ["file_search_call", "fs"],
+  ["code_interpreter_call", "ci"],
+  ["image_generation_call", "ig"],
+  ["computer_call", "cu"],
+  ["mcp_call", "mcp"],
+  ["mcp_list_tools", "mcp"],
+  ["compaction", "cmp"],
+]);

@@ -1,0 +1,167 @@
+import type { Cause, Ending, Json, JsonObject, WholeStop } from "@millrace/core";
+import type { Halt, StreamEnd } from "../../protocol.ts";
+import { cutEnding } from "../../reply.ts";
+import { failure, vendorFailure } from "../../transport/failure.ts";
+import { closeAudio, closeTranscript } from "./audio.ts";
+import type { CallStage } from "./call.ts";
+import {
+  keepable,
+  nameField,
+  objectField,
+  objectsField,
+  present,
+  textField,
+  typeOf,
+} from "./events.ts";
+import { beginItem, finishItem, sameKind } from "./items.ts";
+import type { Edit, HostedItem, ItemKey, ResponsesState, VendorItem } from "./state.ts";
+import { readUsage } from "./usage.ts";
+
+/** Takes down what a response says of itself. */
+export function noteResponse(edit: Edit, data: JsonObject): JsonObject | undefined {
+  const response = objectField(data, "response");
+  if (response === undefined) return undefined;
+  const facts = present({
+    id: nameField(response, "id"),
+    model: nameField(response, "model"),
+    service_tier: nameField(response, "service_tier"),
+  });
+  const usage = readUsage(response) ?? edit.book.usage;
+  edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts }, usage };
+  return response;
+}
+
+/** `response.completed`, `.incomplete` and `.failed`. Nothing follows them. */
+export function endResponse(edit: Edit, data: JsonObject): void {
+  const response = noteResponse(edit, data) ?? {};
+  edit.sign = "over";
+  const event = typeOf(data).split(".").at(-1) ?? "";
+  // There are servers that say "completed" by the event and "incomplete" by the status.
+  const said = nameField(response, "status") ?? event;
+  const status = said === "in_progress" || said === "queued" ? event : said;
+  if (event === "failed" || status === "failed" || status === "cancelled") {
+    edit.failure = failureOf(objectField(response, "error") ?? { message: `${status} response` });
+    return;
+  }
+  if (event === "incomplete" || status === "incomplete") {
+    const reason = objectField(response, "incomplete_details")?.["reason"] ?? null;
+    finishAll(edit, response, "incomplete");
+    endIncomplete(edit, reason);
+    return;
+  }
+  finishAll(edit, response, "completed");
+  prove(edit, edit.book.calls > 0 ? "tools" : "end", { status });
+}
+
+const stopOf: ReadonlyMap<Json, WholeStop> = new Map<Json, WholeStop>([
+  ["max_output_tokens", "length"],
+  ["max_messages", "length"],
+  ["content_filter", "filtered"],
+  // A new input took over; the conversation goes on from here.
+  ["steered", "paused"],
+]);
+
+function endIncomplete(edit: Edit, reason: Json): void {
+  const stop = stopOf.get(reason);
+  if (stop === undefined) {
+    const message = "the response is incomplete for a reason that nobody knows";
+    edit.failure ??= failure("unknown_stop", message, { ...edit.book.facts, reason });
+    return;
+  }
+  const calls = stop === "paused" && edit.book.calls > 0;
+  prove(edit, calls ? "tools" : stop, { status: "incomplete", reason });
+}
+
+function prove(edit: Edit, stop: WholeStop, said: JsonObject): void {
+  const { facts, parts, items } = edit.book;
+  const awaiting = [...items.values()].flatMap((item) =>
+    item.kind === "hosted" && awaits(item, items) ? [item.type] : [],
+  );
+  const flags = {
+    ...(parts === 0 ? { empty: true } : {}),
+    ...(awaiting.length > 0 ? { awaiting } : {}),
+  };
+  const ending: Ending = { stop, evidence: keepable({ ...said, ...facts, ...flags }) };
+  edit.book = { ...edit.book, ending };
+}
+
+/** True for what the vendor waits for and we don't answer, such as a click on its computer. */
+function awaits(item: HostedItem, items: ReadonlyMap<ItemKey, VendorItem>): boolean {
+  if (item.type === "mcp_approval_request") return true;
+  const callId = item.value["call_id"];
+  if (typeof callId !== "string" || item.type.endsWith("_output")) return false;
+  return ![...items.values()].some(
+    (other) =>
+      other.kind === "hosted" &&
+      other.type.endsWith("_output") &&
+      other.value["call_id"] === callId,
+  );
+}
+
+/** Closes whatever is open, by the response's own list of its items as far as it has one. */
+function finishAll(edit: Edit, response: JsonObject, stage: CallStage): void {
+  const [finals, unseen] = match(edit, objectsField(response, "output"));
+  for (const key of edit.book.items.keys()) {
+    if (edit.book.items.get(key)?.closed === false) finishItem(edit, key, finals.get(key), stage);
+  }
+  // One after the other, so that their parts stand in the order of the output.
+  for (const [number, item] of unseen.entries()) {
+    if (edit.failure !== undefined) break;
+    const key = `output ${number}`;
+    beginItem(edit, key, item);
+    finishItem(edit, key, item, stage);
+  }
+  closeAudio(edit);
+  closeTranscript(edit);
+}
+
+/**
+ * Finds the place of each final item: by its id, else by its turn among those of its kind, because
+ * there are gateways that change ids and leave items out. The others were never seen before.
+ */
+function match(
+  edit: Edit,
+  output: readonly JsonObject[],
+): [finals: ReadonlyMap<ItemKey, JsonObject>, unseen: readonly JsonObject[]] {
+  const finals = new Map<ItemKey, JsonObject>();
+  const rest: JsonObject[] = [];
+  const unseen: JsonObject[] = [];
+  for (const item of output) {
+    const key = edit.book.keys.get(nameField(item, "id") ?? "");
+    const known = key === undefined ? undefined : edit.book.items.get(key);
+    if (key !== undefined && known !== undefined && sameKind(known, item) && !finals.has(key))
+      finals.set(key, item);
+    else rest.push(item);
+  }
+  const free = [...edit.book.items].filter(([key]) => !finals.has(key));
+  for (const item of rest) {
+    const at = free.findIndex(([, known]) => sameKind(known, item));
+    const [found] = at < 0 ? [] : free.splice(at, 1);
+    if (found === undefined) unseen.push(item);
+    else finals.set(found[0], item);
+  }
+  return [finals, unseen];
+}
+
+/** The `error` event, flat or with its error inside, and errors without any type. */
+export function reportError(edit: Edit, data: JsonObject): void {
+  const message = textField(data, "error");
+  const error = objectField(data, "error") ?? (message === undefined ? data : { message });
+  edit.failure = failureOf(error, data["status"]);
+}
+
+function failureOf(error: JsonObject, status?: Json): Cause {
+  const message = textField(error, "message") ?? "the vendor reported an error";
+  const type = error["type"] === "error" ? undefined : error["type"];
+  return vendorFailure([error["code"], type, status], message.toWellFormed(), keepable(error));
+}
+
+export function halt({ book }: ResponsesState, end: StreamEnd): Halt {
+  const { ending, facts, usage } = book;
+  const proved = end.kind === "failed" ? undefined : ending;
+  return {
+    operations: [],
+    ending: proved ?? cutEnding(end, keepable(facts)),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { JsonObject, Usage } from "@millrace/core";
+import { countField, objectField } from "./events.ts";
+
+/**
+ * What the vendor counted. Its input holds cached and written tokens and its output holds reasoning,
+ * as ours do. Counts that can't be right make the whole unknown: half a bill is a wrong bill.
+ */
+export function readUsage(response: JsonObject): Usage | undefined {
+  const usage = objectField(response, "usage");
+  const inputTokens = countField(usage, "input_tokens");
+  let outputTokens = countField(usage, "output_tokens");
+  if (usage === undefined || inputTokens === undefined || outputTokens === undefined) {
+    return undefined;
+  }
+  const input = objectField(usage, "input_tokens_details");
+  const cachedTokens = detail(input, "cached_tokens");
+  const cacheWriteTokens = detail(input, "cache_write_tokens");
+  const reasoningTokens = detail(objectField(usage, "output_tokens_details"), "reasoning_tokens");
+  if (Number.isNaN((cachedTokens ?? 0) + (cacheWriteTokens ?? 0) + (reasoningTokens ?? 0))) {
+    return undefined;
+  }
+  // Some imitators count reasoning beside the output. Their own total gives it away.
+  const beside = inputTokens + outputTokens + (reasoningTokens ?? 0);
+  if (reasoningTokens && countField(usage, "total_tokens") === beside) {
+    outputTokens += reasoningTokens;
+  }
+  if ((cachedTokens ?? 0) + (cacheWriteTokens ?? 0) > inputTokens) return undefined;
+  if ((reasoningTokens ?? 0) > outputTokens) return undefined;
+  const cost = usage["cost"];
+  return {
+    inputTokens,
+    outputTokens,
+    cachedTokens: cachedTokens ?? 0,
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(typeof cost === "number" && cost >= 0 ? { cost } : {}),
+  };
+}
+
+/** The count, nothing if the vendor gave none, or NaN for what is no count. */
+function detail(from: JsonObject | undefined, key: string): number | undefined {
+  const value = from?.[key];
+  return value === undefined || value === null ? undefined : (countField(from, key) ?? Number.NaN);
+}

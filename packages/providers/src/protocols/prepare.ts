@@ -1,0 +1,254 @@
+import { callId, partId, repairTranscript } from "@millrace/core";
+import type {
+  CustomPart,
+  FilePart,
+  Item,
+  MediaPart,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Transcript,
+} from "@millrace/core";
+
+/**
+ * A transcript as every vendor can take it; each protocol only writes it in its own shapes. It begins
+ * with the user, ends with the user or with results (or with the model's own paused turn), and is
+ * never empty. Each call is answered once, right behind it. Ids and names of calls are unique and of
+ * letters that every vendor takes. What only another vendor can read is gone.
+ */
+export type Turn = UserTurn | ModelTurn | ToolTurn;
+
+export interface UserTurn {
+  readonly role: "user";
+  readonly parts: readonly UserPart[];
+}
+
+export type UserPart = TextPart | MediaPart | FilePart;
+
+export interface ModelTurn {
+  readonly role: "model";
+  /** Written by this protocol and this model, so metadata and opaque data mean something to it. */
+  readonly native: boolean;
+  /** The last turn, which the vendor paused: it is sent as it is, and goes on. */
+  readonly paused: boolean;
+  /** Reasoning and custom parts are there only in native turns, reasoning only with its opaque data. */
+  readonly parts: readonly ModelPart[];
+}
+
+export type ModelPart = TextPart | ReasoningPart | ToolCallPart | MediaPart | FilePart | CustomPart;
+
+/** The answers to all calls of the turn before, in the order of the calls. */
+export interface ToolTurn {
+  readonly role: "tool";
+  readonly answers: readonly Answer[];
+}
+
+export interface Answer {
+  readonly result: ToolResultPart;
+  /** Pictures and files that the tool made. */
+  readonly parts: readonly UserPart[];
+}
+
+/** Stands in where a vendor demands that the user speaks. */
+export const continuation = "(continue)";
+
+/**
+ * `author` is `protocol/model` of whoever is asked. `goesOn` says whether the vendor can go on with a
+ * turn that it paused; if it can't, the user has to ask for it.
+ */
+export function prepare(
+  transcript: Transcript,
+  author: string,
+  goesOn: (parts: readonly ModelPart[]) => boolean = () => false,
+): readonly Turn[] {
+  const items = repairTranscript(transcript).items;
+  const names = new CallNames();
+  const turns: Turn[] = [];
+  for (const turn of items.flatMap((item) => turnsOf(item, author, names))) {
+    const last = turns.at(-1);
+    if (turn.role === "tool" && last?.role === "tool") {
+      turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
+    } else turns.push(turn);
+  }
+  if (turns[0]?.role !== "user") turns.unshift(userSays(continuation));
+  const last = turns.at(-1);
+  const isResumed = last?.role === "model" && last.paused && goesOn(last.parts);
+  if (last?.role === "model" && !isResumed) turns.push(userSays(continuation));
+  return turns.map((turn) =>
+    turn.role === "model" && turn.paused && !(isResumed && turn === last)
+      ? { ...turn, paused: false }
+      : turn,
+  );
+}
+
+function userSays(text: string): UserTurn {
+  return { role: "user", parts: [{ kind: "text", id: partId("p1"), text }] };
+}
+
+function turnsOf(item: Item, author: string, names: CallNames): readonly Turn[] {
+  if (item.author === "user") {
+    const parts = item.parts.flatMap(userParts);
+    return parts.length === 0 ? [] : [{ role: "user", parts }];
+  }
+  if (item.author === "tool") {
+    const answers = answersOf(item, names);
+    return answers.length === 0 ? [] : [{ role: "tool", answers }];
+  }
+  const native = item.model === author;
+  const segments = segmentsOf(item);
+  return segments.flatMap((segment, at): readonly Turn[] => {
+    const parts = segment.parts.flatMap((part) => modelParts(part, native, names));
+    const paused = native && item.stop === "paused" && at === segments.length - 1;
+    const answers = segment.results.map((result) => ({ result: names.rename(result), parts: [] }));
+    return [
+      ...(parts.length === 0 ? [] : [{ role: "model", native, paused, parts } as const]),
+      ...(answers.length === 0 ? [] : [{ role: "tool", answers } as const]),
+    ];
+  });
+}
+
+interface Segment {
+  readonly parts: Part[];
+  readonly results: ToolResultPart[];
+}
+
+/**
+ * Splits an item that holds calls with their answers, as other frameworks write them, into turns.
+ * Calls that are answered behind the item come last in it, so that their answers follow them.
+ */
+function segmentsOf(item: Item): readonly Segment[] {
+  const results = new Map<string, ToolResultPart>();
+  for (const part of item.parts) if (part.kind === "tool_result") results.set(part.callId, part);
+  if (results.size === 0) return [{ parts: [...item.parts], results: [] }];
+  let current: Segment = { parts: [], results: [] };
+  const segments = [current];
+  const next = (): Segment => {
+    segments.push((current = { parts: [], results: [] }));
+    return current;
+  };
+  const later: Part[] = [];
+  let isAnswered = false;
+  for (const part of item.parts) {
+    const result = part.kind === "tool_call" ? results.get(part.callId) : undefined;
+    if (part.kind === "tool_result") isAnswered = true;
+    else if (part.kind === "tool_call" && result === undefined) later.push(part);
+    else {
+      (isAnswered ? next() : current).parts.push(part);
+      isAnswered = false;
+      if (result !== undefined) current.results.push(result);
+    }
+  }
+  if (later.length > 0) (current.results.length > 0 ? next() : current).parts.push(...later);
+  return segments;
+}
+
+/** What a user, or a tool beside its result, says. Shapes that no vendor knows become their JSON. */
+function userParts(part: Part): readonly UserPart[] {
+  switch (part.kind) {
+    case "text":
+      return part.text.trim() === "" ? [] : [part];
+    case "media":
+    case "file":
+      return [part];
+    case "structured":
+    case "custom":
+      return [{ kind: "text", id: part.id, text: JSON.stringify(part.value) }];
+    default:
+      return [];
+  }
+}
+
+function answersOf(item: Item, names: CallNames): readonly Answer[] {
+  const answers: { result: ToolResultPart; parts: UserPart[] }[] = [];
+  for (const part of item.parts) {
+    if (part.kind === "tool_result") answers.push({ result: names.rename(part), parts: [] });
+    else answers.at(-1)?.parts.push(...userParts(part));
+  }
+  return answers;
+}
+
+function modelParts(part: Part, native: boolean, names: CallNames): readonly ModelPart[] {
+  switch (part.kind) {
+    case "text":
+      // Some vendors sign a text that is empty.
+      if (native && part.metadata !== undefined) return [part];
+      return part.text.trim() === "" ? [] : [{ kind: "text", id: part.id, text: part.text }];
+    case "reasoning":
+      return native && part.opaque !== undefined ? [part] : [];
+    case "tool_call":
+      return [native ? names.name(part) : foreign(names.name(part))];
+    case "custom":
+      return native ? [part] : [];
+    case "structured":
+      return [{ kind: "text", id: part.id, text: JSON.stringify(part.value) }];
+    case "media":
+    case "file":
+      return [part];
+    case "tool_result":
+    case "opaque":
+      return [];
+    default:
+      part satisfies never;
+      return [];
+  }
+}
+
+/** The call without what only the vendor that wrote it can read. */
+function foreign(call: ToolCallPart): ToolCallPart {
+  const copy = { ...call };
+  delete copy.opaque;
+  delete copy.metadata;
+  return copy;
+}
+
+/** What a result says to a model: its text, else what it returned, else how it ended. */
+export function resultText(result: ToolResultPart): string {
+  if (result.text !== "") return result.text;
+  if (result.output !== undefined) {
+    return typeof result.output === "string" ? result.output : JSON.stringify(result.output);
+  }
+  return result.status === "ok" ? "(no output)" : `(${result.status})`;
+}
+
+const legalId = /^[a-zA-Z0-9_-]{1,40}$/;
+const legalName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+
+/** Gives calls ids and names that every vendor takes. Results follow the latest call of their id. */
+class CallNames {
+  readonly #used = new Set<string>();
+  readonly #latest = new Map<string, string>();
+
+  name(call: ToolCallPart): ToolCallPart {
+    const id = this.#unique(call.callId);
+    this.#latest.set(call.callId, id);
+    const tool = legalTool(call.tool);
+    if (id === call.callId && tool === call.tool) return call;
+    return { ...call, callId: callId(id), tool };
+  }
+
+  rename(result: ToolResultPart): ToolResultPart {
+    const id = this.#latest.get(result.callId) ?? result.callId;
+    const tool = legalTool(result.tool);
+    if (id === result.callId && tool === result.tool) return result;
+    return { ...result, callId: callId(id), tool };
+  }
+
+  #unique(id: string): string {
+    const base = legalId.test(id)
+      ? id
+      : `call_${id.replaceAll(/[^a-zA-Z0-9_-]/g, "")}`.slice(0, 32);
+    let unique = base;
+    for (let number = 2; this.#used.has(unique); number += 1) {
+      unique = `${base.slice(0, 32)}_${number}`;
+    }
+    this.#used.add(unique);
+    return unique;
+  }
+}
+
+function legalTool(name: string): string {
+  if (legalName.test(name)) return name;
+  return `_${name.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}`.slice(0, 64);
+}

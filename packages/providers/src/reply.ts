@@ -1,0 +1,189 @@
+import { abortedCause, commitOf, isWellFormed, wholeText } from "@millrace/core";
+import type {
+  AppendText,
+  Cause,
+  Delta,
+  Draft,
+  Ending,
+  Json,
+  Part,
+  PartId,
+  Usage,
+} from "@millrace/core";
+import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
+import { failure } from "./transport/failure.ts";
+
+/** Where deltas go, and what they have come to. `ReplyWriter` of core is one. */
+export interface DeltaSink {
+  readonly emit: (delta: Delta) => void;
+  readonly draft: () => Draft;
+}
+
+/** What a reply came to. */
+export type ReplyEnd = Ending & { readonly usage?: Usage | undefined };
+
+/** The half of a protocol that reads. */
+export type Reading<Event, State> = Pick<Protocol<Event, State>, "initial" | "step" | "halt">;
+
+/** How the reading stands after an event. */
+export type Progress = "moved" | "alive" | "unknown" | "over";
+
+/**
+ * Reads one reply: hands events to a protocol and turns its operations into deltas. The only place
+ * where vendors' text is made whole and where parts are committed, for all protocols.
+ */
+export class ReplyReader<Event, State> {
+  readonly #protocol: Reading<Event, State>;
+  readonly #sink: DeltaSink;
+  #state: State;
+  #failure: Cause | undefined;
+  #started = false;
+  /** Half a character at the end of a part's text, until the other half comes. */
+  readonly #halves = new Map<PartId, string>();
+  /** Parts whose text had half a character that never became whole. */
+  readonly #mended = new Set<PartId>();
+
+  constructor(protocol: Reading<Event, State>, context: ReplyContext, sink: DeltaSink) {
+    this.#protocol = protocol;
+    this.#sink = sink;
+    this.#state = protocol.initial(context);
+  }
+
+  /** True once something was emitted: from here on a second try would be seen. */
+  get started(): boolean {
+    return this.#started;
+  }
+
+  /** Takes one event. After `over` nothing more is taken. */
+  take(event: Event): Progress {
+    const { state, operations, sign, failure: reported } = this.#protocol.step(this.#state, event);
+    this.#state = state;
+    this.#perform(operations);
+    this.#failure ??= reported;
+    if (this.#failure !== undefined) return "over";
+    return sign ?? "moved";
+  }
+
+  /** Ends the reply, and says what it came to. */
+  end(end: StreamEnd): ReplyEnd {
+    const known = this.#failure === undefined ? end : failed(this.#failure);
+    const { operations, ending, usage } = this.#protocol.halt(this.#state, known);
+    this.#perform(operations);
+    // A commit that failed just now leaves no evidence either.
+    if (this.#failure !== undefined && known === end) {
+      return { ...cutEnding(failed(this.#failure)), usage };
+    }
+    return { ...ending, usage };
+  }
+
+  #perform(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (this.#failure !== undefined) return;
+      if (operation.op === "append_text") this.#append(operation);
+      else if (operation.op === "close_part") this.#close(operation);
+      else this.#emit(operation);
+    }
+  }
+
+  #emit(delta: Delta): void {
+    this.#started = true;
+    this.#sink.emit(delta);
+  }
+
+  #append(delta: AppendText): void {
+    const { partId, chunk } = delta;
+    const half = this.#halves.size === 0 ? undefined : this.#halves.get(partId);
+    // Nearly all text is whole as it comes.
+    if (half === undefined && isWellFormed(chunk)) {
+      if (chunk !== "") this.#emit(delta);
+      return;
+    }
+    this.#halves.delete(partId);
+    const whole = wholeText(half ?? "", chunk);
+    if (whole.held !== "") this.#halves.set(partId, whole.held);
+    if (whole.text === "") return;
+    if (!isWellFormed(whole.text)) this.#mended.add(partId);
+    this.#emit({ op: "append_text", partId, chunk: whole.text.toWellFormed() });
+  }
+
+  #close(close: ClosePart): void {
+    const { partId, whole } = close;
+    if (whole !== undefined) this.#complete(partId, whole);
+    if (this.#halves.delete(partId)) {
+      this.#mended.add(partId);
+      this.#emit({ op: "append_text", partId, chunk: "\uFFFD" });
+    }
+    if (this.#failure !== undefined) return;
+    const commit = commitOf(this.#sink.draft(), partId);
+    if (commit?.op !== "commit_part") return; // never begun, or over already
+    this.#emit({ ...commit, part: closedPart(commit.part, close, this.#mended.has(partId)) });
+  }
+
+  /** Appends what the vendor's full text has beyond the streamed one. */
+  #complete(partId: PartId, whole: string): void {
+    const open = this.#sink.draft().parts.find(({ id }) => id === partId);
+    if (open?.state !== "open") return;
+    const streamed = open.settled + open.tail + (this.#halves.get(partId) ?? "");
+    // What was mended differs from what the vendor says, and so does the vendor's own half.
+    if (whole === streamed || (this.#mended.has(partId) && whole.toWellFormed() === streamed))
+      return;
+    if (whole.startsWith(streamed)) {
+      this.#append({ op: "append_text", partId, chunk: whole.slice(streamed.length) });
+    } else {
+      const evidence = { partId, streamed: streamed.length, whole: whole.length };
+      const message = "the vendor's full text is not the one that it streamed";
+      this.#failure = failure("protocol", message, evidence);
+    }
+  }
+}
+
+function failed(cause: Cause): StreamEnd {
+  return { kind: "failed", cause };
+}
+
+/** The assembled part with what the protocol knows beyond its content. */
+function closedPart(part: Part, close: ClosePart, mended: boolean): Part {
+  switch (part.kind) {
+    case "reasoning":
+      return close.opaque === undefined ? part : { ...part, opaque: close.opaque };
+    case "tool_call": {
+      const call = close.opaque === undefined ? part : { ...part, opaque: close.opaque };
+      const fault = close.fault ?? (mended ? { code: "malformed_text" as const } : undefined);
+      if (fault === undefined) return call;
+      const { input: _, fault: __, ...rest } = call;
+      return { ...rest, fault };
+    }
+    case "tool_result":
+      return {
+        ...part,
+        status: close.status ?? part.status,
+        ...(close.output === undefined ? {} : { output: close.output }),
+      };
+    case "media":
+    case "file": {
+      if (close.url === undefined) return part;
+      const { bytes: _, ...rest } = part;
+      return { ...rest, url: close.url };
+    }
+    default:
+      return part;
+  }
+}
+
+/** The ending of a reply that nothing proves to be whole. `evidence` is what the vendor said so far. */
+export function cutEnding(end: StreamEnd, evidence?: Json): Ending {
+  switch (end.kind) {
+    case "aborted":
+      return { stop: "aborted", cause: abortedCause };
+    case "cut":
+    case "failed":
+      return {
+        stop: end.cause.code === "truncated_transport" ? "truncated" : "failed",
+        cause: end.cause,
+      };
+    default: {
+      const message = "the stream ended, and nothing in it said that the reply was whole";
+      return { stop: "truncated", cause: failure("truncated", message, evidence) };
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { VendorEvent } from "../../framing/framing.ts";
+import { sseFraming } from "../../framing/sse.ts";
+import type { Protocol } from "../../protocol.ts";
+import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
+import { gemini } from "../../protocols/gemini/protocol.ts";
+import { openAiChat } from "../../protocols/openai-chat/protocol.ts";
+import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
+import { decode } from "../decode.ts";
+import type { Decoded, DecodeOptions } from "../decode.ts";
+import { encodeAnthropicMessages } from "./anthropic-messages.ts";
+import type { Encode } from "./encoded.ts";
+import { encodeGemini } from "./gemini.ts";
+import { encodeOpenAiChat } from "./openai-chat.ts";
+import { encodeOpenAiResponses } from "./openai-responses.ts";
+
+/** A vendor's language, written by the encoders here and read by our protocol. */
+export interface Dialect {
+  readonly name: string;
+  readonly encode: Encode;
+  readonly read: (chunks: Iterable<Uint8Array>, options?: DecodeOptions) => Decoded;
+}
+
+export const dialects: readonly Dialect[] = [
+  dialect(openAiChat, encodeOpenAiChat),
+  dialect(openAiResponses, encodeOpenAiResponses),
+  dialect(anthropicMessages, encodeAnthropicMessages),
+  dialect(gemini, encodeGemini),
+];
+
+function dialect<State>(protocol: Protocol<VendorEvent, State>, encode: Encode): Dialect {
+  return {
+    name: protocol.id,
+    encode,
+    read: (chunks, options) => decode(protocol, sseFraming(), chunks, options),
+  };
+}

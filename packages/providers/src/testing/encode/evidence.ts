@@ -1,0 +1,125 @@
+/** A reading of a stream that owes nothing to our framing or protocols. Slow, short and lenient. */
+interface PlainEvent {
+  readonly name: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Where its last line of data ends, in bytes, without the line end. */
+  readonly end: number;
+  /** Where the blank line behind it ends. */
+  readonly closed: number;
+}
+
+/** After how many bytes a stream has said that its reply is whole; `Infinity` if it never does. */
+export interface Evidence {
+  /** What is called whole before this is wrong. Without the line ends behind it. */
+  readonly earliest: number;
+  /** What is not called whole after this is wrong, unless the stream goes on to break its rules. */
+  readonly latest: number;
+}
+
+/** Where the evidence of a stream stands. Of several choices or candidates the first is the reply. */
+export function evidenceOf(dialect: string, bytes: Uint8Array): Evidence {
+  const events = plainEvents(bytes);
+  switch (dialect) {
+    case "openai-chat":
+      return first(events, ({ data }) => list(data["choices"]).some(isFinished));
+    case "openai-responses":
+      return first(events, isLast);
+    case "gemini":
+      return first(events, isStopped);
+    case "anthropic-messages":
+      return closedAt(events);
+    default:
+      throw new TypeError(`no oracle for ${dialect}`);
+  }
+}
+
+function isLast({ name, data }: PlainEvent): boolean {
+  const type = isWord(data["type"]) ? data["type"] : name;
+  return type === "response.completed" || type === "response.incomplete";
+}
+
+function isStopped({ data }: PlainEvent): boolean {
+  const finished = list(data["candidates"]).some((candidate) => {
+    const { index = 0, finishReason: reason } = fields(candidate);
+    return index === 0 && isWord(reason);
+  });
+  return finished || isWord(fields(data["promptFeedback"])["blockReason"]);
+}
+
+/** A reason to stop, and then a moment at which no block is open; or the last event. */
+function closedAt(events: readonly PlainEvent[]): Evidence {
+  let open = 0;
+  let reason: "none" | "early" | "given" = "none";
+  let earliest = Infinity;
+  for (const { data, end, closed } of events) {
+    if (data["type"] === "content_block_start") open += 1;
+    if (data["type"] === "content_block_stop") open -= 1;
+    // A proxy may put the whole of a reply into its first event, also one that is still to come.
+    if (isWord(fields(data["message"])["stop_reason"]) && reason === "none") reason = "early";
+    if (isWord(fields(data["delta"])["stop_reason"])) reason = "given";
+    if (reason === "none") continue;
+    const last = data["type"] === "message_stop";
+    if (open <= 0 || last) earliest = Math.min(earliest, end);
+    if ((open <= 0 && reason === "given") || last) return { earliest, latest: closed };
+  }
+  return { earliest, latest: Infinity };
+}
+
+function isFinished(choice: unknown): boolean {
+  const { index = 0, finish_reason: reason } = fields(choice);
+  return index === 0 && isWord(reason);
+}
+
+function first(events: readonly PlainEvent[], is: (event: PlainEvent) => boolean): Evidence {
+  const { end, closed } = events.find(is) ?? { end: Infinity, closed: Infinity };
+  return { earliest: end, latest: closed };
+}
+
+function isWord(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** One character for each byte until the lines are found, so that places are counted in bytes. */
+function plainEvents(bytes: Uint8Array): readonly PlainEvent[] {
+  const text = Buffer.from(bytes).toString("latin1");
+  const events: PlainEvent[] = [];
+  let data: string[] = [];
+  let name = "";
+  let end = 0;
+  const close = (closed: number): void => {
+    const value = parsed(Buffer.from(data.join("\n"), "latin1").toString("utf8"));
+    if (value !== undefined) events.push({ name, data: value, end, closed });
+    data = [];
+    name = "";
+  };
+  for (const { 0: line, index } of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n|$)/g)) {
+    const row = line.replace(/[\r\n]+$/, "");
+    if (row === "") close(line === "" ? Infinity : index + line.length);
+    const field = /^(?:\u00EF\u00BB\u00BF)?data: ?(.*)$/s.exec(row);
+    if (field === null) {
+      name = /^event: ?(.*)$/s.exec(row)?.[1] ?? name;
+      continue;
+    }
+    data.push(field[1] ?? "");
+    end = index + row.length;
+  }
+  close(Infinity);
+  return events;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? fields(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}

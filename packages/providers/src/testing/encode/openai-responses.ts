@@ -1,0 +1,120 @@
+import type { JsonObject } from "@millrace/core";
+import type { LogicalReply, LogicalUsage } from "../replies.ts";
+import type { Encoded } from "./encoded.ts";
+import { responseItem } from "./openai-responses-items.ts";
+import type { ItemStyle, ResponseItem } from "./openai-responses-items.ts";
+import type { Random } from "./random.ts";
+import { SseWriter } from "./sse.ts";
+import { weave } from "./weave.ts";
+
+/** OpenAI's Responses, with the events that imitators leave out. */
+export function encodeOpenAiResponses(reply: LogicalReply, random: Random): Encoded {
+  const style: ItemStyle = {
+    silent: random.chance(0.2),
+    lateSecret: random.chance(0.15),
+    obfuscated: random.chance(0.3),
+  };
+  const cut = reply.stop === "length" || reply.stop === "filtered";
+  const items = reply.parts.map((part, at) => {
+    const incomplete = cut && at === reply.parts.length - 1;
+    return responseItem(part, { at, style, incomplete }, random);
+  });
+  const writer = new SseWriter(random);
+  writeEvents(writer, { reply, items, style }, random);
+  return {
+    bytes: writer.bytes(),
+    says: {
+      order: true,
+      raw: true,
+      ids: true,
+      whole: true,
+      signatures: { text: false, reasoning: true, tool_call: false },
+      cacheWriteTokens: false,
+      reasoningTokens: true,
+    },
+  };
+}
+
+interface ResponseBody {
+  readonly reply: LogicalReply;
+  readonly items: readonly ResponseItem[];
+  readonly style: ItemStyle;
+}
+
+function writeEvents(writer: SseWriter, body: ResponseBody, random: Random): void {
+  const { reply, items, style } = body;
+  const named = random.chance(0.9);
+  const numbered = random.chance(0.85);
+  const repeats = numbered && random.chance(0.05);
+  let number = 0;
+  const write = (event: JsonObject): void => {
+    const full = numbered ? { ...event, sequence_number: number } : event;
+    const name = named ? event["type"] : undefined;
+    number += 1;
+    writer.event(full, name);
+    if (repeats && random.chance(0.2)) writer.event(full, name);
+  };
+  const base = responseBase(random);
+  if (random.chance(0.95)) {
+    write({ type: "response.created", response: { ...base, status: "in_progress", output: [] } });
+  }
+  if (random.chance(0.1)) {
+    write({ type: "response.queued", response: { ...base, status: "queued", output: [] } });
+  }
+  if (random.chance(0.9)) {
+    write({
+      type: "response.in_progress",
+      response: { ...base, status: "in_progress", output: [] },
+    });
+  }
+  const alive = random.chance(0.1);
+  const lanes = items.map(({ lead, events }) => [lead, ...events.map((event) => [event])]);
+  for (const event of weave(lanes, random).flat()) {
+    write(event);
+    if (alive && random.chance(0.1)) write({ type: "keepalive" });
+  }
+  // The items stand in the last event once more. Some servers leave them out.
+  const output =
+    style.lateSecret || style.silent || random.chance(0.85) ? items.map(({ item }) => item) : [];
+  write(lastEvent(reply, { ...base, output, usage: usageJson(reply.usage) }));
+  if (random.chance(0.1)) writer.event("[DONE]");
+}
+
+function responseBase(random: Random): JsonObject {
+  return {
+    id: "resp_67c9fdcecf488190bdd9a0409de3a1ec07b8b0ad4e5eb654",
+    object: "response",
+    created_at: 1_741_290_958,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    model: "gpt-5.2-2026-02-11",
+    parallel_tool_calls: true,
+    usage: null,
+    ...(random.chance(0.5)
+      ? { store: false, temperature: 1, metadata: {}, tool_choice: "auto" }
+      : {}),
+  };
+}
+
+function lastEvent({ stop }: LogicalReply, response: JsonObject): JsonObject {
+  if (stop === "end" || stop === "tools") {
+    return { type: "response.completed", response: { ...response, status: "completed" } };
+  }
+  const reason = stop === "length" ? "max_output_tokens" : "content_filter";
+  return {
+    type: "response.incomplete",
+    response: { ...response, status: "incomplete", incomplete_details: { reason } },
+  };
+}
+
+function usageJson(usage: LogicalUsage): JsonObject {
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}

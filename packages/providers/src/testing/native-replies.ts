@@ -1,0 +1,98 @@
+import { commitDraft, isJsonObject, itemId } from "@millrace/core";
+import type { Ending, Item, Json, Part } from "@millrace/core";
+import type { VendorEvent } from "../framing/framing.ts";
+import { sseFraming } from "../framing/sse.ts";
+import type { Protocol } from "../protocol.ts";
+import { decode } from "./decode.ts";
+import type { Decoded } from "./decode.ts";
+import { bytesOf, scenariosOf } from "./fixtures.ts";
+
+/** What a vendor once replied, whole or cut, as our protocol read it. */
+export interface NativeReply {
+  readonly parts: readonly Part[];
+  readonly ending: Ending;
+}
+
+/** One reply, again and again, each time with other ids of the vendor. */
+export type NativeCopies = readonly NativeReply[];
+
+/** How often one reply can stand in a transcript without the vendor's ids standing there twice. */
+const copies = 6;
+
+/**
+ * All replies in a protocol's fixtures: as they are, cut by an abort in several places, and, so that
+ * one can be drawn more than once, with other ids of the vendor.
+ */
+export function nativeReplies<State>(protocol: Protocol<VendorEvent, State>): {
+  readonly replies: readonly NativeCopies[];
+  readonly rich: readonly NativeCopies[];
+} {
+  const replies = scenariosOf(protocol.id).flatMap(({ name }) => {
+    const bytes = bytesOf(protocol.id, name);
+    const whole = decode(protocol, sseFraming(), [bytes]);
+    const cuts = cutPoints(bytes).map((at) =>
+      decode(protocol, sseFraming(), [bytes.subarray(0, at)], { end: { kind: "aborted" } }),
+    );
+    return [whole, ...cuts].filter(isUseful).map(renumbered);
+  });
+  return { replies, rich: replies.filter(([reply]) => reply?.parts.some(isRich) === true) };
+}
+
+/** Many parts of one kind take long and show nothing that a few don't. */
+function isUseful({ draft }: Decoded): boolean {
+  return draft.parts.length > 0 && draft.parts.length <= 12;
+}
+
+/** Whether the part has something that only its vendor can read. */
+function isRich(part: Part): boolean {
+  return part.kind === "custom" || "opaque" in part || "metadata" in part;
+}
+
+/** Ends of events, spread over the whole. */
+function cutPoints(bytes: Uint8Array): readonly number[] {
+  const ends: number[] = [];
+  for (let at = 1; at < bytes.length; at += 1) {
+    if (bytes[at] === 10 && bytes[at - 1] === 10) ends.push(at + 1);
+  }
+  const stride = Math.max(1, Math.floor(ends.length / 8));
+  return ends.filter((_, at) => at % stride === 0);
+}
+
+function renumbered({ draft, end }: Decoded): NativeCopies {
+  const { usage: _, ...ending } = end;
+  const head = { id: itemId("i"), author: "model" } as const;
+  const item: Item = commitDraft(draft, head, ending);
+  const { id: __, author: ___, parts, ...rest } = item;
+  return Array.from({ length: copies }, (____, copy) => ({
+    parts: parts.map((part) => withIds(part, copy)),
+    ending: rest,
+  }));
+}
+
+/** The part with the vendor's ids changed. Ids of calls stay: vendors do use those again. */
+function withIds(part: Part, copy: number): Part {
+  if (copy === 0 || part.kind === "opaque") return part;
+  const renamed = { ...part };
+  if (renamed.metadata !== undefined && isJsonObject(renamed.metadata)) {
+    const metadata = rename(renamed.metadata, copy);
+    if (isJsonObject(metadata)) renamed.metadata = metadata;
+  }
+  if ("opaque" in renamed && renamed.opaque !== undefined) {
+    renamed.opaque = rename(renamed.opaque, copy);
+  }
+  if (renamed.kind === "custom") renamed.value = rename(renamed.value, copy);
+  return renamed;
+}
+
+/** Ids have digits, and so are not the names of types such as `mcp_tool_use`. */
+const vendorId =
+  /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|ap|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
+
+function rename(value: Json, copy: number): Json {
+  if (typeof value === "string") {
+    return vendorId.test(value) ? `${value.slice(0, -1)}${copy}` : value;
+  }
+  if (Array.isArray(value)) return value.map((each: Json) => rename(each, copy));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rename(each, copy)]));
+}

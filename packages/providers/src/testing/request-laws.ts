@@ -1,0 +1,145 @@
+import { repairTranscript } from "@millrace/core";
+import type { Item, Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
+import type { WireRequest } from "../protocol.ts";
+
+/** One protocol asked for one model, and the judge of what it writes. */
+export interface Target {
+  readonly protocol: string;
+  readonly model: string;
+  readonly request: (request: ModelRequest) => WireRequest;
+  readonly validate: (body: JsonObject, transcript: Transcript) => readonly string[];
+}
+
+/** What has to be in every request that is made of a transcript, and what must not be in some. */
+interface Facts {
+  /** Texts as they are in JSON. */
+  readonly words: readonly string[];
+  readonly results: readonly string[];
+  /** What only the protocol and model that it came from can read. */
+  readonly secrets: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const known = new WeakMap<Transcript, Facts>();
+
+/** What is wrong with the request that a target makes of this one. Empty if nothing is. */
+export function brokenLaws(target: Target, request: ModelRequest): readonly string[] {
+  const { transcript } = request;
+  let body: JsonObject;
+  try {
+    ({ body } = target.request(request));
+  } catch (error) {
+    return [`throws ${String(error)}`];
+  }
+  const violations = target.validate(body, transcript);
+  if (violations.length > 0) return violations;
+  const facts = known.get(transcript) ?? factsOf(transcript);
+  known.set(transcript, facts);
+  const written = JSON.stringify(body);
+  const lost = facts.words.filter((text) => !written.includes(text));
+  const unanswered = facts.results.filter((text) => !written.includes(text));
+  return [
+    ...lost.map((text) => `a text of the user is lost: ${text}`),
+    ...unanswered.map((text) => `the result of a call is lost: ${text}`),
+    ...betrayed(facts.secrets, `${target.protocol}/${target.model}`, written),
+  ];
+}
+
+function betrayed(secrets: Facts["secrets"], author: string, written: string): readonly string[] {
+  const own = secrets.get(author);
+  const found: string[] = [];
+  for (const [model, texts] of secrets) {
+    if (model === author) continue;
+    for (const text of texts) {
+      if (own?.has(text) === true || !written.includes(text)) continue;
+      found.push(`another vendor's data is in it: ${text.slice(0, 40)}`);
+    }
+  }
+  return found;
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function factsOf(transcript: Transcript): Facts {
+  const words = transcript
+    .filter(({ author }) => author === "user")
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) =>
+      part.kind === "text" && part.text.trim() !== "" ? [inJson(part.text)] : [],
+    );
+  const results = repairTranscript(transcript)
+    .items.flatMap(({ parts }) => parts)
+    .flatMap((part): readonly string[] => {
+      if (part.kind !== "tool_result") return [];
+      if (part.text !== "") return [inJson(part.text)];
+      if (typeof part.output === "string") return [inJson(part.output)];
+      // Vendors take objects in different ways. The mark in it is found in all of them.
+      return /r\d+;/.exec(JSON.stringify(part.output) ?? "") ?? [];
+    });
+  const secrets = new Map<string, Set<string>>();
+  for (const item of transcript) {
+    if (item.model === undefined) continue;
+    const texts = secrets.get(item.model) ?? new Set();
+    secrets.set(item.model, texts);
+    collectSecrets(item, texts);
+  }
+  return { words, results, secrets };
+}
+
+function collectSecrets({ parts }: Item, secrets: Set<string>): void {
+  // Ids of calls are the transcript's own, and may have been made from the vendor's.
+  const calls = parts.flatMap((part) => (part.kind === "tool_call" ? [part.callId] : []));
+  for (const part of parts) {
+    if (part.kind !== "reasoning" && part.kind !== "tool_call" && part.kind !== "custom") continue;
+    for (const text of secretsIn(part.kind === "custom" ? part.value : part.opaque)) {
+      if (!calls.some((id) => id.includes(text))) secrets.add(text);
+    }
+  }
+}
+
+/** The same data is in many transcripts. */
+const read = new WeakMap<object, readonly string[]>();
+
+function secretsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === "string") {
+    // Words and addresses are anybody's; signatures, sealed reasoning and ids are not.
+    return /^[\w+/=-]{16,}$/.test(value) && /\d/.test(value) ? [value] : [];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  const found = read.get(value) ?? Object.values(value).flatMap(secretsIn);
+  read.set(value, found);
+  return found;
+}
+
+/** A smaller request for which the same still holds: what can be left out is left out. */
+export function shrinkRequest(
+  request: ModelRequest,
+  holds: (smaller: ModelRequest) => boolean,
+): ModelRequest {
+  let best = request;
+  for (let found = true; found;) {
+    found = false;
+    for (const smaller of smallerRequests(best)) {
+      if (!holds(smaller)) continue;
+      best = smaller;
+      found = true;
+      break;
+    }
+  }
+  return best;
+}
+
+function* smallerRequests(request: ModelRequest): Generator<ModelRequest> {
+  const { transcript } = request;
+  for (const key of ["instructions", "tools", "settings"] as const) {
+    if (request[key] !== undefined) yield { ...request, [key]: undefined };
+  }
+  for (const [at, item] of transcript.entries()) {
+    yield { ...request, transcript: transcript.toSpliced(at, 1) };
+    for (const index of item.parts.keys()) {
+      const parts = item.parts.toSpliced(index, 1);
+      yield { ...request, transcript: transcript.with(at, { ...item, parts }) };
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { runs } from "../../../core/src/testing/runs.ts";

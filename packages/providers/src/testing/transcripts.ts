@@ -1,0 +1,263 @@
+import { callId, itemId, partId } from "@millrace/core";
+import type {
+  Ending,
+  Item,
+  Json,
+  JsonObject,
+  ModelRequest,
+  Part,
+  ResultStatus,
+  ToolCallPart,
+  ToolDescription,
+  ToolResultPart,
+} from "@millrace/core";
+import { Random } from "./encode/random.ts";
+import type { NativeCopies, NativeReply } from "./native-replies.ts";
+import { TranscriptParts } from "./transcript-parts.ts";
+
+/** Whom the transcripts are for: a protocol, a model of it, and what that has replied. */
+export interface Native {
+  readonly protocol: string;
+  readonly model: string;
+  readonly replies: readonly NativeCopies[];
+  /** Those of them that hold more than any vendor could read. */
+  readonly rich: readonly NativeCopies[];
+}
+
+/**
+ * Makes a request with a transcript that may be legal or damaged in any way we know of. The same seed
+ * makes the same request. Most of the model's items come from `home`, some from the others.
+ */
+export function generateRequest(
+  seed: number,
+  natives: readonly Native[],
+): ModelRequest & { readonly home: Native } {
+  const random = new Random(seed);
+  const home = natives[seed % natives.length] as Native;
+  const writer = new Writer(random, natives, home);
+  const instructions = random.pick([undefined, "be kind", "", " \n", "líne 1\nline 2 "]);
+  const settings = random.pick(settingsOf[home.protocol] ?? [undefined]);
+  const tools = random.chance(0.5) ? toolsOf(random) : undefined;
+  return { home, transcript: writer.write(), instructions, tools, settings };
+}
+
+const effort = { reasoning: { effort: "low", summary: "auto" } };
+const thinking = { thinking: { type: "enabled", budget_tokens: 2000 }, max_tokens: 4000 };
+const settingsOf: Readonly<Record<string, readonly (JsonObject | undefined)[]>> = {
+  "openai-chat": [undefined, { temperature: 0 }, { reasoning_effort: "high" }],
+  "openai-responses": [undefined, effort, { store: true }, { max_output_tokens: 100 }],
+  "anthropic-messages": [
+    undefined,
+    thinking,
+    thinking,
+    { thinking: { type: "adaptive" } },
+    { thinking: { type: "disabled" }, max_tokens: 1 },
+  ],
+  gemini: [undefined, { generationConfig: { temperature: 0 } }],
+};
+
+const toolNames = ["look", "get_weather", "bash", "Read", "mcp__fs__write", "_x9"];
+const schemas: readonly Json[] = [
+  { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  { type: "object", properties: {}, additionalProperties: false },
+  { type: "object" },
+  { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", properties: {} },
+  { type: "object", properties: {}, oneOf: [{ required: ["a"] }, { required: ["b"] }] },
+  { anyOf: [{ type: "object", properties: { a: { type: "string" } } }, { type: "null" }] },
+  { type: "array", items: { type: "string" } },
+  { type: ["object", "null"], properties: null },
+  {},
+  true,
+];
+
+function toolsOf(random: Random): readonly ToolDescription[] {
+  const most = random.below(toolNames.length + 1);
+  const names = toolNames.slice(0, most).concat(random.chance(0.05) ? ["look"] : []);
+  return names.map((name) => ({
+    name,
+    description: random.pick([undefined, "", `does ${name}`]),
+    input: random.pick(schemas),
+  }));
+}
+
+const statuses: readonly ResultStatus[] = [
+  "ok",
+  "ok",
+  "ok",
+  "failed",
+  "denied",
+  "aborted",
+  "unknown",
+];
+const cause = { code: "aborted", message: "by the user" };
+const endings: readonly Ending[] = [
+  { stop: "end" },
+  { stop: "tools" },
+  { stop: "length" },
+  { stop: "filtered" },
+  { stop: "paused" },
+  { stop: "aborted", cause },
+  { stop: "truncated", cause },
+  { stop: "failed", cause },
+];
+
+const partIds = Array.from({ length: 40 }, (_, at) => partId(`p${at + 1}`));
+
+/** Writes one transcript, item after item. */
+class Writer {
+  readonly #random: Random;
+  readonly #natives: readonly Native[];
+  readonly #home: Native;
+  readonly #parts: TranscriptParts;
+  readonly #items: Item[] = [];
+  /** Calls that have no answer yet. */
+  #open: ToolCallPart[] = [];
+
+  constructor(random: Random, natives: readonly Native[], home: Native) {
+    this.#random = random;
+    this.#natives = natives;
+    this.#home = home;
+    this.#parts = new TranscriptParts(random);
+  }
+
+  write(): readonly Item[] {
+    const most = this.#random.chance(0.01) ? 0 : this.#random.pick([1, 1, 1, 1, 1, 1, 2, 2, 2, 4]);
+    if (most > 0 && this.#random.chance(0.9)) this.#user();
+    for (let turn = 0; turn < most; turn += 1) {
+      if (this.#random.chance(0.1)) this.#agent();
+      else this.#model();
+      this.#answer();
+      if (this.#random.chance(0.4)) this.#user();
+      if (this.#random.chance(0.05)) this.#lateAnswer();
+    }
+    return this.#items;
+  }
+
+  #commit(author: Item["author"], parts: readonly Part[], more: Partial<Item> = {}): void {
+    // Now and then an item is there twice, as after a fork that went wrong.
+    const again = this.#random.chance(0.01) ? this.#items.at(-1)?.id : undefined;
+    const id = again ?? itemId(`i${this.#items.length}`);
+    const named = parts.map((part, at) => {
+      const own = partIds[at] ?? part.id;
+      return part.id === own ? part : { ...part, id: own };
+    });
+    this.#items.push({ stop: "end", ...more, id, author, parts: named } as Item);
+  }
+
+  #user(): void {
+    const count = this.#random.pick([0, 1, 1, 1, 1, 2, 3]);
+    const parts = Array.from({ length: count }, () => this.#parts.ofUser());
+    this.#commit("user", parts);
+  }
+
+  #agent(): void {
+    const parts = [this.#parts.text("a"), ...this.#calls(2)];
+    this.#opened(parts);
+    this.#commit("agent", parts, this.#random.pick(endings));
+  }
+
+  #model(): void {
+    const random = this.#random;
+    const author = random.chance(0.7) ? this.#home : random.pick(this.#natives);
+    const other = random.chance(0.12) ? "-old" : "";
+    const model = `${author.protocol}/${author.model}${other}`;
+    const { rich, replies } = author;
+    const copies = random.pick(random.chance(0.6) && rich.length > 0 ? rich : replies);
+    if (random.chance(0.25)) {
+      const parts = this.#plainParts();
+      this.#opened(parts);
+      this.#commit("model", this.#inline(parts), { ...random.pick(endings), model });
+      return;
+    }
+    const reply = copies[random.chance(0.95) ? this.#items.length % copies.length : 0];
+    const { parts: said, ending } = reply as NativeReply;
+    let parts = said.map((part) => this.#parts.damaged(part));
+    if (random.chance(0.1)) parts = [...parts, ...this.#calls(2)];
+    this.#opened(parts);
+    const stop: Ending = random.chance(0.9) ? ending : random.pick(endings);
+    this.#commit("model", this.#inline(parts), { ...stop, model });
+  }
+
+  /** As any vendor may write it: reasoning that nobody signed, texts and calls. */
+  #plainParts(): readonly Part[] {
+    const random = this.#random;
+    return [
+      ...(random.chance(0.2) ? [this.#parts.reasoning()] : []),
+      ...(random.chance(0.7) ? [this.#parts.text("m")] : []),
+      ...this.#calls(3),
+      ...(random.chance(0.15) ? [this.#parts.ofModel()] : []),
+    ];
+  }
+
+  #calls(most: number): readonly ToolCallPart[] {
+    const count = Math.max(0, this.#random.below(most + 2) - 1);
+    return Array.from({ length: count }, () => this.#parts.call());
+  }
+
+  #opened(parts: readonly Part[]): void {
+    this.#open = parts.filter((part) => part.kind === "tool_call");
+  }
+
+  /** Other frameworks put the answers into the item that calls. */
+  #inline(parts: readonly Part[]): readonly Part[] {
+    if (this.#open.length === 0 || !this.#random.chance(0.1)) return parts;
+    const answered = new Set<ToolCallPart>();
+    const written = parts.flatMap((part): readonly Part[] => {
+      if (part.kind !== "tool_call" || this.#random.chance(0.2)) return [part];
+      answered.add(part);
+      return [part, this.#result(part)];
+    });
+    this.#open = this.#open.filter((call) => !answered.has(call));
+    return written;
+  }
+
+  #answer(): void {
+    const random = this.#random;
+    if (this.#open.length === 0 || random.chance(0.1)) return;
+    const results = this.#open.filter(() => random.chance(0.93)).map((call) => this.#result(call));
+    if (random.chance(0.1)) results.reverse();
+    const first = results[0];
+    if (random.chance(0.05) && first !== undefined) results.push(first);
+    if (random.chance(0.03)) results.push(this.#result(this.#parts.call()));
+    const groups = random.chance(0.5) ? [results] : results.map((result) => [result]);
+    for (const group of groups) {
+      const parts = group.flatMap((result): readonly Part[] =>
+        random.chance(0.12) ? [result, this.#parts.ofTool()] : [result],
+      );
+      this.#commit("tool", parts);
+      if (random.chance(0.02)) this.#user();
+    }
+    this.#open = [];
+  }
+
+  #lateAnswer(): void {
+    const call = this.#open[0] ?? this.#parts.call();
+    this.#commit("tool", [this.#result(call)]);
+  }
+
+  #result({ callId: id, tool }: ToolCallPart): ToolResultPart {
+    const status = this.#random.pick(statuses);
+    const base = {
+      kind: "tool_result",
+      id: partId("p"),
+      callId: callId(id),
+      tool,
+      status,
+    } as const;
+    const text = this.#parts.words("r");
+    switch (this.#random.below(8)) {
+      case 0:
+        return { ...base, text: "", output: { said: text, list: [1, null] } };
+      case 1:
+        return { ...base, text: "", output: text };
+      case 2:
+        return { ...base, text: "" };
+      case 3:
+        return { ...base, text, output: { other: true } };
+      case 4:
+        return { ...base, text, synthetic: true };
+      default:
+        return { ...base, text };
+    }
+  }
+}

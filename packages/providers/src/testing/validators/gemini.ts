@@ -1,0 +1,220 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import {
+  checkBody,
+  checkList,
+  checkOneOf,
+  checkShape,
+  checkText,
+  checkToolSchema,
+  checkUnique,
+  shape,
+  Violations,
+  word,
+} from "./check.ts";
+import { checkPart, functionNameRule } from "./gemini-parts.ts";
+
+export interface GeminiRules {
+  /** Whom the request is for: newer models are stricter. */
+  readonly model?: string;
+  /** Data fields of parts that are newer than this, which are taken unseen. */
+  readonly later?: readonly string[];
+}
+
+/** What the vendor of `generateContent` would refuse in the body of a request to a model. */
+export function validateGemini(body: unknown, rules: GeminiRules = {}): string[] {
+  const found = new Violations();
+  if (!checkBody(found, body)) return found.list;
+  checkShape(found, body, "$", bodyShape);
+  checkTools(found, body);
+  const system = body["systemInstruction"];
+  if (system !== undefined && checkShape(found, system, "$.systemInstruction", contentShape)) {
+    if (checkList(found, system["parts"], "$.systemInstruction.parts")) {
+      for (const [at, part] of system["parts"].entries()) {
+        checkPart(found, part, `$.systemInstruction.parts[${at}]`, { place: "system" });
+      }
+    }
+  }
+  if (!checkList(found, body["contents"], "$.contents")) return found.list;
+  const contents = body["contents"].map((content, at) =>
+    readContent(found, content, `$.contents[${at}]`, rules.later),
+  );
+  checkRoles(found, contents, body["continuationToken"] !== undefined);
+  checkCalls(found, contents);
+  checkCode(found, contents);
+  if (/^(models\/)?gemini-3/.test(rules.model ?? "")) checkSignatures(found, contents);
+  else checkNoPictures(found, contents);
+  return found.list;
+}
+
+const bodyShape = shape(
+  "contents",
+  `
+    cachedContent continuationToken generationConfig labels safetySettings serviceTier store
+    systemInstruction toolConfig tools`,
+);
+const contentShape = shape("parts", "role");
+
+interface Content {
+  readonly role: string;
+  readonly parts: readonly JsonObject[];
+  readonly calls: readonly JsonObject[];
+  readonly results: readonly JsonObject[];
+  readonly path: string;
+}
+
+function readContent(
+  found: Violations,
+  content: Json,
+  path: string,
+  later: readonly string[] | undefined,
+): Content {
+  const empty = { role: "", parts: [], calls: [], results: [], path };
+  if (!checkShape(found, content, path, contentShape)) return empty;
+  const role = word(content["role"]);
+  checkOneOf(found, role, `${path}.role`, ["user", "model"]);
+  if (!checkList(found, content["parts"], `${path}.parts`)) return { ...empty, role };
+  for (const [at, part] of content["parts"].entries()) {
+    checkPart(found, part, `${path}.parts[${at}]`, { place: role, later });
+  }
+  const parts = content["parts"].filter(isJsonObject);
+  const calls = fieldsOf(parts, "functionCall");
+  return { role, parts, calls, results: fieldsOf(parts, "functionResponse"), path };
+}
+
+function checkTools(found: Violations, body: JsonObject): void {
+  const tools = body["tools"];
+  if (tools === undefined || !checkList(found, tools, "$.tools")) return;
+  const names = new Set<string>();
+  for (const [at, tool] of tools.entries()) {
+    const path = `$.tools[${at}]`;
+    if (!isJsonObject(tool)) {
+      found.add(path, "not an object");
+      continue;
+    }
+    const declared = tool["functionDeclarations"];
+    if (declared === undefined) continue;
+    if (!checkList(found, declared, `${path}.functionDeclarations`)) continue;
+    for (const [index, each] of declared.entries()) {
+      checkDeclaration(found, each, `${path}.functionDeclarations[${index}]`, names);
+    }
+  }
+}
+
+function checkDeclaration(
+  found: Violations,
+  declared: Json,
+  path: string,
+  names: Set<string>,
+): void {
+  if (!checkShape(found, declared, path, declarationShape)) return;
+  if (checkText(found, declared["name"], `${path}.name`, functionNameRule)) {
+    checkUnique(found, names, declared["name"], `${path}.name`);
+  }
+  if (declared["description"] !== undefined) {
+    checkText(found, declared["description"], `${path}.description`, { empty: "allowed" });
+  }
+  const { parameters, parametersJsonSchema: schema } = declared as Record<string, Json>;
+  if (parameters !== undefined && schema !== undefined) {
+    found.add(path, "both parameters and parametersJsonSchema");
+  }
+  if (schema !== undefined) {
+    const at = `${path}.parametersJsonSchema`;
+    checkToolSchema(found, schema, at, { properties: "optional", choices: "allowed" });
+  }
+}
+
+const declarationShape = shape(
+  "name",
+  "description behavior parameters parametersJsonSchema response responseJsonSchema",
+);
+
+/** Turns alternate, but for a user who speaks behind the results of calls. */
+function checkRoles(found: Violations, contents: readonly Content[], resumes: boolean): void {
+  if (contents[0]?.role !== "user") found.add("$.contents[0]", "the first one is not the user");
+  if (contents.at(-1)?.role !== "user" && !resumes) {
+    found.add("$.contents", "the last one is not the user");
+  }
+  for (const [at, { role, path }] of contents.entries()) {
+    const before = contents[at - 1];
+    if (before?.role !== role || isResults(before)) continue;
+    found.add(path, `${role} twice in a row`);
+  }
+}
+
+function isResults({ parts }: Content): boolean {
+  return parts.length > 0 && parts.every((part) => part["functionResponse"] !== undefined);
+}
+
+/** The objects in one field of the parts. */
+function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObject[] {
+  return parts.flatMap((part) => {
+    const inner = part[field];
+    return isJsonObject(inner) ? [inner] : [];
+  });
+}
+
+/** As many results as calls, right behind them, by the same names and, where given, ids. */
+function checkCalls(found: Violations, contents: readonly Content[]): void {
+  const ids = new Set<string>();
+  for (const [at, { calls, results: own, path }] of contents.entries()) {
+    const results = contents[at + 1]?.results ?? [];
+    if (at === 0 && own.length > 0) {
+      found.add(path, "results without a turn of calls before them");
+    }
+    for (const { id } of calls) {
+      if (typeof id === "string") checkUnique(found, ids, id, path);
+    }
+    if (calls.length !== results.length) {
+      found.add(path, `${calls.length} calls, but ${results.length} results in the next turn`);
+      continue;
+    }
+    for (const [index, call] of calls.entries()) {
+      const result = results[index];
+      if (call["name"] !== result?.["name"]) found.add(path, `result ${index} has another name`);
+      if (call["id"] !== result?.["id"]) found.add(path, `result ${index} has another id`);
+    }
+  }
+}
+
+/** What the vendor's code gave stands behind the code, and no code is without a result. */
+function checkCode(found: Violations, contents: readonly Content[]): void {
+  for (const { parts, path } of contents) {
+    for (const [at, part] of parts.entries()) {
+      const after = parts[at + 1];
+      const before = parts[at - 1];
+      if (part["executableCode"] !== undefined && after?.["codeExecutionResult"] === undefined) {
+        found.add(`${path}.parts[${at}]`, "code without its result");
+      }
+      const isBehind =
+        before?.["executableCode"] !== undefined || before?.["codeExecutionResult"] !== undefined;
+      if (part["codeExecutionResult"] !== undefined && !isBehind) {
+        found.add(`${path}.parts[${at}]`, "a result without its code");
+      }
+    }
+    const uses = fieldsOf(parts, "toolCall").map(({ id }) => id);
+    const answers = fieldsOf(parts, "toolResponse").map(({ id }) => id);
+    if (uses.length !== answers.length || uses.some((id) => !answers.includes(id))) {
+      found.add(path, "tools of the vendor without their results");
+    }
+  }
+}
+
+/** From the third generation on, the first call of each turn has to be signed. */
+function checkSignatures(found: Violations, contents: readonly Content[]): void {
+  for (const { parts, path } of contents) {
+    const first = parts.find(({ functionCall }) => functionCall !== undefined);
+    if (first !== undefined && first["thoughtSignature"] === undefined) {
+      found.add(path, "the first call is missing a thoughtSignature");
+    }
+  }
+}
+
+/** Before that, a result has no room for pictures. */
+function checkNoPictures(found: Violations, contents: readonly Content[]): void {
+  for (const { results, path } of contents) {
+    if (results.some((result) => result["parts"] !== undefined)) {
+      found.add(path, "a result with parts, which the model does not take");
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import {
+  checkBody,
+  checkList,
+  checkShape,
+  checkText,
+  checkToolSchema,
+  checkUnique,
+  functionName,
+  shape,
+  Violations,
+  word,
+} from "./check.ts";
+import { checkItem, isCall, isOutput, isUserMessage } from "./openai-responses-items.ts";
+
+/** What the vendor of the Responses API would refuse in a request's body. */
+export function validateOpenAiResponses(body: unknown): string[] {
+  const found = new Violations();
+  if (!checkBody(found, body)) return found.list;
+  checkShape(found, body, "$", bodyShape);
+  checkText(found, body["model"], "$.model");
+  if (body["instructions"] !== undefined) checkText(found, body["instructions"], "$.instructions");
+  if (body["include"] !== undefined) checkList(found, body["include"], "$.include");
+  checkTools(found, body);
+  const input = body["input"];
+  if (typeof input === "string") checkText(found, input, "$.input");
+  else if (checkList(found, input, "$.input")) {
+    for (const [at, item] of input.entries()) {
+      checkItem(found, item, `$.input[${at}]`, { stored: body["store"] !== false });
+    }
+    checkIds(found, input);
+    checkAnswers(found, input);
+    checkReasoning(found, input);
+    checkEnds(found, input);
+  }
+  return found.list;
+}
+
+const bodyShape = shape(
+  "model input",
+  `
+    background context_management conversation include instructions max_output_tokens
+    max_tool_calls metadata parallel_tool_calls previous_response_id prompt
+    prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier
+    store stream stream_options temperature text tool_choice tools top_logprobs top_p
+    truncation user`,
+);
+
+function checkTools(found: Violations, body: JsonObject): void {
+  const tools = body["tools"];
+  if (tools === undefined) {
+    if (body["tool_choice"] !== undefined) found.add("$.tool_choice", "only taken with tools");
+    return;
+  }
+  if (!checkList(found, tools, "$.tools")) return;
+  const names = new Set<string>();
+  for (const [at, tool] of tools.entries()) {
+    const path = `$.tools[${at}]`;
+    if (!isJsonObject(tool) || tool["type"] !== "function") {
+      if (isJsonObject(tool)) checkText(found, tool["type"], `${path}.type`);
+      else found.add(path, "not an object");
+      continue;
+    }
+    checkShape(found, tool, path, toolShape);
+    if (checkText(found, tool["name"], `${path}.name`, functionName)) {
+      checkUnique(found, names, tool["name"], `${path}.name`);
+    }
+    if (tool["strict"] !== null && typeof tool["strict"] !== "boolean") {
+      found.add(`${path}.strict`, "neither true, false nor null");
+    }
+    if (tool["description"] !== undefined) {
+      checkText(found, tool["description"], `${path}.description`, { empty: "allowed" });
+    }
+    if (tool["parameters"] !== null) {
+      checkToolSchema(found, tool["parameters"], `${path}.parameters`, { properties: "required" });
+    }
+  }
+}
+
+const toolShape = shape("type name parameters strict", "description");
+
+function checkIds(found: Violations, input: readonly Json[]): void {
+  const ids = new Set<string>();
+  const calls = new Set<string>();
+  for (const [at, item] of input.entries()) {
+    if (!isJsonObject(item)) continue;
+    const { id, call_id: callId } = item as { id?: Json; call_id?: Json };
+    if (typeof id === "string") checkUnique(found, ids, id, `$.input[${at}].id`);
+    if (typeof callId === "string" && isCall(item)) {
+      checkUnique(found, calls, callId, `$.input[${at}].call_id`);
+    }
+  }
+}
+
+/** Each call has one output of its kind, before anybody else speaks. */
+function checkAnswers(found: Violations, input: readonly Json[]): void {
+  const open = new Map<string, string>();
+  let answering = false;
+  for (const [at, item] of input.entries()) {
+    if (!isJsonObject(item)) continue;
+    const kind = word(item["type"]);
+    const callId = word(item["call_id"]);
+    if (isOutput(item)) {
+      answering = true;
+      if (open.get(callId) !== kind) found.add(`$.input[${at}]`, `no open call ${callId}`);
+      open.delete(callId);
+    } else if (open.size > 0 && (answering || isUserMessage(item))) {
+      found.add(`$.input[${at}]`, `no output before it for ${[...open.keys()].join(", ")}`);
+      open.clear();
+    }
+    if (open.size === 0) answering = false;
+    if (isCall(item)) open.set(callId, `${kind}_output`);
+  }
+  if (open.size > 0) found.add("$.input", `no output for ${[...open.keys()].join(", ")}`);
+}
+
+/** Reasoning stands right before what it led to. */
+function checkReasoning(found: Violations, input: readonly Json[]): void {
+  for (const [at, item] of input.entries()) {
+    if (!isJsonObject(item) || item["type"] !== "reasoning") continue;
+    const next = input[at + 1];
+    if (!isJsonObject(next) || isUserMessage(next) || isOutput(next)) {
+      found.add(`$.input[${at}]`, "reasoning without its following item");
+    }
+  }
+}
+
+function checkEnds(found: Violations, input: readonly Json[]): void {
+  const last = input.at(-1);
+  if (isJsonObject(last) && !isUserMessage(last) && !isOutput(last)) {
+    found.add("$.input", "ends with the model");
+  }
+  const first = input.find((item) => !(isJsonObject(item) && isInstruction(item)));
+  if (!isJsonObject(first) || !isUserMessage(first)) {
+    found.add("$.input", "the first one to speak is not the user");
+  }
+}
+
+function isInstruction(item: JsonObject): boolean {
+  return item["role"] === "system" || item["role"] === "developer";
+}

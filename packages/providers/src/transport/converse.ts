@@ -1,0 +1,212 @@
+import type { Cause, Clock, ModelNotice } from "@millrace/core";
+import type { Framed, Framer, Framing } from "../framing/framing.ts";
+import type { StreamEnd } from "../protocol.ts";
+import type { ReplyEnd, ReplyReader } from "../reply.ts";
+import { Excerpt } from "./excerpt.ts";
+import type { Exchange, ExchangeEvents, ResponseHead, Send } from "./exchange.ts";
+import { openBody } from "./inflate.ts";
+import type { BodyDecoder } from "./inflate.ts";
+import { startVitals, watch } from "./timeouts.ts";
+import type { Timeouts, Vitals } from "./timeouts.ts";
+import { bodyFailure, isStream, retryAfter, statusFailure } from "./vendor-error.ts";
+
+export interface ConversationOptions<Event, State> {
+  readonly exchange: Exchange;
+  readonly send: Send;
+  readonly framing: Framing<Event>;
+  readonly reader: ReplyReader<Event, State>;
+  readonly timeouts: Timeouts;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly badEvents: "fail" | "skip";
+  readonly notify: (notice: ModelNotice) => void;
+}
+
+/** Sends one request and reads its reply to the end, whatever that is. Never rejects. */
+export async function converse<Event, State>(
+  options: ConversationOptions<Event, State>,
+): Promise<ReplyEnd> {
+  const { exchange, send, reader, timeouts, clock, signal, notify } = options;
+  const conversation = new Conversation(options);
+  const leave = (): void => conversation.finish({ kind: "aborted" });
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
+  send(exchange, conversation, conversation.socket);
+  const stalled = (silentMs: number): void => notify({ type: "stalled", silentMs });
+  const watched = watch(conversation.vitals, timeouts, clock, conversation.done, stalled).then(
+    (cause) => cause !== undefined && conversation.finish({ kind: "cut", cause }),
+  );
+  const end = await conversation.end;
+  signal.removeEventListener("abort", leave);
+  await watched;
+  return reader.end(end);
+}
+
+/** How long a vendor that has said everything gets to end its body, so that the connection can be used again. */
+const graceMs = 250;
+
+/** The state of one exchange: what came, and whether it is over. */
+class Conversation<Event, State> implements ExchangeEvents {
+  readonly vitals: Vitals;
+  readonly end: Promise<StreamEnd>;
+  readonly #options: ConversationOptions<Event, State>;
+  readonly #resolve: (end: StreamEnd) => void;
+  readonly #done = new AbortController();
+  readonly #socket = new AbortController();
+  readonly #framer: Framer<Event>;
+  /** The beginning of a body; all of one that is no stream. */
+  readonly #excerpt = new Excerpt();
+  #body: BodyDecoder | undefined;
+  #head: ResponseHead | undefined;
+  #events = 0;
+
+  constructor(options: ConversationOptions<Event, State>) {
+    const { promise, resolve } = Promise.withResolvers<StreamEnd>();
+    this.end = promise;
+    this.#resolve = resolve;
+    this.#options = options;
+    this.#framer = options.framing.open();
+    this.vitals = startVitals(options.clock.now());
+  }
+
+  /** Aborted when the reply is over. */
+  get done(): AbortSignal {
+    return this.#done.signal;
+  }
+
+  /** Aborted when the socket is to be given up. */
+  get socket(): AbortSignal {
+    return this.#socket.signal;
+  }
+
+  readonly finish = (end: StreamEnd): void => {
+    if (this.#done.signal.aborted) return;
+    this.#done.abort();
+    if (end.kind === "over") setTimeout(this.#giveUp, graceMs).unref();
+    else this.#giveUp();
+    this.#resolve(end);
+  };
+
+  readonly connected = (): void => this.#enter("waiting");
+
+  readonly responded = (head: ResponseHead): void => {
+    this.#enter("reading");
+    this.#head = head;
+    const encoding = head.decoded ? undefined : head.header("content-encoding");
+    const received = this.#isReadable() ? this.#take : this.#collect;
+    const opened = openBody(encoding, { received, ended: this.#close, failed: this.failed });
+    if ("code" in opened) this.finish({ kind: "cut", cause: opened });
+    else this.#body = opened;
+  };
+
+  readonly received = (bytes: Uint8Array): void => {
+    this.vitals.byteAt = this.#options.clock.now();
+    if (!this.#done.signal.aborted) this.#body?.write(bytes);
+  };
+
+  readonly ended = (): void => this.#body?.end();
+
+  readonly failed = (cause: Cause): void => {
+    // An error page that is cut is an error page all the same.
+    if (this.#head !== undefined && !this.#isReadable()) this.#close();
+    else this.finish({ kind: "cut", cause });
+  };
+
+  readonly #giveUp = (): void => {
+    this.#socket.abort();
+    this.#body?.close();
+  };
+
+  #enter(stage: Vitals["stage"]): void {
+    const now = this.#options.clock.now();
+    Object.assign(this.vitals, { stage, stageAt: now, byteAt: now, progressAt: now });
+  }
+
+  #isReadable(): boolean {
+    const { status = 0, header } = this.#head ?? {};
+    const type = header?.("content-type");
+    return status >= 200 && status < 300 && isStream(type, this.#options.framing.mediaType);
+  }
+
+  readonly #collect = (bytes: Uint8Array): void => {
+    if (!this.#excerpt.add(bytes)) this.#close();
+  };
+
+  readonly #take = (bytes: Uint8Array): void => {
+    if (this.#events === 0) this.#excerpt.add(bytes);
+    const framed = this.#framer.feed(bytes);
+    this.vitals.inEvent = framed.length === 0;
+    this.#read(framed);
+  };
+
+  /** The body is over, or as much of it as we want. */
+  readonly #close = (): void => {
+    if (this.#done.signal.aborted) return;
+    const cause = this.#judge();
+    if (cause !== undefined) return this.finish({ kind: "cut", cause });
+    this.#read(this.#framer.end());
+    this.finish({ kind: "eof" });
+  };
+
+  /** What is wrong with a body that is no stream, or that has nothing in it that one would have. */
+  #judge(): Cause | undefined {
+    const { status = 0, header = () => undefined } = this.#head ?? {};
+    const text = this.#excerpt.text();
+    if (status < 200 || status >= 300) {
+      const wait = retryAfter(header, this.#options.clock.now());
+      const requestId = header("request-id") ?? header("x-request-id");
+      return statusFailure(status, text, { retryAfterMs: wait, requestId });
+    }
+    return this.#events > 0
+      ? undefined
+      : bodyFailure(text, header("content-type"), this.#isReadable());
+  }
+
+  #read(framed: readonly Framed<Event>[]): void {
+    for (const each of framed) {
+      if (this.#done.signal.aborted) return;
+      this.#readOne(each);
+    }
+  }
+
+  #readOne(framed: Framed<Event>): void {
+    const { reader, notify, badEvents } = this.#options;
+    this.#events += 1;
+    switch (framed.kind) {
+      case "event": {
+        const progress = reader.take(framed.event);
+        if (progress === "moved") this.vitals.progressAt = this.vitals.byteAt;
+        else if (progress === "over") this.finish({ kind: "over" });
+        else if (progress === "unknown") notify(unknownEvent(framed.event));
+        return;
+      }
+      case "bad_event":
+        if (badEvents === "fail") return this.finish({ kind: "failed", cause: framed.cause });
+        return notify({ ...remark, code: "bad_event", message: framed.cause.message });
+      case "fault":
+        return this.finish({ kind: "failed", cause: framed.cause });
+      case "lossy":
+        return notify({
+          ...remark,
+          code: "lossy_text",
+          message: "bytes that are no UTF-8 were replaced",
+        });
+      case "alive":
+        return;
+      default:
+        framed satisfies never;
+    }
+  }
+}
+
+const remark = { type: "remark" } as const;
+
+function unknownEvent(event: unknown): ModelNotice {
+  const evidence = JSON.stringify(event).slice(0, 512).toWellFormed();
+  return {
+    ...remark,
+    code: "unknown_event",
+    message: "the vendor sent an event that is not known",
+    evidence,
+  };
+}

@@ -1,0 +1,102 @@
+import { Agent } from "undici";
+import type { Dispatcher } from "undici";
+import { networkFailure } from "./errors.ts";
+import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
+
+/**
+ * Sends over undici's dispatcher, which hands over bytes at a fifth of the price of `fetch`. HTTP/1.1
+ * only: over HTTP/2 one broken connection would end the replies of many sessions at once.
+ */
+export function dispatchSend(dispatcher?: Dispatcher): Send {
+  return (exchange, events, signal) => {
+    if (!signal.aborted) start(dispatcher ?? ownAgent(), exchange, events, signal);
+  };
+}
+
+let agent: Agent | undefined;
+
+/** One for the process, made when it is first needed. Its idle sockets don't keep a process alive. */
+function ownAgent(): Agent {
+  // All clocks are ours: undici's would end a model that thinks for five minutes.
+  agent ??= new Agent({
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 60_000 },
+  });
+  return agent;
+}
+
+function start(
+  dispatcher: Dispatcher,
+  { url, headers, body }: Exchange,
+  events: ExchangeEvents,
+  signal: AbortSignal,
+): void {
+  const { origin, pathname, search } = new URL(url);
+  let controller: Dispatcher.DispatchController | undefined;
+  let reading = false;
+  const pieces = new Pieces((bytes) => {
+    if (!signal.aborted) events.received(bytes);
+  });
+  const abort = (): void => controller?.abort(new Error("aborted"));
+  const over = (): void => {
+    signal.removeEventListener("abort", abort);
+    pieces.flush();
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  dispatcher.dispatch(
+    { origin, path: pathname + search, method: "POST", headers: { ...headers }, body },
+    {
+      onRequestStart: (given) => {
+        controller = given;
+        if (signal.aborted) abort();
+        else events.connected();
+      },
+      onResponseStart: (_, status, found) => {
+        if (signal.aborted || status < 200) return;
+        reading = true;
+        const header = (name: string): string | undefined => {
+          const value = found[name];
+          return Array.isArray(value) ? value.join(", ") : value;
+        };
+        events.responded({ status, header, decoded: false });
+      },
+      onResponseData: (_, bytes) => pieces.add(bytes),
+      onResponseEnd: () => {
+        over();
+        if (!signal.aborted) events.ended();
+      },
+      onResponseError: (_, error) => {
+        over();
+        if (!signal.aborted) events.failed(networkFailure(error, reading));
+      },
+    },
+  );
+}
+
+/**
+ * Puts together what one read of the socket brings: vendors send an HTTP chunk for each event, and
+ * decoding hundreds of small pieces costs several times what decoding them at once does. Nothing
+ * waits: a read's pieces are handed on as soon as the read is done.
+ */
+class Pieces {
+  readonly #take: (bytes: Uint8Array) => void;
+  #pieces: Uint8Array[] = [];
+
+  constructor(take: (bytes: Uint8Array) => void) {
+    this.#take = take;
+  }
+
+  add(bytes: Uint8Array): void {
+    if (this.#pieces.length === 0) queueMicrotask(this.flush);
+    this.#pieces.push(bytes);
+  }
+
+  readonly flush = (): void => {
+    const [first, ...others] = this.#pieces;
+    this.#pieces = [];
+    if (first === undefined) return;
+    this.#take(others.length === 0 ? first : Buffer.concat([first, ...others]));
+  };
+}

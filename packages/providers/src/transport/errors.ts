@@ -1,0 +1,51 @@
+import type { Cause } from "@millrace/core";
+import { failure } from "./failure.ts";
+import type { FailureCode } from "./failure.ts";
+
+const codeOfErrno: Readonly<Record<string, FailureCode>> = {
+  EAI_AGAIN: "connection_refused",
+  ECONNREFUSED: "connection_refused",
+  EHOSTUNREACH: "connection_refused",
+  ENETUNREACH: "connection_refused",
+  ENOTFOUND: "connection_refused",
+  ETIMEDOUT: "connect_timeout",
+  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
+  UND_ERR_HEADERS_OVERFLOW: "protocol",
+};
+
+/**
+ * The cause for an error of a socket or of an HTTP client. `reading`: the answer had begun. An end
+ * that is orderly for TCP and too early for HTTP is a truncation; all else that breaks is a reset.
+ */
+export function networkFailure(error: unknown, reading: boolean): Cause {
+  const { code, message, name } = innermost(error);
+  const known = codeOfErrno[code];
+  if (known !== undefined) return failure(known, `no connection: ${message}`, { error: code });
+  if (name === "HTTPParserError" && !endedEarly.has(code)) {
+    return failure("protocol", `the vendor does not speak HTTP: ${message}`, { error: code });
+  }
+  if (reading && (endedEarly.has(code) || message === "terminated")) {
+    const text = `the body ended before its own framing said so: ${message}`;
+    return failure("truncated_transport", text, { error: code });
+  }
+  return failure("connection_reset", `the connection broke: ${message}`, { error: code });
+}
+
+const endedEarly: ReadonlySet<string> = new Set([
+  "UND_ERR_SOCKET",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+  "HPE_INVALID_EOF_STATE",
+]);
+
+/** Clients wrap the error that tells most. */
+function innermost(error: unknown): {
+  readonly code: string;
+  readonly message: string;
+  readonly name: string;
+} {
+  let current = error;
+  while (current instanceof Error && current.cause instanceof Error) current = current.cause;
+  if (!(current instanceof Error)) return { code: "", message: String(current), name: "" };
+  const code = "code" in current && typeof current.code === "string" ? current.code : "";
+  return { code, message: current.message, name: current.name };
+}

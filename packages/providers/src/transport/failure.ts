@@ -1,0 +1,150 @@
+import type { Cause, Json } from "@millrace/core";
+
+/** What went wrong between us and a vendor. Closed: whoever retries or shows it branches on these. */
+export type FailureCode =
+  // On the way.
+  | "connect_timeout"
+  | "first_byte_timeout"
+  | "idle_timeout"
+  | "request_timeout"
+  /** Bytes of one event come, and it never ends. */
+  | "event_timeout"
+  /** The vendor is alive and makes no progress. */
+  | "stalled"
+  | "connection_refused"
+  | "connection_reset"
+  /** The body ended before its own framing said so. */
+  | "truncated_transport"
+  | "redirect_refused"
+  | "unexpected_content_type"
+  | "not_a_stream"
+  | "bad_encoding"
+  | "body_too_large"
+  | "event_too_large"
+  | "bad_json"
+  // What the vendor answered, by status or in the stream.
+  | "bad_request"
+  | "unauthorized"
+  | "forbidden"
+  | "not_found"
+  | "request_too_large"
+  | "context_overflow"
+  | "quota_exceeded"
+  | "rate_limited"
+  | "overloaded"
+  | "server_error"
+  | "provider_error"
+  | "malformed_call"
+  // What the vendor's protocol does not allow.
+  | "protocol"
+  | "too_many_parts"
+  | "unknown_stop"
+  /** The bytes ended, and nothing in them said that the reply was whole. */
+  | "truncated"
+  /** There is no key to send. */
+  | "missing_key"
+  /** The caller's own `fetch` or `auth` threw. */
+  | "hook_failed";
+
+/** Failures that may pass if the same request is sent again. The one table for that. */
+const passing: ReadonlySet<string> = new Set<FailureCode>([
+  "connect_timeout",
+  "first_byte_timeout",
+  "idle_timeout",
+  "event_timeout",
+  "stalled",
+  "connection_refused",
+  "connection_reset",
+  "truncated_transport",
+  "truncated",
+  "bad_json",
+  "rate_limited",
+  "overloaded",
+  "server_error",
+  "malformed_call",
+]);
+
+export function failure(code: FailureCode, message: string, evidence?: Json): Cause {
+  const cause = { code, message, retryable: passing.has(code) };
+  return evidence === undefined ? cause : { ...cause, evidence };
+}
+
+/** What a status other than 2xx means. Redirects are not followed: the key would go with them. */
+export function codeOfStatus(status: number): FailureCode {
+  if (status >= 300 && status < 400) return "redirect_refused";
+  switch (status) {
+    case 401:
+      return "unauthorized";
+    case 402:
+      return "quota_exceeded";
+    case 403:
+      return "forbidden";
+    case 404:
+      return "not_found";
+    case 408:
+    case 409:
+    case 425:
+      return "server_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limited";
+    case 503:
+    case 529:
+      return "overloaded";
+    default:
+      return status >= 500 ? "server_error" : "bad_request";
+  }
+}
+
+/** Vendors' own names of errors, in a stream or in the body of a status. */
+const namesOf: Partial<Record<FailureCode, string>> = {
+  bad_request: [
+    "bio_policy data_residency_mismatch empty_image_file failed_to_download_image",
+    "image_content_policy_violation image_file_not_found image_file_too_large",
+    "image_parse_error image_too_large image_too_small invalid_argument",
+    "invalid_base64_image invalid_encrypted_content invalid_image invalid_image_format",
+    "invalid_image_mode invalid_image_url invalid_prompt invalid_request_error",
+    "unsupported_image_media_type",
+  ].join(" "),
+  context_overflow: "context_length_exceeded",
+  forbidden: "permission_denied permission_error",
+  not_found: "model_not_found not_found not_found_error",
+  overloaded: "overloaded overloaded_error server_is_overloaded unavailable",
+  quota_exceeded: "billing_error insufficient_quota usage_limit_reached usage_not_included",
+  rate_limited: "rate_limit_error rate_limit_exceeded resource_exhausted slow_down",
+  request_too_large: "request_too_large",
+  server_error: [
+    "api_error deadline_exceeded internal internal_error internal_server_error server_error",
+    "timeout_error vector_store_timeout",
+  ].join(" "),
+  unauthorized: "authentication_error invalid_api_key unauthenticated",
+};
+
+const codeOfName: ReadonlyMap<string, FailureCode> = new Map(
+  Object.entries(namesOf).flatMap(([code, names]) =>
+    names.split(/\s+/).map((name) => [name, code as FailureCode] as const),
+  ),
+);
+
+/**
+ * The cause for an error object that a vendor sent. `names` are what it calls the error, the most
+ * telling first: a code, a type, a status word, or an HTTP status as a number.
+ */
+export function vendorFailure(
+  names: readonly (Json | undefined)[],
+  message: string,
+  evidence: Json,
+): Cause {
+  for (const name of names) {
+    if (typeof name === "number" && name >= 300 && name < 600) {
+      return failure(codeOfStatus(name), message, evidence);
+    }
+    if (typeof name !== "string") continue;
+    const code = /^[345]\d\d$/.test(name)
+      ? codeOfStatus(Number(name))
+      : codeOfName.get(name.toLowerCase());
+    if (code !== undefined) return failure(code, message, evidence);
+  }
+  return failure("provider_error", message, evidence);
+}

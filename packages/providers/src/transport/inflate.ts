@@ -1,0 +1,53 @@
+import { createGunzip } from "node:zlib";
+import type { Cause } from "@millrace/core";
+import { failure } from "./failure.ts";
+
+/** Takes a body's bytes and gives them on, decoded. */
+export interface BodyDecoder {
+  readonly write: (bytes: Uint8Array) => void;
+  readonly end: () => void;
+  readonly close: () => void;
+}
+
+export interface DecodedBody {
+  readonly received: (bytes: Uint8Array) => void;
+  readonly ended: () => void;
+  readonly failed: (cause: Cause) => void;
+}
+
+/** The most that a compressed body may come to. */
+const inflatedLimit = 64 * 1024 * 1024;
+
+/**
+ * The decoder for a content encoding, or the cause why there is none. We ask for none at all; some
+ * proxies compress all the same. One layer of gzip is undone, and a chain of them is refused.
+ */
+export function openBody(encoding: string | undefined, body: DecodedBody): BodyDecoder | Cause {
+  const name = (encoding ?? "").trim().toLowerCase();
+  if (name === "" || name === "identity") {
+    return { write: body.received, end: body.ended, close: () => undefined };
+  }
+  if (name !== "gzip" && name !== "x-gzip") {
+    const evidence = { encoding: name.slice(0, 100) };
+    return failure("bad_encoding", "the vendor compressed its answer in an unknown way", evidence);
+  }
+  let size = 0;
+  const gunzip = createGunzip({ flush: 2 });
+  gunzip.on("data", (bytes: Buffer) => {
+    size += bytes.length;
+    if (size <= inflatedLimit) return body.received(bytes);
+    gunzip.destroy();
+    body.failed(failure("body_too_large", `the body is larger than ${inflatedLimit} bytes`));
+  });
+  gunzip.on("end", body.ended);
+  gunzip.on("error", (error: NodeJS.ErrnoException) => {
+    const cut = error.code === "Z_BUF_ERROR";
+    const code = cut ? "truncated_transport" : "bad_encoding";
+    body.failed(failure(code, `the compressed body can't be read: ${error.message}`));
+  });
+  return {
+    write: (bytes) => void gunzip.write(Buffer.from(bytes)),
+    end: () => void gunzip.end(),
+    close: () => void gunzip.destroy(),
+  };
+}

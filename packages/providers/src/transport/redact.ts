@@ -1,0 +1,30 @@
+/** What stands before a key is no letter of a base64 text. */
+export const beforeSecret: string = "(?<![A-Za-z0-9+/_-])";
+
+/** Words with hyphens are no keys. Keys of this length have a digit. */
+const digit = "(?=[-_A-Za-z0-9]*[0-9])";
+
+/** What keys of vendors look like. The one list of them. */
+export const secrets: RegExp = new RegExp(
+  [
+    `${beforeSecret}(?:sk|pk|rk|xai|gsk|csk|pplx|nvapi|glpat)[-_]${digit}[-_A-Za-z0-9]{16,}`,
+    `${beforeSecret}(?:ghp|gho|hf|r8|fw|tgp)_${digit}[A-Za-z0-9]{20,}`,
+    `${beforeSecret}AIza[-_A-Za-z0-9]{30,}`,
+    `${beforeSecret}ya29\\.[-_A-Za-z0-9.]{16,}`,
+    `${beforeSecret}(?:AKIA|ASIA)[A-Z0-9]{16}`,
+    `${beforeSecret}eyJ[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{8,}`,
+    "(?<=\\b[Bb]earer )[-_A-Za-z0-9.~+/=]{16,}",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----",
+  ].join("|"),
+  "gs",
+);
+
+/** A vendor's own words for a message or a log: short, on one line, and without keys. */
+export function excerpt(text: string, length = 512): string {
+  return text
+    .slice(0, length * 2)
+    .replaceAll(secrets, "[redacted]")
+    .replaceAll(/\p{Cc}/gu, " ")
+    .slice(0, length)
+    .toWellFormed();
+}

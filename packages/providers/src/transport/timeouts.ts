@@ -1,0 +1,111 @@
+import type { Cause, Clock } from "@millrace/core";
+import { failure } from "./failure.ts";
+
+/** How long each stage of a request may take, in milliseconds. `Infinity` switches a clock off. */
+export interface Timeouts {
+  /** Until the connection stands. */
+  readonly connect: number;
+  /** From there to the status and headers. */
+  readonly firstByte: number;
+  /** Without any byte, keep-alives included. */
+  readonly idle: number;
+  /** Without progress, whatever bytes come, until `stalled` is reported. */
+  readonly stallNotice: number;
+  /** Without progress until the request is ended. */
+  readonly stall: number;
+  /** All in all. */
+  readonly request: number;
+}
+
+/** Models think in silence for minutes, so only the clocks for the network are short. */
+export const defaultTimeouts: Timeouts = {
+  connect: 10_000,
+  firstByte: 300_000,
+  idle: 300_000,
+  stallNotice: 20_000,
+  stall: 600_000,
+  request: 3_600_000,
+};
+
+/** Where a request stands. The reader of the bytes moves it on; the watch only looks. */
+export interface Vitals {
+  stage: "connecting" | "waiting" | "reading";
+  stageAt: number;
+  byteAt: number;
+  progressAt: number;
+  /** Bytes came that do not make a whole event yet. */
+  inEvent: boolean;
+}
+
+export function startVitals(now: number): Vitals {
+  return { stage: "connecting", stageAt: now, byteAt: now, progressAt: now, inEvent: false };
+}
+
+/**
+ * Watches one request until the signal is aborted, and returns what is to end it, if anything. One
+ * sleep at a time, however many bytes come: a timer for each chunk would cost more than the chunk.
+ */
+export async function watch(
+  vitals: Vitals,
+  timeouts: Timeouts,
+  clock: Clock,
+  signal: AbortSignal,
+  stalled: (silentMs: number) => void,
+): Promise<Cause | undefined> {
+  const begunAt = clock.now();
+  // No deadline is nearer than this when its stage begins, so it is never slept through.
+  const { request: _, ...stages } = timeouts;
+  const step = Math.max(1, Math.min(maxSleep, ...Object.values(stages)));
+  let noticedAt = Number.NaN;
+  for (;;) {
+    const now = clock.now();
+    const cause = exceeded(vitals, timeouts, now, begunAt);
+    if (cause !== undefined) return cause;
+    const silent = now - vitals.progressAt;
+    if (vitals.stage === "reading" && silent >= timeouts.stallNotice) {
+      if (noticedAt !== vitals.progressAt) stalled(silent);
+      noticedAt = vitals.progressAt;
+    }
+    const next = Math.min(...deadlines(vitals, timeouts, begunAt).filter((at) => at > now));
+    await clock.sleep(Math.min(next - now, step), signal);
+    if (signal.aborted) return undefined;
+  }
+}
+
+/** Timers hold 31 bits. */
+const maxSleep = 2 ** 31 - 1;
+
+function deadlines(vitals: Vitals, timeouts: Timeouts, begunAt: number): readonly number[] {
+  const { stage, stageAt, byteAt, progressAt } = vitals;
+  const whole = begunAt + timeouts.request;
+  if (stage === "connecting") return [whole, stageAt + timeouts.connect];
+  if (stage === "waiting") return [whole, stageAt + timeouts.firstByte];
+  const { idle, stall, stallNotice } = timeouts;
+  return [whole, byteAt + idle, progressAt + stall, progressAt + stallNotice];
+}
+
+function exceeded(
+  vitals: Vitals,
+  timeouts: Timeouts,
+  now: number,
+  begunAt: number,
+): Cause | undefined {
+  const { stage, stageAt, byteAt, progressAt, inEvent } = vitals;
+  if (now - begunAt >= timeouts.request) {
+    return failure("request_timeout", `the request took longer than ${timeouts.request} ms`);
+  }
+  if (stage === "connecting" && now - stageAt >= timeouts.connect) {
+    return failure("connect_timeout", `no connection within ${timeouts.connect} ms`);
+  }
+  if (stage === "waiting" && now - stageAt >= timeouts.firstByte) {
+    return failure("first_byte_timeout", `no answer within ${timeouts.firstByte} ms`);
+  }
+  if (stage !== "reading") return undefined;
+  if (now - byteAt >= timeouts.idle) {
+    return failure("idle_timeout", `no byte for ${timeouts.idle} ms`);
+  }
+  if (now - progressAt < timeouts.stall) return undefined;
+  return inEvent
+    ? failure("event_timeout", `one event took longer than ${timeouts.stall} ms`)
+    : failure("stalled", `the vendor is alive, and nothing came for ${timeouts.stall} ms`);
+}
