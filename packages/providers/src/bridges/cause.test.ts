@@ -55,7 +55,7 @@ describe("the cause of an error that a framework reports", () => {
   });
 
   test("names no key that the error holds", () => {
-    const responseBody = '{"error":{"message":"wrong key sk-abcdefghijklmnopqrstuvwxyz"}}';
+    const responseBody = '{"error":{"message":"wrong key sk-abcdefgh1jklmnopqrstuvwxyz"}}';
 
     const cause = JSON.stringify(causeOf(answered(401, { responseBody }), false));
 

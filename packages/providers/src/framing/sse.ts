@@ -60,6 +60,7 @@ export function sseFraming({
 }
 
 const alive: Framed<VendorEvent> = { kind: "alive" };
+const openBracket = 0x5b;
 
 function readEvent(
   { event, data }: EventSourceMessage,
@@ -67,7 +68,7 @@ function readEvent(
 ): Framed<VendorEvent> {
   if (data === "") return alive;
   const name = event ?? "";
-  if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
+  if (data.charCodeAt(0) === openBracket && data.trim() === "[DONE]") {
     return { kind: "event", event: { name, data: undefined } };
   }
   try {

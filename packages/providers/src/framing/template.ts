@@ -9,7 +9,9 @@ import type { Json, JsonObject } from "@millrace/core";
  */
 export class TemplateReader {
   readonly #templates: Template[] = [];
-  #last = 0;
+  #learned = 0;
+  /** The one that matched last. */
+  #last: Template | undefined;
   #previous: string | undefined;
   /** Looking for a template costs a little, so a stream without any is soon left alone. */
   #patience = 64;
@@ -22,30 +24,43 @@ export class TemplateReader {
     return value;
   }
 
-  /** Tries the template that matched last and those behind it: parallel calls take turns. */
+  /** What came behind a template mostly comes behind it again: parallel calls take turns. */
   #find(text: string): JsonObject | undefined {
-    const count = this.#templates.length;
-    for (let turn = 0; turn < count; turn += 1) {
-      const at = (this.#last + turn) % count;
-      const value = fill(this.#templates[at] as Template, text);
+    const likely = this.#last === undefined ? undefined : this.#templates[this.#last.next];
+    if (likely === undefined) return undefined; // there are none yet
+    const value = fill(likely, text);
+    if (value === undefined) return this.#search(text, likely);
+    this.#last = likely;
+    return value;
+  }
+
+  #search(text: string, tried: Template): JsonObject | undefined {
+    for (let at = 0; at < this.#templates.length; at += 1) {
+      const template = this.#templates[at] as Template;
+      const value = template === tried ? undefined : fill(template, text);
       if (value === undefined) continue;
-      // With one template it is the same one again; with several it is often the next.
-      this.#last = count < 3 ? at : (at + 1) % count;
+      this.#follow(template, at);
       return value;
     }
     return undefined;
   }
 
+  #follow(template: Template, at: number): void {
+    if (this.#last !== undefined) this.#last.next = at;
+    this.#last = template;
+  }
+
   #learn(text: string): void {
     const holes = this.#previous === undefined ? undefined : differences(this.#previous, text);
     this.#previous = text;
-    const template = holes === undefined ? undefined : compile(text, holes);
+    const at = this.#learned % mostTemplates;
+    const template = holes === undefined ? undefined : compile(text, holes, at);
     if (template === undefined) this.#patience -= 1;
     else {
       this.#patience += 8;
-      this.#last = this.#templates.length;
-      this.#templates.push(template);
-      if (this.#templates.length > mostTemplates) this.#templates.shift();
+      this.#learned += 1;
+      this.#templates[at] = template; // in the place of the oldest, if all are taken
+      this.#follow(template, at);
     }
   }
 }
@@ -57,6 +72,10 @@ interface Template {
   readonly pieces: readonly string[];
   readonly kinds: readonly Hole["kind"][];
   readonly build: Build;
+  /** What stands in the holes of the text at hand. One list for all texts: nothing keeps it. */
+  readonly values: Json[];
+  /** Where the template stands that matched behind this one, the last time; at first itself. */
+  next: number;
 }
 
 /** Makes the document from what stands in its holes. What is on no way to a hole is shared by all. */
@@ -70,47 +89,60 @@ interface Hole {
 }
 
 /** The value of a text that fits a template, or nothing. */
-function fill({ pieces, kinds, build }: Template, text: string): JsonObject | undefined {
-  const first = pieces[0] as string;
-  // Not `startsWith`: the engine goes through that letter by letter, and compares slices at once.
-  if (text.slice(0, first.length) !== first) return undefined;
-  const values: Json[] = [];
-  let at = first.length;
-  for (let hole = 0; hole < kinds.length; hole += 1) {
-    const piece = pieces[hole + 1] as string;
-    const isLast = hole === kinds.length - 1;
-    // The last piece is at the end of the text; before it, a hole ends where the next piece begins.
-    const end = isLast ? text.length - piece.length : text.indexOf(piece, at);
-    if (end < at || (isLast && text.slice(end) !== piece)) return undefined;
-    const content = text.slice(at, end);
-    const value = kinds[hole] === "string" ? stringOf(content) : integerOf(content);
+function fill({ pieces, kinds, build, values }: Template, text: string): JsonObject | undefined {
+  let at = 0;
+  for (let hole = 0; hole < pieces.length; hole += 1) {
+    const piece = pieces[hole] as string;
+    const start = at + piece.length;
+    // Not `startsWith`: the engine goes through that letter by letter, and compares slices at once.
+    if (text.slice(at, start) !== piece) return undefined;
+    if (hole === kinds.length)
+      return start === text.length ? (build(values) as JsonObject) : undefined;
+    at = kinds[hole] === "string" ? endOfPlain(text, start) : endOfDigits(text, start);
+    let value: Json | undefined;
+    if (kinds[hole] === "number") value = integerOf(text.slice(start, at));
+    else if (text.charCodeAt(at) === quote) value = text.slice(start, at);
+    else {
+      at = endOfString(text, at);
+      value = unescaped(text.slice(start - 1, at + 1));
+    }
     if (value === undefined) return undefined;
-    values.push(value);
-    at = end + piece.length;
+    values[hole] = value;
   }
-  return build(values) as JsonObject;
+  return undefined;
 }
 
-/** What stands between two quotes, if it is exactly one string. */
-function stringOf(content: string): string | undefined {
-  if (!notPlain.test(content)) return content;
-  if (!content.includes("\\")) return undefined;
+/** Where a string ends, or has something in it that does not stand for itself. */
+function endOfPlain(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code >= space; code = text.charCodeAt(at)) {
+    if (code === quote || code === backslash) return at;
+    at += 1;
+  }
+  return at;
+}
+
+function endOfDigits(text: string, start: number): number {
+  let at = start;
+  while (isDigit(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** The string that a literal says, if it is one. */
+function unescaped(literal: string): string | undefined {
   try {
-    return parseJsonText(`"${content}"`) as string;
+    // oxlint-disable-next-line no-restricted-properties -- A literal that ends at its only bare quote has no key in it.
+    return JSON.parse(literal) as string;
   } catch {
-    return undefined; // it holds a quote of its own, or ends in half an escape
+    return undefined; // a control character, or an escape that JSON does not know
   }
 }
 
-function integerOf(content: string): number | undefined {
-  return plainInteger.test(content) ? Number(content) : undefined;
+/** A number that needs no rounding, if it is written as JSON wants it. */
+function integerOf(digits: string): number | undefined {
+  const isPlain = digits.length === 1 || (digits.length < 16 && digits.charCodeAt(0) > zero);
+  return isPlain ? Number(digits) : undefined;
 }
-
-/** What would end a string, escape something in it, or not be allowed in it. */
-// oxlint-disable-next-line no-control-regex -- JSON forbids these in strings, so they must be seen.
-const notPlain = /["\\\u0000-\u001f]/;
-/** Written as JSON writes a number that needs no rounding. */
-const plainInteger = /^(?:0|[1-9]\d{0,14})$/;
 
 /** Where `text` differs from `earlier`, if only in strings and numbers. Both are known to be JSON. */
 function differences(earlier: string, text: string): readonly Hole[] | undefined {
@@ -147,21 +179,24 @@ function differences(earlier: string, text: string): readonly Hole[] | undefined
 const mostHoles = 4;
 const quote = 0x22;
 const backslash = 0x5c;
+const space = 0x20;
+const zero = 0x30;
 
 function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+  return code >= zero && code <= 0x39;
 }
 
+/** The quote that ends a string, or the end of a text that has none. */
 function endOfString(text: string, start: number): number {
   let at = start;
-  for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
-    at += code === backslash ? 2 : 1;
+  while (at < text.length && text.charCodeAt(at) !== quote) {
+    at += text.charCodeAt(at) === backslash ? 2 : 1;
   }
   return at;
 }
 
 /** The template for a text and its holes, or nothing if one of them is no value of its own. */
-function compile(text: string, holes: readonly Hole[]): Template | undefined {
+function compile(text: string, holes: readonly Hole[], next: number): Template | undefined {
   // Text that may hold what looks like a mark of ours, spelled out or escaped.
   if (text.includes("\u2063") || text.includes("\\u")) return undefined;
   const pieces: string[] = [];
@@ -188,8 +223,8 @@ function compile(text: string, holes: readonly Hole[]): Template | undefined {
   }
   const found = new Set<number>();
   const build = isJsonObject(document) ? builderOf(document, found) : undefined;
-  const isComplete = build !== undefined && found.size === holes.length;
-  return isComplete ? { pieces, kinds: holes.map(({ kind }) => kind), build } : undefined;
+  if (build === undefined || found.size < holes.length) return undefined;
+  return { pieces, kinds: holes.map(({ kind }) => kind), build, values: [], next };
 }
 
 function markOf(hole: number | ""): string {
@@ -197,24 +232,20 @@ function markOf(hole: number | ""): string {
 }
 
 /** What makes a node anew, or nothing if no hole is below it. Marks the holes as found. */
-function builderOf(node: Json, found: Set<number>): Build | undefined {
+function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined {
   if (typeof node === "string") return holeOf(node, found);
   if (typeof node !== "object" || node === null) return undefined;
   const changed = Object.entries(node).flatMap(([key, value]: [string, Json]) => {
-    const build = builderOf(value, found);
+    const build = builderOf(value, found, depth + 1);
     return build === undefined ? [] : [{ key, build }];
   });
   const [first, ...others] = changed;
   if (first === undefined) return undefined;
   if (others.length > 0) return copier(node, changed);
   // Mostly there is one way down, through lists of one: those are made without a loop.
-  const { key, build } = first;
-  if (!isJsonObject(node)) return node.length === 1 ? listOfOne(build) : copier(node, changed);
-  return (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  };
+  if (!isJsonObject(node)) return node.length === 1 ? listOfOne(first.build) : copier(node, changed);
+  const make = makers[depth % makers.length] as Make;
+  return make(node, first.key, first.build);
 }
 
 function holeOf(text: string, found: Set<number>): Build | undefined {
@@ -227,6 +258,46 @@ function holeOf(text: string, found: Set<number>): Build | undefined {
 function listOfOne(build: Build): Build {
   return (values) => [build(values)];
 }
+
+type Make = (node: JsonObject, key: string, build: Build) => Build;
+
+const makers: readonly Make[] = [
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+  (node, key, build) => (values) => {
+    const copy: Record<string, Json> = { ...node };
+    copy[key] = build(values);
+    return copy;
+  },
+];
 
 function copier(
   node: JsonObject | readonly Json[],

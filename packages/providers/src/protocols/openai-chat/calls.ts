@@ -103,15 +103,19 @@ function findCall(state: OpenAiChatState, entry: CallEntry): Call | undefined {
 }
 
 function findByIndex(state: OpenAiChatState, active: Call, entry: CallEntry): Call | undefined {
-  const known =
-    active.index === entry.index
-      ? active
-      : callsOf(state).findLast(({ index }) => index === entry.index);
+  const known = active.index === entry.index ? active : lastOfIndex(state.tools, entry.index);
   if (known !== undefined) return goesOn(known, entry) ? known : undefined;
   if (entry.name !== "") return undefined;
   // The index changed behind the call's first chunk.
   if (entry.id !== "") return callsOf(state).findLast(({ given }) => given === entry.id);
   return unfinished(state, active);
+}
+
+/** A call's index never changes, so none but the one that is found has to be as it stands now. */
+function lastOfIndex({ calls }: ToolState, index: number | undefined): Call | undefined {
+  let at = calls.length - 1;
+  while (at >= 0 && calls[at]?.index !== index) at -= 1;
+  return calls[at];
 }
 
 function findById(state: OpenAiChatState, active: Call, entry: CallEntry): Call | undefined {

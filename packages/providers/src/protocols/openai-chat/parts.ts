@@ -144,7 +144,10 @@ export function withCall(state: OpenAiChatState, call: Call): OpenAiChatState {
   if (active === undefined || active.at === call.at) {
     return { ...state, tools: { ...tools, active: call } };
   }
-  return { ...state, tools: { ...tools, calls: calls.with(active.at, active), active: call } };
+  // Not `with`, which costs three times as much.
+  const moved = calls.slice();
+  moved[active.at] = active;
+  return { ...state, tools: { ...tools, calls: moved, active: call } };
 }
 
 /** Begins calls whose name was not known to be whole. Another part begins, so they are. */
