@@ -6,6 +6,7 @@ import {
   retryDelay,
 } from "@millrace/core";
 import type {
+  Cause,
   Clock,
   DraftLimits,
   JsonObject,
@@ -21,6 +22,7 @@ import { systemClock } from "@millrace/core/reference";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
+import { legalName } from "./protocols/prepare.ts";
 import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
@@ -119,6 +121,8 @@ class Asking<Event, State> {
   }
 
   async run(): Promise<ReplyEnd> {
+    const refused = (this.#request.tools ?? []).find(({ name }) => !legalName.test(name));
+    if (refused !== undefined) return { stop: "failed", cause: nameFailure(refused.name) };
     const { retry, price, random = Math.random } = this.#options;
     const policy = { ...defaultRetryPolicy, ...(retry === false ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
@@ -209,6 +213,12 @@ class Asking<Event, State> {
 }
 
 const dispatch = dispatchSend();
+
+/** What all vendors take. A name that was changed on its way out could not be found again. */
+function nameFailure(name: string): Cause {
+  const message = `no vendor takes the tool name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
+  return failure("bad_request", message);
+}
 
 function callIdsOf(transcript: Transcript): ReadonlySet<string> {
   const ids = new Set<string>();

@@ -213,7 +213,8 @@ export function resultText(result: ToolResultPart): string {
 }
 
 const legalId = /^[a-zA-Z0-9_-]{1,40}$/;
-const legalName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+/** Names of tools that every vendor takes. */
+export const legalName: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
 /** Gives calls ids and names that every vendor takes. Results follow the latest call of their id. */
 class CallNames {
