@@ -235,15 +235,17 @@ function markOf(hole: number | ""): string {
 function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined {
   if (typeof node === "string") return holeOf(node, found);
   if (typeof node !== "object" || node === null) return undefined;
-  const changed = Object.entries(node).flatMap(([key, value]: [string, Json]) => {
-    const build = builderOf(value, found, depth + 1);
+  const below = isJsonObject(node) ? depth + 1 : depth;
+  const changes = Object.entries(node).flatMap(([key, value]: [string, Json]) => {
+    const build = builderOf(value, found, below);
     return build === undefined ? [] : [{ key, build }];
   });
-  const [first, ...others] = changed;
+  const [first, ...others] = changes;
   if (first === undefined) return undefined;
-  if (others.length > 0) return copier(node, changed);
+  if (others.length > 0) return copier(node, changes);
   // Mostly there is one way down, through lists of one: those are made without a loop.
-  if (!isJsonObject(node)) return node.length === 1 ? listOfOne(first.build) : copier(node, changed);
+  if (!isJsonObject(node))
+    return node.length === 1 ? listOfOne(first.build) : copier(node, changes);
   const make = makers[depth % makers.length] as Make;
   return make(node, first.key, first.build);
 }
@@ -261,51 +263,30 @@ function listOfOne(build: Build): Build {
 
 type Make = (node: JsonObject, key: string, build: Build) => Build;
 
+/**
+ * One function five times. At each place in the code the engine remembers up to four shapes of objects
+ * that were copied there, and copies others at a third of the speed; so each depth has its own place.
+ */
 const makers: readonly Make[] = [
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
-  (node, key, build) => (values) => {
-    const copy: Record<string, Json> = { ...node };
-    copy[key] = build(values);
-    return copy;
-  },
+  (node, key, build) => (values) => changed({ ...node }, key, build(values)),
+  (node, key, build) => (values) => changed({ ...node }, key, build(values)),
+  (node, key, build) => (values) => changed({ ...node }, key, build(values)),
+  (node, key, build) => (values) => changed({ ...node }, key, build(values)),
+  (node, key, build) => (values) => changed({ ...node }, key, build(values)),
 ];
+
+function changed(copy: Record<string, Json>, key: string, value: Json): Json {
+  copy[key] = value;
+  return copy;
+}
 
 function copier(
   node: JsonObject | readonly Json[],
-  changed: readonly { readonly key: string; readonly build: Build }[],
+  changes: readonly { readonly key: string; readonly build: Build }[],
 ): Build {
   return (values) => {
     const copy = (isJsonObject(node) ? { ...node } : node.slice()) as Record<string, Json>;
-    for (const { key, build } of changed) copy[key] = build(values);
+    for (const { key, build } of changes) copy[key] = build(values);
     return copy;
   };
 }

@@ -1,5 +1,5 @@
 // Records what a vendor answers, until it is stopped:
-//   node src/serve/record.ts --target https://api.openai.com --out recordings --protocol openai-chat
+//   node packages/providers/src/serve/record.ts --target https://api.openai.com --out recordings --protocol openai-chat
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { startRecorder } from "./recorder.ts";
