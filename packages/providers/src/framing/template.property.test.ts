@@ -70,6 +70,8 @@ const shapes = [
   '"@"',
   '{"a":#.5,"b":-#,"c":1e#}',
   '{"a":"@"',
+  '{"a":"@"}@',
+  '{"a":#}#',
 ];
 
 /** A text of a shape, with each place filled anew or, mostly, as before. */

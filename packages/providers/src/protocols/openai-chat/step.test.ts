@@ -288,6 +288,18 @@ describe("calls", () => {
     expect(operations).toMatchObject([{ op: "begin_part", tool: "look" }]);
   });
 
+  test("a fragment under an index that several calls have belongs to the last of them", () => {
+    const events = [
+      entry({ index: 0, ...begin("f", "{", "a") }),
+      entry({ index: 0, ...begin("g", "{", "b") }),
+      entry({ index: 1, ...begin("h", "{", "c") }),
+      entry({ index: 0, function: { arguments: '"x":1}' } }),
+      chunk({}, "tool_calls"),
+    ];
+
+    expect(partsOf(openAiChat, events)).toEqual(["a:f({)", 'b:g({"x":1})', "c:h({)"]);
+  });
+
   test("a name that others go on from waits for its end", () => {
     const events = [entry(begin("look")), entry(begin("_up", "{}")), chunk({}, "tool_calls")];
 

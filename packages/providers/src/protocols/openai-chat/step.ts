@@ -142,7 +142,10 @@ function takeReasoning(state: State, operations: Operation[], delta: JsonObject)
   return { ...next, details: addDetails(next.details, pieces) };
 }
 
-/** Most chunks have none of the fields. Named one by one, since a look by a variable costs ten times as much. */
+/**
+ * Most chunks have none of the fields. Named one by one, since looking them up by a variable costs ten
+ * times as much.
+ */
 function mayReason(delta: JsonObject): boolean {
   return (
     delta["reasoning_content"] !== undefined ||
