@@ -160,7 +160,7 @@ class Asking<Event, State> {
       clock: this.#clock,
       signal: this.#writer.signal,
       badEvents,
-      notify: this.#notify,
+      notify: this.#request.notify === undefined ? undefined : this.#notify,
     });
     return { end, started: reader.started };
   }

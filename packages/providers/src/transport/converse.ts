@@ -19,7 +19,8 @@ export interface ConversationOptions<Event, State> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly badEvents: "fail" | "skip";
-  readonly notify: (notice: ModelNotice) => void;
+  /** Left out when nobody listens: some notices cost as much as their event. */
+  readonly notify: ((notice: ModelNotice) => void) | undefined;
 }
 
 /** Sends one request and reads its reply to the end, whatever that is. Never rejects. */
@@ -32,7 +33,7 @@ export async function converse<Event, State>(
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
   send(exchange, conversation, conversation.socket);
-  const stalled = (silentMs: number): void => notify({ type: "stalled", silentMs });
+  const stalled = (silentMs: number): void => notify?.({ type: "stalled", silentMs });
   const watched = watch(conversation.vitals, timeouts, clock, conversation.done, stalled).then(
     (cause) => cause !== undefined && conversation.finish({ kind: "cut", cause }),
   );
@@ -177,16 +178,16 @@ class Conversation<Event, State> implements ExchangeEvents {
         const progress = reader.take(framed.event);
         if (progress === "moved") this.vitals.progressAt = this.vitals.byteAt;
         else if (progress === "over") this.finish({ kind: "over" });
-        else if (progress === "unknown") notify(unknownEvent(framed.event));
+        else if (progress === "unknown") notify?.(unknownEvent(framed.event));
         return;
       }
       case "bad_event":
         if (badEvents === "fail") return this.finish({ kind: "failed", cause: framed.cause });
-        return notify({ ...remark, code: "bad_event", message: framed.cause.message });
+        return notify?.({ ...remark, code: "bad_event", message: framed.cause.message });
       case "fault":
         return this.finish({ kind: "failed", cause: framed.cause });
       case "lossy":
-        return notify({
+        return notify?.({
           ...remark,
           code: "lossy_text",
           message: "bytes that are no UTF-8 were replaced",

@@ -4,7 +4,7 @@ import { networkFailure } from "./errors.ts";
 import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
 
 /**
- * Sends over undici's dispatcher, which hands over bytes at a fifth of the price of `fetch`. HTTP/1.1
+ * Sends over undici's dispatcher, which hands over bytes at less than half the price of `fetch`. HTTP/1.1
  * only: over HTTP/2 one broken connection would end the replies of many sessions at once.
  */
 export function dispatchSend(dispatcher?: Dispatcher): Send {
