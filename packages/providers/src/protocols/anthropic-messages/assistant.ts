@@ -3,7 +3,8 @@ import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } fr
 import type { ModelPart, ModelTurn } from "../prepare.ts";
 import { standIn, textBlocks } from "./content.ts";
 import type { Gap } from "./entry.ts";
-import { isSound, listAt, pick, textAt } from "./events.ts";
+import { isSound, listAt, textAt } from "../read.ts";
+import { pick } from "./events.ts";
 
 /** What the model said, as it is said back to it. */
 export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (JsonObject | Gap)[] {

@@ -4,7 +4,8 @@ import type { Operation } from "../../protocol.ts";
 import { failure } from "../../transport/failure.ts";
 import { chooseCallId } from "../call-id.ts";
 import { appended, labelled } from "./closing.ts";
-import { listAt, pick, textAt } from "./events.ts";
+import { listAt, textAt } from "../read.ts";
+import { pick } from "./events.ts";
 import { broken, failed } from "./state.ts";
 import type {
   AnthropicMessagesState,

@@ -1,7 +1,8 @@
 import { parseJson } from "@millrace/core";
 import type { Json, JsonObject, Metadata, PartId } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
-import { isBlank, isSound, pick, textAt } from "./events.ts";
+import { isSound, textAt } from "../read.ts";
+import { isBlank, pick } from "./events.ts";
 import type { AnthropicMessagesState, Citations, OpenBlock, OtherBlock, Outcome } from "./state.ts";
 
 /** The block is over. A call without arguments waits for the reason to stop. */

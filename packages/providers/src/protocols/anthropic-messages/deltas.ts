@@ -1,5 +1,6 @@
 import type { JsonObject } from "@millrace/core";
-import { indexOf, isBlank, isSound, objectAt, textAt } from "./events.ts";
+import { isSound, objectAt, textAt } from "../read.ts";
+import { indexOf, isBlank } from "./events.ts";
 import { broken, noOperations, unknown, withBlock } from "./state.ts";
 import type {
   AnthropicMessagesState,

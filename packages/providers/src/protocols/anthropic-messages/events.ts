@@ -1,21 +1,5 @@
-import { checkJson, isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
-
-/** The text under a key. What is not text counts as not there. */
-export function textAt(data: JsonObject, key: string): string | undefined {
-  const value = data[key];
-  return typeof value === "string" ? value : undefined;
-}
-
-export function objectAt(data: JsonObject, key: string): JsonObject | undefined {
-  const value = data[key];
-  return isJsonObject(value) ? value : undefined;
-}
-
-export function listAt(data: JsonObject, key: string): readonly Json[] {
-  const value = data[key];
-  return Array.isArray(value) ? (value as readonly Json[]) : [];
-}
+import { isSound } from "../read.ts";
 
 /** The place of a block. Servers that imitate the vendor leave it out. */
 export function indexOf(data: JsonObject): number | undefined {
@@ -38,11 +22,6 @@ export function pick(data: JsonObject | undefined, keys: readonly string[]): Jso
     if (value !== undefined && value !== null && isSound(value)) picked[key] = value;
   }
   return picked;
-}
-
-/** Whether a value of the vendor can stand in a part: plain JSON within the limits. */
-export function isSound(value: Json): boolean {
-  return checkJson(value) === undefined;
 }
 
 /** As much of a text as a message or evidence needs. */

@@ -5,7 +5,8 @@ import { modelBlocks } from "./assistant.ts";
 import { userBlocks } from "./content.ts";
 import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
-import { isBlank, textAt, withoutLastSpace } from "./events.ts";
+import { textAt } from "../read.ts";
+import { isBlank, withoutLastSpace } from "./events.ts";
 
 /** The turns as messages, one for each change of the speaker. */
 export function entriesOf(turns: readonly Turn[]): readonly Entry[] {

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@millrace/core";
 import type { JsonObject } from "@millrace/core";
-import { listAt, objectAt, textAt } from "./events.ts";
+import { listAt, objectAt, textAt } from "../read.ts";
 import type { Entry } from "./entry.ts";
 
 /**

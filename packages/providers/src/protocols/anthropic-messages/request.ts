@@ -3,7 +3,8 @@ import type { Json, JsonObject, ModelRequest, Transcript } from "@millrace/core"
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
-import { isBlank, objectAt, textAt } from "./events.ts";
+import { objectAt, textAt } from "../read.ts";
+import { isBlank } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@millrace/core";
-import { objectAt } from "./events.ts";
+import { objectAt } from "../read.ts";
 import { isThinking, merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 

@@ -1,7 +1,8 @@
 import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ModelRequest } from "@millrace/core";
 import type { Turn } from "../prepare.ts";
-import { isBlank, listAt, objectAt, textAt } from "./events.ts";
+import { listAt, objectAt, textAt } from "../read.ts";
+import { isBlank } from "./events.ts";
 
 /** The tools of a request: those that were described, then those of the settings. */
 export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[] {

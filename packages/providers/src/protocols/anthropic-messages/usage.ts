@@ -1,6 +1,7 @@
 import { isJsonObject } from "@millrace/core";
 import type { JsonObject, Usage } from "@millrace/core";
-import { countAt, listAt, objectAt } from "./events.ts";
+import { listAt, objectAt } from "../read.ts";
+import { countAt } from "./events.ts";
 
 /**
  * Counts as the vendor says them: tokens of the cache stand beside the input, not in it. They are

@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ClosePart } from "../../protocol.ts";
 import { chooseCallId } from "../call-id.ts";
-import { isStorable, textAt } from "./events.ts";
+import { filledAt, isSound } from "../read.ts";
 import { addArgument, endOf, noArguments } from "./partial-arguments.ts";
 import type { OpenCall } from "./state.ts";
 import type { Work } from "./work.ts";
@@ -32,7 +32,7 @@ export function takeCall(work: Work, call: Json | undefined, signature: string |
 
 /** Nothing for an end without a beginning, which says nothing. */
 function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
-  const name = textAt(call, "name");
+  const name = filledAt(call, "name");
   if (name === undefined) {
     const silent = call["args"] === undefined && call["partialArgs"] === undefined;
     if (!silent) work.fail("protocol", "arguments came for a call that has no name");
@@ -42,7 +42,7 @@ function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
     work.fail("too_many_parts", `a reply has at most ${maxCalls} calls`);
     return undefined;
   }
-  const given = textAt(call, "id");
+  const given = filledAt(call, "id");
   const callId = chooseCallId(given, work.reply.taken);
   const tool = name.toWellFormed();
   work.reply.taken = new Set(work.reply.taken).add(callId);
@@ -50,7 +50,7 @@ function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
   return {
     id: work.begin({ kind: "tool_call", callId, tool }),
     tool,
-    vendorId: given !== undefined && isStorable(given) ? given : undefined,
+    vendorId: given !== undefined && isSound(given) ? given : undefined,
     signature: undefined,
     partial: noArguments,
     written: "nothing",
@@ -59,8 +59,8 @@ function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
 
 /** True for a piece of the open call. Most pieces have no name; some servers repeat it. */
 function belongs(open: OpenCall, call: JsonObject): boolean {
-  const name = textAt(call, "name");
-  const id = textAt(call, "id");
+  const name = filledAt(call, "name");
+  const id = filledAt(call, "id");
   return (
     (name === undefined || name.toWellFormed() === open.tool) &&
     (id === undefined || open.vendorId === undefined || id === open.vendorId)

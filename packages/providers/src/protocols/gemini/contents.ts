@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ToolCallPart } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
-import { textAt } from "./events.ts";
+import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
 import { mediaPart, standIn } from "./media.ts";
 import { replayed } from "./verbatim.ts";
@@ -79,7 +79,7 @@ export function tokenIn(parts: readonly ModelPart[]): string | undefined {
     (found) => found.kind === "custom" && found.name === continuationPart,
   );
   return part?.kind === "custom" && isJsonObject(part.value)
-    ? textAt(part.value, "continuationToken")
+    ? filledAt(part.value, "continuationToken")
     : undefined;
 }
 
@@ -123,7 +123,7 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
 /** The vendor's own id goes back as it came, unless it would name two calls. */
 function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonObject {
   const opaque = isJsonObject(call.opaque) ? call.opaque : {};
-  const given = textAt(opaque, "id");
+  const given = filledAt(opaque, "id");
   const id = given === undefined ? undefined : [given, call.callId].find((one) => !ids.has(one));
   if (id !== undefined) ids.add(id);
   calls.set(call.callId, { name: call.tool, id });
@@ -163,7 +163,7 @@ function isInline(part: JsonObject | undefined): part is JsonObject {
   const data = part?.["inlineData"];
   if (!isJsonObject(data)) return false;
   return /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(
-    textAt(data, "mimeType") ?? "",
+    filledAt(data, "mimeType") ?? "",
   );
 }
 
@@ -177,7 +177,7 @@ function sign(parts: JsonObject[]): void {
 
 /** A signature that was kept. What is no base64 was damaged on the way, and would be refused. */
 function signatureIn(value: Json | undefined): string | undefined {
-  const signature = isJsonObject(value) ? textAt(value, "thoughtSignature") : undefined;
+  const signature = isJsonObject(value) ? filledAt(value, "thoughtSignature") : undefined;
   return signature !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(signature)
     ? signature
     : undefined;

@@ -1,32 +1,11 @@
-import { checkJson, isJsonObject } from "@millrace/core";
-import type { Json, JsonObject } from "@millrace/core";
-
-/** The object under a key, if there is one. */
-export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
-  const value = object[key];
-  return isJsonObject(value) ? value : undefined;
-}
-
-/** The text under a key, if there is some. The empty text is the vendor's way to say nothing. */
-export function textAt(object: JsonObject, key: string): string | undefined {
-  const value = object[key];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function listAt(object: JsonObject, key: string): readonly Json[] | undefined {
-  const value = object[key];
-  return Array.isArray(value) ? value : undefined;
-}
-
-/** True for what can be kept: plain, well-formed, not too deep and not too large. */
-export function isStorable(value: Json): boolean {
-  return checkJson(value) === undefined;
-}
+import { isJsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
+import { filledAt, isSound, listAt } from "../read.ts";
 
 /** A signature, to the letter. It is base64, so text that can't be stored is none. */
 export function signatureOf(part: JsonObject): string | undefined {
-  const signature = textAt(part, "thoughtSignature");
-  return signature !== undefined && isStorable(signature) ? signature : undefined;
+  const signature = filledAt(part, "thoughtSignature");
+  return signature !== undefined && isSound(signature) ? signature : undefined;
 }
 
 /**
@@ -34,7 +13,7 @@ export function signatureOf(part: JsonObject): string | undefined {
  * text must not be mixed into this one.
  */
 export function candidateOf(data: JsonObject): JsonObject | undefined {
-  for (const candidate of listAt(data, "candidates") ?? []) {
+  for (const candidate of listAt(data, "candidates")) {
     if (isJsonObject(candidate) && isFirst(candidate)) return candidate;
   }
   return undefined;
@@ -79,8 +58,8 @@ export function isKnown(data: JsonObject): boolean {
 
 /** What the vendor says of the whole reply, in each of its events. */
 export function factsOf(data: JsonObject): JsonObject | undefined {
-  const responseId = textAt(data, "responseId");
-  const modelVersion = textAt(data, "modelVersion");
+  const responseId = filledAt(data, "responseId");
+  const modelVersion = filledAt(data, "modelVersion");
   if (responseId === undefined && modelVersion === undefined) return undefined;
   return {
     ...(responseId === undefined ? {} : { responseId: responseId.toWellFormed() }),

@@ -3,7 +3,7 @@ import type { Halt, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
 import { failure } from "../../transport/failure.ts";
 import { closeCalls } from "./calls.ts";
-import { isStorable, textAt } from "./events.ts";
+import { filledAt, isSound } from "../read.ts";
 import { mergeNotes } from "./notes.ts";
 import type { Finish, GeminiState, OpenText, ReplyState } from "./state.ts";
 import { verdictOf } from "./stop.ts";
@@ -64,7 +64,7 @@ function closeNotes(work: Work, { text, notes }: ReplyState): JsonObject {
     return dropped;
   }
   const metadata = { ...signed(text), ...merged };
-  if (!isStorable(metadata)) {
+  if (!isSound(metadata)) {
     work.closeText();
     return { droppedNotes: notes.dropped + 1 };
   }
@@ -105,8 +105,8 @@ function finishFacts({ reason, message, token, safetyRatings }: Finish): JsonObj
 
 /** Facts that came with each event, and what the usage says of the service. */
 function factsOf({ reply, usage }: GeminiState): JsonObject {
-  const tier = usage === undefined ? undefined : textAt(usage, "serviceTier");
-  const traffic = usage === undefined ? undefined : textAt(usage, "trafficType");
+  const tier = usage === undefined ? undefined : filledAt(usage, "serviceTier");
+  const traffic = usage === undefined ? undefined : filledAt(usage, "trafficType");
   return {
     ...reply.facts,
     ...(tier === undefined ? {} : { serviceTier: tier.toWellFormed() }),

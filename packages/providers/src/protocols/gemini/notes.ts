@@ -1,6 +1,6 @@
 import { equalJson, isJsonObject, List } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
-import { isStorable } from "./events.ts";
+import { isSound } from "../read.ts";
 
 /** What the vendor says of a text: where it comes from, and what it quotes. */
 const kinds = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
@@ -32,7 +32,7 @@ export function addNotes(notes: Notes, candidate: JsonObject): Notes {
     if (!isJsonObject(value)) continue;
     const fresh = withoutEmpty(value);
     if (Object.keys(fresh).length === 0) continue;
-    if (!isStorable(fresh)) {
+    if (!isSound(fresh)) {
       dropped += 1;
       continue;
     }

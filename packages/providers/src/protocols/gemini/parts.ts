@@ -1,7 +1,8 @@
 import { decodeBase64, isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, Metadata, PartOpening } from "@millrace/core";
 import { takeCall } from "./calls.ts";
-import { dataOf, isStorable, signatureOf, textAt } from "./events.ts";
+import { filledAt, isSound } from "../read.ts";
+import { dataOf, signatureOf } from "./events.ts";
 import type { Work } from "./work.ts";
 
 /** Turns one part of the vendor's content into operations. */
@@ -100,7 +101,7 @@ function takeBytes(work: Work, part: JsonObject, signature: string | undefined):
 /** Media that the vendor keeps at an address. */
 function takeAddress(work: Work, part: JsonObject, signature: string | undefined): void {
   const source = isJsonObject(part["fileData"]) ? part["fileData"] : {};
-  const url = textAt(source, "fileUri");
+  const url = filledAt(source, "fileUri");
   if (url === undefined || !url.isWellFormed()) {
     work.fail("protocol", "the file of a part has no address");
     return;
@@ -112,12 +113,12 @@ function takeAddress(work: Work, part: JsonObject, signature: string | undefined
 }
 
 function mediaTypeOf(source: JsonObject): string {
-  return (textAt(source, "mimeType") ?? "application/octet-stream").toWellFormed();
+  return (filledAt(source, "mimeType") ?? "application/octet-stream").toWellFormed();
 }
 
 function openingOf(source: JsonObject, mediaType: string): PartOpening {
   if (/^(?:image|audio|video)\//i.test(mediaType)) return { kind: "media", mediaType };
-  const name = (textAt(source, "displayName") ?? "file").toWellFormed();
+  const name = (filledAt(source, "displayName") ?? "file").toWellFormed();
   return { kind: "file", name, mediaType };
 }
 
@@ -133,7 +134,7 @@ function metadataOf(part: JsonObject, signature: string | undefined): Metadata |
 
 /** What the vendor's own tools do, and kinds that this version does not know: kept as they are. */
 function takeCustom(work: Work, part: JsonObject, name: string): void {
-  if (!isStorable(part)) {
+  if (!isSound(part)) {
     work.fail("protocol", `a part of kind ${name.slice(0, 100).toWellFormed()} can't be stored`);
     return;
   }

@@ -3,16 +3,8 @@ import type { Cause, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";
 import { vendorFailure } from "../../transport/failure.ts";
-import {
-  candidateOf,
-  factsOf,
-  isFirst,
-  isKnown,
-  isStorable,
-  listAt,
-  objectAt,
-  textAt,
-} from "./events.ts";
+import { filledAt, isSound, listAt, objectAt } from "../read.ts";
+import { candidateOf, factsOf, isFirst, isKnown } from "./events.ts";
 import { addNotes, hasNote } from "./notes.ts";
 import { takePart } from "./parts.ts";
 import type { Finish, GeminiState } from "./state.ts";
@@ -88,23 +80,23 @@ function usageIn(data: JsonObject): JsonObject | undefined {
 function failureOf(error: Json): Cause {
   if (!isJsonObject(error)) {
     const message = typeof error === "string" ? error : "the vendor reported an error";
-    return vendorFailure([], message.toWellFormed(), isStorable(error) ? error : null);
+    return vendorFailure([], message.toWellFormed(), isSound(error) ? error : null);
   }
-  const message = textAt(error, "message") ?? "the vendor reported an error";
-  const evidence = isStorable(error) ? error : null;
+  const message = filledAt(error, "message") ?? "the vendor reported an error";
+  const evidence = isSound(error) ? error : null;
   return vendorFailure([error["status"], error["code"]], message.toWellFormed(), evidence);
 }
 
 /** Feedback without a reason only rates the prompt. */
 function takeFeedback(work: Work, feedback: JsonObject): void {
-  const blockReason = textAt(feedback, "blockReason");
+  const blockReason = filledAt(feedback, "blockReason");
   if (blockReason === undefined) return;
-  work.reply.block = isStorable(feedback) ? feedback : { blockReason: blockReason.toWellFormed() };
+  work.reply.block = isSound(feedback) ? feedback : { blockReason: blockReason.toWellFormed() };
 }
 
 function takeCandidate(work: Work, candidate: JsonObject): void {
   const content = objectAt(candidate, "content");
-  const parts = (content === undefined ? undefined : listAt(content, "parts")) ?? [];
+  const parts = content === undefined ? [] : listAt(content, "parts");
   const before = work.operations.length;
   for (const part of parts) {
     takePart(work, part);
@@ -118,13 +110,13 @@ function takeCandidate(work: Work, candidate: JsonObject): void {
 }
 
 function finishOf(candidate: JsonObject): Finish | undefined {
-  const reason = textAt(candidate, "finishReason");
+  const reason = filledAt(candidate, "finishReason");
   if (reason === undefined) return undefined;
   const ratings = candidate["safetyRatings"];
   return {
     reason: reason.toWellFormed(),
-    message: textAt(candidate, "finishMessage")?.toWellFormed(),
-    token: textAt(candidate, "continuationToken")?.toWellFormed(),
-    safetyRatings: ratings !== undefined && isStorable(ratings) ? ratings : undefined,
+    message: filledAt(candidate, "finishMessage")?.toWellFormed(),
+    token: filledAt(candidate, "continuationToken")?.toWellFormed(),
+    safetyRatings: ratings !== undefined && isSound(ratings) ? ratings : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core";
 import type { CustomPart, JsonObject } from "@millrace/core";
 import type { ModelPart } from "../prepare.ts";
-import { objectAt, textAt } from "./events.ts";
+import { filledAt, objectAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
 
 /** Parts that the vendor writes and does not read. */
@@ -34,10 +34,10 @@ export function replayed(parts: readonly ModelPart[]): ReadonlySet<ModelPart> {
         if (code !== undefined) kept.add(code).add(part);
         continue;
       case "toolCall":
-        asked.set(textAt(data, "id") ?? "", part);
+        asked.set(filledAt(data, "id") ?? "", part);
         break;
       case "toolResponse": {
-        const id = textAt(data, "id") ?? "";
+        const id = filledAt(data, "id") ?? "";
         const call = asked.get(id);
         if (call !== undefined) kept.add(call).add(part);
         asked.delete(id);

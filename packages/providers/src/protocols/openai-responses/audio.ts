@@ -1,6 +1,6 @@
 import { decodeBase64 } from "@millrace/core";
 import type { JsonObject } from "@millrace/core";
-import { textField } from "./events.ts";
+import { textAt } from "../read.ts";
 import type { Edit } from "./state.ts";
 
 /** The vendor does not say the format. Its speech is raw samples wherever it is streamed. */
@@ -8,7 +8,7 @@ const mediaType = "audio/pcm";
 
 /** Sound and its transcript belong to the response, not to an item. */
 export function appendAudio(edit: Edit, data: JsonObject): void {
-  const bytes = decodeBase64(textField(data, "delta") ?? "");
+  const bytes = decodeBase64(textAt(data, "delta") ?? "");
   if (bytes === undefined) {
     edit.fail("protocol", "a piece of sound is not base64");
     return;
@@ -19,7 +19,7 @@ export function appendAudio(edit: Edit, data: JsonObject): void {
 }
 
 export function appendTranscript(edit: Edit, data: JsonObject): void {
-  const delta = textField(data, "delta") ?? "";
+  const delta = textAt(data, "delta") ?? "";
   if (delta === "") return;
   const partId = edit.book.transcript ?? edit.begin({ kind: "text" });
   if (edit.book.transcript === undefined) edit.describe(partId, { transcript: true });

@@ -1,7 +1,8 @@
 import { wholeText } from "@millrace/core";
 import type { ArgumentFault, JsonObject } from "@millrace/core";
 import { chooseCallId } from "../call-id.ts";
-import { keepable, nameField, objectField, present, textField } from "./events.ts";
+import { filledAt, objectAt, textAt } from "../read.ts";
+import { keepable, present } from "./events.ts";
 import type { CallItem, Edit, ItemKey } from "./state.ts";
 
 /** More calls in one reply than any tool loop should run. */
@@ -12,7 +13,7 @@ const truncated: ArgumentFault = { code: "truncated" };
 export function beginCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem {
   const call: CallItem = {
     kind: "call",
-    id: nameField(item, "id"),
+    id: filledAt(item, "id"),
     after: edit.book.after,
     closed: false,
     custom: item["type"] === "custom_tool_call",
@@ -30,7 +31,7 @@ export function beginCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem 
 /** Begins the call's part once its name is known. */
 export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem | undefined {
   const call = callAt(edit, key);
-  const tool = nameField(item, "name");
+  const tool = filledAt(item, "name");
   if (call === undefined || call.partId !== undefined || tool === undefined) return call;
   if (edit.book.calls >= mostCalls) {
     edit.fail("too_many_parts", `a reply has at most ${mostCalls} calls`);
@@ -40,7 +41,7 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
   const taken = new Set(edit.book.taken).add(callId);
   edit.book = { ...edit.book, taken, calls: edit.book.calls + 1 };
   const partId = edit.begin({ kind: "tool_call", callId, tool: tool.toWellFormed() });
-  const named = { ...call, partId, id: nameField(item, "id") ?? call.id };
+  const named = { ...call, partId, id: filledAt(item, "id") ?? call.id };
   edit.put(key, named);
   if (call.custom) edit.append(partId, customHead);
   return named;
@@ -48,7 +49,7 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
 
 /** A delta of arguments that `step` does not do by itself: the first one, and all free text. */
 export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
-  const delta = textField(data, "delta") ?? "";
+  const delta = textAt(data, "delta") ?? "";
   const call = callAt(edit, key);
   if (call === undefined || delta === "") return;
   if (call.partId === undefined || call.missed) {
@@ -64,7 +65,7 @@ export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): voi
 /** The `.done` of arguments. Whatever says them again must say the same. */
 export function noteArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
   const call = callAt(edit, key);
-  const whole = textField(data, call?.custom === true ? "input" : "arguments");
+  const whole = textAt(data, call?.custom === true ? "input" : "arguments");
   if (call === undefined || whole === undefined || whole === call.whole) return;
   if (call.whole === undefined) edit.put(key, { ...call, whole });
   else edit.fail("protocol", "the vendor gave two full argument texts for one call", { key });
@@ -133,10 +134,10 @@ function describeCall(call: CallItem, final: JsonObject | undefined): JsonObject
   return keepable(
     present({
       type: call.custom ? "custom_tool_call" : "function_call",
-      id: nameField(final, "id") ?? call.id,
+      id: filledAt(final, "id") ?? call.id,
       after: call.after,
-      namespace: nameField(final, "namespace"),
-      caller: objectField(final, "caller"),
+      namespace: filledAt(final, "namespace"),
+      caller: objectAt(final, "caller"),
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { checkJson, isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
+import { filledAt } from "../read.ts";
 
 /** Readers over a vendor's JSON. What has another type than the one asked for counts as absent. */
 
@@ -7,22 +8,6 @@ import type { Json, JsonObject } from "@millrace/core";
 export function typeOf(from: JsonObject): string {
   const type = from["type"];
   return typeof type === "string" ? type : "";
-}
-
-export function textField(from: JsonObject | undefined, key: string): string | undefined {
-  const value = from?.[key];
-  return typeof value === "string" ? value : undefined;
-}
-
-/** A text with something in it. */
-export function nameField(from: JsonObject | undefined, key: string): string | undefined {
-  const value = from?.[key];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function objectField(from: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = from?.[key];
-  return isJsonObject(value) ? value : undefined;
 }
 
 /** The objects in a list. Whatever else stands in it is passed over. */
@@ -58,8 +43,8 @@ export function keepable(value: JsonObject): JsonObject {
     if (isJsonObject(mended) && checkJson(mended) === undefined) return mended;
   }
   return present({
-    type: nameField(value, "type")?.slice(0, 200).toWellFormed(),
-    id: nameField(value, "id")?.slice(0, 200).toWellFormed(),
+    type: filledAt(value, "type")?.slice(0, 200).toWellFormed(),
+    id: filledAt(value, "id")?.slice(0, 200).toWellFormed(),
     omitted: fault.code,
   });
 }

@@ -1,6 +1,7 @@
 import { decodeBase64 } from "@millrace/core";
 import type { JsonObject } from "@millrace/core";
-import { keepable, nameField, present, textField, typeOf } from "./events.ts";
+import { filledAt, textAt } from "../read.ts";
+import { keepable, present, typeOf } from "./events.ts";
 import type { Edit, HostedItem, ItemKey } from "./state.ts";
 
 /**
@@ -8,11 +9,11 @@ import type { Edit, HostedItem, ItemKey } from "./state.ts";
  * never run by us, so they are no calls.
  */
 export function beginHosted(edit: Edit, key: ItemKey, item: JsonObject): HostedItem {
-  const type = nameField(item, "type") ?? "unknown";
+  const type = filledAt(item, "type") ?? "unknown";
   const partId = edit.begin({ kind: "custom", name: type.slice(0, 200).toWellFormed() });
   const hosted: HostedItem = {
     kind: "hosted",
-    id: nameField(item, "id"),
+    id: filledAt(item, "id"),
     after: edit.book.after,
     closed: false,
     partId,
@@ -21,7 +22,7 @@ export function beginHosted(edit: Edit, key: ItemKey, item: JsonObject): HostedI
   };
   edit.put(key, hosted);
   // Only a value that says of itself that it is unfinished: a cut reply must not look whole.
-  const status = nameField(item, "status");
+  const status = filledAt(item, "status");
   if (status !== undefined && status !== "completed") show(edit, hosted);
   return hosted;
 }
@@ -41,8 +42,8 @@ export function noteWritten(edit: Edit, key: ItemKey, data: JsonObject): void {
   const hosted = edit.book.items.get(key);
   if (hosted?.kind !== "hosted" || hosted.closed) return;
   const written = present({
-    code: textField(data, "code"),
-    arguments: textField(data, "arguments"),
+    code: textAt(data, "code"),
+    arguments: textAt(data, "arguments"),
   });
   if (Object.keys(written).length > 0) change(edit, key, hosted, written);
 }
@@ -55,7 +56,7 @@ export function finishHosted(edit: Edit, key: ItemKey, item: JsonObject | undefi
   const picture = hosted.type === "image_generation_call" && typeof result === "string";
   const closed: HostedItem = {
     ...hosted,
-    id: nameField(value, "id") ?? hosted.id,
+    id: filledAt(value, "id") ?? hosted.id,
     closed: true,
     value: picture ? rest : value,
   };
@@ -73,7 +74,7 @@ function addPicture(edit: Edit, { id, value }: HostedItem, result: string): void
     edit.fail("protocol", "a picture is not base64", present({ id: id?.slice(0, 200) }));
     return;
   }
-  const format = /^[a-z0-9]{1,20}$/.exec(textField(value, "output_format") ?? "")?.[0] ?? "png";
+  const format = /^[a-z0-9]{1,20}$/.exec(textAt(value, "output_format") ?? "")?.[0] ?? "png";
   const mediaType = format === "svg" ? "image/svg+xml" : `image/${format}`;
   const partId = edit.begin({ kind: "media", mediaType });
   edit.add({ op: "append_bytes", partId, chunk: bytes });

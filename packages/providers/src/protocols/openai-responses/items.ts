@@ -1,7 +1,8 @@
 import type { JsonObject } from "@millrace/core";
 import { beginCall, finishCall, nameCall } from "./call.ts";
 import type { CallStage } from "./call.ts";
-import { countField, nameField, objectField } from "./events.ts";
+import { filledAt, objectAt } from "../read.ts";
+import { countField } from "./events.ts";
 import { beginHosted, finishHosted } from "./hosted.ts";
 import { beginMessage, finishMessage } from "./message.ts";
 import { beginReasoning, finishReasoning } from "./reasoning.ts";
@@ -11,7 +12,7 @@ import type { Book, Edit, ItemKey, VendorItem } from "./state.ts";
 export function keyOf(book: Book, data: JsonObject): ItemKey | undefined {
   const index = countField(data, "output_index");
   if (index !== undefined) return index;
-  const id = nameField(data, "item_id") ?? nameField(objectField(data, "item"), "id");
+  const id = filledAt(data, "item_id") ?? filledAt(objectAt(data, "item"), "id");
   return id === undefined ? undefined : (book.keys.get(id) ?? id);
 }
 
@@ -62,7 +63,7 @@ export function finishItem(
 }
 
 export function addItem(edit: Edit, data: JsonObject): void {
-  const item = objectField(data, "item");
+  const item = objectAt(data, "item");
   const key = keyOf(edit.book, data);
   if (item === undefined || key === undefined) {
     edit.fail("protocol", "an item came without its place or its content", evidenceOf(data));
@@ -74,7 +75,7 @@ export function addItem(edit: Edit, data: JsonObject): void {
     return;
   }
   // Its deltas came first, or it is announced twice.
-  const id = nameField(item, "id");
+  const id = filledAt(item, "id");
   const same = known.id === undefined || id === undefined || known.id === id;
   if (!sameKind(known, item) || !same) {
     edit.fail("protocol", "two items have the same place in the output", evidenceOf(data));
@@ -82,14 +83,14 @@ export function addItem(edit: Edit, data: JsonObject): void {
 }
 
 export function endItem(edit: Edit, data: JsonObject): void {
-  const item = objectField(data, "item");
+  const item = objectAt(data, "item");
   const key = keyOf(edit.book, data);
   if (item === undefined || key === undefined) {
     edit.fail("protocol", "an item ended without its place or its content", evidenceOf(data));
     return;
   }
   const known = edit.book.items.get(key) ?? beginItem(edit, key, item);
-  const again = known.closed && known.id !== nameField(item, "id");
+  const again = known.closed && known.id !== filledAt(item, "id");
   if (!sameKind(known, item) || again) {
     edit.fail("protocol", "an item ended in the place of another", evidenceOf(data));
   } else if (!known.closed) finishItem(edit, key, item, "item_done");
@@ -102,8 +103,8 @@ export function sameKind(known: VendorItem, item: JsonObject): boolean {
 }
 
 function evidenceOf(data: JsonObject): JsonObject {
-  const item = objectField(data, "item");
-  const type = nameField(item, "type")?.slice(0, 200) ?? null;
-  const id = nameField(item, "id")?.slice(0, 200) ?? null;
+  const item = objectAt(data, "item");
+  const type = filledAt(item, "type")?.slice(0, 200) ?? null;
+  const id = filledAt(item, "id")?.slice(0, 200) ?? null;
   return { event: data["type"] ?? null, index: data["output_index"] ?? null, type, id };
 }

@@ -1,16 +1,17 @@
 import { checkJson } from "@millrace/core";
 import type { Json, JsonObject, Metadata } from "@millrace/core";
-import { countField, nameField, objectField, objectsField, present, textField } from "./events.ts";
+import { filledAt, objectAt, textAt } from "../read.ts";
+import { countField, objectsField, present } from "./events.ts";
 import { noAnnotations } from "./state.ts";
 import type { Content, Edit, ItemKey, MessageItem } from "./state.ts";
 
 export function beginMessage(edit: Edit, key: ItemKey, item: JsonObject): MessageItem {
   const message: MessageItem = {
     kind: "message",
-    id: nameField(item, "id"),
+    id: filledAt(item, "id"),
     after: edit.book.after,
     closed: false,
-    phase: nameField(item, "phase"),
+    phase: filledAt(item, "phase"),
     contents: new Map(),
   };
   edit.put(key, message);
@@ -20,23 +21,23 @@ export function beginMessage(edit: Edit, key: ItemKey, item: JsonObject): Messag
 /** A delta whose part is not there yet; `step` does the others itself. */
 export function appendToMessage(edit: Edit, key: ItemKey, data: JsonObject): void {
   const refusal = data["type"] === "response.refusal.delta";
-  const delta = textField(data, "delta") ?? "";
+  const delta = textAt(data, "delta") ?? "";
   if (delta !== "") edit.append(contentAt(edit, key, indexOf(data), refusal).partId, delta);
 }
 
 /** True for a content part that stands in a message. Reasoning has content parts too. */
 export function isMessageContent(data: JsonObject): boolean {
-  const type = objectField(data, "part")?.["type"];
+  const type = objectAt(data, "part")?.["type"];
   return type === "output_text" || type === "refusal";
 }
 
 /** `content_part.added` and the `.done` of a text, a refusal or a content part. */
 export function noteContent(edit: Edit, key: ItemKey, data: JsonObject): void {
-  const part = objectField(data, "part") ?? data;
-  const refusal = (nameField(part, "type") ?? "").includes("refusal");
+  const part = objectAt(data, "part") ?? data;
+  const refusal = (filledAt(part, "type") ?? "").includes("refusal");
   const content = contentAt(edit, key, indexOf(data), refusal);
   if (data["type"] === "response.content_part.added") return;
-  noteWhole(edit, key, indexOf(data), textField(part, refusal ? "refusal" : "text"));
+  noteWhole(edit, key, indexOf(data), textAt(part, refusal ? "refusal" : "text"));
   const annotations = objectsField(part, "annotations");
   if (annotations.length > content.annotations.length) {
     change(edit, key, indexOf(data), { annotations: noAnnotations });
@@ -45,7 +46,7 @@ export function noteContent(edit: Edit, key: ItemKey, data: JsonObject): void {
 }
 
 export function addAnnotation(edit: Edit, key: ItemKey, data: JsonObject): void {
-  const annotation = objectField(data, "annotation");
+  const annotation = objectAt(data, "annotation");
   contentAt(edit, key, indexOf(data), false);
   if (annotation !== undefined) annotate(edit, key, indexOf(data), annotation);
 }
@@ -61,18 +62,18 @@ export function finishMessage(
     const type = part["type"];
     if (type !== "output_text" && type !== "refusal") continue;
     contentAt(edit, key, index, type === "refusal");
-    noteWhole(edit, key, index, textField(part, type === "refusal" ? "refusal" : "text"));
+    noteWhole(edit, key, index, textAt(part, type === "refusal" ? "refusal" : "text"));
   }
   const message = messageAt(edit, key);
   if (message === undefined) return;
   const finals = objectsField(item, "content");
   for (const [index, content] of message.contents) {
-    const status = nameField(item, "status") ?? (cut ? "incomplete" : "completed");
+    const status = filledAt(item, "status") ?? (cut ? "incomplete" : "completed");
     const metadata = describeContent({ message, item, status }, content, finals[index]);
     edit.describe(content.partId, metadata);
     edit.close(content.partId, { whole: content.whole });
   }
-  const phase = nameField(item, "phase") ?? message.phase;
+  const phase = filledAt(item, "phase") ?? message.phase;
   const refused = [...message.contents.values()].some(({ refusal }) => refusal);
   const facts = present({ phase, refusal: refused ? true : undefined });
   edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts } };
@@ -87,10 +88,10 @@ function describeContent(
 ): Metadata {
   const head = present({
     // The latest id: there are gateways that give each event of an item another one.
-    item: nameField(item, "id") ?? message.id,
+    item: filledAt(item, "id") ?? message.id,
     after: message.after,
     status,
-    phase: nameField(item, "phase") ?? message.phase,
+    phase: filledAt(item, "phase") ?? message.phase,
     refusal: content.refusal ? true : undefined,
   });
   const given = objectsField(final, "annotations");

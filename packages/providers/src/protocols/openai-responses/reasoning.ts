@@ -1,17 +1,10 @@
 import type { JsonObject } from "@millrace/core";
-import {
-  countField,
-  keepable,
-  nameField,
-  objectField,
-  objectsField,
-  textField,
-  typeOf,
-} from "./events.ts";
+import { filledAt, objectAt, textAt } from "../read.ts";
+import { countField, keepable, objectsField, typeOf } from "./events.ts";
 import type { Edit, ItemKey, ReasoningItem, ReasoningSource } from "./state.ts";
 
 export function beginReasoning(edit: Edit, key: ItemKey, item: JsonObject): ReasoningItem {
-  const id = nameField(item, "id");
+  const id = filledAt(item, "id");
   const reasoning: ReasoningItem = {
     kind: "reasoning",
     id,
@@ -33,8 +26,8 @@ export function appendReasoning(edit: Edit, key: ItemKey, data: JsonObject): voi
   const item = edit.book.items.get(key);
   const done = typeOf(data).endsWith(".done");
   const text = done
-    ? (textField(data, "text") ?? textField(objectField(data, "part"), "text"))
-    : textField(data, "delta");
+    ? (textAt(data, "text") ?? textAt(objectAt(data, "part"), "text"))
+    : textAt(data, "delta");
   if (item?.kind !== "reasoning" || text === undefined || text === "") return;
   const source = typeOf(data).includes("summary") ? "summary" : "content";
   const section = countField(data, source === "summary" ? "summary_index" : "content_index") ?? 0;
@@ -58,13 +51,13 @@ export function finishReasoning(
   const reasoning = edit.book.items.get(key);
   if (reasoning?.kind !== "reasoning") return;
   const encrypted =
-    nameField(item, "encrypted_content") ?? nameField(reasoning.done, "encrypted_content");
+    filledAt(item, "encrypted_content") ?? filledAt(reasoning.done, "encrypted_content");
   const latest = reasoning.done ?? item;
   const done =
     latest !== undefined && encrypted !== undefined
       ? { ...latest, encrypted_content: encrypted }
       : latest;
-  const id = nameField(done, "id") ?? reasoning.id;
+  const id = filledAt(done, "id") ?? reasoning.id;
   if (id !== reasoning.id && edit.book.after === reasoning.id) {
     edit.book = { ...edit.book, after: id };
   }
@@ -92,6 +85,6 @@ function wholeText(
 }
 
 function sections(item: JsonObject | undefined, source: ReasoningSource): string {
-  const texts = objectsField(item, source).map((section) => textField(section, "text") ?? "");
+  const texts = objectsField(item, source).map((section) => textAt(section, "text") ?? "");
   return texts.filter((text) => text !== "").join("\n\n");
 }

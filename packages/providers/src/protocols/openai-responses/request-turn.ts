@@ -9,7 +9,8 @@ import type {
   ToolCallPart,
 } from "@millrace/core";
 import type { ModelTurn } from "../prepare.ts";
-import { nameField, objectField, objectsField, present, typeOf } from "./events.ts";
+import { filledAt, objectAt } from "../read.ts";
+import { objectsField, present, typeOf } from "./events.ts";
 import { standIn } from "./request-content.ts";
 
 /** What all turns of one request share. */
@@ -61,7 +62,7 @@ function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry
   const seen = new Set(replay.used);
   const pictures = new Map<string, MediaPart>();
   for (const part of parts) {
-    const item = part.kind === "media" ? nameField(part.metadata, "item") : undefined;
+    const item = part.kind === "media" ? filledAt(part.metadata, "item") : undefined;
     if (native && part.kind === "media" && item !== undefined) pictures.set(item, part);
   }
   const add = (entry: Entry): void => {
@@ -110,12 +111,12 @@ function messageEntry(texts: readonly TextPart[], native: boolean): Entry {
   const plain = said
     .filter(({ text }) => text.trim() !== "")
     .flatMap(({ text }) => spoken(text, phase).plain);
-  const given = nameField(metadata, "item");
+  const given = filledAt(metadata, "item");
   const id = legalItemId(given, "msg");
   const entry: Entry = {
     whole: undefined,
     id,
-    after: nameField(metadata, "after"),
+    after: filledAt(metadata, "after"),
     reasoning: false,
     plain,
   };
@@ -142,7 +143,7 @@ function contentOf({ text, metadata }: TextPart): JsonObject {
 }
 
 function phaseOf(metadata: JsonObject | undefined): { readonly phase?: string } {
-  const phase = nameField(metadata, "phase");
+  const phase = filledAt(metadata, "phase");
   return phase === "commentary" || phase === "final_answer" ? { phase } : {};
 }
 
@@ -158,8 +159,8 @@ function spoken(text: string, phase: { readonly phase?: string } = {}): Entry {
  */
 function reasoningEntry({ opaque }: ReasoningPart, stored: boolean): Entry {
   const item = isJsonObject(opaque) ? opaque : undefined;
-  const id = legalItemId(nameField(item, "id"), "rs");
-  const encrypted = nameField(item, "encrypted_content");
+  const id = legalItemId(filledAt(item, "id"), "rs");
+  const encrypted = filledAt(item, "encrypted_content");
   const content = encrypted === undefined ? sectionsOf(item, "content", "reasoning_text") : [];
   const entry: Entry = { whole: undefined, id, after: undefined, reasoning: true, plain: [] };
   if (id === undefined || !(stored || encrypted !== undefined || content.length > 0)) return entry;
@@ -187,18 +188,18 @@ function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
   const opaque = native && isJsonObject(call.opaque) ? call.opaque : undefined;
   const custom = opaque?.["type"] === "custom_tool_call";
   if (custom) replay.customCalls.add(call.callId);
-  const id = legalItemId(nameField(opaque, "id"), custom ? "ctc" : "fc");
+  const id = legalItemId(filledAt(opaque, "id"), custom ? "ctc" : "fc");
   const shape: JsonObject = custom
     ? { type: "custom_tool_call", call_id: call.callId, name: call.tool, input: textInput(call) }
     : { type: "function_call", call_id: call.callId, name: call.tool, arguments: rawOf(call) };
   const extras = present({
-    namespace: nameField(opaque, "namespace"),
-    caller: objectField(opaque, "caller"),
+    namespace: filledAt(opaque, "namespace"),
+    caller: objectAt(opaque, "caller"),
   });
   const plain = { ...shape, ...extras };
   const nameless = opaque !== undefined && opaque["id"] === undefined;
   const whole = id === undefined ? (nameless ? plain : undefined) : { ...plain, id };
-  return { whole, id, after: nameField(opaque, "after"), reasoning: false, plain: [plain] };
+  return { whole, id, after: filledAt(opaque, "after"), reasoning: false, plain: [plain] };
 }
 
 /** Faulty arguments go back as none: the answer to the call says what was wrong. */
@@ -218,8 +219,8 @@ function hostedEntry(
   parts: ModelTurn["parts"],
   pictures: ReadonlyMap<string, MediaPart>,
 ): Entry {
-  const after = nameField(metadata, "after");
-  const given = isJsonObject(value) ? nameField(value, "id") : undefined;
+  const after = filledAt(metadata, "after");
+  const given = isJsonObject(value) ? filledAt(value, "id") : undefined;
   const id = legalItemId(given, hostedPrefixes.get(name) ?? "");
   const entry: Entry = { whole: undefined, id, after, reasoning: false, plain: [] };
   if (!isJsonObject(value) || id === undefined || value["type"] !== name) return entry;

@@ -4,27 +4,20 @@ import { cutEnding } from "../../reply.ts";
 import { failure, vendorFailure } from "../../transport/failure.ts";
 import { closeAudio, closeTranscript } from "./audio.ts";
 import type { CallStage } from "./call.ts";
-import {
-  keepable,
-  nameField,
-  objectField,
-  objectsField,
-  present,
-  textField,
-  typeOf,
-} from "./events.ts";
+import { filledAt, objectAt, textAt } from "../read.ts";
+import { keepable, objectsField, present, typeOf } from "./events.ts";
 import { beginItem, finishItem, sameKind } from "./items.ts";
 import type { Edit, HostedItem, ItemKey, ResponsesState, VendorItem } from "./state.ts";
 import { readUsage } from "./usage.ts";
 
 /** Takes down what a response says of itself. */
 export function noteResponse(edit: Edit, data: JsonObject): JsonObject | undefined {
-  const response = objectField(data, "response");
+  const response = objectAt(data, "response");
   if (response === undefined) return undefined;
   const facts = present({
-    id: nameField(response, "id"),
-    model: nameField(response, "model"),
-    service_tier: nameField(response, "service_tier"),
+    id: filledAt(response, "id"),
+    model: filledAt(response, "model"),
+    service_tier: filledAt(response, "service_tier"),
   });
   const usage = readUsage(response) ?? edit.book.usage;
   edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts }, usage };
@@ -37,14 +30,14 @@ export function endResponse(edit: Edit, data: JsonObject): void {
   edit.sign = "over";
   const event = typeOf(data).split(".").at(-1) ?? "";
   // There are servers that say "completed" by the event and "incomplete" by the status.
-  const said = nameField(response, "status") ?? event;
+  const said = filledAt(response, "status") ?? event;
   const status = said === "in_progress" || said === "queued" ? event : said;
   if (event === "failed" || status === "failed" || status === "cancelled") {
-    edit.failure = failureOf(objectField(response, "error") ?? { message: `${status} response` });
+    edit.failure = failureOf(objectAt(response, "error") ?? { message: `${status} response` });
     return;
   }
   if (event === "incomplete" || status === "incomplete") {
-    const reason = objectField(response, "incomplete_details")?.["reason"] ?? null;
+    const reason = objectAt(response, "incomplete_details")?.["reason"] ?? null;
     finishAll(edit, response, "incomplete");
     endIncomplete(edit, reason);
     return;
@@ -127,7 +120,7 @@ function match(
   const rest: JsonObject[] = [];
   const unseen: JsonObject[] = [];
   for (const item of output) {
-    const key = edit.book.keys.get(nameField(item, "id") ?? "");
+    const key = edit.book.keys.get(filledAt(item, "id") ?? "");
     const known = key === undefined ? undefined : edit.book.items.get(key);
     if (key !== undefined && known !== undefined && sameKind(known, item) && !finals.has(key))
       finals.set(key, item);
@@ -145,13 +138,13 @@ function match(
 
 /** The `error` event, flat or with its error inside, and errors without any type. */
 export function reportError(edit: Edit, data: JsonObject): void {
-  const message = textField(data, "error");
-  const error = objectField(data, "error") ?? (message === undefined ? data : { message });
+  const message = textAt(data, "error");
+  const error = objectAt(data, "error") ?? (message === undefined ? data : { message });
   edit.failure = failureOf(error, data["status"]);
 }
 
 function failureOf(error: JsonObject, status?: Json): Cause {
-  const message = textField(error, "message") ?? "the vendor reported an error";
+  const message = textAt(error, "message") ?? "the vendor reported an error";
   const type = error["type"] === "error" ? undefined : error["type"];
   return vendorFailure([error["code"], type, status], message.toWellFormed(), keepable(error));
 }

@@ -1,21 +1,22 @@
 import type { JsonObject, Usage } from "@millrace/core";
-import { countField, objectField } from "./events.ts";
+import { objectAt } from "../read.ts";
+import { countField } from "./events.ts";
 
 /**
  * What the vendor counted. Its input holds cached and written tokens and its output holds reasoning,
  * as ours do. Counts that can't be right make the whole unknown: half a bill is a wrong bill.
  */
 export function readUsage(response: JsonObject): Usage | undefined {
-  const usage = objectField(response, "usage");
+  const usage = objectAt(response, "usage");
   const inputTokens = countField(usage, "input_tokens");
   let outputTokens = countField(usage, "output_tokens");
   if (usage === undefined || inputTokens === undefined || outputTokens === undefined) {
     return undefined;
   }
-  const input = objectField(usage, "input_tokens_details");
+  const input = objectAt(usage, "input_tokens_details");
   const cachedTokens = detail(input, "cached_tokens");
   const cacheWriteTokens = detail(input, "cache_write_tokens");
-  const reasoningTokens = detail(objectField(usage, "output_tokens_details"), "reasoning_tokens");
+  const reasoningTokens = detail(objectAt(usage, "output_tokens_details"), "reasoning_tokens");
   if (Number.isNaN((cachedTokens ?? 0) + (cacheWriteTokens ?? 0) + (reasoningTokens ?? 0))) {
     return undefined;
   }
