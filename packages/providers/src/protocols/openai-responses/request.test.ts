@@ -72,7 +72,7 @@ describe("a request", () => {
       { model },
     );
 
-    expect(path).toBe("/v1/responses");
+    expect(path).toBe("/responses");
     expect(body).toEqual({
       model,
       stream: true,

@@ -21,7 +21,7 @@ export function request(asked: ModelRequest, target: RequestTarget): WireRequest
   };
   const declared = declaredTools(tools, own);
   return {
-    path: "/v1/responses",
+    path: "/responses",
     body: {
       store: false,
       ...(isPlainModel(target.model) ? {} : { include: ["reasoning.encrypted_content"] }),
