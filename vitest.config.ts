@@ -5,7 +5,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 // no build is needed and no test can pass on a stale one.
 const conditions = ["@millrace/source", ...defaultServerConditions];
 
-const timed = "packages/*/{src,test}/**/*.perf.test.ts";
+const timed = "{packages/*/{src,test},apps/*/src,tests}/**/*.perf.test.ts";
 
 export default defineConfig({
   resolve: { conditions },
@@ -17,7 +17,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "tests",
-          include: ["packages/*/{src,test}/**/*.test.ts", "scripts/*.test.ts"],
+          include: [
+            "packages/*/{src,test}/**/*.test.ts",
+            "apps/*/src/**/*.test.ts",
+            "tests/**/*.test.ts",
+            "scripts/*.test.ts",
+          ],
           exclude: [...configDefaults.exclude, timed],
           sequence: { groupOrder: 0 },
         },

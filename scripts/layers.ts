@@ -32,7 +32,11 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   },
   stores: { ...nothing, packages: ["core"], peers: ["@redis/client", "pg"] },
   client: { ...nothing, packages: ["core"], peers: ["react"], node: false },
-  agent: { ...nothing, packages: ["core"] },
+  agent: {
+    ...nothing,
+    packages: ["core"],
+    peers: ["@modelcontextprotocol/client", "@opentelemetry/api", "ajv"],
+  },
   server: { ...nothing, packages: ["core", "agent"] },
   temporal: {
     ...nothing,

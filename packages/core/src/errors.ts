@@ -15,7 +15,27 @@ export type ErrorCode =
   /** Something was used after it was closed. */
   | "closed"
   /** A scripted model was asked for more replies than its script has. */
-  | "script_exhausted";
+  | "script_exhausted"
+  /** Another process writes this session: one of the two has to close it. */
+  | "session_locked"
+  /** What is stored of a session is damaged in the middle and can't be trusted. */
+  | "corrupt_session"
+  /** An agent or a tool is described in a way that can't work. */
+  | "invalid_definition"
+  /** A port answered what it never should: the store or the log is broken. */
+  | "broken_port"
+  /** What was sent to a session was not accepted: it came too late, or names nothing that is there. */
+  | "refused"
+  /** The run's answer was asked for, and the model's vendor failed. */
+  | "provider_failed"
+  /** The run's answer was asked for, and the agent's own code failed: a hook, a responder. */
+  | "agent_failed"
+  /** The run's answer was asked for, and it has not the shape that was asked for. */
+  | "invalid_output"
+  /** The run's answer was asked for, and a limit ended it before. */
+  | "limit_reached"
+  /** The run's answer was asked for, and it was stopped. */
+  | "aborted";
 
 /**
  * The one error that Millrace throws, for broken contracts only: what fails outside (a model, a

@@ -62,6 +62,7 @@ export type {
   ReplaceStructured,
   SetMetadata,
 } from "./delta/delta.ts";
+export type { CommitItem, Update } from "./delta/update.ts";
 export { fold, foldAll } from "./delta/fold.ts";
 export { emptyDraft, textOf } from "./delta/draft.ts";
 export type {
@@ -132,6 +133,20 @@ export type {
   ViewPart,
   ViewToolCall,
 } from "./event/view.ts";
+export type {
+  AnyTools,
+  ApprovalOf,
+  EventOf,
+  ItemOf,
+  LiveEnvelope,
+  NarrationOf,
+  PartOf,
+  RunEvent,
+  ToolShape,
+  ViewItemOf,
+  ViewOf,
+  ViewPartOf,
+} from "./event/typed.ts";
 export { narrate } from "./event/narrate.ts";
 export type { Narration } from "./event/narration.ts";
 
@@ -155,7 +170,7 @@ export type { CoalesceOptions } from "./delta/coalesce.ts";
 export { restate } from "./delta/restate.ts";
 export { packEpoch, unpackEpoch } from "./event/epoch.ts";
 export type { Epoch, EpochFields } from "./event/epoch.ts";
-export { replay } from "./event/reduce.ts";
+export { replay, standing } from "./event/reduce.ts";
 export { cursorOf } from "./event/cursor.ts";
 export type { Cursor } from "./event/cursor.ts";
 export { restore, snapshot } from "./event/snapshot.ts";
@@ -171,6 +186,7 @@ export type {
   ModelNotice,
   ModelRequest,
   ModelStream,
+  OutputShape,
   Remark,
   Reply,
   ToolDescription,

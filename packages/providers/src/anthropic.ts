@@ -1,5 +1,5 @@
 import type { Model } from "@millrace/core";
-import { keyAuth } from "./auth.ts";
+import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
@@ -8,10 +8,16 @@ import type { ProviderOptions } from "./provider.ts";
 
 export interface AnthropicOptions extends ProviderOptions, VendorOptions {}
 
-/** A Claude model, or a server that speaks Anthropic Messages. The key is `ANTHROPIC_API_KEY`. */
+const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com" };
+
+/**
+ * A Claude model, or a server that speaks Anthropic Messages. The key is `ANTHROPIC_API_KEY`; the
+ * address may be set by `ANTHROPIC_BASE_URL`.
+ */
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
-  const { apiKey, baseUrl = "https://api.anthropic.com", ...common } = options;
+  const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, { variable: "ANTHROPIC_API_KEY", header: "x-api-key" });
-  const parts = { protocol: anthropicMessages, framing: sseFraming(), endpoint: { baseUrl }, auth };
+  const endpoint = vendorEndpoint(baseUrl, vendor);
+  const parts = { protocol: anthropicMessages, framing: sseFraming(), endpoint, auth };
   return createModel(parts, model, common);
 }

@@ -1,4 +1,4 @@
-import type { Auth } from "./provider.ts";
+import type { Auth, Endpoint } from "./provider.ts";
 
 /** A key, or where to get one each time. */
 export type Key = string | (() => string | Promise<string>);
@@ -7,7 +7,7 @@ export type Key = string | (() => string | Promise<string>);
 export interface VendorOptions {
   /** Left out: the vendor's environment variable. */
   readonly apiKey?: Key | undefined;
-  /** Left out: the vendor's own address. */
+  /** Left out: the vendor's environment variable, and then the vendor's own address. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -28,5 +28,18 @@ export function keyAuth(apiKey: Key | undefined, place: KeyPlace): Auth {
     const key = given ?? process.env[variable] ?? "";
     if (key !== "") return { [header]: `${prefix}${key}` };
     return optional ? {} : `there is no key: pass apiKey, or set ${variable}`;
+  };
+}
+
+/** Where a vendor is. The environment is read for each request, as it is for the key. */
+export function vendorEndpoint(
+  baseUrl: string | undefined,
+  { variable, own }: { readonly variable: string; readonly own: string },
+): Endpoint {
+  return {
+    get baseUrl() {
+      // An empty variable is how a shell unsets one.
+      return baseUrl ?? (process.env[variable] || own);
+    },
   };
 }

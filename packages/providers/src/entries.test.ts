@@ -1,4 +1,5 @@
-import type { Model } from "@millrace/core";
+import { itemId } from "@millrace/core";
+import type { Item, Model, Reply } from "@millrace/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
@@ -6,7 +7,10 @@ import { openai, openaiChat, openaiCompatible } from "./openai.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { bytesOf } from "./testing/fixtures.ts";
 
-const variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+const variables = ["ANTHROPIC", "OPENAI", "GEMINI"].flatMap((vendor) => [
+  `${vendor}_API_KEY`,
+  `${vendor}_BASE_URL`,
+]);
 const kept = new Map<string, string | undefined>();
 
 beforeEach(() => {
@@ -25,7 +29,7 @@ afterEach(() => {
 
 interface Entry {
   readonly name: string;
-  readonly make: (options: { baseUrl: string; apiKey?: string }) => Model;
+  readonly make: (options: { baseUrl?: string; apiKey?: string }) => Model;
   readonly fixture: readonly [protocol: string, scenario: string];
   readonly path: string;
   readonly header: string;
@@ -92,15 +96,46 @@ describe.each(entries)("$name", ({ make, fixture, path, header, proof, variable 
     expect((await model.stream({ transcript: [] }).result).stop).toBe("end");
     expect(server.requests[0]?.headers[header]).toBe(proof);
   });
+
+  test("takes the address from the environment, unless one is passed", async () => {
+    const body = bytesOf(...fixture);
+    await using server = await startVendorServer({ replies: [{ body }, { body }] });
+    const model = make({ apiKey: "k" });
+
+    process.env[variable.replace("API_KEY", "BASE_URL")] = server.url;
+    expect((await model.stream({ transcript: [] }).result).stop).toBe("end");
+    expect(server.requests[0]?.path).toBe(path);
+
+    process.env[variable.replace("API_KEY", "BASE_URL")] = "http://127.0.0.1:9";
+    const told = make({ apiKey: "k", baseUrl: server.url });
+    expect((await told.stream({ transcript: [] }).result).stop).toBe("end");
+    expect(server.requests).toHaveLength(2);
+  });
 });
 
-test("a compatible server gets no key of another vendor", async () => {
+test("a compatible server gets no key of another vendor, and keeps its own address", async () => {
   process.env["OPENAI_API_KEY"] = "secret";
+  process.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9";
   const body = bytesOf("openai-chat", "text");
   await using server = await startVendorServer({ replies: [{ body }] });
   const model = openaiCompatible("llama", { baseUrl: server.url });
   expect((await model.stream({ transcript: [] }).result).stop).toBe("end");
   expect(JSON.stringify(server.requests[0]?.headers)).not.toContain("secret");
+});
+
+test("a call gets another id when the transcript has the vendor's already", async () => {
+  const body = bytesOf("anthropic-messages", "call");
+  await using server = await startVendorServer({ replies: [{ body }, { body }] });
+  const model = anthropic("claude-sonnet-5", { baseUrl: server.url, apiKey: "k" });
+
+  const first = await model.stream({ transcript: [] }).result;
+  const item: Item = { ...first, id: itemId("i1"), author: "model" };
+  const second = await model.stream({ transcript: [item] }).result;
+
+  const idsOf = ({ parts }: Reply): readonly string[] =>
+    parts.flatMap((part) => (part.kind === "tool_call" ? [part.callId] : []));
+  expect(idsOf(second)).toEqual(idsOf(first).map((id) => `${id}_2`));
+  expect(idsOf(first).length).toBeGreaterThan(0);
 });
 
 test("D42: what a stopped request used is known", async () => {
@@ -127,6 +162,7 @@ test("each vendor is asked at its own address", async () => {
     gemini("m", options),
     openaiCompatible("m", { ...options, baseUrl: "http://localhost:11434/v1/" }),
   ];
+  process.env["ANTHROPIC_BASE_URL"] = ""; // as good as none
   for (const model of models) await model.stream({ transcript: [] }).result;
   expect(asked).toEqual([
     "https://api.anthropic.com/v1/messages",

@@ -1,5 +1,5 @@
 import type { Model } from "@millrace/core";
-import { keyAuth } from "./auth.ts";
+import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { gemini as protocol } from "./protocols/gemini/protocol.ts";
@@ -11,17 +11,15 @@ const pictures = { limit: 64 * 1024 * 1024 };
 
 export interface GeminiOptions extends ProviderOptions, VendorOptions {}
 
-/** A Gemini model. The key is `GEMINI_API_KEY`. */
+const vendor = {
+  variable: "GEMINI_BASE_URL",
+  own: "https://generativelanguage.googleapis.com/v1beta",
+};
+
+/** A Gemini model. The key is `GEMINI_API_KEY`; the address may be set by `GEMINI_BASE_URL`. */
 export function gemini(model: string, options: GeminiOptions = {}): Model {
-  const {
-    apiKey,
-    baseUrl = "https://generativelanguage.googleapis.com/v1beta",
-    ...common
-  } = options;
+  const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, { variable: "GEMINI_API_KEY", header: "x-goog-api-key" });
-  return createModel(
-    { protocol, framing: sseFraming(pictures), endpoint: { baseUrl }, auth },
-    model,
-    common,
-  );
+  const endpoint = vendorEndpoint(baseUrl, vendor);
+  return createModel({ protocol, framing: sseFraming(pictures), endpoint, auth }, model, common);
 }

@@ -1,5 +1,5 @@
 import type { Model } from "@millrace/core";
-import { keyAuth } from "./auth.ts";
+import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
@@ -9,30 +9,34 @@ import type { ProviderOptions } from "./provider.ts";
 
 export interface OpenAiOptions extends ProviderOptions, VendorOptions {}
 
-const vendor = "https://api.openai.com/v1";
+const vendor = { variable: "OPENAI_BASE_URL", own: "https://api.openai.com/v1" };
 const key = { variable: "OPENAI_API_KEY", header: "authorization", prefix: "Bearer " };
 
 /** Pictures come whole, in one event, and once more in the last one. */
 const pictures = { limit: 64 * 1024 * 1024 };
 
-/** An OpenAI model by the Responses API. The key is `OPENAI_API_KEY`. */
+/**
+ * An OpenAI model by the Responses API. The key is `OPENAI_API_KEY`; the address may be set by
+ * `OPENAI_BASE_URL`.
+ */
 export function openai(model: string, options: OpenAiOptions = {}): Model {
-  const { apiKey, baseUrl = vendor, ...common } = options;
+  const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const parts = {
     protocol: openAiResponses,
     framing: sseFraming(pictures),
-    endpoint: { baseUrl },
+    endpoint: vendorEndpoint(baseUrl, vendor),
     auth,
   };
   return createModel(parts, model, common);
 }
 
-/** An OpenAI model by chat completions. */
+/** An OpenAI model by chat completions, with the same variables. */
 export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
-  const { apiKey, baseUrl = vendor, ...common } = options;
+  const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
-  const parts = { protocol: openAiChat, framing: sseFraming(), endpoint: { baseUrl }, auth };
+  const endpoint = vendorEndpoint(baseUrl, vendor);
+  const parts = { protocol: openAiChat, framing: sseFraming(), endpoint, auth };
   return createModel(parts, model, common);
 }
 
@@ -47,7 +51,10 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
   readonly finishOptional?: boolean | undefined;
 }
 
-/** A server that imitates OpenAI's chat completions, of which there are many. */
+/**
+ * A server that imitates OpenAI's chat completions, of which there are many. The environment says
+ * nothing about it: a key of one vendor must not reach another.
+ */
 export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
   const { apiKey, baseUrl, thinkTags, finishOptional, ...common } = options;
   const protocol = createOpenAiChat({ thinkTags, finishOptional });

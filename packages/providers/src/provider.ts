@@ -15,13 +15,13 @@ import type {
   ModelRequest,
   ReplyWriter,
   RetryPolicy,
-  Transcript,
   Usage,
 } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
+import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
 import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
@@ -122,7 +122,9 @@ class Asking<Event, State> {
 
   async run(): Promise<ReplyEnd> {
     const refused = (this.#request.tools ?? []).find(({ name }) => !legalName.test(name));
-    if (refused !== undefined) return { stop: "failed", cause: nameFailure(refused.name) };
+    if (refused !== undefined) return { stop: "failed", cause: nameFailure("tool", refused.name) };
+    const shape = this.#request.output?.name ?? "_";
+    if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure("output", shape) };
     const { retry, price, random = Math.random } = this.#options;
     const policy = { ...defaultRetryPolicy, ...(retry === false ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
@@ -215,15 +217,7 @@ class Asking<Event, State> {
 const dispatch = dispatchSend();
 
 /** What all vendors take. A name that was changed on its way out could not be found again. */
-function nameFailure(name: string): Cause {
-  const message = `no vendor takes the tool name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
+function nameFailure(what: "tool" | "output", name: string): Cause {
+  const message = `no vendor takes the ${what} name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
   return failure("bad_request", message);
-}
-
-function callIdsOf(transcript: Transcript): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const item of transcript) {
-    for (const part of item.parts) if (part.kind === "tool_call") ids.add(part.callId);
-  }
-  return ids;
 }

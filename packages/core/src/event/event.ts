@@ -65,10 +65,16 @@ export interface InputAccepted {
 
 export type Input =
   /** `steer` is taken up at the next consistent boundary, `follow_up` after the natural end. */
-  | { readonly kind: "prompt" | "steer" | "follow_up"; readonly parts: readonly Part[] }
+  | {
+      readonly kind: "prompt" | "steer" | "follow_up";
+      readonly parts: readonly Part[];
+      /** What its sender asks of the run it begins, such as limits. Read by the driver. */
+      readonly options?: JsonObject;
+    }
   /** The answer to a call that a client carries out. */
   | { readonly kind: "answer"; readonly callId: CallId; readonly output: Json }
-  | { readonly kind: "abort"; readonly reason?: string };
+  /** Left out, the run: whichever is on. A stop that names another run changes nothing. */
+  | { readonly kind: "abort"; readonly runId?: RunId; readonly reason?: string };
 
 /** An input left the queue without becoming an item. */
 export interface QueueUpdated {

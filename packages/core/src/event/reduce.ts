@@ -19,7 +19,9 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     case "input_accepted": {
       const { input, inputId } = fact;
       if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
-      return state.run === undefined ? state : { ...state, run: { ...state.run, aborting: true } };
+      const { run } = state;
+      const meant = run !== undefined && (input.runId ?? run.runId) === run.runId;
+      return meant ? { ...state, run: { ...run, aborting: true } } : state;
     }
     case "queue_updated":
       return { ...state, queue: without(state, fact.inputId) };
@@ -103,7 +105,7 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
  * The facts that stand: a claim with `to` undoes what is above it, except what people said. A stop is
  * not kept, since it was for the run that is undone, nor is the answer to a question that is.
  */
-function standing(facts: readonly Fact[]): readonly Fact[] {
+export function standing(facts: readonly Fact[]): readonly Fact[] {
   let live: Fact[] = [];
   for (const fact of facts) {
     const to = fact.type === "session_claimed" ? fact.to : undefined;

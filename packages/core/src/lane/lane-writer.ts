@@ -1,5 +1,6 @@
 import type { Author } from "../content/item.ts";
 import { coalesce } from "../delta/coalesce.ts";
+import { fold } from "../delta/fold.ts";
 import type { Delta } from "../delta/delta.ts";
 import { defaultDraftLimits } from "../delta/draft.ts";
 import type { Draft, DraftLimits, Fault } from "../delta/draft.ts";
@@ -47,6 +48,8 @@ export interface LaneWriterOptions {
 export interface LaneWriter {
   /** What has been written so far. */
   readonly draft: () => Draft;
+  /** The lane as its readers see it, or will. */
+  readonly lane: () => OpenLane;
   /** Takes a delta. An illegal one is not written, and its fault is returned. */
   readonly write: (delta: Delta) => Fault | undefined;
   /** Takes what is not content: progress, a stall, a retry. */
@@ -69,7 +72,8 @@ const reseedEveryMs = 1_000;
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
   const writer = new Writer(options);
   return {
-    draft: () => writer.lane.draft,
+    draft: () => writer.draft,
+    lane: () => writer.lane(),
     write: (delta) => writer.write(delta),
     tell: (event) => void writer.take(event, event.type !== "tool_execution_update"),
     flush: () => writer.flush(),
@@ -80,7 +84,9 @@ export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
 
 class Writer {
   readonly fenced = new AbortController();
-  lane: OpenLane;
+  /** The draft is kept apart from the rest of the lane: it changes with each delta. */
+  draft: Draft;
+  #lane: OpenLane;
   readonly #options: LaneWriterOptions;
   readonly #envelope: Omit<Batch, "first" | "last" | "time" | "events">;
   readonly #stop = new AbortController();
@@ -88,6 +94,8 @@ class Writer {
   readonly #fresh = new Set<PartId>();
   readonly #running: Promise<unknown>;
   #pending: LiveEvent[];
+  /** Text that waits behind them, gathered as one. */
+  #textRun: { readonly partId: PartId; text: string } | undefined;
   #pendingSize = 0;
   #seq = -1;
   /** What was said since the lane was last said whole, and how long that was. */
@@ -112,7 +120,8 @@ class Writer {
       events: [opening],
     };
     // The batch begins with its opening, so there is a lane.
-    this.lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
+    this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
+    this.draft = this.#lane.draft;
     // Without nudges readers wait for the next time that the lane is said whole.
     this.#running = Promise.all([this.#run(), this.#listen().catch(() => undefined)]);
   }
@@ -120,25 +129,69 @@ class Writer {
   write(given: Delta): Fault | undefined {
     // The caller may reuse its buffer before the batch goes out.
     const delta = given.op === "append_bytes" ? { ...given, chunk: given.chunk.slice() } : given;
-    const begins = delta.op === "begin_part";
-    const now = begins || delta.op === "commit_part" || this.#fresh.has(delta.partId);
-    const fault = this.take({ type: "content_delta", delta }, now);
-    if (!begins) this.#fresh.delete(delta.partId);
-    else if (fault === undefined) this.#fresh.add(delta.partId);
-    return fault;
+    const { op, partId } = delta;
+    const fresh = this.#fresh.size > 0 && this.#fresh.has(partId);
+    const now = op === "begin_part" || op === "commit_part" || fresh;
+    if (this.#silent()) return undefined;
+    const draft = fold(this.draft, delta);
+    if (draft.fault !== undefined) return draft.fault;
+    this.draft = draft;
+    if (this.#lane.stalledMs !== undefined) this.#lane = { ...this.#lane, stalledMs: undefined };
+    if (op === "append_text") this.#appendText(partId, delta.chunk);
+    else this.#add({ type: "content_delta", delta });
+    this.#gathered(sizeOf(delta), now);
+    if (op === "begin_part") this.#fresh.add(partId);
+    else if (fresh) this.#fresh.delete(partId);
+    return undefined;
   }
 
-  /** `now`: somebody is waiting to see this. */
-  take(event: LiveEvent, now: boolean): Fault | undefined {
-    if (this.#stop.signal.aborted || this.fenced.signal.aborted) return undefined;
-    const next = continueLane(this.lane, [event]);
-    if (next.draft.fault !== undefined) return next.draft.fault;
-    this.lane = next;
+  /** Takes what is not content. `now`: somebody is waiting to see this. */
+  take(event: LiveEvent, now: boolean): void {
+    if (this.#silent()) return;
+    this.#lane = continueLane(this.#lane, [event]);
+    this.#add(event);
+    this.#gathered(16, now);
+  }
+
+  lane(): OpenLane {
+    return { ...this.#lane, draft: this.draft };
+  }
+
+  #silent(): boolean {
+    return this.#stop.signal.aborted || this.fenced.signal.aborted;
+  }
+
+  /** Text for the part that was written to last joins what waits of it, at the cost of adding strings. */
+  #appendText(partId: PartId, chunk: string): void {
+    if (this.#textRun?.partId === partId) this.#textRun.text += chunk;
+    else {
+      this.#endRun();
+      this.#textRun = { partId, text: chunk };
+    }
+  }
+
+  #add(event: LiveEvent): void {
+    this.#endRun();
     this.#pending.push(event);
-    this.#pendingSize += sizeOf(event);
+  }
+
+  #endRun(): void {
+    if (this.#textRun === undefined) return;
+    const { partId, text } = this.#textRun;
+    this.#textRun = undefined;
+    const delta: Delta = { op: "append_text", partId, chunk: text };
+    this.#pending.push({ type: "content_delta", delta });
+  }
+
+  #empty(): boolean {
+    return this.#pending.length === 0 && this.#textRun === undefined;
+  }
+
+  #gathered(size: number, now: boolean): void {
+    const first = this.#pendingSize === 0;
+    this.#pendingSize += Math.max(1, size);
     if (now || this.#pendingSize >= (this.#options.windowSize ?? 4_096)) this.#hurry();
-    else if (this.#pending.length === 1) this.#resting?.abort(); // from idling to gathering
-    return undefined;
+    else if (first) this.#resting?.abort(); // from idling to gathering
   }
 
   async flush(): Promise<void> {
@@ -158,10 +211,10 @@ class Writer {
   async #run(): Promise<void> {
     const { windowMs = 50, idleMs = 15_000 } = this.#options;
     while (!this.#over()) {
-      if (this.#pending.length === 0 && !this.#reseed) {
+      if (this.#empty() && !this.#reseed) {
         this.#settle();
         if (await this.#rest(idleMs)) continue;
-        this.#pending.push({ type: "lane_idled" });
+        this.#add({ type: "lane_idled" });
         this.#urgent = true;
       }
       if (!this.#urgent) await this.#rest(windowMs);
@@ -200,14 +253,15 @@ class Writer {
 
   #nextBatch(): Batch {
     const first = this.#reseed ? 0 : this.#seq + 1;
+    this.#endRun();
     const events = coalesceEvents(this.#pending);
     // Said whole, the lane takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    this.lane = { ...this.lane, seq: this.#seq, time: this.#options.clock.now() };
+    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#options.clock.now() };
     const batch = this.#reseed
-      ? restateLane(this.lane, this.#options)
-      : { ...this.#envelope, first, last: this.#seq, time: this.lane.time, events };
-    const size = batch.events.reduce((sum, event) => sum + sizeOf(event), 0);
+      ? restateLane(this.lane(), this.#options)
+      : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
+    const size = batch.events.reduce((sum, event) => sum + sizeOfEvent(event), 0);
     this.#tailSize = first === 0 ? 0 : this.#tailSize + size;
     if (first === 0) this.#wholeSize = size;
     this.#pending = [];
@@ -217,8 +271,8 @@ class Writer {
   }
 
   #over(): boolean {
-    const empty = this.#pending.length === 0 && !this.#reseed;
-    return this.fenced.signal.aborted || (this.#stop.signal.aborted && empty);
+    const done = this.#empty() && !this.#reseed;
+    return this.fenced.signal.aborted || (this.#stop.signal.aborted && done);
   }
 
   #hurry(): void {
@@ -276,9 +330,11 @@ function coalesceEvents(events: readonly LiveEvent[]): readonly LiveEvent[] {
   return merged;
 }
 
-function sizeOf(event: LiveEvent): number {
-  if (event.type !== "content_delta") return 16;
-  const { delta } = event;
+function sizeOfEvent(event: LiveEvent): number {
+  return event.type === "content_delta" ? sizeOf(event.delta) : 16;
+}
+
+function sizeOf(delta: Delta): number {
   if (delta.op === "append_text" || delta.op === "append_bytes") return delta.chunk.length;
   if (delta.op !== "commit_part") return 64;
   return "text" in delta.part

@@ -17,6 +17,8 @@ export interface ModelRequest {
   readonly transcript: Transcript;
   readonly instructions?: string | undefined;
   readonly tools?: readonly ToolDescription[] | undefined;
+  /** Left out: the reply is free. Calls of tools may come before the value in either case. */
+  readonly output?: OutputShape | undefined;
   /** Settings of the model, passed on as they are. */
   readonly settings?: JsonObject | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -41,6 +43,17 @@ export interface ToolDescription {
   readonly description?: string | undefined;
   /** A JSON Schema. */
   readonly input: Json;
+}
+
+/**
+ * The reply is one JSON value of this shape. It comes as text. Vendors hold to the shape as well as
+ * they can, and a reply that is cut is no whole value, so whoever reads it checks it.
+ */
+export interface OutputShape {
+  /** Up to 64 letters, digits, "_" and "-", beginning with a letter or "_". The model may see it. */
+  readonly name: string;
+  /** A JSON Schema. It is sent as it is or not at all, never changed. */
+  readonly schema: Json;
 }
 
 /**

@@ -41,6 +41,12 @@ export interface SessionStore {
   readonly append: (uid: SessionUid, request: DriverRequest) => Promise<DriverOutcome>;
 
   /**
+   * The caller is done with a session for now. A store that lets one process at a time write gives up
+   * its hold; others need not have this.
+   */
+  readonly release?: (uid: SessionUid) => Promise<void>;
+
+  /**
    * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
    * It has this one's metadata if none is given, and no lane of it is open.
    */

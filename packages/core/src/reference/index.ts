@@ -6,7 +6,7 @@ export type { MemoryEventLog, MemoryEventLogOptions } from "./memory-event-log.t
 export { memorySessionStore } from "./memory-session-store.ts";
 export type { MemorySessionStoreOptions } from "./memory-session-store.ts";
 export { SessionLedger } from "./session-ledger.ts";
-export type { LedgerOptions } from "./session-ledger.ts";
+export type { Besides, LedgerOptions } from "./session-ledger.ts";
 export { scriptedModel } from "./scripted-model.ts";
 export type { ScriptedModelOptions } from "./scripted-model.ts";
 export { call, callRaw, emit, fail, say, stall, think, truncate } from "./script.ts";

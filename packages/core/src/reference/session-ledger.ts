@@ -29,6 +29,14 @@ export interface LedgerOptions {
   readonly now: () => number;
 }
 
+/** What calls leave behind that no fact says. */
+export interface Besides {
+  /** The floors that `open` raised, in that order. */
+  readonly floors?: Iterable<Floor> | undefined;
+  /** What `accept` stored under which key. */
+  readonly keys?: Iterable<readonly [key: string, fact: Fact]> | undefined;
+}
+
 /**
  * The rules of one session's facts for a store that holds them in memory: who may add what, and
  * when. Each method decides and adds without a pause, so it is atomic. What facts mean is not
@@ -56,10 +64,20 @@ export class SessionLedger {
     return this.#state;
   }
 
-  /** Begins with facts that stand elsewhere already, such as those of a session that this one forks. */
-  load(facts: readonly Fact[]): void {
-    this.#facts.push(...facts);
-    this.#renew();
+  /**
+   * Takes facts that stand elsewhere already, such as those of a session that this one forks, after
+   * those it has; and, where they are this session's own, what calls raised and said besides them.
+   * Linear in what is loaded, but for a reset in it, by which all is read anew.
+   */
+  load(facts: readonly Fact[], { floors = [], keys = [] }: Besides = {}): void {
+    const reset = facts.some((fact) => fact.type === "session_claimed" && fact.to !== undefined);
+    for (const fact of facts) {
+      if (reset) this.#facts.push(fact);
+      else this.#keep(fact);
+    }
+    if (reset) this.#renew();
+    for (const { lane, epoch } of floors) this.#floors.set(lane, epoch);
+    for (const [key, fact] of keys) this.#keys.set(key, fact);
   }
 
   floors(): readonly Floor[] {
@@ -120,17 +138,21 @@ export class SessionLedger {
     return bodies.map((body) => {
       const n = this.#facts.length + 1;
       const fact: Fact = { ...body, v: schemaVersion, n, sessionId, time: now() };
-      this.#facts.push(fact);
-      const applied = apply(this.#state, fact);
-      // Only a reset does not apply: it undoes what is in the state, so that is made anew.
-      if (applied.verdict === "gap") this.#renew();
-      else this.#state = applied.state;
-      if (fact.type === "item_committed" || fact.type === "item_replaced") {
-        this.#items.set(fact.item.id, fact.item);
-      }
-      if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
+      this.#keep(fact);
       return fact;
     });
+  }
+
+  #keep(fact: Fact): void {
+    this.#facts.push(fact);
+    const applied = apply(this.#state, fact);
+    // Only a reset does not apply: it undoes what is in the state, so that is made anew.
+    if (applied.verdict === "gap") this.#renew();
+    else this.#state = applied.state;
+    if (fact.type === "item_committed" || fact.type === "item_replaced") {
+      this.#items.set(fact.item.id, fact.item);
+    }
+    if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
   }
 
   /** After a reset an undone item's id is free again: its step is taken anew under it. */

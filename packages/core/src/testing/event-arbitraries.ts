@@ -35,12 +35,17 @@ import {
 // Facts, batches and snapshots in wire-legal form, as the content in `arbitraries.ts` is.
 
 const input: fc.Arbitrary<Input> = fc.oneof(
-  record<Input>({
-    kind: fc.constantFrom("prompt", "steer", "follow_up"),
-    parts: fc.array(part, { maxLength: 2 }),
-  }),
+  record<Extract<Input, { kind: "prompt" | "steer" | "follow_up" }>>(
+    {
+      kind: fc.constantFrom("prompt", "steer", "follow_up"),
+      parts: fc.array(part, { maxLength: 2 }),
+      options: jsonObject,
+    },
+    ["options"],
+  ),
   record<Extract<Input, { kind: "answer" }>>({ kind: fc.constant("answer"), callId, output: json }),
-  record<Extract<Input, { kind: "abort" }>>({ kind: fc.constant("abort"), reason: text }, [
+  record<Extract<Input, { kind: "abort" }>>({ kind: fc.constant("abort"), runId, reason: text }, [
+    "runId",
     "reason",
   ]),
 );

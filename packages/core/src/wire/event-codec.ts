@@ -60,9 +60,11 @@ const envelope = object<FactEnvelope>(envelopeFields);
 const content = object<{
   readonly kind: "prompt" | "steer" | "follow_up";
   readonly parts: readonly Part[];
+  readonly options?: JsonObject;
 }>({
   kind: oneOf("prompt", "steer", "follow_up"),
   parts: list(part),
+  options: optional(jsonObject),
 });
 
 export const input: Shape<Input> = tagged<Input, "kind">(
@@ -78,6 +80,7 @@ export const input: Shape<Input> = tagged<Input, "kind">(
     }),
     abort: object<Extract<Input, { readonly kind: "abort" }>>({
       kind: oneOf("abort"),
+      runId: optional(runs),
       reason: optional(text),
     }),
   },
@@ -161,7 +164,7 @@ export const approvalResolved: Shape<FactOf<"approval_resolved">> = factShape("a
 
 /** An event of a newer version goes through this one unchanged. Its number counts all the same. */
 const opaqueFact: Shape<FactOf<"opaque">> = {
-  encode: (fact) => fact.original,
+  encode: (fact) => ({ ...fact.original, ...envelope.encode(fact) }),
   decode: (value, path) => {
     const original = recordWithType(value, path);
     return { ...envelope.decode(value, path), type: "opaque", original };

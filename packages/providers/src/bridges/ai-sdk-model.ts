@@ -1,5 +1,14 @@
-import { abortedCause, createModelStream } from "@millrace/core";
-import type { Json, Model, ModelRequest, ReplyWriter } from "@millrace/core";
+import { abortedCause, createModelStream, isJsonObject } from "@millrace/core";
+import type {
+  Json,
+  JsonObject,
+  Model,
+  ModelRequest,
+  OutputShape,
+  ReplyWriter,
+} from "@millrace/core";
+import { callIdsOf } from "../protocols/call-id.ts";
+import { askFor } from "../protocols/output.ts";
 import { prepare } from "../protocols/prepare.ts";
 import { cutEnding } from "../reply.ts";
 import type { ReplyEnd } from "../reply.ts";
@@ -70,10 +79,8 @@ class AiSdkReply {
     this.#request = request;
     this.#signal = writer.signal;
     this.#parts = new PartWriter(writer);
-    const calls = request.transcript.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.kind === "tool_call" ? [part.callId] : [])),
-    );
-    this.#content = new AiSdkContent(this.#parts, new CallIds(calls), false);
+    const callIds = new CallIds(callIdsOf(request.transcript));
+    this.#content = new AiSdkContent(this.#parts, callIds, false);
   }
 
   async read(model: AiSdkModel): Promise<ReplyEnd> {
@@ -105,10 +112,12 @@ class AiSdkReply {
   }
 
   async #ask(model: AiSdkModel): Promise<{ readonly stream: AiSdkStream }> {
-    const { instructions, tools = [], settings, transcript } = this.#request;
+    const { output, tools = [], settings, transcript } = this.#request;
     const takesUrl = urlTest(await model.supportedUrls);
     const tagged = model.specificationVersion !== "v3";
     const turns = promptOf(prepare(transcript, this.#id), { tagged, takesUrl });
+    // Not every provider takes a schema, and those that don't may drop it. So it is asked for in words too.
+    const { instructions } = askFor(this.#request, () => undefined);
     const system: AiSdkMessage[] =
       instructions === undefined ? [] : [{ role: "system", content: instructions }];
     const offered = tools.map(({ name, description, input }) => ({
@@ -120,6 +129,7 @@ class AiSdkReply {
     // Tools that providers run by themselves can only be named as settings.
     const every = [...offered, ...listOf(settings?.["tools"])];
     const options = {
+      ...formatOf(output),
       ...settings,
       prompt: [...system, ...turns],
       ...(every.length === 0 ? {} : { tools: every }),
@@ -169,6 +179,12 @@ class AiSdkReply {
     }
     return this.#parts.end({ ending, ...usage });
   }
+}
+
+/** Their word for the shape of a reply. Their schemas are objects. */
+function formatOf(output: OutputShape | undefined): JsonObject {
+  if (output === undefined || !isJsonObject(output.schema)) return {};
+  return { responseFormat: { type: "json", name: output.name, schema: output.schema } };
 }
 
 function cancel({ stream }: { readonly stream: AiSdkStream }): void {

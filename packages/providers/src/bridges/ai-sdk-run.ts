@@ -1,5 +1,5 @@
 import { abortedCause } from "@millrace/core";
-import type { Cause, Transcript } from "@millrace/core";
+import type { Cause, Transcript, Update } from "@millrace/core";
 import { prepare } from "../protocols/prepare.ts";
 import { cutEnding } from "../reply.ts";
 import { AiSdkContent } from "./ai-sdk-content.ts";
@@ -11,7 +11,6 @@ import { causeOf, cutBy, isAbort } from "./cause.ts";
 import { fieldsOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
-import type { Update } from "./update.ts";
 
 /** What `streamText` gives. `fullStream` is its older name. */
 export type AiSdkResult =

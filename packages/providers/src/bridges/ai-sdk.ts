@@ -12,4 +12,3 @@ export type {
   AiSdkToolCall,
   AiSdkToolResult,
 } from "./ai-sdk-prompt.ts";
-export type { CommitItem, Update } from "./update.ts";

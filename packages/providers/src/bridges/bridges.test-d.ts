@@ -3,7 +3,7 @@ import { anthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV3, LanguageModelV4 } from "@ai-sdk/provider";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-import type { Model, Transcript } from "@millrace/core";
+import type { Model, Transcript, Update } from "@millrace/core";
 import { Agent, run } from "@openai/agents";
 import { streamText } from "ai";
 import type { ModelMessage } from "ai";
@@ -11,7 +11,6 @@ import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-opena
 import { aiSdk, fromAiSdk, toAiSdk } from "./ai-sdk.ts";
 import { fromLangGraph } from "./langgraph.ts";
 import { fromOpenAiAgents } from "./openai-agents.ts";
-import type { Update } from "./update.ts";
 
 declare const transcript: Transcript;
 declare const third: LanguageModelV3;

@@ -1,6 +1,6 @@
 import type { Cause, Ending, Json } from "@millrace/core";
 import { networkFailure } from "../transport/errors.ts";
-import { failure, vendorFailure } from "../transport/failure.ts";
+import { codeOfError, failure, vendorFailure } from "../transport/failure.ts";
 import type { FailureCode } from "../transport/failure.ts";
 import { excerpt } from "../transport/redact.ts";
 import { errorIn, retryAfter, statusFailure } from "../transport/vendor-error.ts";
@@ -17,6 +17,7 @@ const codeOfName: Readonly<Record<string, FailureCode>> = {
   AI_NoSuchModelError: "not_found",
   AI_TypeValidationError: "bad_json",
   AI_UnsupportedFunctionalityError: "bad_request",
+  ContextOverflowError: "context_overflow",
   ModelTimeoutError: "request_timeout",
   TimeoutError: "request_timeout",
 };
@@ -41,7 +42,7 @@ export function causeOf(thrown: unknown, reading: boolean): Cause {
   if (isNetworkError(error)) return networkFailure(error, reading);
   const reported = errorObject(error);
   if (reported !== undefined) return reported;
-  return failure("provider_error", message, name === "" ? undefined : { error: name });
+  return failure(codeOfError([], message), message, name === "" ? undefined : { error: name });
 }
 
 /** A cut by the transport is a truncation; all else is a failure. */

@@ -1,5 +1,5 @@
 import { abortedCause, addUsage, equalJson } from "@millrace/core";
-import type { Ending, Json, Usage } from "@millrace/core";
+import type { Ending, Json, Update, Usage } from "@millrace/core";
 import { cutEnding } from "../reply.ts";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";
@@ -8,9 +8,6 @@ import type { LangGraphCall } from "./langgraph-reply.ts";
 import { fieldsOf, listOf, plain, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
-import type { Update } from "./update.ts";
-
-export type { CommitItem, Update } from "./update.ts";
 
 /** One event of `graph.streamEvents(input, { version: "v2" })`. */
 export interface LangGraphEvent {

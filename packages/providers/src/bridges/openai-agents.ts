@@ -1,5 +1,5 @@
 import { abortedCause } from "@millrace/core";
-import type { Ending, Json, ResultStatus, Usage } from "@millrace/core";
+import type { Ending, Json, ResultStatus, Update, Usage } from "@millrace/core";
 import { cutEnding } from "../reply.ts";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";
@@ -7,9 +7,6 @@ import { AgentsReply } from "./openai-agents-reply.ts";
 import { countOf, fieldsOf, listOf, plain, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
-import type { Update } from "./update.ts";
-
-export type { CommitItem, Update } from "./update.ts";
 
 /** What `run(agent, input, { stream: true })` gives. */
 export interface OpenAiAgentsResult extends AsyncIterable<{ readonly type: string }> {

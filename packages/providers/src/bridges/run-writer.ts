@@ -1,7 +1,6 @@
 import { emptyDraft, fold } from "@millrace/core";
-import type { Cause, Delta, Draft, Ending, Usage } from "@millrace/core";
+import type { Cause, Delta, Draft, Ending, Update, Usage } from "@millrace/core";
 import { PartWriter } from "./part-writer.ts";
-import type { Update } from "./update.ts";
 
 /**
  * Writes the items of another framework's run, one after the other. A delta that would be illegal is

@@ -227,8 +227,10 @@ function compile(text: string, holes: readonly Hole[], next: number): Template |
   return { pieces, kinds: holes.map(({ kind }) => kind), build, values: [], next };
 }
 
-function markOf(hole: number | ""): string {
-  return `\u2063hole ${hole}\u2063`;
+const markStart = "\u2063hole ";
+
+function markOf(hole: number): string {
+  return `${markStart}${hole}\u2063`;
 }
 
 /** What makes a node anew, or nothing if no hole is below it. Marks the holes as found. */
@@ -251,8 +253,8 @@ function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined
 }
 
 function holeOf(text: string, found: Set<number>): Build | undefined {
-  if (!text.startsWith(markOf("").slice(0, -1))) return undefined;
-  const hole = Number(text.slice(6, -1));
+  if (!text.startsWith(markStart)) return undefined;
+  const hole = Number(text.slice(markStart.length, -1));
   found.add(hole);
   return (values) => values[hole] as Json;
 }

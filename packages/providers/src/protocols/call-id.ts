@@ -1,5 +1,5 @@
 import { callId } from "@millrace/core";
-import type { CallId, Json } from "@millrace/core";
+import type { CallId, Json, Transcript } from "@millrace/core";
 
 /**
  * The id of a new call: the vendor's own if it can be one and is not taken, else one like it, else one
@@ -10,6 +10,15 @@ export function chooseCallId(given: Json | undefined, taken: ReadonlySet<string>
     typeof given === "string" && given !== "" && given.length <= 200 && given.isWellFormed();
   if (!usable) return numbered("call", taken, taken.size + 1);
   return taken.has(given) ? numbered(given, taken, 2) : callId(given);
+}
+
+/** Ids of all calls in a transcript, which a new call must not use again. */
+export function callIdsOf(transcript: Transcript): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of transcript) {
+    for (const part of parts) if (part.kind === "tool_call") ids.add(part.callId);
+  }
+  return ids;
 }
 
 function numbered(base: string, taken: ReadonlySet<string>, first: number): CallId {

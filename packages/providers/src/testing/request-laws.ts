@@ -40,8 +40,21 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   return [
     ...lost.map((text) => `a text of the user is lost: ${text}`),
     ...unanswered.map((text) => `the result of a call is lost: ${text}`),
+    ...unasked(request, written),
     ...betrayed(facts.secrets, `${target.protocol}/${target.model}`, written),
   ];
+}
+
+/** The shape of the reply is in a field or in words, and its schema is as it was given. */
+function unasked({ output }: ModelRequest, written: string): readonly string[] {
+  if (output === undefined) return [];
+  const schema = JSON.stringify(output.schema);
+  const inField = ["schema", "responseJsonSchema"].some((key) =>
+    written.includes(`"${key}":${schema}`),
+  );
+  const inWords = [output.name, `\n${schema}`].every((said) => written.includes(inJson(said)));
+  const isAsked = inField || inWords;
+  return isAsked ? [] : [`the shape of the reply is lost: ${schema}`];
 }
 
 function betrayed(secrets: Facts["secrets"], author: string, written: string): readonly string[] {
@@ -132,7 +145,7 @@ export function shrinkRequest(
 
 function* smallerRequests(request: ModelRequest): Generator<ModelRequest> {
   const { transcript } = request;
-  for (const key of ["instructions", "tools", "settings"] as const) {
+  for (const key of ["instructions", "tools", "output", "settings"] as const) {
     if (request[key] !== undefined) yield { ...request, [key]: undefined };
   }
   for (const [at, item] of transcript.entries()) {

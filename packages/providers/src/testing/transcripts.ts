@@ -38,20 +38,34 @@ export function generateRequest(
   const instructions = random.pick([undefined, "be kind", "", " \n", "líne 1\nline 2 "]);
   const settings = random.pick(settingsOf[home.protocol] ?? [undefined]);
   const tools = random.chance(0.5) ? toolsOf(random) : undefined;
-  return { home, transcript: writer.write(), instructions, tools, settings };
+  const transcript = writer.write();
+  const output = random.chance(0.3) ? random.pick(outputs) : undefined;
+  return { home, transcript, instructions, tools, output, settings };
 }
 
 const effort = { reasoning: { effort: "low", summary: "auto" } };
 const thinking = { thinking: { type: "enabled", budget_tokens: 2000 }, max_tokens: 4000 };
 const settingsOf: Readonly<Record<string, readonly (JsonObject | undefined)[]>> = {
-  "openai-chat": [undefined, { temperature: 0 }, { reasoning_effort: "high" }],
-  "openai-responses": [undefined, effort, { store: true }, { max_output_tokens: 100 }],
+  "openai-chat": [
+    undefined,
+    { temperature: 0 },
+    { reasoning_effort: "high" },
+    { response_format: null },
+  ],
+  "openai-responses": [
+    undefined,
+    effort,
+    { store: true },
+    { max_output_tokens: 100 },
+    { text: { verbosity: "low" }, instructions: "from the settings" },
+  ],
   "anthropic-messages": [
     undefined,
     thinking,
     thinking,
     { thinking: { type: "adaptive" } },
     { thinking: { type: "disabled" }, max_tokens: 1 },
+    { output_config: { effort: "low" } },
   ],
   gemini: [undefined, { generationConfig: { temperature: 0 } }],
 };
@@ -69,6 +83,55 @@ const schemas: readonly Json[] = [
   {},
   true,
 ];
+
+const closed = { type: "object", additionalProperties: false } as const;
+const city = { type: "string", description: "shape of a city" };
+const shapes: readonly Json[] = [
+  { ...closed, properties: { city }, required: ["city"] },
+  { ...closed, properties: { city, size: { type: "integer", minimum: 1 } }, required: ["city"] },
+  {
+    ...closed,
+    properties: { at: { $ref: "#/$defs/place" }, more: { type: "array", items: city } },
+    required: ["at", "more"],
+    $defs: { place: { ...closed, properties: { city }, required: ["city"] } },
+  },
+  {
+    ...closed,
+    properties: { tree: { $ref: "#/$defs/node" } },
+    required: ["tree"],
+    $defs: {
+      node: {
+        ...closed,
+        properties: { city, below: { type: "array", items: { $ref: "#/$defs/node" } } },
+        required: ["city", "below"],
+      },
+    },
+  },
+  {
+    ...closed,
+    properties: { at: { description: "where", $ref: "#/$defs/place" } },
+    required: ["at"],
+    $defs: { place: { type: ["string", "null"], format: "uri" } },
+  },
+  {
+    ...closed,
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    properties: {
+      kind: { enum: ["shape", null, 1] },
+      any: { anyOf: [city, { ...closed, properties: {}, required: [] }] },
+    },
+    required: ["kind", "any"],
+  },
+  { ...closed, properties: { city, any: {} }, required: ["city", "any"] },
+  { type: "object", properties: { city } },
+  { type: "object", additionalProperties: city },
+  { type: "object", oneOf: [{ ...closed, properties: { city }, required: ["city"] }] },
+  { anyOf: [{ ...closed, properties: { city }, required: ["city"] }, { type: "null" }] },
+  { type: "array", items: city },
+  { enum: ["shape", "no shape"] },
+  ...schemas,
+];
+const outputs = shapes.map((schema, at) => ({ name: `shape_${at}`, schema }));
 
 function toolsOf(random: Random): readonly ToolDescription[] {
   const most = random.below(toolNames.length + 1);

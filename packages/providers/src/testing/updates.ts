@@ -1,6 +1,5 @@
 import { commitDraft, emptyDraft, fold, itemId } from "@millrace/core";
-import type { Delta, Item, Part } from "@millrace/core";
-import type { Update } from "../bridges/update.ts";
+import type { Delta, Item, Part, Update } from "@millrace/core";
 
 export interface Written {
   readonly items: readonly Item[];

@@ -1,21 +1,24 @@
-/** The first bytes of a body, for its error message. */
+/** The first bytes of a body, for its error message. Costs as much as it keeps, however small the pieces. */
 export class Excerpt {
-  #bytes: Uint8Array = new Uint8Array(0);
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
 
-  /** False once enough is there. */
+  /** False once enough is there. Takes a copy: the bytes may be used again by whoever read them. */
   add(bytes: Uint8Array): boolean {
-    const room = limit - this.#bytes.length;
-    if (room > 0) {
-      const joined = new Uint8Array(this.#bytes.length + Math.min(room, bytes.length));
-      joined.set(this.#bytes);
-      joined.set(bytes.subarray(0, room), this.#bytes.length);
-      this.#bytes = joined;
-    }
-    return this.#bytes.length < limit;
+    const piece = bytes.slice(0, limit - this.#length);
+    if (piece.length > 0) this.#pieces.push(piece);
+    this.#length += piece.length;
+    return this.#length < limit;
   }
 
   text(): string {
-    return new TextDecoder().decode(this.#bytes);
+    const joined = new Uint8Array(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      joined.set(piece, at);
+      at += piece.length;
+    }
+    return new TextDecoder().decode(joined);
   }
 }
 

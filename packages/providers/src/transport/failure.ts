@@ -27,7 +27,9 @@ export type FailureCode =
   | "unauthorized"
   | "forbidden"
   | "not_found"
+  /** Too many bytes for the vendor's door, whatever they mean. */
   | "request_too_large"
+  /** The transcript is too long for the model: a shorter one may pass. */
   | "context_overflow"
   | "quota_exceeded"
   | "rate_limited"
@@ -70,7 +72,7 @@ export function failure(code: FailureCode, message: string, evidence?: Json): Ca
 }
 
 /** What a status other than 2xx means. Redirects are not followed: the key would go with them. */
-export function codeOfStatus(status: number): FailureCode {
+function codeOfStatus(status: number): FailureCode {
   if (status >= 300 && status < 400) return "redirect_refused";
   switch (status) {
     case 401:
@@ -107,7 +109,10 @@ const namesOf: Partial<Record<FailureCode, string>> = {
     "invalid_image_mode invalid_image_url invalid_prompt invalid_request_error",
     "unsupported_image_media_type",
   ].join(" "),
-  context_overflow: "context_length_exceeded",
+  context_overflow: [
+    "context_length_exceeded context_window_exceeded exceed_context_size_error",
+    "model_max_prompt_tokens_exceeded",
+  ].join(" "),
   forbidden: "permission_denied permission_error",
   not_found: "model_not_found not_found not_found_error",
   overloaded: "overloaded overloaded_error server_is_overloaded unavailable",
@@ -136,15 +141,46 @@ export function vendorFailure(
   message: string,
   evidence: Json,
 ): Cause {
-  for (const name of names) {
-    if (typeof name === "number" && name >= 300 && name < 600) {
-      return failure(codeOfStatus(name), message, evidence);
-    }
-    if (typeof name !== "string") continue;
-    const code = /^[345]\d\d$/.test(name)
-      ? codeOfStatus(Number(name))
-      : codeOfName.get(name.toLowerCase());
-    if (code !== undefined) return failure(code, message, evidence);
-  }
-  return failure("provider_error", message, evidence);
+  return failure(codeOfError(names, message), message, evidence);
 }
+
+/** What an error is by the vendor's names of it, and by its words where the names are too general. */
+export function codeOfError(names: readonly (Json | undefined)[], words: string): FailureCode {
+  const code = names.reduce<FailureCode | undefined>(
+    (found, name) => found ?? named(name),
+    undefined,
+  );
+  const isGeneral = code === undefined || general.has(code);
+  return isGeneral && overflow.test(words) ? "context_overflow" : (code ?? "provider_error");
+}
+
+function named(name: Json | undefined): FailureCode | undefined {
+  if (typeof name === "number") return name >= 300 && name < 600 ? codeOfStatus(name) : undefined;
+  if (typeof name !== "string") return undefined;
+  return /^[345]\d\d$/.test(name) ? codeOfStatus(Number(name)) : codeOfName.get(name.toLowerCase());
+}
+
+/** Codes under which vendors report that a transcript is too long. Limits per minute are none of them. */
+const general: ReadonlySet<FailureCode> = new Set([
+  "bad_request",
+  "provider_error",
+  "request_too_large",
+  "server_error",
+]);
+
+/** How vendors say that a transcript is too long for the model. None of them has a code for it in all cases. */
+const overflow = new RegExp(
+  [
+    "prompt (?:is )?too long",
+    "input (?:length )?(?:is )?too long",
+    "(?:prompt|input) exceeds (?:the )?max\\w* length",
+    "maximum prompt length",
+    "context[ _-]?(?:length|limit|size|window)",
+    "(?:input|prompt) token count",
+    "too many (?:input )?tokens",
+    "exceed\\w* (?:the )?model token limit",
+    "reduce the length of (?:the|your) (?:input|messages|prompt)",
+    "`inputs` (?:tokens \\+|must have less than)",
+  ].join("|"),
+  "i",
+);

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText } from "@millrace/core";
 import type { Cause, Json, JsonObject } from "@millrace/core";
-import { codeOfStatus, failure, vendorFailure } from "./failure.ts";
+import { codeOfError, failure } from "./failure.ts";
 import { excerpt } from "./redact.ts";
 
 /** What a status other than 2xx says, with what the body says about it. */
@@ -22,18 +22,11 @@ export function statusFailure(
     );
   }
   if (said === undefined)
-    return failure(codeOfStatus(status), `the vendor answered ${status}`, evidence);
+    return failure(codeOfError([status], body), `the vendor answered ${status}`, evidence);
   const message = `the vendor answered ${status}: ${excerpt(said.message, 300)}`;
-  if (overflow.test(said.message) && (status === 400 || status === 413)) {
-    return failure("context_overflow", message, evidence);
-  }
   // A code says more than a status, and a status more than a type such as `invalid_request_error`.
-  return vendorFailure([said.code, status], message, evidence);
+  return failure(codeOfError([said.code, status], said.message), message, evidence);
 }
-
-/** How vendors say that the transcript is too long for the model. None of them has a code for it in all cases. */
-const overflow =
-  /prompt is too long|maximum context length|context[ _]window|context[ _]length|input token count.*exceeds|too many tokens/i;
 
 interface VendorError {
   readonly code: Json | undefined;
@@ -88,7 +81,10 @@ export function bodyFailure(
 ): Cause | undefined {
   const evidence = { contentType: contentType ?? "", body: excerpt(body) };
   const said = errorIn(body);
-  if (said !== undefined) return vendorFailure([said.code], excerpt(said.message, 300), evidence);
+  if (said !== undefined) {
+    const code = codeOfError([said.code], said.message);
+    return failure(code, excerpt(said.message, 300), evidence);
+  }
   if (body.includes("\0")) return failure("bad_encoding", "the answer is not UTF-8", evidence);
   const isJson = /^\s*[[{]/.test(body);
   if (isReadable && !isJson && !/^\s*</.test(body)) return undefined;

@@ -1,6 +1,7 @@
 import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
 import { objectAt, textAt } from "../read.ts";
@@ -8,6 +9,7 @@ import { isBlank } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { withThinking } from "./thinking.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
@@ -27,10 +29,14 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   // What is left out may have stood between two messages of one role.
   const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
   const { entries, settings } = withThinking(pairs, given, target.model);
+  const { instructions = "", fields } = askFor(modelRequest, (output) =>
+    outputFields(output, settings, target.model),
+  );
   const body: JsonObject = {
     max_tokens: defaultMaxTokens(settings),
     ...settings,
-    ...systemOf(modelRequest.instructions ?? "", system),
+    ...fields,
+    ...systemOf(instructions, system),
     ...toolFields(declared, former, choice),
     ...containerOf(modelRequest.transcript, author, entries, settings),
     model: target.model,

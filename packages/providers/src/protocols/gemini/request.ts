@@ -1,17 +1,18 @@
 import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ModelRequest, ToolDescription } from "@millrace/core";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
+import { listAt, objectAt } from "../read.ts";
 import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
 import type { Rules } from "./contents.ts";
+import { outputFields } from "./output.ts";
 
 export const protocolId = "gemini";
 
 /** The request for a transcript. Streaming is part of the path, and usage always comes. */
-export function request(
-  { transcript, instructions, tools = [], settings = {} }: ModelRequest,
-  { model }: RequestTarget,
-): WireRequest {
+export function request(asked: ModelRequest, { model }: RequestTarget): WireRequest {
+  const { transcript, tools = [], settings = {} } = asked;
   // A reply that is paused is resumed by its token. Without one, only the user can ask for more.
   const turns = prepare(
     transcript,
@@ -21,18 +22,20 @@ export function request(
   const token = tokenOf(turns);
   const contents = contentsOf(turns, rulesOf(model));
   const { model: _, stream: __, ...rest } = settings;
+  const fields: JsonObject = { ...rest, ...toolsOf(tools, settings["tools"]) };
+  const { instructions = "", fields: format } = askFor(asked, (output) =>
+    outputFields(output, fields, model),
+  );
   return {
     path: `/${pathOf(model)}:streamGenerateContent?alt=sse`,
     body: {
-      ...rest,
+      ...fields,
+      ...format,
       contents: contents.map(({ from, parts }) => ({
         role: from === "model" ? "model" : "user",
         parts,
       })),
-      ...(instructions === undefined || instructions.trim() === ""
-        ? {}
-        : { systemInstruction: { parts: [{ text: instructions }] } }),
-      ...toolsOf(tools, settings["tools"]),
+      ...systemOf(instructions, settings),
       ...(token === undefined ? {} : { continuationToken: token }),
     },
   };
@@ -42,6 +45,13 @@ export function request(
 function pathOf(model: string): string {
   const path = model.includes("/") ? model : `models/${model}`;
   return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Our instructions, then those of the settings. */
+function systemOf(instructions: string, settings: JsonObject): JsonObject {
+  if (instructions.trim() === "") return {};
+  const more = listAt(objectAt(settings, "systemInstruction"), "parts");
+  return { systemInstruction: { parts: [{ text: instructions }, ...more] } };
 }
 
 /** From the third generation on. Names without a number follow the newest one. */

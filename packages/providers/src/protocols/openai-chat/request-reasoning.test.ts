@@ -1,80 +1,19 @@
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part, Transcript } from "@millrace/core";
+import type { Item, JsonObject, Transcript } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { sseFraming } from "../../framing/sse.ts";
-import { decode } from "../../testing/decode.ts";
-import { bytesOf } from "../../testing/fixtures.ts";
-import { openAiChat } from "./protocol.ts";
-
-const model = "gpt-5.2";
-
-function bodyOf(
-  transcript: Transcript,
-  more: Partial<ModelRequest> = {},
-  name = model,
-): JsonObject {
-  return openAiChat.request({ transcript, ...more }, { model: name }).body;
-}
-
-function messagesOf(transcript: Transcript, name = model): Json {
-  return bodyOf(transcript, {}, name)["messages"] ?? null;
-}
-
-let count = 0;
-const item = (author: Item["author"], parts: readonly Part[], more: object = {}): Item => {
-  count += 1;
-  return { id: itemId(`i${count}`), author, parts, stop: "end", ...more };
-};
-const text = (content: string, id = "t"): Part => ({ kind: "text", id: partId(id), text: content });
-const says = (content: string): Item => item("user", [text(content)]);
-const native = { model: `openai-chat/${model}` };
-const foreign = { model: "anthropic-messages/claude" };
-
-const call = (id: string, more: object = {}): Part => ({
-  kind: "tool_call",
-  id: partId(id),
-  callId: callId(id),
-  tool: "look",
-  raw: '{"at":"sky"}',
-  input: { at: "sky" },
-  ...more,
-});
-const answer = (id: string, more: object = {}): Part => ({
-  kind: "tool_result",
-  id: partId(`r-${id}`),
-  callId: callId(id),
-  tool: "look",
-  status: "ok",
-  text: "blue",
-  ...more,
-});
-const reasoning = (content: string, opaque?: Json): Part => ({
-  kind: "reasoning",
-  id: partId(`why-${content}`),
-  text: content,
-  ...(opaque === undefined ? {} : { opaque }),
-});
-
-const sent = (id: string, more: object = {}): JsonObject => ({
-  id,
-  type: "function",
-  function: { name: "look", arguments: '{"at":"sky"}' },
-  ...more,
-});
-/** The item that a fixture's reply becomes. */
-function replyOf(fixture: string, author = native.model): Item {
-  const { draft } = decode(openAiChat, sseFraming(), [bytesOf("openai-chat", fixture)]);
-  const parts = draft.parts.flatMap((part) => (part.state === "committed" ? [part.part] : []));
-  return item("model", parts, { stop: "tools", model: author });
-}
-
-function answersTo(reply: Item): Item {
-  const calls = reply.parts.flatMap((part) => (part.kind === "tool_call" ? [part.callId] : []));
-  return item(
-    "tool",
-    calls.map((id) => answer(id)),
-  );
-}
+import {
+  answersTo,
+  call,
+  foreign,
+  item,
+  messagesOf,
+  model,
+  native,
+  reasoning,
+  replyOf,
+  says,
+  sent,
+  text,
+} from "../../testing/openai-chat-items.ts";
 
 describe("reasoning", () => {
   const loop = (reply: Item): Transcript => [says("Hi"), reply, answersTo(reply)];

@@ -1,5 +1,6 @@
 import type { JsonObject, ModelRequest } from "@millrace/core";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import { listOf, objectOf } from "./events.ts";
 import { messagesOf } from "./request-messages.ts";
@@ -7,19 +8,25 @@ import { toolsOf } from "./request-tools.ts";
 
 /**
  * The request for a transcript. Settings go into the body as they are; `stream_options: null` leaves
- * those out, for servers that refuse them, and usage is not known then.
+ * those out, for servers that refuse them, and usage is not known then. With a `response_format` of
+ * the settings, or `null` for servers that have none, the shape of the reply is asked for in words.
  */
 export function openAiChatRequest(request: ModelRequest, target: RequestTarget): WireRequest {
-  const { instructions = "", settings = {} } = request;
+  const { settings = {} } = request;
   const {
     tools: ownTools,
     tool_choice: choice,
     parallel_tool_calls: parallel,
     stream_options: streamOptions,
+    response_format: ownFormat,
     ...rest
   } = settings as Partial<JsonObject>;
   const turns = prepare(request.transcript, `openai-chat/${target.model}`);
   const tools = [...toolsOf(request.tools ?? []), ...listOf(ownTools)];
+  const { instructions = "", fields } = askFor(request, (output) => {
+    const shape = ownFormat === undefined ? openAiFormat(output, target.model) : undefined;
+    return shape && { response_format: { type: "json_schema", json_schema: shape } };
+  });
   // The vendor refuses an empty list of tools, and words about tools where there are none.
   const toolFields = {
     ...(tools.length === 0 ? {} : { tools }),
@@ -28,6 +35,8 @@ export function openAiChatRequest(request: ModelRequest, target: RequestTarget):
   };
   const body = {
     ...(rest as JsonObject),
+    ...(ownFormat === undefined || ownFormat === null ? {} : { response_format: ownFormat }),
+    ...fields,
     ...toolFields,
     model: target.model,
     messages: [

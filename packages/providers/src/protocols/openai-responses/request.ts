@@ -1,8 +1,10 @@
 import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ModelRequest, ToolDescription } from "@millrace/core";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import { askFor, openAiFormat, refusedAtTop } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Turn } from "../prepare.ts";
+import { filledAt, objectAt } from "../read.ts";
 import { objectsField } from "./events.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { modelItems } from "./request-turn.ts";
@@ -10,7 +12,7 @@ import type { Replay } from "./request-turn.ts";
 
 /** The request for a transcript. All of it is sent: nothing rests on what the vendor remembers. */
 export function request(asked: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, instructions, tools = [], settings = {} } = asked;
+  const { transcript, tools = [], settings = {} } = asked;
   // With either of these the vendor would put its own copy of the conversation before ours.
   const { previous_response_id: _, conversation: __, ...own } = settings;
   const turns = prepare(transcript, `openai-responses/${target.model}`);
@@ -20,19 +22,31 @@ export function request(asked: ModelRequest, target: RequestTarget): WireRequest
     customCalls: new Set(),
   };
   const declared = declaredTools(tools, own);
+  const text = objectAt(own, "text");
+  const words = instructionsOf(asked);
+  const { instructions, fields } = askFor({ ...asked, instructions: words }, (output) => {
+    const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
+    return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
+  });
   return {
     path: "/responses",
     body: {
       store: false,
       ...(isPlainModel(target.model) ? {} : { include: ["reasoning.encrypted_content"] }),
       ...own,
+      ...fields,
       model: target.model,
       stream: true,
       input: turns.flatMap((turn) => itemsOf(turn, replay)),
-      ...(instructions === undefined || instructions === "" ? {} : { instructions }),
+      ...(instructions === undefined ? {} : { instructions }),
       ...(declared.length === 0 ? {} : { tools: declared }),
     },
   };
+}
+
+/** Ours, or else those of the settings. Empty ones are none. */
+function instructionsOf({ instructions = "", settings }: ModelRequest): string | undefined {
+  return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 
 function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
@@ -83,14 +97,13 @@ function functionTool({ name, description, input }: ToolDescription): JsonObject
   };
 }
 
-/** Keys that the vendor refuses at the top of a schema. The tool still checks them. */
-const refusedKeys: readonly string[] = ["oneOf", "anyOf", "allOf", "enum", "not"];
-
-/** The schema as an object's, which is the only one that the vendor takes. */
+/** The schema as an object's, which is the only one that the vendor takes. The tool still checks the rest. */
 function parametersOf(input: Json): JsonObject {
   const schema = isJsonObject(input) ? input : {};
   const isObject = schema["type"] === undefined || schema["type"] === "object";
-  const kept = Object.entries(isObject ? schema : {}).filter(([key]) => !refusedKeys.includes(key));
+  const kept = Object.entries(isObject ? schema : {}).filter(
+    ([key]) => !refusedAtTop.includes(key),
+  );
   const properties = schema["properties"];
   return {
     ...Object.fromEntries(kept),

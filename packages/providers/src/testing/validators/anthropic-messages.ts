@@ -14,6 +14,7 @@ import {
   Violations,
   word,
 } from "./check.ts";
+import { anthropicFormat, checkReplySchema } from "./check-schema.ts";
 
 /** One message: who speaks, and what. */
 export interface Spoken {
@@ -36,6 +37,7 @@ export function validateAnthropicMessages(body: unknown, rules: MessagesRules = 
   if (body["system"] !== undefined) checkSystem(found, body["system"]);
   checkSettings(found, body);
   checkTools(found, body);
+  if (body["output_config"] !== undefined) checkOutput(found, body);
   if (!checkList(found, body["messages"], "$.messages")) return found.list;
   const messages = body["messages"].map((message, at) =>
     readMessage(found, message, `$.messages[${at}]`, rules.later),
@@ -65,6 +67,24 @@ function checkSystem(found: Violations, system: Json): void {
     }
   }
 }
+
+function checkOutput(found: Violations, body: JsonObject): void {
+  const path = "$.output_config";
+  const config = body["output_config"];
+  if (!checkShape(found, config, path, outputShape)) return;
+  const { effort, format } = config as Partial<JsonObject>;
+  if (effort !== undefined) checkOneOf(found, effort, `${path}.effort`, efforts);
+  if (format === undefined || !checkShape(found, format, `${path}.format`, formatShape)) return;
+  checkOneOf(found, format["type"], `${path}.format.type`, ["json_schema"]);
+  if (!/^claude-(?:(?:opus|sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])/.test(word(body["model"]))) {
+    found.add(`${path}.format`, "not for this model");
+  }
+  checkReplySchema(found, format["schema"], `${path}.format.schema`, anthropicFormat);
+}
+
+const efforts = ["low", "medium", "high", "xhigh", "max"];
+const outputShape = shape("", "effort format task_budget");
+const formatShape = shape("type schema");
 
 function thinkingMode(body: JsonObject): string {
   const thinking = body["thinking"];

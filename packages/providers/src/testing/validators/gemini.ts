@@ -27,6 +27,7 @@ export function validateGemini(body: unknown, rules: GeminiRules = {}): string[]
   if (!checkBody(found, body)) return found.list;
   checkShape(found, body, "$", bodyShape);
   checkTools(found, body);
+  checkConfig(found, body, rules.model ?? "gemini-2.5-flash");
   const system = body["systemInstruction"];
   if (system !== undefined && checkShape(found, system, "$.systemInstruction", contentShape)) {
     if (checkList(found, system["parts"], "$.systemInstruction.parts")) {
@@ -81,6 +82,39 @@ function readContent(
   const calls = fieldsOf(parts, "functionCall");
   return { role, parts, calls, results: fieldsOf(parts, "functionResponse"), path };
 }
+
+/** Settings of how to reply. Those about its format belong together. */
+function checkConfig(found: Violations, body: JsonObject, model: string): void {
+  const path = "$.generationConfig";
+  const config = body["generationConfig"];
+  if (config === undefined || !checkShape(found, config, path, configShape)) return;
+  const { responseMimeType: type, responseJsonSchema: schema } = config as Partial<JsonObject>;
+  if (type !== undefined) checkOneOf(found, type, `${path}.responseMimeType`, mimeTypes);
+  const isJson = type === "application/json";
+  if (isJson && body["tools"] !== undefined && !/^(models\/)?gemini-3/.test(model)) {
+    found.add(`${path}.responseMimeType`, "JSON beside tools, which the model does not take");
+  }
+  if (schema === undefined) return;
+  if (!isJson) found.add(`${path}.responseJsonSchema`, "only taken for JSON");
+  if (config["responseSchema"] !== undefined) found.add(path, "two schemas");
+  if (/^(models\/)?gemini-(1|2\.0)/.test(model)) {
+    found.add(`${path}.responseJsonSchema`, "not for this model");
+  }
+  if (!isJsonObject(schema)) found.add(`${path}.responseJsonSchema`, "not an object");
+  if (/"\$ref":"[^"]*","(?!\$)|,"\$ref":"/.test(JSON.stringify(schema))) {
+    found.add(`${path}.responseJsonSchema`, "something beside a reference");
+  }
+}
+
+const mimeTypes = ["text/plain", "application/json", "text/x.enum"];
+const configShape = shape(
+  "",
+  `
+    audioTimestamp candidateCount enableEnhancedCivicAnswers frequencyPenalty imageConfig logprobs
+    maxOutputTokens mediaResolution presencePenalty responseFormat responseJsonSchema
+    responseLogprobs responseMimeType responseModalities responseSchema seed speechConfig
+    stopSequences temperature thinkingConfig topK topP`,
+);
 
 function checkTools(found: Violations, body: JsonObject): void {
   const tools = body["tools"];

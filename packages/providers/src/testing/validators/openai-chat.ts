@@ -16,6 +16,7 @@ import {
   Violations,
   word,
 } from "./check.ts";
+import { checkNamedSchema } from "./check-schema.ts";
 
 export interface ChatRules {
   /** Takes what servers that imitate the vendor add: reasoning, and signatures of calls. */
@@ -33,6 +34,7 @@ export function validateOpenAiChat(body: unknown, rules: ChatRules = {}): string
     checkShape(found, body["stream_options"], "$.stream_options", streamShape);
   }
   checkTools(found, body);
+  if (body["response_format"] !== undefined) checkFormat(found, body);
   if (checkList(found, body["messages"], "$.messages")) {
     checkMessages(found, body["messages"], rules.extensions === true);
   }
@@ -49,6 +51,28 @@ const bodyShape = shape(
     tool_choice tools top_logprobs top_p user verbosity web_search_options`,
 );
 const streamShape = shape("", "include_usage include_obfuscation");
+
+function checkFormat(found: Violations, body: JsonObject): void {
+  const path = "$.response_format";
+  const format = body["response_format"];
+  const kind = isJsonObject(format) ? word(format["type"]) : "";
+  if (!checkOneOf(found, kind, `${path}.type`, ["text", "json_object", "json_schema"])) return;
+  const isSchema = kind === "json_schema";
+  if (!checkShape(found, format, path, isSchema ? schemaFormatShape : formatShape)) return;
+  if (kind === "json_object" && !/json/i.test(JSON.stringify(body["messages"] ?? ""))) {
+    found.add(path, "the word JSON is in no message");
+  }
+  if (!isSchema) return;
+  if (/^(?:gpt-3|gpt-4(?:-|$))/.test(word(body["model"]))) found.add(path, "not for this model");
+  const inner = `${path}.json_schema`;
+  if (!checkShape(found, format["json_schema"], inner, namedSchemaShape)) return;
+  checkText(found, format["json_schema"]["name"], `${inner}.name`, functionName);
+  checkNamedSchema(found, format["json_schema"], inner);
+}
+
+const formatShape = shape("type");
+const schemaFormatShape = shape("type json_schema");
+const namedSchemaShape = shape("name schema", "description strict");
 
 function checkTools(found: Violations, body: JsonObject): void {
   const { tools } = body as { tools?: Json };

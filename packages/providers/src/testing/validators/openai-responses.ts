@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBody,
   checkList,
+  checkOneOf,
   checkShape,
   checkText,
   checkToolSchema,
@@ -12,6 +13,7 @@ import {
   Violations,
   word,
 } from "./check.ts";
+import { checkNamedSchema } from "./check-schema.ts";
 import { checkItem, isCall, isOutput, isUserMessage } from "./openai-responses-items.ts";
 
 /** What the vendor of the Responses API would refuse in a request's body. */
@@ -23,6 +25,7 @@ export function validateOpenAiResponses(body: unknown): string[] {
   if (body["instructions"] !== undefined) checkText(found, body["instructions"], "$.instructions");
   if (body["include"] !== undefined) checkList(found, body["include"], "$.include");
   checkTools(found, body);
+  if (body["text"] !== undefined) checkTextFormat(found, body);
   const input = body["input"];
   if (typeof input === "string") checkText(found, input, "$.input");
   else if (checkList(found, input, "$.input")) {
@@ -46,6 +49,25 @@ const bodyShape = shape(
     store stream stream_options temperature text tool_choice tools top_logprobs top_p
     truncation user`,
 );
+
+function checkTextFormat(found: Violations, body: JsonObject): void {
+  const path = "$.text.format";
+  if (!checkShape(found, body["text"], "$.text", textShape)) return;
+  const format = body["text"]["format"];
+  if (format === undefined) return;
+  const kind = isJsonObject(format) ? word(format["type"]) : "";
+  if (!checkOneOf(found, kind, `${path}.type`, ["text", "json_object", "json_schema"])) return;
+  const isSchema = kind === "json_schema";
+  if (!checkShape(found, format, path, isSchema ? schemaFormatShape : formatShape)) return;
+  if (!isSchema) return;
+  if (/^(?:gpt-3|gpt-4(?:-|$))/.test(word(body["model"]))) found.add(path, "not for this model");
+  checkText(found, format["name"], `${path}.name`, functionName);
+  checkNamedSchema(found, format, path);
+}
+
+const textShape = shape("", "format verbosity");
+const formatShape = shape("type");
+const schemaFormatShape = shape("type name schema", "description strict");
 
 function checkTools(found: Violations, body: JsonObject): void {
   const tools = body["tools"];

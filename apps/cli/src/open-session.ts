@@ -1,0 +1,67 @@
+import type { Agent, Session } from "@millrace/agent";
+import { MillraceError, sessionId } from "@millrace/core";
+import type { FileStore } from "@millrace/stores/file";
+import { terminalLine } from "./agent-observe.ts";
+import type { ChatOptions } from "./arguments.ts";
+
+export type Opened =
+  | {
+      readonly opened: true;
+      readonly session: Session;
+      /** Whether it was made just now. */
+      readonly fresh: boolean;
+      /** Whether a run was on that a process left behind; it goes on by itself. */
+      readonly interrupted: boolean;
+    }
+  | { readonly opened: false; readonly problem: string };
+
+/** Opens the session that was asked for, and makes sure that no other process writes it. */
+export async function openSession(
+  agent: Agent<[]> | Agent,
+  store: FileStore,
+  { session: wanted, resume }: Pick<ChatOptions, "session" | "resume">,
+  newName: () => string,
+): Promise<Opened> {
+  const name = wanted ?? newName();
+  try {
+    const known = wanted === undefined ? undefined : await store.find(sessionId(name));
+    if (resume && known === undefined) {
+      return refused(`there is no session ${terminalLine(name)}: millrace chat --list shows them`);
+    }
+    const session = (await agent.open({ id: name, store })) as Session; // tools known by name only
+    const interrupted = session.run !== undefined;
+    const held = await hold(session);
+    if (held === undefined) return { opened: true, session, fresh: known === undefined, interrupted };
+    await session.close();
+    return refused(explain(held, name));
+  } catch (error) {
+    if (!MillraceError.is(error)) throw error;
+    return refused(explain(error, name));
+  }
+}
+
+function refused(problem: string): Opened {
+  return { opened: false, problem };
+}
+
+/**
+ * Opening only reads. The lock is taken by the first thing that is sent, so something is sent that
+ * changes nothing: it takes back an input that was never there.
+ */
+async function hold(session: Session): Promise<MillraceError | undefined> {
+  const answer = await session.takeBack("nothing").accepted;
+  return answer.accepted || answer.error.code === "refused" ? undefined : answer.error;
+}
+
+/** Why a session can't be used, in words that say what to do. */
+export function explain({ code, message }: MillraceError, name: string): string {
+  const id = terminalLine(name);
+  switch (code) {
+    case "session_locked":
+      return `the session ${id} is open in another process: leave it there first, or begin another one (${code})`;
+    case "corrupt_session":
+      return `the file of the session ${id} is damaged and was left as it is (${code})\n${terminalLine(message, 400)}`;
+    default:
+      return `${terminalLine(message, 400)} (${code})`;
+  }
+}

@@ -1,0 +1,62 @@
+// Agents that write their items by themselves, in the three ways that there are.
+import { defineAgent } from "@millrace/agent";
+import type { Agent } from "@millrace/agent";
+import type { Model, Transcript } from "@millrace/core";
+
+/** Any async iterable or generator of deltas. */
+export function yielding(model: Model): Agent {
+  // #region yield
+  return defineAgent({ respond: (run) => model.stream(run.request) });
+  // #endregion
+}
+
+/** Items that are begun, streamed and committed for it, and one that it writes by hand. */
+export function reporting(model: Model): Agent {
+  // #region write
+  return defineAgent({
+    async respond(run) {
+      const item = await run.write(model.stream(run.request)); // auto: begun, streamed, committed, returned
+      if (item.stop === "length") await run.write("I had to stop here.");
+      await run.write(async (report) => {
+        for await (const chunk of summarise(run.transcript)) report.append(chunk.toUpperCase());
+        report.annotate({ sources: 3 });
+      });
+    },
+  });
+  // #endregion
+}
+
+/** An item that ends with other content than was streamed. */
+export function concluding(model: Model): Agent {
+  // #region replace
+  return defineAgent({
+    respond: async (run) => {
+      await run.write(async (item) => {
+        let whole = "";
+        for await (const delta of model.stream(run.request)) {
+          if (delta.op !== "append_text") continue;
+          item.append(delta.chunk);
+          whole += delta.chunk;
+        }
+        item.replace(whole.replaceAll("[1]", "(the manual, page 4)"));
+      });
+    },
+  });
+  // #endregion
+}
+
+/** One that breaks off in the middle of an item. */
+export function breaking(): Agent {
+  return defineAgent({
+    async respond(run) {
+      await run.write(async (item) => {
+        item.append("I had just ");
+        throw new Error("the printer is on fire");
+      });
+    },
+  });
+}
+
+async function* summarise(transcript: Transcript): AsyncGenerator<string> {
+  for (const { author, parts } of transcript) yield `${author} ${parts.length} `;
+}

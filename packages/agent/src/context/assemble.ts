@@ -1,0 +1,34 @@
+import { repairTranscript } from "@millrace/core";
+import type { Compaction, Item, Transcript, TranscriptFault } from "@millrace/core";
+import { entriesOf } from "./entries.ts";
+import { trimOutputs } from "./outputs.ts";
+
+export interface AssembleOptions {
+  readonly compactions: readonly Compaction[];
+  /** The bytes of a tool's result that the model is given. 64 KiB if left out. */
+  readonly outputBytes?: ((tool: string) => number) | undefined;
+}
+
+export interface Assembled {
+  readonly transcript: Transcript;
+  /** True if a result was given in part: the model needs `read_output` then. */
+  readonly trimmed: boolean;
+  /** What was wrong with the items and is mended in the transcript. */
+  readonly repairs: readonly TranscriptFault[];
+}
+
+/**
+ * What a model is given of a session: summaries for what they cover, long results by head and tail,
+ * each call answered once. The session keeps everything. The same items always give the same
+ * transcript, so a vendor's cache of its beginning holds. Linear in parts. Nothing to do: the same
+ * array.
+ */
+export function assemble(items: readonly Item[], options: AssembleOptions): Assembled {
+  const { compactions, outputBytes } = options;
+  const entries = entriesOf(items, compactions);
+  const covered = entries.some(({ summary }) => summary);
+  const shown = covered ? entries.map(({ item }) => item) : items;
+  const trimmed = trimOutputs(shown, { session: items, outputBytes });
+  const { items: transcript, repairs } = repairTranscript(trimmed);
+  return { transcript, trimmed: trimmed !== shown, repairs };
+}

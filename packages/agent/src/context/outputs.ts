@@ -1,0 +1,85 @@
+import type { Item, ToolResultPart } from "@millrace/core";
+import { fits } from "./bytes.ts";
+import { headAndTail } from "./trim.ts";
+
+/** The bytes of a result that a model is given, where its tool says nothing else. */
+export const defaultOutputBytes: number = 64 * 1_024;
+
+/** The name of the tool by which a model reads what was left out. */
+export const readOutputName = "read_output";
+
+/** What a result says: its text, else what the tool returned. Offsets count in this text. */
+export function said({ text, output }: ToolResultPart): string {
+  if (text !== "" || output === undefined) return text;
+  return typeof output === "string" ? output : JSON.stringify(output);
+}
+
+/**
+ * The items with long results given by head and tail, and a note that says how to read the rest. The
+ * stored items are not changed. Nothing to trim: the same array.
+ */
+export function trimOutputs(
+  items: readonly Item[],
+  options: {
+    /** All items of the session: what a note calls a result doesn't depend on what is covered. */
+    readonly session: readonly Item[];
+    readonly outputBytes?: ((tool: string) => number) | undefined;
+  },
+): readonly Item[] {
+  const { session, outputBytes = () => defaultOutputBytes } = options;
+  let names: ReadonlyMap<ToolResultPart, string> | undefined;
+  let changed = false;
+  const trim = (part: ToolResultPart): ToolResultPart => {
+    const limit = outputBytes(part.tool);
+    const whole = said(part);
+    if (fits(whole, limit)) return part;
+    names ??= new Map(namedOutputs(session));
+    const name = names.get(part) ?? part.callId;
+    const text = headAndTail(whole, limit, ({ leftOut, total, offset }) => {
+      const input = JSON.stringify({ callId: name, offset });
+      return `\n[${leftOut} of ${total} bytes are left out here. ${readOutputName} with ${input} reads them.]\n`;
+    });
+    if (text === whole) return part;
+    changed = true;
+    // Whoever sends the output instead of the text would send all of it.
+    const { output: _, ...rest } = part;
+    return { ...rest, text };
+  };
+  const trimmed = items.map((item) => {
+    const parts = mapped(item.parts, (part) => (part.kind === "tool_result" ? trim(part) : part));
+    return parts === item.parts ? item : { ...item, parts };
+  });
+  return changed ? trimmed : items;
+}
+
+/**
+ * Each result with a name that is its own. Mostly its call id; vendors use those again, and then the
+ * later one gets a number. Names depend on earlier results only, so a note once given stays true.
+ */
+export function* namedOutputs(
+  items: readonly Item[],
+): Generator<readonly [part: ToolResultPart, name: string], void, undefined> {
+  const seen = new Set<ToolResultPart>();
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const part of items.flatMap((item) => item.parts)) {
+    if (part.kind !== "tool_result" || seen.has(part)) continue;
+    seen.add(part);
+    let count = (counts.get(part.callId) ?? 0) + 1;
+    let name = count === 1 ? part.callId : `${part.callId}#${count}`;
+    while (taken.has(name)) name = `${part.callId}#${(count += 1)}`;
+    counts.set(part.callId, count);
+    taken.add(name);
+    yield [part, name];
+  }
+}
+
+/** As `map`, but the same array if nothing changed. */
+function mapped<T>(rows: readonly T[], change: (row: T) => T): readonly T[] {
+  let copy: T[] | undefined;
+  for (const [at, row] of rows.entries()) {
+    const next = change(row);
+    if (next !== row) (copy ??= [...rows])[at] = next;
+  }
+  return copy ?? rows;
+}

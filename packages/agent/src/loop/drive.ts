@@ -1,0 +1,262 @@
+import { packEpoch } from "@millrace/core";
+import type { Epoch, FactBody, ItemId } from "@millrace/core";
+import type { Assessed } from "../tool/assess.ts";
+import type { Action } from "./action.ts";
+import { Bell } from "./bell.ts";
+import { decide } from "./decide.ts";
+import { Fenced } from "./host.ts";
+import type { Epochs, Host } from "./host.ts";
+import { outOf, overspent } from "./limits.ts";
+import { perform } from "./perform.ts";
+import { doingNothing } from "./state.ts";
+import type { LoopState, OutputVerdict, Verdict } from "./state.ts";
+
+/** After this long somebody who lost the race for a session may try again. */
+const politeMs = 1_000;
+/** Closing waits this long for what is under way to stop. */
+const closingMs = 5_000;
+
+/**
+ * Performs what `decide` decides, in this process, one decision after the other. What takes long goes
+ * on beside it, so that a stop is always heard. It holds no truth of its own: what it knows beyond
+ * the facts may be lost at any moment, and is then found out again.
+ */
+export class Driver {
+  readonly host: Host;
+  readonly epochs: Epochs;
+  /** By the reserved ids of the answers: call ids come again in later turns. */
+  readonly assessed: Map<ItemId, Assessed> = new Map();
+  readonly #bell = new Bell();
+  readonly #onBroken: (error: unknown) => void;
+  readonly #calls = new Map<ItemId, AbortController>();
+  readonly #works = new Set<Promise<void>>();
+  #reply: AbortController | undefined;
+  #compaction: AbortController | undefined;
+  /** The assessment under way. One that was left behind, by a hook that never answers, is not waited for. */
+  #assessing: object | undefined;
+  #output: OutputVerdict = { state: "unchecked" };
+  /** The incarnation that this driver claimed, while it holds it. */
+  #held: number | undefined;
+  #generation = 0;
+  /** A run that another driver left is taken over once, when the session is opened. */
+  #mayTakeOver = true;
+  #closed = false;
+  #running: Promise<void>;
+
+  constructor(host: Host, onBroken: (error: unknown) => void) {
+    this.host = host;
+    this.#onBroken = onBroken;
+    this.epochs = { next: () => this.#nextEpoch(), last: () => this.#lastEpoch() };
+    this.#running = this.#run();
+  }
+
+  /** Something has changed: look again. */
+  wake(): void {
+    this.#bell.ring();
+  }
+
+  /** Lets go of everything at once, as a crash would. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#letGo();
+    this.wake();
+    await this.#running;
+    // What ignores its signal is not waited for: it can record nothing any more.
+    const done = new AbortController();
+    await Promise.race([Promise.all(this.#works), this.host.clock.sleep(closingMs, done.signal)]);
+    done.abort(); // a timer that is left would keep the process alive
+  }
+
+  state(): LoopState {
+    const { journal, agent, clock, allowance, wishes } = this.host;
+    const { standing } = journal;
+    const verdicts = new Map<ItemId, Verdict>();
+    for (const [itemId, { verdict }] of this.assessed) verdicts.set(itemId, verdict);
+    const wanted = standing.run !== undefined && wishes(standing.run.runId).output !== undefined;
+    return {
+      standing,
+      settings: agent.settings,
+      now: clock.now(),
+      doing: {
+        ...doingNothing,
+        reply: this.#reply !== undefined,
+        compaction: this.#compaction !== undefined,
+        assessing: this.#assessing !== undefined,
+        calls: new Set(this.#calls.keys()),
+        interrupted: this.#interrupted(),
+        verdicts,
+        output: wanted ? this.#output : { state: "valid" },
+        allowance: allowance?.exhausted(),
+      },
+    };
+  }
+
+  /** Stores facts of the driver's at the head it decided on. False: the head has moved, decide again. */
+  async record(bodies: readonly FactBody[]): Promise<boolean> {
+    const { store, uid, journal } = this.host;
+    const incarnation = this.#holding();
+    const { head } = journal.state;
+    const answer = await store.append(uid, { incarnation, head, bodies });
+    if (answer.outcome === "fenced") throw new Fenced();
+    if (answer.outcome === "appended") journal.stored(answer.facts);
+    else await journal.catchUp();
+    return answer.outcome === "appended";
+  }
+
+  /** Stores facts that are true at any head. */
+  async report(bodies: readonly FactBody[]): Promise<void> {
+    while (!(await this.record(bodies)));
+  }
+
+  beginReply(work: (signal: AbortSignal) => Promise<void>): void {
+    this.#reply = this.#begin(work, () => (this.#reply = undefined));
+  }
+
+  beginCompaction(work: (signal: AbortSignal) => Promise<void>): void {
+    this.#compaction = this.#begin(work, () => (this.#compaction = undefined));
+  }
+
+  beginCall(itemId: ItemId, work: (signal: AbortSignal) => Promise<void>): void {
+    const begun = this.#begin(work, () => this.#calls.delete(itemId));
+    this.#calls.set(itemId, begun);
+  }
+
+  beginAssessing(work: () => Promise<void>): void {
+    const assessing = {};
+    this.#assessing = assessing;
+    this.#begin(work, () => {
+      if (this.#assessing === assessing) this.#assessing = undefined;
+    });
+  }
+
+  interrupt(): void {
+    for (const work of this.#underWay()) work.abort();
+    this.wake();
+  }
+
+  /** What was found out about a turn is of no use for the next one. */
+  forget(): void {
+    this.assessed.clear();
+    this.#assessing = undefined;
+    this.#output = { state: "unchecked" };
+  }
+
+  setOutput(verdict: OutputVerdict): void {
+    this.#output = verdict;
+  }
+
+  /** The limit that forbids another request to a model, if one does. */
+  overspent(): string | undefined {
+    const state = this.state();
+    return state.standing.run === undefined ? undefined : overspent(state, state.standing.run);
+  }
+
+  /** The same for whoever spends from this run's budget: its time counts too. */
+  exhausted(): string | undefined {
+    const state = this.state();
+    const { run } = state.standing;
+    if (run === undefined || run.aborting) return "parent";
+    return outOf(state, run) ?? overspent(state, run);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        const action = decide(this.state());
+        const until = action.do === "wait" ? action.until : undefined;
+        if (action.do === "wait" || !this.#mayAct(action))
+          await this.#bell.next(this.host.clock, until);
+        else if (await this.#hold()) await perform(this, action);
+      } catch (error) {
+        await this.#fail(error);
+      }
+    }
+  }
+
+  /** A run that is on belongs to its driver; one that nobody has begun is for whoever comes first. */
+  #mayAct(action: Action): boolean {
+    if (this.#held !== undefined) return true;
+    return this.#mayTakeOver || (action.do === "begin_turn" && action.startsRun);
+  }
+
+  /** Claims the session if this driver does not hold it. False: somebody else was first. */
+  async #hold(): Promise<boolean> {
+    const { store, uid, journal, clock } = this.host;
+    if (this.#held !== undefined) return true;
+    this.#mayTakeOver = false;
+    const from = journal.standing.incarnation;
+    const answer = await store.claim(uid, { from });
+    if (answer.outcome === "claimed") {
+      this.#held = answer.incarnation;
+      this.#generation = 0;
+      journal.stored(answer.facts);
+      return false; // the claim is a fact: decide anew
+    }
+    await journal.catchUp();
+    await this.#bell.next(clock, clock.now() + politeMs);
+    return false;
+  }
+
+  #begin(work: (signal: AbortSignal) => Promise<void>, end: () => unknown): AbortController {
+    const stop = new AbortController();
+    const ended = async (): Promise<void> => {
+      try {
+        await work(stop.signal);
+      } catch (error) {
+        await this.#fail(error);
+      } finally {
+        end();
+        this.wake();
+      }
+    };
+    const working = ended();
+    this.#works.add(working);
+    void working.then(() => this.#works.delete(working));
+    return stop;
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#closed) return;
+    this.#letGo();
+    if (error instanceof Fenced) await this.host.journal.catchUp().catch(this.#onBroken);
+    else {
+      // The store or the log is broken: nothing can be recorded, so nothing may be done.
+      this.#closed = true;
+      this.#onBroken(error);
+    }
+    this.wake();
+  }
+
+  /** Stops what is under way, and records nothing of it: it is another's now. */
+  #letGo(): void {
+    this.#held = undefined;
+    for (const work of this.#underWay()) work.abort(new Fenced());
+  }
+
+  #underWay(): readonly AbortController[] {
+    const all = [this.#reply, this.#compaction, ...this.#calls.values()];
+    return all.filter((work) => work !== undefined);
+  }
+
+  #interrupted(): boolean {
+    const all = this.#underWay();
+    return all.length > 0 && all.every((work) => work.signal.aborted);
+  }
+
+  #holding(): number {
+    if (this.#held === undefined) throw new Fenced();
+    return this.#held;
+  }
+
+  #nextEpoch(): Epoch {
+    const incarnation = this.#holding();
+    this.#generation += 1;
+    return packEpoch({ incarnation, generation: this.#generation, attempt: 0 });
+  }
+
+  #lastEpoch(): Epoch {
+    const incarnation = this.#holding();
+    const next = packEpoch({ incarnation, generation: this.#generation + 1, attempt: 0 });
+    return next - 1;
+  }
+}

@@ -1,0 +1,107 @@
+import type { CallToolRequestOptions, Client, Progress } from "@modelcontextprotocol/client";
+
+import { checkJson, isJsonObject } from "@millrace/core";
+
+import type { ToolExecution } from "../tool/tool.ts";
+import { resultText } from "./result-text.ts";
+import { cappedText, oneLine, visibleText } from "./visible-text.ts";
+
+/** How a connection is seen by the tools that it gave. */
+export interface CallTarget {
+  /** The server's name, as we call it. */
+  readonly server: string;
+  readonly client: Client;
+  /** Why no call can reach the server any more. Undefined while one can. */
+  readonly gone: () => string | undefined;
+}
+
+export interface CallOptions {
+  /** The server's own name for the tool. */
+  readonly tool: string;
+  readonly definition: NonNullable<CallToolRequestOptions["toolDefinition"]>;
+  /** True if the server promised an answer of a certain shape. */
+  readonly isStructured: boolean;
+  readonly seconds: number;
+}
+
+/** UTF-8 bytes of what a server says of an error. */
+const errorBytes = 16_384;
+const progressBytes = 300;
+
+/**
+ * Calls a tool and returns what it answered: structured content if there is some, with the text
+ * appended before, else the text. Throws an Error that a model can read for all else: the server's
+ * own words if the tool failed. An abort is passed on to the server; what it does about it is its
+ * own business.
+ */
+export async function callTool(
+  target: CallTarget,
+  options: CallOptions,
+  input: Readonly<Record<string, unknown>>,
+  execution: ToolExecution,
+): Promise<unknown> {
+  const { tool, isStructured } = options;
+  const gone = target.gone();
+  if (gone !== undefined) throw new Error(gone);
+  const answer = await ask(target, options, input, execution);
+
+  const content: readonly unknown[] = Array.isArray(answer["content"]) ? answer["content"] : [];
+  const text = resultText(content);
+  if (answer["isError"] === true) {
+    const said = cappedText(text.trim(), errorBytes);
+    throw new Error(said === "" ? `${tool} failed, and the server doesn't say why` : said);
+  }
+  const structured = answer["structuredContent"];
+  if (structured === undefined) {
+    if (!isStructured) return text;
+    throw new Error(`${tool} promised structured content, and the server sent none`);
+  }
+  const fault = checkJson(structured);
+  if (fault !== undefined) {
+    throw new Error(`the structured content of ${tool} is ${fault.code.replaceAll("_", " ")}`);
+  }
+  if (text !== "") execution.append(text);
+  return structured;
+}
+
+async function ask(
+  target: CallTarget,
+  options: CallOptions,
+  input: Readonly<Record<string, unknown>>,
+  execution: ToolExecution,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { tool, definition, seconds } = options;
+  const { signal, progress } = execution;
+  try {
+    return await target.client.callTool(
+      { name: tool, arguments: { ...input } },
+      {
+        signal,
+        // Whoever runs the tool has a limit as well, and says it better; this one is for who has none.
+        timeout: Math.min(seconds * 1_000 + 500, 2 ** 31 - 1),
+        onprogress: (update) => progress({ message: progressText(update) }),
+        // As the server listed it when the connection was opened, whatever it lists by now.
+        toolDefinition: definition,
+      },
+    );
+  } catch (error) {
+    if (signal.aborted)
+      throw new Error(`${tool} was aborted, and the server told so`, { cause: error });
+    throw new Error(explain(target, options, error), { cause: error });
+  }
+}
+
+function explain(target: CallTarget, { tool, seconds }: CallOptions, error: unknown): string {
+  const gone = target.gone();
+  if (gone !== undefined) return gone;
+  const code = isJsonObject(error) ? error["code"] : undefined;
+  if (code === "REQUEST_TIMEOUT") return `${tool} took longer than ${seconds} s`;
+  const message = error instanceof Error ? error.message : String(error);
+  return `${tool} could not be called: ${cappedText(visibleText(message.slice(0, 65_536)), errorBytes)}`;
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  const count = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  const said = typeof message === "string" ? oneLine(message, progressBytes) : "";
+  return said === "" ? count : `${count}: ${said}`;
+}

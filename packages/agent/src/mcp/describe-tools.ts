@@ -1,0 +1,135 @@
+import { isJsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
+
+import type { Schema } from "../schema/schema.ts";
+import { fromJsonSchema } from "../schema/json-schema.ts";
+import { defineTool } from "../tool/tool.ts";
+import type { Effect, Policy, Tool } from "../tool/tool.ts";
+import { callTool } from "./call-tool.ts";
+import type { CallOptions, CallTarget } from "./call-tool.ts";
+import { nameTools } from "./tool-names.ts";
+import type { NamedTool } from "./tool-names.ts";
+import { readSchema } from "./tool-schema.ts";
+import { cappedText, oneLine, visibleText } from "./visible-text.ts";
+
+/** Whatever an object may hold. */
+export type AnyInput = Readonly<Record<string, unknown>>;
+
+/** A tool that a server offers. */
+export type McpTool<Server extends string> = Tool<`${Server}_${string}`, AnyInput>;
+
+/** A tool that a server offers and that was left out. */
+export interface RefusedTool {
+  /** The server's own name for it, shortened and readable. */
+  readonly tool: string;
+  readonly reason: string;
+}
+
+export interface DescribeOptions {
+  readonly target: CallTarget;
+  readonly trustAnnotations: boolean;
+  readonly approve: Policy | undefined;
+  readonly seconds: number;
+}
+
+export interface DescribedTools<Server extends string> {
+  readonly tools: readonly McpTool<Server>[];
+  readonly refused: readonly RefusedTool[];
+}
+
+/** UTF-8 bytes of a tool's description. What is longer speaks to somebody else than the model. */
+const descriptionBytes = 8_192;
+
+/** Makes tools of what a server listed. One bad tool is left out and hurts none of the others. */
+export async function describeTools<Server extends string>(
+  server: Server,
+  listed: readonly JsonObject[],
+  options: DescribeOptions,
+): Promise<DescribedTools<Server>> {
+  const names = await nameTools(server, listed.map(nameOf));
+  const tools: McpTool<Server>[] = [];
+  const refused: RefusedTool[] = [];
+  for (const [index, named] of names.entries()) {
+    const made = describe<Server>(listed[index] ?? {}, named, options);
+    if ("reason" in made) refused.push({ tool: oneLine(named.tool, 128), reason: made.reason });
+    else tools.push(made);
+  }
+  return { tools, refused };
+}
+
+function nameOf(tool: JsonObject): string {
+  const name = tool["name"];
+  // A longer one is a payload.
+  return typeof name === "string" && name.length <= 256 ? name : "";
+}
+
+function describe<Server extends string>(
+  listed: JsonObject,
+  named: NamedTool,
+  options: DescribeOptions,
+): McpTool<Server> | { readonly reason: string } {
+  if ("reason" in named) return named;
+  const input = schemaOf(listed["inputSchema"]);
+  if ("reason" in input) return { reason: `its input schema: ${input.reason}` };
+  const promised = listed["outputSchema"];
+  const output = promised === undefined ? undefined : schemaOf(promised);
+  if (output !== undefined && "reason" in output) {
+    return { reason: `its output schema: ${output.reason}` };
+  }
+
+  const { target, approve, seconds } = options;
+  const call: CallOptions = {
+    tool: named.tool,
+    definition: { name: named.tool, inputSchema: { ...input.told, type: "object" } },
+    isStructured: output !== undefined,
+    seconds,
+  };
+  return defineTool({
+    // It begins with the server's name, which `nameTools` leaves as it is.
+    name: named.name as `${Server}_${string}`,
+    description: descriptionOf(listed["description"]),
+    input: input.schema,
+    output: output?.schema,
+    effect: effectOf(listed["annotations"], options.trustAnnotations),
+    approve,
+    limits: { seconds },
+    run: (given: AnyInput, execution) => callTool(target, call, given, execution),
+  });
+}
+
+function descriptionOf(description: unknown): string | undefined {
+  if (typeof description !== "string") return undefined;
+  return cappedText(visibleText(description), descriptionBytes);
+}
+
+/**
+ * A server's hints are its own claims. Believed, a wrong one makes us repeat what must not be
+ * repeated, so unless the server is trusted each of its tools counts as one with effects.
+ */
+function effectOf(annotations: unknown, trusted: boolean): Effect {
+  if (!trusted || !isJsonObject(annotations)) return "effectful";
+  if (annotations["readOnlyHint"] === true) return "pure";
+  return annotations["idempotentHint"] === true ? "idempotent" : "effectful";
+}
+
+type MadeSchema =
+  | { readonly schema: Schema<AnyInput, AnyInput>; readonly told: JsonObject }
+  | { readonly reason: string };
+
+function schemaOf(listed: unknown): MadeSchema {
+  const read = readSchema(listed);
+  if (!read.ok) return { reason: read.reason };
+  try {
+    const checked = fromJsonSchema(read.checked)["~standard"];
+    const told = (): Record<string, unknown> => ({ ...read.told });
+    const jsonSchema = { input: told, output: told };
+    return {
+      schema: { "~standard": { ...checked, jsonSchema } },
+      told: read.told,
+    };
+  } catch (error) {
+    // The compiler's own words, which quote the schema.
+    const message = error instanceof Error ? error.message : String(error);
+    return { reason: `it can't be compiled: ${oneLine(message, 300)}` };
+  }
+}

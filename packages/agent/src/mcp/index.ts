@@ -1,0 +1,3 @@
+export { openMcp } from "./open-mcp.ts";
+export type { McpAddress, McpCommand, McpConnection, McpOptions, McpSettings } from "./open-mcp.ts";
+export type { McpTool, RefusedTool } from "./describe-tools.ts";

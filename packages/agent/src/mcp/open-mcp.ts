@@ -1,0 +1,245 @@
+import { Client } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
+
+import { MillraceError } from "@millrace/core";
+
+import { describeTools } from "./describe-tools.ts";
+import type { McpTool, RefusedTool } from "./describe-tools.ts";
+import { openHttpServer } from "./http-server.ts";
+import { listTools } from "./list-tools.ts";
+import type { Policy } from "../tool/tool.ts";
+import { isServerName } from "./tool-names.ts";
+import { oneLine } from "./visible-text.ts";
+
+/** Where a server is and how it is treated. */
+export type McpOptions<Name extends string> = McpSettings<Name> & (McpAddress | McpCommand);
+
+export interface McpSettings<Name extends string> {
+  /** What its tools' names begin with: 1 to 32 letters, digits or `-`. There is no `_` in it, so that no two servers share a tool name. */
+  readonly name: Name;
+  /**
+   * Believes what the server says of its tools' effects: `readOnlyHint` makes a tool `pure`, `idempotentHint`
+   * makes it `idempotent`. Left out, all its tools are `effectful`, because a server that lies would
+   * have its calls repeated after a crash.
+   */
+  readonly trustAnnotations?: boolean | undefined;
+  /** Whether its tools may run. Left out: as with tools of your own. */
+  readonly approve?: Policy | undefined;
+  /** How long a call may take. 60 unless said otherwise. */
+  readonly seconds?: number | undefined;
+  /** How long opening may take. 30 unless said otherwise. */
+  readonly openSeconds?: number | undefined;
+  /** Bytes that the server may send as one answer, 10 MiB unless said otherwise. */
+  readonly limitBytes?: number | undefined;
+  /** Called when the server says that it has other tools now. The open connection keeps those it has. */
+  readonly onChanged?: (() => void) | undefined;
+  /** Aborts the opening. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A server that is reached by streamable HTTP. */
+export interface McpAddress {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** A server that is started as a process of ours, without a shell. */
+export interface McpCommand {
+  readonly command: readonly string[];
+  /**
+   * Variables beside the few that are passed on from our own environment (`PATH`, `HOME`, `LANG`,
+   * `TMPDIR` and their like). Nothing else of ours reaches the server, so no key does.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** An open connection to a server, and its tools as they were when it was opened. */
+export interface McpConnection<Name extends string = string> extends AsyncDisposable {
+  readonly name: Name;
+  readonly tools: readonly McpTool<Name>[];
+  /** Tools that the server offers and that were left out, and why. */
+  readonly refused: readonly RefusedTool[];
+  /**
+   * True once the server said that it has other tools. Those of this connection stay as they are,
+   * description and schema included, because that is what was approved; open it again for the others.
+   */
+  readonly changed: boolean;
+  /** Ends the connection and, for a command, the process with all that it started. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Connects to an MCP server and gives its tools to agents, named `<server>_<tool>`. What the server
+ * says of itself is taken as a stranger's data: bounded, made readable, and left out where it can't
+ * be used. Rejects if the server can't be reached or doesn't speak the protocol; nothing is left
+ * behind then.
+ */
+export async function openMcp<const Name extends string>(
+  options: McpOptions<Name>,
+): Promise<McpConnection<Name>> {
+  const { name, seconds = 60, openSeconds = 30 } = options;
+  check(options, seconds, openSeconds);
+  const server = await serverOf(options);
+  const client = new Client({ name: "millrace", version: "0.1.0" });
+  let changed = false;
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    changed = true;
+    options.onChanged?.();
+  });
+
+  let closing: Promise<void> | undefined;
+  let isOver = false;
+  Object.assign(client, {
+    onclose: () => {
+      isOver = true;
+    },
+  });
+  const close = (): Promise<void> => {
+    closing ??= endServer(client, server);
+    return closing;
+  };
+  const gone = (): string | undefined => {
+    if (closing !== undefined) return `the connection to ${name} was closed: open it again`;
+    if (!isOver) return undefined;
+    const how = server.exit() ?? "ended the connection";
+    return `the server ${name} ${how}: open the connection again`;
+  };
+
+  try {
+    const { tools, refused } = await within(openSeconds, options.signal, async (signal) => {
+      // The signal comes first; the client's own limit would say less.
+      const limits = { signal, timeout: openSeconds * 1_000 + 1_000 };
+      await client.connect(server.transport, limits);
+      const listed = await listTools(client, limits);
+      const described = await describeTools(name, listed.tools, {
+        target: { server: name, client, gone },
+        trustAnnotations: options.trustAnnotations ?? false,
+        approve: options.approve,
+        seconds,
+      });
+      const cut = listed.cut === undefined ? [] : [{ tool: "(the rest)", reason: listed.cut }];
+      return { tools: described.tools, refused: [...described.refused, ...cut] };
+    });
+    return {
+      name,
+      tools,
+      refused,
+      get changed() {
+        return changed;
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    const how = server.exit();
+    const words = server.lastWords();
+    await close();
+    throw notOpened(name, { error, how, words });
+  }
+}
+
+function check<Name extends string>(
+  options: McpOptions<Name>,
+  seconds: number,
+  openSeconds: number,
+): void {
+  if (!isServerName(options.name)) {
+    throw new MillraceError(
+      "invalid_definition",
+      `a server's name has 1 to 32 letters, digits or "-", not ${JSON.stringify(options.name)}`,
+    );
+  }
+  for (const value of [seconds, openSeconds, options.limitBytes ?? 1]) {
+    if (!(value > 0)) {
+      throw new MillraceError("invalid_definition", `limits are above 0, not ${value}`);
+    }
+  }
+  if ("command" in options && (options.command[0] ?? "") === "") {
+    throw new MillraceError("invalid_definition", "a command needs a program to start");
+  }
+  if ("url" in options && !/^https?:$/u.test(URL.parse(options.url)?.protocol ?? "")) {
+    throw new MillraceError("invalid_definition", "a server's address begins with http or https");
+  }
+}
+
+/** A server of either sort. */
+interface Server {
+  readonly transport: Transport;
+  /** Takes leave, where that is due. Never rejects. */
+  readonly leave: () => Promise<void>;
+  /** How its process ended. Undefined if it has none or it runs. */
+  readonly exit: () => string | undefined;
+  readonly lastWords: () => string;
+}
+
+const tenMebibytes = 10 * 1024 * 1024;
+
+async function serverOf(options: McpOptions<string>): Promise<Server> {
+  const limitBytes = options.limitBytes ?? tenMebibytes;
+  if ("url" in options) {
+    const server = openHttpServer({
+      url: new URL(options.url),
+      headers: options.headers ?? {},
+      fetch: options.fetch,
+      limitBytes,
+    });
+    return { ...server, exit: () => undefined, lastWords: () => "" };
+  }
+  // Only here, so that servers over HTTP can be used where there are no processes.
+  const { ServerProcess } = await import("./server-process.ts");
+  const { command, cwd, env = {} } = options;
+  const transport = new ServerProcess({ command, cwd, env, limitBytes });
+  return {
+    transport,
+    leave: () => Promise.resolve(),
+    exit: () => transport.exit,
+    lastWords: () => transport.lastWords,
+  };
+}
+
+async function endServer(client: Client, server: Server): Promise<void> {
+  await server.leave();
+  await client.close().catch(() => undefined);
+  // The client may have let go of a transport that is not at its end.
+  await server.transport.close().catch(() => undefined);
+}
+
+/** Runs something that has to end in that time. Its signal is aborted then, or with the other one. */
+async function within<T>(
+  seconds: number,
+  outer: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const timer = setTimeout(
+    () => over.abort(new Error(`it took longer than ${seconds} s`)),
+    seconds * 1_000,
+  );
+  const stop = (): void => over.abort(new Error("it was aborted"));
+  if (outer?.aborted === true) stop();
+  outer?.addEventListener("abort", stop, { once: true });
+  const stopped = new Promise<never>((_resolve, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason as Error), {
+      once: true,
+    });
+  });
+  try {
+    over.signal.throwIfAborted();
+    return await Promise.race([run(over.signal), stopped]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", stop);
+  }
+}
+
+function notOpened(
+  name: string,
+  { error, how, words }: { error: unknown; how: string | undefined; words: string },
+): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const reason = how === undefined ? oneLine(message, 1_000) : `it ${how}`;
+  const said = words === "" ? "" : `; it last said: ${words}`;
+  return new Error(`the server ${name} could not be opened: ${reason}${said}`, { cause: error });
+}

@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import process from "node:process";
+import type { Readable, Writable } from "node:stream";
+
+import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+
+import { MillraceError, parseJsonText } from "@millrace/core";
+
+import { endTree } from "../process/end-tree.ts";
+import { createMark, environmentOf, executionVariable } from "../process/environment.ts";
+import type { Environment } from "../process/environment.ts";
+import { ProcessTree } from "../process/process-tree.ts";
+import { startWatchdog } from "../process/watchdog.ts";
+import { within } from "../process/within.ts";
+import { LineBuffer } from "./line-buffer.ts";
+import { oneLine } from "./visible-text.ts";
+
+export interface ServerProcessOptions {
+  readonly command: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: Environment;
+  /** Bytes of one line. A server that sends a longer one is ended. */
+  readonly limitBytes: number;
+}
+
+/** How long a server may take to end by itself once its input is closed, as the protocol asks. */
+const politeMs = 500;
+/** How long it may take after `SIGTERM`. */
+const graceMs = 2_000;
+/** How much of what it says on its standard error is kept, to be told if it doesn't start. */
+const keptErrors = 4_096;
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/**
+ * A server that runs as our child and speaks line by line. The official client has such a transport
+ * as well; this one is here because that one starts the child in our own process group, ends only
+ * the child and not what it started, and reads keys as the engine does. The process is started
+ * without a shell, in a session of its own, with a small part of our environment.
+ */
+export class ServerProcess implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+
+  readonly #options: ServerProcessOptions;
+  #child: Child | undefined;
+  #end: (() => Promise<void>) | undefined;
+  #ended: Promise<void> | undefined;
+  #errors = "";
+  #exit: string | undefined;
+
+  constructor(options: ServerProcessOptions) {
+    this.#options = options;
+  }
+
+  /** How the process ended. Undefined while it runs, or if it was never started. */
+  get exit(): string | undefined {
+    return this.#exit;
+  }
+
+  /** What the process said last on its standard error, on one line. */
+  get lastWords(): string {
+    return oneLine(this.#errors.slice(-500), 500);
+  }
+
+  async start(): Promise<void> {
+    if (process.platform === "win32") {
+      throw new MillraceError("invalid_definition", "servers can be started on POSIX systems only");
+    }
+    const { command, cwd, env } = this.#options;
+    const [file = "", ...rest] = command;
+    const own = randomUUID();
+    const mark = createMark(own, own, process.env[executionVariable]);
+    const child = spawn(file, rest, {
+      // A copy: Node's type is mutable.
+      env: { ...environmentOf(process.env, env, mark) },
+      ...(cwd === undefined ? {} : { cwd }),
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const { pid } = child;
+    const exited = new Promise<void>((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.#exit ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+        resolve();
+      });
+    });
+    const drained = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    if (pid !== undefined) {
+      const tree = new ProcessTree({ root: pid, matches: mark.matches });
+      const unguard = startWatchdog(pid);
+      this.#end = async () => {
+        if (this.#exit === undefined) {
+          child.stdin.end();
+          await within(politeMs, exited);
+        }
+        await endTree(tree, { graceMs });
+        await within(250, exited);
+        await unguard();
+        for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+      };
+      // Its last lines may still be on their way when it is gone already.
+      void exited.then(() => within(250, drained)).then(() => this.#over());
+    }
+    this.#listen(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.on("error", (error) => {
+        reject(error);
+        this.onerror?.(error);
+      });
+    });
+    this.#child = child;
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin;
+    return new Promise((resolve, reject) => {
+      if (input === undefined || this.#ended !== undefined) {
+        reject(new Error("the server's process is not running"));
+      } else {
+        // Called once the machine took it, so a server that doesn't read holds up its own calls only.
+        input.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      }
+    });
+  }
+
+  /** Ends the process and whatever it started. Takes at most 5 s. */
+  async close(): Promise<void> {
+    await this.#over();
+  }
+
+  #over(): Promise<void> {
+    this.#ended ??= (async () => {
+      // First, because calls wait for it, and ending may take seconds.
+      this.onclose?.();
+      await this.#end?.();
+    })();
+    return this.#ended;
+  }
+
+  #listen(child: Child): void {
+    const lines = new LineBuffer(this.#options.limitBytes);
+    child.stdout.on("data", (bytes: Buffer) => {
+      if (this.#ended !== undefined) return;
+      for (const line of lines.push(bytes)) this.#read(line);
+      if (!lines.isFull) return;
+      this.#exit = `was ended, because it sent more than ${this.#options.limitBytes} bytes in one line`;
+      void this.#over();
+    });
+    child.stderr.on("data", (bytes: Buffer) => {
+      this.#errors = (this.#errors + bytes.toString("utf8")).slice(-keptErrors);
+    });
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) {
+      pipe.on("error", (error) => this.onerror?.(error));
+    }
+  }
+
+  /** Takes one line. What is no message is passed over: many servers log where they should not. */
+  #read(line: string): void {
+    try {
+      this.onmessage?.(parseJSONRPCMessage(parseJsonText(line)));
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

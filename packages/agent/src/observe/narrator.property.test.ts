@@ -1,0 +1,50 @@
+import { apply, emptyState, narrate, sessionId, sessionUid } from "@millrace/core";
+import type { Batch, Fact, Narration } from "@millrace/core";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { createNarrator } from "./narrator.ts";
+import { History, interleaved } from "./testing/histories.ts";
+import { patience } from "./testing/patience.ts";
+import { runs } from "./testing/runs.ts";
+
+vi.setConfig({ testTimeout: patience });
+
+const numbers = fc.array(fc.nat(0xffffff), { maxLength: 80, size: "max" });
+
+/** What a reader of the log tells, message by message. */
+function told(session: string, messages: readonly (Fact | Batch)[]): readonly Narration[] {
+  let state = emptyState(sessionUid("u"), sessionId(session));
+  return messages.flatMap((message) => {
+    const news = narrate(state, message);
+    const applied = apply(state, message);
+    if (applied.verdict === "gap") throw new Error(JSON.stringify(message));
+    ({ state } = applied);
+    return news;
+  });
+}
+
+test("inline events tell the same story as batches of one, for sessions that interleave", () => {
+  let narrations = 0;
+  fc.assert(
+    fc.property(numbers, numbers, numbers, (first, second, order) => {
+      const lives = [new History("a", first), new History("b", second)];
+      const narrator = createNarrator();
+      const inline = new Map<string, Narration[]>([
+        ["a", []],
+        ["b", []],
+      ]);
+      for (const event of interleaved(lives, order)) {
+        inline.get(event.sessionId)?.push(...narrator(event));
+      }
+
+      const [a, b] = lives.map((life, at) => told(at === 0 ? "a" : "b", life.messages));
+      // As text: comparing structures costs ten times what it takes to tell them.
+      expect(JSON.stringify(inline.get("a"))).toBe(JSON.stringify(a));
+      expect(JSON.stringify(inline.get("b"))).toBe(JSON.stringify(b));
+      narrations += (a?.length ?? 0) + (b?.length ?? 0);
+    }),
+    { numRuns: runs(500, 100_000) },
+  );
+  console.log(`count: ${narrations} narrations compared`);
+  expect(narrations).toBeGreaterThan(1_000);
+});

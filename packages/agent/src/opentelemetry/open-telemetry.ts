@@ -1,0 +1,53 @@
+import { context, trace } from "@opentelemetry/api";
+import type { Context, Tracer } from "@opentelemetry/api";
+import type { SessionId } from "@millrace/core";
+import type { Observer } from "../observe/observer.ts";
+import { SessionSpans } from "./session-spans.ts";
+
+export interface OpenTelemetryOptions {
+  /** Left out: one of the global provider. */
+  readonly tracer?: Tracer | undefined;
+  /** The agent's name, which events don't carry. */
+  readonly agent?: string | undefined;
+  /** Who is asked, by the conventions' list. Left out: who stands behind the model's protocol. */
+  readonly provider?: string | undefined;
+  /**
+   * Prompts, answers, arguments, results and the words of errors become attributes, for whoever
+   * reads the traces to read. False if left out: then only names, ids, numbers and codes do.
+   */
+  readonly content?: boolean | undefined;
+}
+
+/** Disposing ends the spans of what is under way, so that an exporter's last flush has them. */
+export interface TelemetryObserver extends Observer, Disposable {}
+
+/**
+ * Makes spans by OpenTelemetry's conventions for generative AI: `invoke_agent` for a run, and inside
+ * of it `chat` for each attempt at a reply and `execute_tool` for each execution. A run's parent is
+ * the span that is active when it starts; that of a sub-agent is the execution that called it. Times
+ * are those of the events. A run that is taken up after a crash is a new span, marked as resumed.
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObserver {
+  const tracer = options.tracer ?? trace.getTracer("@millrace/agent");
+  const sessions = new Map<SessionId, SessionSpans>();
+  const callers = new Map<SessionId, Context>();
+  const observe: Observer = (event) => {
+    const { sessionId } = event;
+    let spans = sessions.get(sessionId);
+    if (spans === undefined) {
+      const { agent, provider, content = false } = options;
+      const parent = (): Context => callers.get(sessionId) ?? context.active();
+      spans = new SessionSpans({ tracer, sessionId, agent, provider, content, parent, callers });
+      sessions.set(sessionId, spans);
+    }
+    spans.take(event);
+    if (spans.isOver()) sessions.delete(sessionId);
+  };
+  return Object.assign(observe, {
+    [Symbol.dispose]: () => {
+      for (const spans of sessions.values()) spans.interrupt();
+      sessions.clear();
+      callers.clear();
+    },
+  });
+}

@@ -1,0 +1,21 @@
+import type { Context, Tracer } from "@opentelemetry/api";
+import type { Cause, SessionId } from "@millrace/core";
+import type { SpanError } from "./timed-span.ts";
+
+/** What the spans of one session are made by. */
+export interface SpanSettings {
+  readonly tracer: Tracer;
+  readonly sessionId: SessionId;
+  readonly agent: string | undefined;
+  readonly provider: string | undefined;
+  readonly content: boolean;
+  /** What a run that starts now belongs to. */
+  readonly parent: () => Context;
+  /** Executions that run as a session of their own, by that session. */
+  readonly callers: Map<SessionId, Context>;
+}
+
+/** A cause as a span's error. Its words may quote a prompt, so they count as content. */
+export function errorOf({ content }: SpanSettings, { code, message }: Cause): SpanError {
+  return { type: code, message: content ? message : undefined };
+}

@@ -1,0 +1,8 @@
+export { runProcess } from "./run-process.ts";
+export type { ProcessOptions } from "./run-process.ts";
+export type { ProcessEnding, ProcessOutcome } from "./process-outcome.ts";
+export type { OutputPiece } from "./process-output.ts";
+export type { KeptOutput } from "./kept-output.ts";
+export type { Environment } from "./environment.ts";
+export { endExecution, executionPids } from "./end-execution.ts";
+export { hasPidNamespaces } from "./pid-namespace.ts";

@@ -1,0 +1,20 @@
+import type { Cause } from "@millrace/core";
+
+import type { KeptOutput } from "./kept-output.ts";
+
+/** How a process ended. Never an exception: whatever becomes of a process is data. */
+export type ProcessEnding =
+  | { readonly ended: "exited"; readonly code: number }
+  /** By a signal that was not ours. */
+  | { readonly ended: "signalled"; readonly signal: string }
+  | { readonly ended: "aborted" }
+  | { readonly ended: "timed_out" }
+  | { readonly ended: "failed_to_start"; readonly cause: Cause };
+
+/** How a process ended, what it said, and who is left of it. */
+export type ProcessOutcome = ProcessEnding & {
+  readonly stdout: KeptOutput;
+  readonly stderr: KeptOutput;
+  /** Pids that were found and could not be ended: of another user, or stuck in the kernel. Empty otherwise. */
+  readonly survivors: readonly number[];
+};

@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import process from "node:process";
+
+import { lineageOf } from "./lineage.ts";
+import type { LineageQuery, ProcessRow } from "./lineage.ts";
+import { createLinuxTable } from "./linux-table.ts";
+import { shareReadings } from "./process-table.ts";
+import { psTable } from "./ps-table.ts";
+
+// A hardened container may have no `/proc` at all.
+const table = existsSync("/proc/self/stat") ? createLinuxTable() : psTable;
+const readTable = shareReadings(table);
+
+export interface ProcessTreeOptions {
+  /** The process that we started, if it was we. */
+  readonly root?: number | undefined;
+  /** True for the variable's value in the processes that are meant. */
+  readonly matches: (value: string) => boolean;
+}
+
+/**
+ * The living processes of an execution, as far as they can be found: by parent, group, session and
+ * mark. It remembers whom it found, so a process that is seen once is not lost when it leaves its
+ * session, its parents die and its environment is replaced.
+ */
+export class ProcessTree {
+  readonly #matches: (value: string) => boolean;
+  readonly #root: LineageQuery["root"];
+  #known: ReadonlyMap<number, number> = new Map();
+  #scannedAt = -Infinity;
+  #ownGroup = 0;
+
+  /** Made as soon as the root is started: until we have waited for it, its pid is no other's. */
+  constructor({ root, matches }: ProcessTreeOptions) {
+    this.#matches = matches;
+    this.#root = root === undefined ? undefined : { pid: root, startedAt: table.startedAt(root) };
+  }
+
+  /** Looks who lives. Costs one reading of the machine's table, which all that look at once share. */
+  async scan(): Promise<readonly ProcessRow[]> {
+    const rows = await readTable();
+    if (rows === undefined) return this.#group();
+    const found = lineageOf(rows, {
+      root: this.#root,
+      known: this.#known,
+      matches: this.#matches,
+      self: process.pid,
+    });
+    this.#scannedAt = performance.now();
+    this.#ownGroup = rows.find((row) => row.pid === process.pid)?.group ?? 0;
+    this.#known = new Map(found.map((row) => [row.pid, row.startedAt]));
+    return found;
+  }
+
+  /**
+   * Sends a signal to those found by the last scan. Whether it helped is for the next one to say.
+   * Groups are signalled as such, which no fork can escape: whoever is in a group with one of ours
+   * is ours. Those in the group of the spared one are signalled singly, without it.
+   */
+  signal(rows: readonly ProcessRow[], signal: NodeJS.Signals, spared?: number): void {
+    // A group's number is not given again while somebody is in it, and not for seconds after that.
+    const recent = performance.now() - this.#scannedAt < 1_000;
+    const sparedGroup = rows.find((row) => row.pid === spared)?.group;
+    const groups = new Set(recent ? rows.map((row) => row.group) : []);
+    for (const group of [0, 1, this.#ownGroup, sparedGroup ?? 0]) groups.delete(group);
+    for (const group of groups) kill(-group, signal);
+    for (const row of rows) {
+      const single = !groups.has(row.group) && row.pid !== spared;
+      if (single && (row.pid < 0 || table.lives(row))) kill(row.pid, signal);
+    }
+  }
+
+  /** Without a table nobody else can be found: the root's group as one row, whose pid means the group in a signal. */
+  #group(): readonly ProcessRow[] {
+    const root = this.#root?.pid;
+    if (root === undefined || !kill(-root, 0)) return [];
+    return [{ pid: -root, parent: 0, group: 0, session: 0, startedAt: 0 }];
+  }
+}
+
+/** False if there is nobody, or nobody whom we may signal. Who is left shows in the next scan. */
+function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+/** A program that does not want to end, and how it is to be ended. */
+export interface Unruly {
+  readonly script: string;
+  readonly habits: readonly string[];
+  /** `exit`: it ends by itself and leaves the others behind. */
+  readonly stop: "abort" | "timeout" | "exit";
+  readonly stopAfterMs: number;
+  readonly graceMs: number;
+}
+
+/**
+ * What a child does to outlive its execution. `T` stands for the token by which a test recognises
+ * it, also when its environment is empty; it is a time to sleep, so that nobody is left for ever
+ * where a test fails.
+ */
+export const habits: Readonly<Record<string, string>> = {
+  fork: "sleep T &",
+  fork_twice: "(sleep T &)",
+  fork_quietly: "sleep T >/dev/null 2>&1 &",
+  setsid: "setsid sleep T &",
+  setsid_twice: "(setsid sh -c 'setsid sleep T & sleep T' T &)",
+  ignore_term: "(trap '' TERM; sleep T; sleep T) &",
+  ignore_term_setsid: "(trap '' TERM; setsid sleep T &)",
+  clear_environment: "(env -i /bin/sleep T &)",
+  clear_environment_setsid: "sh -c 'env -i setsid /bin/sleep T & wait' T &",
+  stop_itself: "sh -c 'kill -STOP $$; sleep T' T &",
+  start_again: "sh -c 'for n in 1 2 3 4 5; do (setsid sleep T &); sleep 0.02; done; sleep T' T &",
+  // Each of a chain lives for a few milliseconds, starts the next one and ends; eight at most.
+  chain: `setsid sh -c '${link("")}' '${link("")}' 8 T &`,
+  chain_setsid: `setsid sh -c '${link("setsid")}' '${link("setsid")}' 8 T &`,
+};
+
+/** A script that starts itself again: it is its own first argument, the second is how often. */
+function link(how: string): string {
+  return `sleep 0.01; [ $1 -gt 0 ] && ${how} sh -c "$0" "$0" $(($1 - 1)) $2 &`;
+}
+
+const endings = [
+  "wait; sleep T",
+  "exec sleep T",
+  "trap '' TERM; while :; do sleep T; done",
+] as const;
+
+/** The same program for the same number. */
+export function unruly(number: number, token: string): Unruly {
+  const random = randomOf(number);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const names = Object.keys(habits);
+  const chosen = Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(names));
+  const stop = pick(["abort", "abort", "abort", "timeout", "exit"] as const);
+  const ending = stop === "exit" ? "exit 3" : pick(endings);
+  const script = [...chosen.map((name) => habits[name] ?? ""), ending].join("\n");
+  return {
+    script: script.replaceAll(/\bT\b/g, token),
+    habits: chosen,
+    stop,
+    stopAfterMs: Math.floor(random() * 40),
+    graceMs: Math.floor(random() * 80),
+  };
+}
+
+/** mulberry32: small, and good enough to choose by. */
+function randomOf(seed: number): () => number {
+  let state = (seed * 0x9e3779b1) >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

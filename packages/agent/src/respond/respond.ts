@@ -1,0 +1,134 @@
+import { abortedCause, MillraceError } from "@millrace/core";
+import type { Ending, Item, RunId, Transcript, TurnId, Update } from "@millrace/core";
+import type { ActiveRun, ItemWriter } from "../agent.ts";
+import { assemble } from "../context/assemble.ts";
+import type { Epochs, Host } from "../loop/host.ts";
+import { Fenced } from "../loop/host.ts";
+import { writtenItemIdOf } from "../loop/ids.ts";
+import { writeByHand } from "./by-hand.ts";
+import { writeUpdates } from "./updates.ts";
+
+export interface Responding {
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly signal: AbortSignal;
+}
+
+/** Gives each item that is written its reserved id and a lane that nobody uses. */
+export interface Places {
+  readonly host: Host;
+  readonly epochs: Epochs;
+  readonly at: Responding;
+  readonly take: () => { readonly itemId: Item["id"]; readonly lane: number };
+  readonly done: (lane: number, item: Item) => void;
+}
+
+/**
+ * Lets an agent that writes its items by itself answer one turn. After a crash it is asked again with
+ * the same transcript: items that it had finished come back as they are, in the order in which it
+ * begins them, and are not written twice.
+ */
+export async function respond(host: Host, epochs: Epochs, at: Responding): Promise<Ending> {
+  const { agent } = host;
+  if (agent.respond === undefined) {
+    throw new MillraceError("invalid_definition", "this agent has no respond function");
+  }
+  const before = transcriptBefore(host, at.turnId);
+  const written: Item[] = [];
+  const writing = new Set<Promise<unknown>>();
+  const places = placesOf(host, epochs, at, written);
+  const write: ActiveRun["write"] = (source) => {
+    const item = writeFrom(places, source);
+    const settled = item.then(
+      () => undefined,
+      () => undefined,
+    );
+    writing.add(settled);
+    return item;
+  };
+  const transcript = (): Transcript => [...before, ...written];
+  const { signal } = at;
+  try {
+    const answer = agent.respond({
+      session: host.info,
+      get transcript() {
+        return transcript();
+      },
+      get request() {
+        return { transcript: transcript(), signal };
+      },
+      signal,
+      write,
+    });
+    if (isUpdates(answer)) await write(answer);
+    else await answer;
+    await Promise.all(writing);
+    return endingOf(signal, isUpdates(answer) ? written.at(-1) : undefined);
+  } catch (error) {
+    await Promise.all(writing);
+    if (error instanceof Fenced) throw error;
+    if (signal.reason instanceof Fenced) throw signal.reason;
+    if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+    return { stop: "failed", cause: causeOf(error) };
+  }
+}
+
+/** What ended a piece of the agent's own code. */
+export function causeOf(error: unknown): { readonly code: string; readonly message: string } {
+  const said = error instanceof Error ? error.message : String(error);
+  // Thrown again for an item that was stored with it: it says so already.
+  if (MillraceError.is(error) && error.code === "agent_failed") {
+    return { code: "agent_failed", message: said };
+  }
+  return { code: "agent_failed", message: `the agent's own code threw: ${said}` };
+}
+
+function transcriptBefore({ journal }: Host, turnId: TurnId): Transcript {
+  const { items, compactions } = journal.state;
+  const own = writtenItemIdOf(turnId, 0).slice(0, -1);
+  const earlier = items.toArray().filter((item) => !item.id.startsWith(own));
+  return assemble(earlier, { compactions, outputBytes: () => Infinity }).transcript;
+}
+
+function placesOf(host: Host, epochs: Epochs, at: Responding, written: Item[]): Places {
+  const used = new Set<number>();
+  let begun = 0;
+  return {
+    host,
+    epochs,
+    at,
+    take: () => {
+      let lane = 0;
+      while (used.has(lane)) lane += 1;
+      used.add(lane);
+      const itemId = writtenItemIdOf(at.turnId, begun);
+      begun += 1;
+      return { itemId, lane };
+    },
+    done: (lane, item) => {
+      used.delete(lane);
+      written.push(item);
+    },
+  };
+}
+
+type Source = string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>);
+
+async function writeFrom(places: Places, source: Source): Promise<Item> {
+  if (typeof source === "string") return await writeByHand(places, (item) => item.append(source));
+  if (typeof source === "function") return await writeByHand(places, source);
+  return await writeUpdates(places, source);
+}
+
+function isUpdates(answer: AsyncIterable<Update> | Promise<void>): answer is AsyncIterable<Update> {
+  return typeof answer === "object" && Symbol.asyncIterator in answer;
+}
+
+/** Calls of another framework's agent are its own business: they don't make our loop go on. */
+function endingOf(signal: AbortSignal, last: Item | undefined): Ending {
+  if (signal.reason instanceof Fenced) throw signal.reason;
+  if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+  if (last?.cause !== undefined) return { stop: last.stop, cause: last.cause };
+  const stop = last?.stop ?? "end";
+  return { stop: stop === "length" || stop === "filtered" ? stop : "end" };
+}

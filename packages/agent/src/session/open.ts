@@ -1,0 +1,140 @@
+import { MillraceError, sessionId } from "@millrace/core";
+import type { FactBody, SessionRecord, SessionStore, SessionUid, Transcript } from "@millrace/core";
+import {
+  memoryEventLog,
+  memorySessionStore,
+  randomId,
+  systemClock,
+} from "@millrace/core/reference";
+import type { OpenOptions } from "../agent.ts";
+import type { Blueprint } from "../loop/host.ts";
+import type { Observer } from "../observe/observer.ts";
+import type { Allowance, AskMode } from "../tool/host.ts";
+import { SessionHost } from "./host.ts";
+
+export interface Opening extends OpenOptions {
+  readonly agent: Blueprint;
+  readonly observers: readonly Observer[];
+  readonly ask: AskMode;
+  readonly allowance?: Allowance | undefined;
+  readonly depth?: number | undefined;
+}
+
+export interface Opened {
+  readonly host: SessionHost;
+  /** Lets go. The session itself is closed when all who opened it here have. */
+  readonly close: () => Promise<void>;
+}
+
+interface Shared {
+  readonly host: Promise<SessionHost>;
+  readonly agent: Blueprint;
+  users: number;
+}
+
+/** Sessions that are open in this process, so that opening one twice shares it instead of fighting for it. */
+const shared = new WeakMap<SessionStore, Map<SessionUid, Shared>>();
+
+/** Opens a session, or makes it. What a crash left unfinished goes on as soon as it is open. */
+export async function openHost(opening: Opening): Promise<Opened> {
+  const { clock = systemClock, makeId = randomId } = opening;
+  const store = opening.store ?? memorySessionStore({ clock, makeId });
+  const name = sessionId(opening.id ?? makeId("session"));
+  const found = (await store.find(name)) ?? (await createOrFind(store, name, opening));
+  const record = await seeded(store, found, opening.transcript);
+  return await share(store, record, opening, () =>
+    SessionHost.open({
+      record,
+      agent: opening.agent,
+      observers: opening.observers,
+      store,
+      log: opening.log ?? memoryEventLog(),
+      clock,
+      makeId,
+      ask: opening.ask,
+      allowance: opening.allowance,
+      depth: opening.depth,
+    }),
+  );
+}
+
+/** Opens a branch of a session that is open, with the same ports. */
+export async function openBranch(source: SessionHost, record: SessionRecord): Promise<Opened> {
+  const { options } = source;
+  const opening = { ...options, id: record.sessionId };
+  return await share(options.store, record, opening, () =>
+    SessionHost.open({ ...options, record }),
+  );
+}
+
+async function share(
+  store: SessionStore,
+  { uid, sessionId: id }: SessionRecord,
+  { agent }: Pick<Opening, "agent">,
+  open: () => Promise<SessionHost>,
+): Promise<Opened> {
+  const sessions = shared.get(store) ?? new Map<SessionUid, Shared>();
+  shared.set(store, sessions);
+  const known = sessions.get(uid);
+  if (known !== undefined && known.agent !== agent) {
+    throw new MillraceError(
+      "session_locked",
+      `the session ${id} is open in this process with another agent: close it there first`,
+    );
+  }
+  const entry = known ?? { host: open(), agent, users: 0 };
+  sessions.set(uid, entry);
+  entry.users += 1;
+  let closed = false;
+  const close = async (): Promise<void> => {
+    if (closed) return;
+    closed = true;
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    const host = await entry.host;
+    await host.close();
+    // Kept until it is closed: whoever opens it meanwhile would fight with what still ends.
+    if (sessions.get(uid) === entry) sessions.delete(uid);
+  };
+  try {
+    return { host: await entry.host, close };
+  } catch (error) {
+    sessions.delete(uid);
+    throw error;
+  }
+}
+
+async function createOrFind(
+  store: SessionStore,
+  name: ReturnType<typeof sessionId>,
+  { metadata }: OpenOptions,
+): Promise<SessionRecord> {
+  try {
+    return await store.create({ sessionId: name, metadata });
+  } catch (error) {
+    const found =
+      MillraceError.is(error) && error.code === "session_exists"
+        ? await store.find(name)
+        : undefined;
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+/** Gives a session that nothing has happened in yet the history that it begins with. */
+async function seeded(
+  store: SessionStore,
+  record: SessionRecord,
+  transcript: Transcript | undefined,
+): Promise<SessionRecord> {
+  if (transcript === undefined || transcript.length === 0) return record;
+  const { uid, incarnation: from } = record;
+  const facts = await store.read(uid);
+  if (facts.some((fact) => fact.type !== "session_claimed")) return record;
+  const claim = await store.claim(uid, { from });
+  if (claim.outcome !== "claimed") return record;
+  const bodies = transcript.map((item): FactBody => ({ type: "item_committed", item }));
+  const head = facts.length + claim.facts.length;
+  await store.append(uid, { incarnation: claim.incarnation, head, bodies });
+  return { ...record, incarnation: claim.incarnation, head: head + bodies.length };
+}

@@ -1,0 +1,19 @@
+import { partId } from "@millrace/core";
+import type { Part } from "@millrace/core";
+import type { Content } from "./input.ts";
+
+/** What was sent as parts, in order: text as text, pictures, sound and film as media, the rest as files. */
+export async function partsOf(content: Content): Promise<readonly Part[]> {
+  const pieces = typeof content === "string" ? [content] : content;
+  return await Promise.all(
+    pieces.map(async (piece, index): Promise<Part> => {
+      const id = partId(`p${index + 1}`);
+      if (typeof piece === "string") return { kind: "text", id, text: piece.toWellFormed() };
+      const bytes = new Uint8Array(await piece.arrayBuffer());
+      const mediaType = piece.type === "" ? "application/octet-stream" : piece.type;
+      if (/^(image|audio|video)\//.test(mediaType)) return { kind: "media", id, mediaType, bytes };
+      const name = piece.name ?? `file-${index + 1}`;
+      return { kind: "file", id, name: name.toWellFormed(), mediaType, bytes };
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+import { addUsage, MillraceError, noUsage } from "@millrace/core";
+import type { Cause, ErrorCode, FactOf, InputId, RunId, Usage } from "@millrace/core";
+import { answerOf, readOutput } from "../loop/output.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { SessionHost } from "./host.ts";
+import type { RunResult } from "./run.ts";
+
+/** What a run came to, once it has. Never rejects. */
+export async function resultOf(
+  host: SessionHost,
+  run: { readonly runId: RunId; readonly inputId: InputId },
+  schema: Schema | undefined,
+): Promise<RunResult<unknown>> {
+  const { runId, inputId } = run;
+  const takenBack = (): "taken_back" | undefined =>
+    host.journal.facts.some((fact) => fact.type === "queue_updated" && fact.inputId === inputId)
+      ? "taken_back"
+      : undefined;
+  const finished = await host.polling(host.until(() => host.ended(runId) ?? takenBack()));
+  const so = soFar(host, runId);
+  if (finished === undefined) {
+    const error = host.over() ?? new MillraceError("closed", "the session is over");
+    return { outcome: "failed", error, ...so };
+  }
+  if (finished === "taken_back") return { outcome: "aborted", ...so };
+  return await endedResult(finished, so, schema);
+}
+
+async function endedResult(
+  finished: FactOf<"run_finished">,
+  so: { readonly text: string; readonly usage: Usage },
+  schema: Schema | undefined,
+): Promise<RunResult<unknown>> {
+  switch (finished.outcome) {
+    case "aborted":
+      return { outcome: "aborted", ...so };
+    case "limited":
+      return { outcome: "limited", limit: finished.limit, ...so };
+    case "failed":
+      return { outcome: "failed", error: errorOf(finished.cause), ...so };
+    case "completed": {
+      if (schema === undefined) return { outcome: "completed", output: so.text, ...so };
+      const read = await readOutput(schema, so.text);
+      if (read.valid) return { outcome: "completed", output: read.output, ...so };
+      // The loop was driven by somebody who did not know the schema.
+      return { outcome: "failed", error: new MillraceError("invalid_output", read.message), ...so };
+    }
+    default:
+      finished satisfies never;
+      return { outcome: "aborted", ...so };
+  }
+}
+
+/** The answer, or the error that says why there is none. */
+export function textOrThrow(result: RunResult<unknown>): string {
+  switch (result.outcome) {
+    case "completed":
+      return result.text;
+    case "aborted":
+      throw new MillraceError("aborted", "the run was stopped; what came is in its result");
+    case "limited":
+      throw new MillraceError("limit_reached", `the run ended at its limit: ${result.limit}`);
+    case "failed":
+      throw result.error;
+    default:
+      result satisfies never;
+      return "";
+  }
+}
+
+/** What the run has answered so far, and what all its attempts used. */
+function soFar(
+  { journal }: SessionHost,
+  runId: RunId,
+): { readonly text: string; readonly usage: Usage } {
+  const usage = journal.facts.reduce(
+    (sum, fact) =>
+      fact.type === "usage_reported" && fact.runId === runId ? addUsage(sum, fact.usage) : sum,
+    noUsage,
+  );
+  return { text: answerOf(journal, runId), usage };
+}
+
+function errorOf(cause: Cause): MillraceError {
+  const own: readonly ErrorCode[] = ["agent_failed", "invalid_output"];
+  const code = own.find((known) => known === cause.code) ?? "provider_failed";
+  return new MillraceError(code, cause.message, { cause });
+}

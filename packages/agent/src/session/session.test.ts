@@ -1,0 +1,431 @@
+import { noUsage, sessionId } from "@millrace/core";
+import type { RunEvent } from "@millrace/core";
+import {
+  call,
+  callRaw,
+  countingIds,
+  fail,
+  memorySessionStore,
+  say,
+  scriptedModel,
+  stall,
+  trace,
+} from "@millrace/core/reference";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineAgent } from "../define-agent.ts";
+import { defineTool } from "../tool/tool.ts";
+
+const add = defineTool({
+  name: "add",
+  input: z.object({ a: z.number(), b: z.number() }),
+  effect: "pure",
+  run: ({ a, b }) => ({ sum: a + b }),
+});
+
+const refund = defineTool({
+  name: "refund",
+  description: "Gives a customer's money back",
+  input: z.object({ order: z.string(), cents: z.number().int() }),
+  approve: ({ cents }) => (cents > 5_000 ? "ask" : "allow"),
+  run: ({ order }) => `refunded ${order}`,
+});
+
+const prompt = { a: 1, b: 2 };
+
+function types(events: readonly RunEvent[]): readonly string[] {
+  return events.map((event) => event.type);
+}
+
+describe("a run", () => {
+  it("answers with the text of the model", async () => {
+    const agent = defineAgent({ model: scriptedModel([[say("Hello.")]]) });
+
+    expect(await agent.run("hi").text()).toBe("Hello.");
+  });
+
+  it("carries out calls and gives the results back in the order of the calls", async () => {
+    const model = scriptedModel([
+      [call("add", { a: 1, b: 2 }), call("add", { a: 3, b: 4 })],
+      (request) => [say(request.transcript.map((item) => item.author).join(" "))],
+    ]);
+
+    const result = await defineAgent({ model, tools: [add] }).run("sum").result;
+
+    expect(result).toMatchObject({ outcome: "completed", text: "user model tool tool" });
+  });
+
+  it("can be iterated as often as wanted, from its beginning each time", async () => {
+    const run = defineAgent({ model: scriptedModel([[say("Hello.")]]) }).run("hi");
+
+    const tell = async (): Promise<string> => {
+      let story = "";
+      for await (const event of run.narrate()) {
+        if (event.type === "assistant_text_delta") story += event.text;
+        if (event.type === "run_finished") story += "|";
+      }
+      return story;
+    };
+    const first = await tell();
+    await run.result;
+
+    expect(first).toBe("Hello.|");
+    expect(await tell()).toBe("Hello.|");
+  });
+
+  it("goes on when whoever iterates it leaves", async () => {
+    const run = defineAgent({ model: scriptedModel([[say("Hello.")]]) }).run("hi");
+
+    for await (const event of run) if (event.type === "run_started") break;
+
+    expect((await run.result).outcome).toBe("completed");
+  });
+
+  it("fails with the cause when the model does", async () => {
+    const model = scriptedModel([[fail("overloaded", "too busy")]]);
+
+    const result = await defineAgent({ model }).run("hi").result;
+
+    expect(result).toMatchObject({
+      outcome: "failed",
+      error: { code: "provider_failed", message: "too busy" },
+    });
+  });
+
+  it("tries again after a failure that passes, and shows it", async () => {
+    const seen: RunEvent[] = [];
+    const model = scriptedModel([
+      [say("Hel"), fail("overloaded", "too busy", { retryable: true })],
+      [say("Hello.")],
+    ]);
+    const agent = defineAgent({
+      model,
+      retry: { attempts: 3, baseMs: 1, capMs: 2 },
+      observers: [(event) => seen.push(event)],
+    });
+
+    const result = await agent.run("hi").result;
+
+    expect(result).toMatchObject({ outcome: "completed", text: "Hello." });
+    expect(types(seen).filter((type) => type === "attempt_started")).toHaveLength(2);
+    expect(types(seen)).toContain("retry_scheduled");
+    expect(types(seen).filter((type) => type === "usage_reported")).toHaveLength(2);
+  });
+
+  it("rejects what waits for an event that does not come", async () => {
+    const run = defineAgent({ model: scriptedModel([[say("Hello.")]]) }).run("hi");
+
+    await expect(run.until("approval_requested")).rejects.toMatchObject({ code: "refused" });
+  });
+});
+
+describe("a call", () => {
+  const answered = async (model: ReturnType<typeof scriptedModel>): Promise<string> => {
+    await using session = await defineAgent({ model, tools: [add, refund] }).open();
+    await session.send("go").result;
+    return trace(session.transcript);
+  };
+
+  it("of an unknown tool is answered so that the model can mend it", async () => {
+    const story = await answered(scriptedModel([[call("Add", prompt)], [say("ok")]]));
+
+    expect(story).toContain('"status":"failed"');
+    expect(story).toContain("add");
+  });
+
+  it("with input of the wrong shape is answered with what is wrong", async () => {
+    const story = await answered(scriptedModel([[call("add", { a: "one" })], [say("ok")]]));
+
+    expect(story).toContain('"status":"failed"');
+    expect(story).toContain("a:");
+  });
+
+  it("with broken arguments never runs", async () => {
+    const story = await answered(scriptedModel([[callRaw("add", '{"a":1,')], [say("ok")]]));
+
+    expect(story).toContain('"status":"failed"');
+  });
+
+  it("that needs a person is denied where there is nobody to ask", async () => {
+    const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("ok")]]);
+    const seen: RunEvent[] = [];
+    const agent = defineAgent({ model, tools: [refund], observers: [(event) => seen.push(event)] });
+
+    const result = await agent.run("refund A1").result;
+
+    expect(result.outcome).toBe("completed");
+    expect(types(seen)).toContain("approval_resolved");
+    expect(types(seen)).not.toContain("tool_execution_started");
+  });
+
+  it("is put to whoever is to be asked", async () => {
+    const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("ok")]]);
+    const seen: RunEvent[] = [];
+    const agent = defineAgent({ model, tools: [refund], observers: [(event) => seen.push(event)] });
+
+    await agent.run("refund A1", {
+      ask: (approval) => (approval.input.cents === 9_000 ? "allow" : "deny"),
+    }).result;
+
+    expect(types(seen)).toContain("tool_execution_finished");
+  });
+});
+
+describe("a session", () => {
+  it("waits for a person, and goes on with the answer", async () => {
+    const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("Done.")]]);
+    await using session = await defineAgent({ model, tools: [refund] }).open();
+
+    const run = session.send("refund order A1");
+    const ask = await run.until("approval_requested");
+    expect(session.status).toBe("paused");
+    const denied = session.deny(ask.approvalId, "not today");
+    await run.result;
+
+    expect(await denied.accepted).toStrictEqual({ accepted: true });
+    expect(ask).toMatchObject({ tool: "refund", input: { cents: 9_000 } });
+    expect(trace(session.transcript)).toContain("not today");
+    expect(await session.allow(ask.approvalId).accepted).toMatchObject({ accepted: false });
+  });
+
+  it("takes a steer at the next boundary, and a second prompt after the end", async () => {
+    const model = scriptedModel([
+      [call("add", prompt)],
+      (request) => [say(`first: ${request.transcript.length}`)],
+      (request) => [say(`second: ${request.transcript.length}`)],
+    ]);
+    await using session = await defineAgent({ model, tools: [add] }).open();
+
+    const first = session.send("one");
+    const second = session.send("two");
+    session.steer("three");
+
+    expect(await first.text()).toBe("first: 4");
+    expect(await second.text()).toBe("second: 6");
+    expect(session.queue).toStrictEqual([]);
+  });
+
+  it("stops a run and keeps what came", async () => {
+    const model = scriptedModel([[say("Hello"), stall(), say(" world")], [say("again")]]);
+    await using session = await defineAgent({ model }).open();
+    const run = session.send("hi");
+    for await (const event of run.narrate()) if (event.type === "assistant_text_delta") break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+
+    run.abort();
+    run.abort();
+    const result = await run.result;
+
+    expect(result).toMatchObject({ outcome: "aborted", text: "Hello" });
+    expect(session.transcript.at(-1)).toMatchObject({ author: "model", stop: "aborted" });
+    expect(await session.send("more").text()).toBe("again");
+  });
+
+  it("takes a prompt back whose run has not begun", async () => {
+    const model = scriptedModel([[stall()], [say("never")]]);
+    await using session = await defineAgent({ model }).open();
+    const first = session.send("one");
+    const second = session.send("two");
+    await first.until("turn_started");
+
+    second.abort();
+
+    expect((await second.result).outcome).toBe("aborted");
+    first.abort();
+    await first.result;
+    expect(session.transcript.map((item) => item.author)).toStrictEqual(["user", "model"]);
+  });
+
+  it("is answered by a client where the tool says so", async () => {
+    const locate = defineTool({
+      name: "locate",
+      input: z.object({}),
+      output: z.object({ city: z.string() }),
+      run: "client",
+    });
+    const model = scriptedModel([[call("locate", {})], [say("Oslo it is.")]]);
+    await using session = await defineAgent({ model, tools: [locate] }).open();
+
+    const run = session.send("where am I?");
+    const { callId } = await run.until("tool_execution_started");
+    const wrong = await session.answer(callId, { town: "Oslo" }).accepted;
+    const right = await session.answer(callId, { city: "Oslo" }).accepted;
+
+    expect(wrong).toMatchObject({ accepted: false });
+    expect(right).toStrictEqual({ accepted: true });
+    expect(await run.text()).toBe("Oslo it is.");
+    expect(session.queue).toStrictEqual([]);
+  });
+
+  it("is taken up where it was left, by another process's agent", async () => {
+    const store = memorySessionStore();
+    const first = await defineAgent({ model: scriptedModel([[stall()]]) }).open({ id: "s", store });
+    const run = first.send("hi");
+    await run.until("turn_started");
+    await first.close();
+    expect(await run.result).toMatchObject({ outcome: "failed", error: { code: "closed" } });
+
+    await using second = await defineAgent({ model: scriptedModel([[say("Back.")]]) }).open({
+      id: "s",
+      store,
+    });
+
+    expect(await second.run?.text()).toBe("Back.");
+  });
+
+  it("begins with the transcript it is given, and branches at any item", async () => {
+    const model = scriptedModel([[say("one")], [say("two")], [say("three")]]);
+    await using session = await defineAgent({ model }).open({ makeId: countingIds() });
+    await session.send("a").result;
+    const place = session.transcript.at(-1)?.id;
+    await session.send("b").result;
+    if (place === undefined) throw new Error("no item");
+
+    await using branch = await session.fork(place);
+
+    expect(branch.transcript).toHaveLength(2);
+    expect(branch.status).toBe("idle");
+    expect(await branch.send("c").text()).toBe("three");
+    expect(session.transcript).toHaveLength(4);
+  });
+});
+
+describe("limits", () => {
+  const loop = (): ReturnType<typeof scriptedModel> =>
+    scriptedModel(Array.from({ length: 50 }, (_, n) => [call("add", { a: n, b: 1 })]));
+
+  it("end a run after its turns, with every call answered", async () => {
+    await using session = await defineAgent({ model: loop(), tools: [add] }).open();
+
+    const result = await session.send("go", { limits: { turns: 3 } }).result;
+
+    expect(result).toMatchObject({ outcome: "limited", limit: "turns" });
+    expect(session.transcript).toHaveLength(7);
+  });
+
+  it("end a run that goes round in circles", async () => {
+    const model = scriptedModel(Array.from({ length: 50 }, () => [call("add", prompt)]));
+
+    const result = await defineAgent({ model, tools: [add] }).run("go").result;
+
+    expect(result).toMatchObject({ outcome: "limited", limit: "repeats" });
+  });
+
+  it("end a run before the request that would spend more tokens", async () => {
+    let asked = 0;
+    const reply = () => {
+      asked += 1;
+      return [
+        call("add", { a: asked, b: 0 }),
+        { usage: { ...noUsage, inputTokens: 40, outputTokens: 10 } },
+      ];
+    };
+    const model = scriptedModel(Array.from({ length: 50 }, () => reply));
+
+    const result = await defineAgent({ model, tools: [add] }).run("go", { limits: { tokens: 100 } })
+      .result;
+
+    expect(result).toMatchObject({ outcome: "limited", limit: "tokens" });
+    expect(asked).toBe(2);
+  });
+});
+
+describe("an answer with a shape", () => {
+  const Receipt = z.object({ total: z.number() });
+
+  it("is checked, and mended by the model", async () => {
+    const model = scriptedModel([[say("about 12")], [say('{"total":12}')]]);
+
+    const result = await defineAgent({ model }).run("how much?", { output: Receipt }).result;
+
+    expect(result).toMatchObject({ outcome: "completed", output: { total: 12 } });
+  });
+
+  it("fails as invalid_output if the model can't", async () => {
+    const model = scriptedModel([[say("a")], [say("b")], [say("c")], [say("d")]]);
+
+    const result = await defineAgent({ model }).run("how much?", { output: Receipt }).result;
+
+    expect(result).toMatchObject({ outcome: "failed", error: { code: "invalid_output" } });
+  });
+});
+
+describe("an agent that writes by itself", () => {
+  it("yields, writes whole replies, and writes by hand", async () => {
+    const model = scriptedModel([[say("from a model")], [say("again")]]);
+    const yielding = defineAgent({ respond: (run) => model.stream(run.request) });
+    expect(await yielding.run("x").text()).toBe("from a model");
+
+    const writing = defineAgent({
+      async respond(run) {
+        const item = await run.write(model.stream(run.request));
+        if (item.stop === "end") await run.write("That was it.");
+        await run.write(async (report) => {
+          report.append("by ");
+          report.append("hand");
+          report.annotate({ sources: 3 });
+        });
+        await run.write((report) => {
+          report.append("a long thought");
+          report.replace("short");
+        });
+      },
+    });
+    await using session = await writing.open();
+    await session.send("x").result;
+
+    expect(session.transcript.slice(1).map((item) => item.parts)).toMatchObject([
+      [{ text: "again" }],
+      [{ text: "That was it." }],
+      [{ text: "by hand", metadata: { sources: 3 } }],
+      [{ text: "short" }],
+    ]);
+  });
+
+  it("ends as failed with what came when it throws", async () => {
+    const agent = defineAgent({
+      async respond(run) {
+        await run.write((item) => {
+          item.append("so far");
+          throw new Error("no further");
+        });
+      },
+    });
+    await using session = await agent.open();
+
+    const result = await session.send("x").result;
+
+    expect(result).toMatchObject({
+      outcome: "failed",
+      text: "so far",
+      error: { code: "agent_failed" },
+    });
+    expect(session.transcript.at(-1)).toMatchObject({ stop: "failed" });
+  });
+});
+
+describe("an agent as a tool", () => {
+  it("is a session of its own, which the call names, and spends its parent's budget", async () => {
+    const usage = { usage: { ...noUsage, inputTokens: 5, outputTokens: 5 } };
+    const packer = defineAgent({ model: scriptedModel([[say("A coat."), usage]]) });
+    const model = scriptedModel([
+      [call("packer", { prompt: "Oslo" }), usage],
+      [say("Take a coat."), usage],
+    ]);
+    const store = memorySessionStore();
+    const lead = defineAgent({
+      model,
+      tools: [packer.asTool({ name: "packer", description: "Packs" })],
+    });
+    await using session = await lead.open({ store });
+
+    const run = session.send("pack");
+    const started = await run.until("tool_execution_started");
+    const result = await run.result;
+
+    expect(result).toMatchObject({ outcome: "completed", usage: { inputTokens: 15 } });
+    const child = await store.find(started.childSessionId ?? sessionId("none"));
+    expect(child).toBeDefined();
+    expect(trace(session.transcript)).toContain("A coat.");
+  });
+});

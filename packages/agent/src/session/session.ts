@@ -1,0 +1,63 @@
+import type {
+  AnyTools,
+  ApprovalId,
+  ApprovalOf,
+  CallId,
+  ItemId,
+  ItemOf,
+  SessionId,
+  ViewOf,
+} from "@millrace/core";
+import type { Limits } from "../loop/limits.ts";
+import type { Schema, SchemaOutput } from "../schema/schema.ts";
+import type { Content, SentInput } from "./input.ts";
+import type { Run } from "./run.ts";
+
+export interface RunOptions<
+  Tools extends AnyTools = AnyTools,
+  S extends Schema | undefined = undefined,
+> {
+  /** The answer is one JSON value of this shape; `result.output` is what the schema makes of it. */
+  readonly output?: S;
+  readonly limits?: Limits | undefined;
+  /** Answers what a tool's policy puts to a person. Left out: `agent.run` denies, a session waits. */
+  readonly ask?:
+    | ((approval: ApprovalOf<Tools>) => "allow" | "deny" | Promise<"allow" | "deny">)
+    | undefined;
+  /** Stops the run when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
+
+/**
+ * A conversation that can be left and taken up again. Its state (items, approvals, queue, …) is what
+ * a screen shows, and is read anew each time. What is sent returns at once. All functions are bound.
+ */
+export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools>, AsyncDisposable {
+  readonly id: SessionId;
+  /** Begins a run, or waits for the one that is on to end. */
+  readonly send: <S extends Schema | undefined = undefined>(
+    content: Content,
+    options?: RunOptions<Tools, S>,
+  ) => Run<Tools, OutputFor<S>>;
+  /** Is taken up at the next consistent boundary: before the next request, never between a call and its result. */
+  readonly steer: (content: Content) => SentInput;
+  /** Is taken up after the natural end, by the same run. */
+  readonly followUp: (content: Content) => SentInput;
+  /** Takes an input back that has not been taken up yet. */
+  readonly takeBack: (inputId: string) => SentInput;
+  readonly allow: (id: ApprovalId) => SentInput;
+  readonly deny: (id: ApprovalId, reason?: string) => SentInput;
+  /** Answers a call that a client carries out. */
+  readonly answer: (callId: CallId, output: unknown) => SentInput;
+  /** Stops whatever runs. */
+  readonly abort: (reason?: string) => SentInput;
+  /** The run that is on, also one that another process began. */
+  readonly run: Run<Tools> | undefined;
+  readonly transcript: readonly ItemOf<Tools>[];
+  /** A new session that begins with this one's items up to and including this one. */
+  readonly fork: (itemId: ItemId, id?: string) => Promise<Session<Tools>>;
+  /** Lets the session go: what is under way is left as a crash would leave it, to be taken up again. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,110 @@
+import { apply, emptyState, follow, narrate, replay, restore } from "@millrace/core";
+import type {
+  Batch,
+  CallId,
+  Fact,
+  InputId,
+  Json,
+  Narration,
+  RunEvent,
+  RunId,
+} from "@millrace/core";
+import type { SessionHost } from "./host.ts";
+
+/** A run to watch, and the input that began it. */
+export interface Watched {
+  readonly runId: RunId;
+  readonly inputId: InputId;
+}
+
+/** The events of a run from its beginning until its end: facts, and live events with their place. */
+export async function* eventsOf(host: SessionHost, run: Watched): AsyncGenerator<RunEvent, void> {
+  const outputs = new Map<CallId, Json>();
+  for await (const { message } of messagesOf(host, run)) {
+    if ("n" in message) {
+      if (message.type === "item_committed") rememberOutputs(message, outputs);
+      const output =
+        message.type === "tool_execution_finished" ? outputs.get(message.callId) : undefined;
+      yield output === undefined ? message : Object.assign({}, message, { output });
+    } else yield* liveEvents(message);
+  }
+}
+
+/** The flat story of a run, from its beginning until its end. */
+export async function* narrationOf(
+  host: SessionHost,
+  run: Watched,
+): AsyncGenerator<Narration, void> {
+  for await (const { message, story } of messagesOf(host, run)) {
+    void message;
+    yield* story;
+  }
+}
+
+interface Told {
+  readonly message: Fact | Batch;
+  readonly story: readonly Narration[];
+}
+
+async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Told, void> {
+  const { store, log, clock, record } = host.options;
+  const { uid, sessionId } = record;
+  const { facts } = host.journal;
+  const first = facts.find((fact) => isInputOf(fact, run))?.n ?? facts.length + 1;
+  const earlier = facts.slice(0, first - 1);
+  let state = replay(emptyState(uid, sessionId), earlier);
+  const cursor = { uid, head: state.head, lanes: [] };
+  const done = new AbortController();
+  const over = host.until(() => (host.closed ? true : undefined), done.signal);
+  void over.then(() => done.abort());
+  try {
+    for await (const { message } of follow({
+      store,
+      log,
+      clock,
+      uid,
+      sessionId,
+      cursor,
+      signal: done.signal,
+    })) {
+      if ("uid" in message) {
+        state = restore(message);
+        continue;
+      }
+      const story = narrate(state, message);
+      state = apply(state, message).state;
+      if (concerns(message, run, state.run?.runId)) yield { message, story };
+      if ("n" in message && message.type === "run_finished" && message.runId === run.runId) return;
+      if ("n" in message && message.type === "queue_updated" && message.inputId === run.inputId)
+        return;
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+function isInputOf(fact: Fact, { inputId }: Watched): boolean {
+  return fact.type === "input_accepted" && fact.inputId === inputId;
+}
+
+/** What names a run is of that run; what names none is of the run that is on. */
+function concerns(message: Fact | Batch, run: Watched, current: RunId | undefined): boolean {
+  if ("runId" in message && message.runId !== undefined) return message.runId === run.runId;
+  return current === run.runId || ("n" in message && isInputOf(message, run));
+}
+
+function liveEvents(batch: Batch): readonly RunEvent[] {
+  const { sessionId, runId, turnId, itemId, lane, epoch, time } = batch;
+  const place = { sessionId, runId, turnId, itemId, lane, epoch, time };
+  return batch.events.map((event) => ({ ...event, ...place }));
+}
+
+function rememberOutputs(
+  { item }: Extract<Fact, { readonly type: "item_committed" }>,
+  outputs: Map<CallId, Json>,
+): void {
+  for (const part of item.parts) {
+    if (part.kind === "tool_result" && part.output !== undefined)
+      outputs.set(part.callId, part.output);
+  }
+}

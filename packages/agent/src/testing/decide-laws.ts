@@ -1,0 +1,181 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { unpackEpoch } from "@millrace/core";
+import { Random } from "./random.ts";
+import { SimulatedWorld } from "./simulated-world.ts";
+import type { Action } from "../loop/action.ts";
+import { isTooLong } from "../loop/limits.ts";
+import type { Limits } from "../loop/limits.ts";
+import type { Simulation } from "./simulate.ts";
+import { standingOf } from "../loop/advance.ts";
+import { decide } from "../loop/decide.ts";
+import type { CallStanding, LoopState } from "../loop/state.ts";
+
+/** Actions between two things that happen. A turn of four calls takes a handful. */
+const mostActions = 40;
+/** Things that may happen until a run that is left to itself has ended. */
+const mostEvents = 600;
+
+/** A state, and what was decided in it. */
+export interface Decision {
+  readonly state: LoopState;
+  readonly action: string;
+}
+
+/** One session from its beginning until nothing is left to do. Gives all decisions in it. */
+export function live(seed: number): readonly Decision[] {
+  const random = new Random(seed);
+  const world = new SimulatedWorld(random);
+  const { session } = world;
+  const decisions: Decision[] = [];
+  const settle = (): void => {
+    for (let count = 0; ; count += 1) {
+      if (count > mostActions) throw new Error("goes on and on without anything happening");
+      const state = session.state();
+      const action = decide(state);
+      decisions.push({ state, action: JSON.stringify(action) });
+      checkLaws(state, action);
+      checkBudget(session, action);
+      if (action.do === "wait") return;
+      if (action.do === "check_output") world.setOutput();
+      else session.perform(action);
+      if (action.do === "begin_turn" && random.chance(0.2)) session.output = { state: "unchecked" };
+    }
+  };
+  for (let left = 1 + random.below(30); left > 0; left -= 1) {
+    world.happen();
+    settle();
+  }
+  for (let count = 0; session.standing.run !== undefined; count += 1) {
+    if (count > mostEvents) throw new Error("a run that is driven does not end");
+    const last = decide(session.state());
+    const until = last.do === "wait" ? last.until : undefined;
+    // Nothing can end by itself: time does it.
+    if (!world.goOn()) session.now = until ?? session.now + 1_000_000;
+    settle();
+  }
+  // A driver that reads the facts again comes to the same.
+  deepStrictEqual(standingOf(session.ledger.facts), session.standing);
+  return decisions;
+}
+
+/** What no decision may be, whatever has happened. */
+export function checkLaws(state: LoopState, action: Action): void {
+  const { run } = state.standing;
+  const { doing } = state;
+  switch (action.do) {
+    case "begin_turn":
+    case "correct":
+    case "reply":
+    case "respond":
+    case "ask":
+    case "assess":
+      law(run?.aborting !== true, `${action.do} while the run is aborting`);
+      law(!doing.reply && !doing.compaction, `${action.do} beside what is under way`);
+      if (action.do !== "ask" && action.do !== "assess")
+        law(doing.calls.size === 0, `${action.do} while calls run`);
+      break;
+    case "execute":
+      law(run?.aborting !== true, "execute while the run is aborting");
+      law(action.calls.length > 0, "execute nothing");
+      law(
+        doing.calls.size + action.calls.length <= state.settings.parallel,
+        "more calls at once than may be",
+      );
+      for (const call of action.calls) checkExecution(state, call);
+      checkAlone(state, action.calls);
+      break;
+    case "settle":
+      for (const { call } of action.answers) {
+        law(!call.settled, "answers a call that has its answer");
+        law(!doing.calls.has(call.itemId), "answers a call that still runs");
+      }
+      break;
+    case "finish_turn":
+    case "finish_run": {
+      const open = run?.turn?.reply?.calls.filter((call) => !call.settled) ?? [];
+      law(open.length === 0, `${action.do} with ${open.length} calls open`);
+      law(doing.calls.size === 0 && !doing.reply && !doing.compaction, `${action.do} while busy`);
+      if (action.do !== "finish_run") break;
+      law(run?.turn === undefined || run.turn.stop !== undefined, "finish_run within a turn");
+      const { outcome } = action;
+      const tooLong = outcome.outcome === "failed" && isTooLong(outcome.cause);
+      law(!tooLong || run?.compacted !== "worked", "gives up though the context is shorter now");
+      break;
+    }
+    case "wait":
+      law(action.until === undefined || action.until > state.now, "waits for a time that is over");
+      break;
+    case "compact":
+    case "check_output":
+    case "interrupt":
+    case "abandon_reply":
+      break;
+    default:
+      action satisfies never;
+  }
+}
+
+/** No request goes to a model that a limit forbids. What was spent is counted from the facts anew. */
+function checkBudget(session: Simulation, action: Action): void {
+  const begins = action.do === "begin_turn" && !action.startsRun;
+  if (!begins && action.do !== "correct" && !requests(action)) return;
+  const { runId, options, startedAt } = session.run();
+  const limit = (name: "turns" | "tokens" | "cost" | "seconds"): number => {
+    const limits = options?.["limits"] as Limits | undefined;
+    return Math.min(limits?.[name] ?? Infinity, session.settings.limits[name] ?? Infinity);
+  };
+  let tokens = 0;
+  let cost = 0;
+  let turns = 0;
+  for (const fact of session.ledger.facts) {
+    if (fact.type === "turn_started" && fact.runId === runId) turns += 1;
+    if (fact.type !== "usage_reported" || fact.runId !== runId) continue;
+    tokens += fact.usage.inputTokens + fact.usage.outputTokens;
+    cost += fact.usage.cost ?? 0;
+  }
+  law(tokens < limit("tokens"), `${action.do} after ${tokens} of ${limit("tokens")} tokens`);
+  law(cost < limit("cost"), `${action.do} after ${cost} of ${limit("cost")} dollars`);
+  law(session.now < startedAt + limit("seconds") * 1_000, `${action.do} after its time`);
+  if (!requests(action)) law(turns < limit("turns"), `${action.do} after ${turns} turns`);
+  law(session.allowance === undefined, `${action.do} beyond another's budget`);
+}
+
+/** Whether a model is asked at once. A compaction that a crash cut is gone on with. */
+function requests(action: Action): boolean {
+  return (
+    action.do === "reply" || action.do === "respond" || (action.do === "compact" && action.starts)
+  );
+}
+
+/** When a call may run, said once more in other words than the loop's. */
+function checkExecution({ standing, doing, settings }: LoopState, call: CallStanding): void {
+  const reply = standing.run?.turn?.reply;
+  law(reply?.stop === "tools", `runs a call of a reply that ended as ${reply?.stop}`);
+  const verdict = doing.verdicts.get(call.itemId);
+  law(verdict !== undefined, "runs a call that nobody has assessed");
+  law(verdict?.decision !== "refuse", "runs a call that was refused");
+  if (verdict?.decision === "ask") {
+    law(call.approval?.hash === verdict.hash, "runs something else than was asked about");
+    law(call.approval?.answer?.decision === "allow", "runs what nobody has allowed");
+  }
+  law(!call.settled, "runs a call that has its answer");
+  law(!doing.calls.has(call.itemId), "runs a call that runs");
+  const lost =
+    call.started !== undefined && unpackEpoch(call.started).incarnation < standing.incarnation;
+  const effect = settings.tools[call.tool]?.effect ?? "effectful";
+  law(!(lost && effect === "effectful"), "runs an effectful call again whose outcome was lost");
+}
+
+function checkAlone(
+  { standing, doing, settings }: LoopState,
+  begun: readonly CallStanding[],
+): void {
+  const calls = standing.run?.turn?.reply?.calls ?? [];
+  const running = [...calls.filter(({ itemId }) => doing.calls.has(itemId)), ...begun];
+  const alone = running.some(({ tool }) => settings.tools[tool]?.alone === true);
+  law(!alone || running.length === 1, "something runs beside a call that runs alone");
+}
+
+export function law(holds: boolean, broken: string): void {
+  if (!holds) throw new Error(broken);
+}

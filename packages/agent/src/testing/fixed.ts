@@ -1,0 +1,67 @@
+import type { LoopState } from "../loop/state.ts";
+
+/** Whoever changes a state that was handed out is told so at once. */
+class FixedSet<T> extends Set<T> {
+  #fixed = false;
+
+  fix(): this {
+    this.#fixed = true;
+    return this;
+  }
+
+  override add(value: T): this {
+    if (this.#fixed) throw new TypeError("a set of the state was changed");
+    return super.add(value);
+  }
+
+  override delete(_value: T): boolean {
+    throw new TypeError("a set of the state was changed");
+  }
+
+  override clear(): void {
+    throw new TypeError("a set of the state was changed");
+  }
+}
+
+class FixedMap<K, V> extends Map<K, V> {
+  #fixed = false;
+
+  fix(): this {
+    this.#fixed = true;
+    return this;
+  }
+
+  override set(key: K, value: V): this {
+    if (this.#fixed) throw new TypeError("a map of the state was changed");
+    return super.set(key, value);
+  }
+
+  override delete(_key: K): boolean {
+    throw new TypeError("a map of the state was changed");
+  }
+
+  override clear(): void {
+    throw new TypeError("a map of the state was changed");
+  }
+}
+
+/** The same state, which throws on every change. What is shared with a frozen state is not gone through again. */
+export function fixed(state: LoopState): LoopState {
+  const { doing } = state;
+  const calls = new FixedSet<Parameters<typeof doing.calls.has>[0]>();
+  for (const call of doing.calls) calls.add(call);
+  const verdicts: FixedMap<
+    Parameters<typeof doing.verdicts.get>[0],
+    NonNullable<ReturnType<typeof doing.verdicts.get>>
+  > = new FixedMap();
+  for (const [itemId, verdict] of doing.verdicts) verdicts.set(itemId, freeze(verdict));
+  return freeze({ ...state, doing: { ...doing, calls: calls.fix(), verdicts: verdicts.fix() } });
+}
+
+/** Freezes a plain value all the way down. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) freeze<unknown>(each);
+  return value;
+}

@@ -1,0 +1,202 @@
+import { callId, inputId, noUsage, partId, runId } from "@millrace/core";
+import type { ApprovalId, Cause, FactOf, Input, JsonObject, Usage } from "@millrace/core";
+import type { CallStanding, LoopSettings, Verdict } from "../loop/state.ts";
+import type { Random } from "./random.ts";
+import { Simulation } from "./simulate.ts";
+import type { SimulatedReply } from "./simulate.ts";
+
+/** All that happens to a simulated session from outside, drawn at random. */
+export class SimulatedWorld {
+  readonly session: Simulation;
+  readonly #random: Random;
+  #inputs = 0;
+  #said = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.session = new Simulation(drawSettings(random));
+  }
+
+  /** One thing happens, of those that can. */
+  happen(): void {
+    const random = this.#random;
+    const events = [...this.#endings(), ...this.#endings(), ...this.#outside()];
+    random.pick(events)();
+  }
+
+  /** One thing happens that brings what is on nearer to its end. False if there is none. */
+  goOn(): boolean {
+    const endings = this.#endings();
+    if (endings.length === 0) return false;
+    this.#random.pick(endings)();
+    return true;
+  }
+
+  setOutput(): void {
+    const valid = this.#random.chance(0.5);
+    this.session.output = valid ? { state: "valid" } : { state: "invalid", message: "not so" };
+  }
+
+  /** What people say, time, crashes. */
+  #outside(): readonly (() => void)[] {
+    const { session } = this;
+    return [
+      () => this.#send("prompt"),
+      () => this.#send("steer"),
+      () => this.#send("follow_up"),
+      () => this.#abort(),
+      () => this.#takeBack(),
+      () => session.claim(),
+      () => this.#pass(),
+      // Whoever's budget this run spends from.
+      () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
+    ];
+  }
+
+  #endings(): readonly (() => void)[] {
+    const { session } = this;
+    const random = this.#random;
+    const events: (() => void)[] = [];
+    if (session.reply !== undefined) {
+      events.push(() => session.endReply(this.#drawReply()));
+      if (!session.settings.custom && random.chance(0.2))
+        events.push(() => session.retry(drawUsage(random)));
+    }
+    if (session.compaction !== undefined)
+      events.push(() => session.endCompaction(random.chance(0.8)));
+    if (session.assessing !== undefined)
+      events.push(() => session.endAssessing((call) => this.#judge(call)));
+    for (const itemId of session.calls.keys()) {
+      const status = random.pick(["ok", "failed", "aborted"] as const);
+      events.push(() => session.endCall(itemId, status));
+    }
+    for (const { asked } of session.ledger.state.approvals) {
+      events.push(() => this.#answer(asked.approvalId, asked.callId));
+    }
+    if (session.settings.approvalSeconds !== undefined) events.push(() => this.#pass());
+    return events;
+  }
+
+  #send(kind: "prompt" | "steer" | "follow_up"): void {
+    const parts = [{ kind: "text", id: partId("p1"), text: "go" }] as const;
+    const limits = this.#random.chance(0.5)
+      ? { options: { limits: drawLimits(this.#random) } }
+      : {};
+    this.#accept({ kind, parts, ...limits });
+  }
+
+  #abort(): void {
+    const { run } = this.session.standing;
+    const other = { runId: runId("run_other") };
+    const named = run === undefined ? other : this.#random.pick([{}, { runId: run.runId }, other]);
+    this.#accept({ kind: "abort", ...named });
+  }
+
+  #accept(input: Input): void {
+    this.#inputs += 1;
+    const id = inputId(`input_${this.#inputs}`);
+    this.session.say(id, { type: "input_accepted", inputId: id, input });
+  }
+
+  #takeBack(): void {
+    const { queue } = this.session.standing;
+    if (queue.length === 0) return;
+    const { inputId: taken } = this.#random.pick(queue);
+    const body = { type: "queue_updated", inputId: taken, change: "taken_back" } as const;
+    this.session.say(`take_back_${taken}`, body);
+  }
+
+  #answer(approvalId: ApprovalId, asked: FactOf<"approval_requested">["callId"]): void {
+    const decision = this.#random.chance(0.6) ? "allow" : "deny";
+    this.#said += 1;
+    const body = { type: "approval_resolved", approvalId, callId: asked, decision } as const;
+    this.session.say(`answer_${this.#said}`, body);
+  }
+
+  /** Time goes on: by little, to the next time that counts, or far. */
+  #pass(): void {
+    const { session } = this;
+    session.now += this.#random.pick([1, 500, 10_000, 100_000, 4_000_000]);
+  }
+
+  #drawReply(): SimulatedReply {
+    const random = this.#random;
+    const { session } = this;
+    const usage = drawUsage(random);
+    if (session.reply?.stopped === true && random.chance(0.8)) return { stop: "aborted", usage };
+    const stop = random.pick(stops);
+    const cause = random.pick(causes);
+    const count = stop === "end" ? 0 : random.below(5);
+    const calls = Array.from({ length: count }, (_, at) => ({
+      callId: callId(random.chance(0.9) ? `c${at}` : "c0"),
+      tool: random.pick(toolNames),
+      raw: random.pick(["{}", '{"a":1}', '{"a":2}']),
+    }));
+    return { stop, cause, calls, usage };
+  }
+
+  #judge({ itemId }: CallStanding): Verdict {
+    const random = this.#random;
+    const draw = random.next();
+    // Mostly what it was before a crash; sometimes the tool has changed since.
+    const hash = `${itemId}${random.chance(0.8) ? "" : "'"}`;
+    if (draw < 0.15) return { decision: "refuse", status: "failed", message: "no such tool" };
+    if (draw < 0.25) return { decision: "refuse", status: "denied", message: "not allowed" };
+    return { decision: draw < 0.6 ? "ask" : "allow", hash };
+  }
+}
+
+const toolNames = ["pay", "look", "put", "alone", "poll", "gone"] as const;
+const stops: readonly SimulatedReply["stop"][] = [
+  "tools",
+  "tools",
+  "tools",
+  "tools",
+  "tools",
+  "end",
+  "length",
+  "filtered",
+  "paused",
+  "aborted",
+  "truncated",
+  "failed",
+];
+const causes: readonly Cause[] = [
+  { code: "overloaded", message: "too busy" },
+  { code: "context_overflow", message: "too long" },
+  { code: "request_too_large", message: "too large" },
+];
+
+function drawSettings(random: Random): LoopSettings {
+  const plain = { alone: false, repeats: undefined };
+  return {
+    custom: random.chance(0.1),
+    // Some limit has to end each run, or nothing does.
+    limits: { turns: 1 + random.below(6), seconds: 3_600, ...drawLimits(random) },
+    tools: {
+      pay: { effect: "effectful", ...plain },
+      look: { effect: "pure", ...plain },
+      put: { effect: "idempotent", ...plain },
+      alone: { effect: "effectful", alone: true, repeats: undefined },
+      poll: { effect: "pure", alone: false, repeats: 10 },
+    },
+    parallel: 1 + random.below(4),
+    compactAbove: random.chance(0.5) ? 30 : undefined,
+    approvalSeconds: random.chance(0.5) ? 60 : undefined,
+  };
+}
+
+function drawLimits(random: Random): JsonObject {
+  const limits: Record<string, number> = {};
+  if (random.chance(0.3)) limits["tokens"] = random.below(600);
+  if (random.chance(0.3)) limits["turns"] = random.below(5);
+  if (random.chance(0.3)) limits["seconds"] = random.below(200);
+  if (random.chance(0.3)) limits["repeats"] = random.below(5);
+  if (random.chance(0.3)) limits["cost"] = random.below(10);
+  return limits;
+}
+
+function drawUsage(random: Random): Usage {
+  const cost = random.chance(0.5) ? {} : { cost: random.below(3) };
+  return { ...noUsage, inputTokens: random.below(50), outputTokens: random.below(10), ...cost };
+}

@@ -1,0 +1,126 @@
+import {
+  callId,
+  itemId,
+  parseArguments,
+  partId,
+  runId,
+  sessionId,
+  sessionUid,
+} from "@millrace/core";
+import type { ToolCallPart } from "@millrace/core";
+import {
+  countingIds,
+  manualClock,
+  memoryEventLog,
+  memorySessionStore,
+} from "@millrace/core/reference";
+import type { AssessContext } from "../tool/assess.ts";
+import type { Checked, Schema } from "../schema/schema.ts";
+import { runTool } from "../tool/run-tool.ts";
+import type { RunToolOptions, ToolOutcome } from "../tool/run-tool.ts";
+import { defineTool } from "../tool/tool.ts";
+import type { AnyTool, SessionInfo, ToolExecution } from "../tool/tool.ts";
+
+export const session: SessionInfo = {
+  id: sessionId("s"),
+  tenant: "t",
+  user: "u",
+  metadata: {},
+};
+
+/** A call as a model writes it: the raw text, strictly parsed. */
+export function callOf(tool: string, raw: string): ToolCallPart {
+  return {
+    kind: "tool_call",
+    id: partId("p"),
+    callId: callId("c"),
+    tool,
+    raw,
+    ...parseArguments(raw),
+  };
+}
+
+export function contextOf(
+  tools: readonly AnyTool[],
+  more: Partial<AssessContext> = {},
+): AssessContext {
+  return {
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    rules: [],
+    session,
+    uid: sessionUid("uid"),
+    runId: runId("r"),
+    itemId: itemId("i"),
+    ...more,
+  };
+}
+
+/** A schema that is one function. */
+export function schemaOf<Out>(
+  validate: (value: unknown) => Checked<Out> | Promise<Checked<Out>>,
+): Schema<object, Out> {
+  const told = (): Record<string, unknown> => ({ type: "object" });
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate,
+      jsonSchema: { input: told, output: told },
+    },
+  };
+}
+
+/** A schema that takes everything as it is. */
+export const anything: Schema<object, object> = schemaOf((value) => ({ value: value as object }));
+
+/** What a tool is run with. `emitted` and `told` gather what it says. */
+export function executionOf(
+  tool: AnyTool,
+  more: Partial<RunToolOptions> = {},
+): RunToolOptions & { readonly emitted: string[]; readonly told: string[] } {
+  const emitted: string[] = [];
+  const told: string[] = [];
+  const clock = more.clock ?? manualClock();
+  return {
+    tool,
+    input: {},
+    execution: {
+      callId: callId("c"),
+      effectKey: "k",
+      session,
+      "~host": {
+        store: memorySessionStore(),
+        log: memoryEventLog(),
+        clock,
+        makeId: countingIds(),
+        depth: 0,
+        ask: "deny",
+        allowance: { exhausted: () => undefined, spend: () => Promise.resolve() },
+      },
+    },
+    clock,
+    emit: (text) => emitted.push(text),
+    tell: (message) => told.push(message),
+    signal: new AbortController().signal,
+    ...more,
+    emitted,
+    told,
+  };
+}
+
+export type RunFunction = (input: object, execution: ToolExecution) => unknown;
+
+/** A tool that is one function. */
+export function toolOf(run: RunFunction): AnyTool {
+  return defineTool({ name: "t", input: anything, run });
+}
+
+/** Runs a function as a tool to its end. Gives the outcome, with all that was emitted. */
+export async function outcomeOf(
+  run: RunFunction,
+  more: Partial<RunToolOptions> = {},
+): Promise<ToolOutcome & { readonly emitted: string }> {
+  const options = executionOf(toolOf(run), more);
+  const outcome = await runTool(options);
+  return { ...outcome, emitted: options.emitted.join("") };
+}

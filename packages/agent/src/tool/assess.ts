@@ -1,0 +1,191 @@
+import type { ItemId, JsonObject, RunId, SessionUid, ToolCallPart } from "@millrace/core";
+import type { PolicyRule } from "../agent.ts";
+import type { Hooks } from "../hooks.ts";
+import type { Verdict } from "../loop/state.ts";
+import { describeIssues } from "../schema/schema.ts";
+import type { Schema } from "../schema/schema.ts";
+import { describeFault } from "./assess-fault.ts";
+import { frozen, twinOf } from "./assess-copy.ts";
+import { approvalHash } from "./hash.ts";
+import { capText } from "./output-tail.ts";
+import { messageOf } from "./output.ts";
+import { isPolicy, ruleFor } from "./policy.ts";
+import type { AnyTool, Policy, SessionInfo } from "./tool.ts";
+
+/** What a call is assessed against. */
+export interface AssessContext {
+  readonly tools: ReadonlyMap<string, AnyTool>;
+  readonly rules: readonly PolicyRule[];
+  readonly beforeTool?: Hooks["beforeTool"];
+  readonly session: SessionInfo;
+  readonly uid: SessionUid;
+  readonly runId: RunId;
+  /** The reserved id of the call's answer. */
+  readonly itemId: ItemId;
+}
+
+/** Whether a call may run, and what would run then. */
+export interface Assessed {
+  readonly verdict: Verdict;
+  /** Left out for a call that is refused. */
+  readonly tool?: AnyTool;
+  /** What the schema made of the arguments. Nobody but the schema has seen this very object. */
+  readonly input?: unknown;
+}
+
+/** Issues are told up to this size; who makes more mistakes than that can mend the first. */
+const issueBytes = 8 * 1024;
+const maxNames = 100;
+
+/**
+ * Checks a call before it runs: is there such a tool, are the arguments sound, may it run? Tools are
+ * found by their exact name. The strictest of the rules, the tool's own policy and the hook decides;
+ * one that throws, or answers none of the three policies, denies. Nothing is ever repaired. Never
+ * throws. A policy or hook that never settles is waited for: the caller has the run's limits for that.
+ */
+export async function assessCall(part: ToolCallPart, context: AssessContext): Promise<Assessed> {
+  try {
+    return await assess(part, context);
+  } catch (error) {
+    // Whatever is not foreseen below stops the call: a guard that breaks is closed.
+    return refuse("denied", `not run: it could not be assessed: ${messageOf(error)}`);
+  }
+}
+
+async function assess(part: ToolCallPart, context: AssessContext): Promise<Assessed> {
+  const tool = context.tools.get(part.tool);
+  if (tool === undefined) return refuse("failed", unknownTool(part.tool, context.tools));
+  if (part.input === undefined) return refuse("failed", describeFault(part.fault));
+  const checked = await check(tool.input, part.input);
+  if (checked.problem !== undefined) return refuse("failed", checked.problem);
+  const subject = {
+    uid: context.uid,
+    runId: context.runId,
+    callId: part.callId,
+    itemId: context.itemId,
+    tool: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    input: part.input,
+  };
+  // Before anybody is asked: what they then say is about what was there when they were asked.
+  const hash = await approvalHash(subject);
+  let decision: "allow" | "ask" = "allow";
+  for (const { who, say } of voices(tool, part, checked.value, context)) {
+    const { policy, problem } = await hear(say);
+    if (policy === "deny") return refuse("denied", `not run: ${problem ?? "denied"} by ${who}`);
+    if (policy === "ask") decision = "ask";
+  }
+  return { verdict: { decision, hash }, tool, input: checked.value };
+}
+
+interface Voice {
+  readonly who: string;
+  readonly say: () => unknown;
+}
+
+/** Who has a say, in this order. One that denies ends it, so later ones are not troubled. */
+function voices(
+  tool: AnyTool,
+  part: ToolCallPart & { readonly input: JsonObject },
+  value: unknown,
+  { rules, beforeTool, session }: AssessContext,
+): readonly Voice[] {
+  const { approve } = tool;
+  return [
+    { who: "a rule of the agent", say: () => ruleFor(rules, tool.name) },
+    {
+      who: "the tool's own policy",
+      say: async () =>
+        typeof approve === "function"
+          ? // The schema's value is what this tool's policy takes, as the types of a definition say.
+            approve((await twin(tool, part.input, value)) as never, session)
+          : (approve ?? "allow"),
+    },
+    {
+      who: "a hook of the agent",
+      say: () => {
+        const call = { callId: part.callId, tool: tool.name, input: frozen(part.input) };
+        return beforeTool === undefined ? "allow" : beforeTool(call, session);
+      },
+    },
+  ];
+}
+
+/** What one of them says. Silence, nonsense and failure are a no. */
+async function hear(
+  say: Voice["say"],
+): Promise<{ readonly policy: Policy; readonly problem?: string }> {
+  try {
+    const policy = await say();
+    if (isPolicy(policy)) return { policy };
+    return { policy: "deny", problem: "an answer that is no policy was given" };
+  } catch (error) {
+    return { policy: "deny", problem: `an error (${messageOf(error)}) was thrown` };
+  }
+}
+
+/**
+ * The checked input once more, for the policy to look at: what it changes there does not reach the
+ * tool. A value of classes can't be copied, so the schema makes a second one of the same arguments.
+ */
+async function twin(tool: AnyTool, input: JsonObject, value: unknown): Promise<unknown> {
+  const copy = twinOf(value);
+  if (copy !== undefined) return copy.value;
+  const again = await check(tool.input, input);
+  if (again.problem !== undefined) throw new Error(again.problem);
+  return again.value;
+}
+
+type CheckedInput =
+  | { readonly value: unknown; readonly problem?: undefined }
+  | { readonly problem: string };
+
+async function check(schema: Schema, input: JsonObject): Promise<CheckedInput> {
+  try {
+    // A copy, since a schema may change what it checks, and the call says what the model asked for.
+    const checked: unknown = await schema["~standard"].validate(structuredClone(input));
+    if (!isAnswer(checked)) throw new TypeError("it answered neither a value nor issues");
+    if (checked.issues === undefined) return { value: checked.value };
+    const issues = describeIssues(checked.issues as Parameters<typeof describeIssues>[0]);
+    return { problem: `not run: the arguments don't fit the tool's schema:\n${capped(issues)}` };
+  } catch (error) {
+    return {
+      problem: `not run: the tool's schema failed to check the arguments: ${messageOf(error)}`,
+    };
+  }
+}
+
+/** What a schema may answer. It is somebody else's code, so we look. */
+function isAnswer(
+  value: unknown,
+): value is { readonly value?: unknown; readonly issues?: unknown } {
+  if (typeof value !== "object" || value === null) return false;
+  return "value" in value || ("issues" in value && Array.isArray(value.issues));
+}
+
+function unknownTool(name: string, tools: AssessContext["tools"]): string {
+  const names = [...tools.keys()];
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
+  const offer =
+    names.length === 0
+      ? "there are no tools"
+      : `the tools are: ${names.slice(0, maxNames).join(", ")}${more}`;
+  return `not run: there is no tool ${shown(name)}; ${offer}`;
+}
+
+/** A name from a model, with all that can't be seen or looks like something else spelled out. */
+function shown(name: string): string {
+  const spelled = Array.from(name.slice(0, 100), (letter) =>
+    /^[ -~]$/.test(letter) ? letter : `\\u{${(letter.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+  return `"${spelled.join("")}"`;
+}
+
+function capped(text: string): string {
+  return capText(text.toWellFormed(), issueBytes);
+}
+
+function refuse(status: "failed" | "denied", message: string): Assessed {
+  return { verdict: { decision: "refuse", status, message } };
+}

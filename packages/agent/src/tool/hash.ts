@@ -1,0 +1,69 @@
+import { MillraceError } from "@millrace/core";
+import type { CallId, ItemId, Json, JsonObject, RunId, SessionUid } from "@millrace/core";
+
+/** All that an approval is about. Whatever of it changes, the approval is void. */
+export interface ApprovalSubject {
+  readonly uid: SessionUid;
+  readonly runId: RunId;
+  readonly callId: CallId;
+  /** The reserved id of the call's answer, which no other call has. */
+  readonly itemId: ItemId;
+  readonly tool: string;
+  /** Description and schema are what the person and the model were told of the tool. */
+  readonly description: string | undefined;
+  readonly inputSchema: Json;
+  readonly input: JsonObject;
+}
+
+/**
+ * What an approval is bound to, as 64 hexadecimal digits: SHA-256 over the canonical JSON of named
+ * fields. Nothing is put together by concatenation, so no two subjects share a text.
+ */
+export async function approvalHash(subject: ApprovalSubject): Promise<string> {
+  const { uid, runId, callId, itemId, tool, description, inputSchema, input } = subject;
+  const text = canonicalJson([
+    ["uid", uid],
+    ["runId", runId],
+    ["callId", callId],
+    ["itemId", itemId],
+    ["tool", tool],
+    // Null is no description; it can't be mistaken for one, since a description is text.
+    ["description", description ?? null],
+    ["inputSchema", inputSchema],
+    ["input", input],
+  ]);
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * The one text of a JSON value, as RFC 8785 has it: keys sorted by their UTF-16 units, no white
+ * space, numbers as the language writes them. Two values are equal exactly if their texts are. A key
+ * whose value is undefined counts as absent; all else that is not JSON throws, since it could not be
+ * told apart from something that is.
+ */
+export function canonicalJson(value: Json): string {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) {
+    return JSON.stringify(value);
+  }
+  if (typeof value === "number" && Number.isFinite(value)) return JSON.stringify(value);
+  // From here on the types say what is left, but a schema's JSON comes from somebody else's code.
+  const rest: unknown = value;
+  if (Array.isArray(rest)) return `[${Array.from(rest, canonicalJson).join(",")}]`;
+  if (!isPlain(rest)) {
+    throw new MillraceError("invalid_definition", `not JSON: ${typeof rest}`);
+  }
+  const fields = Object.keys(rest)
+    .filter((key) => rest[key] !== undefined)
+    .toSorted() // by UTF-16 units, where nothing else is asked for
+    // What is not JSON after all is found one level down.
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(rest[key] as Json)}`);
+  return `{${fields.join(",")}}`;
+}
+
+/** An object without a class, from whatever realm: nothing stands above its prototype. */
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

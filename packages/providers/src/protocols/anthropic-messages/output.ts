@@ -1,0 +1,35 @@
+import { isJsonObject } from "@millrace/core";
+import type { JsonObject, OutputShape } from "@millrace/core";
+import { keepsTo, subset } from "../schema.ts";
+import type { Subset } from "../schema.ts";
+
+/**
+ * The vendor's fields for the shape of a reply, which has no name there. Nothing for models that came
+ * before the feature or are other vendors', for schemas that the vendor refuses, and where the
+ * settings have a format of their own.
+ */
+export function outputFields(
+  { schema }: OutputShape,
+  settings: JsonObject,
+  model: string,
+): JsonObject | undefined {
+  const { output_config: given, output_format: former } = settings as Partial<JsonObject>;
+  const config = isJsonObject(given) ? given : {};
+  if (former !== undefined || config["format"] !== undefined) return undefined;
+  if (!hasFormats(model) || !keepsTo(schema, formatSubset)) return undefined;
+  return { output_config: { ...config, format: { type: "json_schema", schema } } };
+}
+
+/** From 4.5 on. Before 4 the number stood in front of the family, and there are dates behind it. */
+function hasFormats(model: string): boolean {
+  const found = /claude-[a-z]+-(\d{1,2})(?!\d)(?:[.-](\d{1,2})(?!\d))?/.exec(model);
+  const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
+  return major > 4 || (major === 4 && minor >= 5);
+}
+
+/** The vendor counts properties that may be missing, and refuses a schema with too many. */
+const formatSubset: Subset = subset("allOf default", "uri", {
+  optional: 10,
+  recursive: false,
+  minItems: 1,
+});

@@ -1,0 +1,36 @@
+import { isJsonObject } from "@millrace/core";
+import type { Json, JsonObject, OutputShape } from "@millrace/core";
+import { listAt, objectAt } from "../read.ts";
+
+/**
+ * The vendor's fields for the shape of a reply, which has no name there. `fields` are those of the
+ * request so far. Nothing for models that take no JSON Schema, for those before the third generation
+ * if there are tools, which they take only without it, and where the settings have a format of their own.
+ */
+export function outputFields(
+  { schema }: OutputShape,
+  fields: JsonObject,
+  model: string,
+): JsonObject | undefined {
+  const config = objectAt(fields, "generationConfig") ?? {};
+  if (Object.keys(config).some((key) => ownFormat.test(key))) return undefined;
+  if (!(listAt(fields, "tools").length > 0 ? third : second).test(model)) return undefined;
+  if (!isJsonObject(schema) || !hasPlainReferences(schema)) return undefined;
+  const format = { responseMimeType: "application/json", responseJsonSchema: schema };
+  return { generationConfig: { ...config, ...format } };
+}
+
+const ownFormat = /^_?response_?(?:mime|schema|json|format)/i;
+
+/** From 2.5 on. Names without a number follow the newest one. */
+const second = /(?:^|\/)gemini-(?!1(?:[.-]|$)|2(?:\.[0-4]|-|$))/;
+const third = /(?:^|\/)gemini-(?![12](?:[.-]|$))/;
+
+/** The vendor leaves out keywords that it does not know, but refuses any beside a reference. */
+function hasPlainReferences(schema: Json): boolean {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).every(hasPlainReferences);
+  if (!isJsonObject(schema)) return true;
+  const isReference = typeof schema["$ref"] === "string";
+  if (isReference && !Object.keys(schema).every((key) => key.startsWith("$"))) return false;
+  return Object.values(schema).every(hasPlainReferences);
+}

@@ -1,0 +1,249 @@
+import { MillraceError, checkJson, sessionUid } from "@millrace/core";
+import type {
+  Clock,
+  CreateOptions,
+  ErrorCode,
+  Fact,
+  Floor,
+  MakeId,
+  SessionId,
+  SessionRecord,
+  SessionStore,
+  SessionUid,
+} from "@millrace/core";
+import { randomId, systemClock } from "@millrace/core/reference";
+import type { SessionLedger } from "@millrace/core/reference";
+import { encodeSession } from "./copy.ts";
+import { checkBodies, decodeFact, encodeFact } from "./fact-text.ts";
+import { createWhole, makeFolder } from "./folder.ts";
+import type { Fsync } from "./folder.ts";
+import type { Entry } from "./line.ts";
+import { recordOf } from "./record.ts";
+import { SessionFolder } from "./session-folder.ts";
+import type { BrokenFile } from "./session-folder.ts";
+import type { SessionFile, TornTail } from "./session-file.ts";
+import { verifySessionFile } from "./verify.ts";
+import type { FileVerdict, VerifyOptions } from "./verify.ts";
+import type { Note } from "./writer.ts";
+
+/** How a file store does its work. All of it may be left out. */
+export interface FileStoreOptions {
+  readonly clock?: Clock | undefined;
+  readonly makeId?: MakeId | undefined;
+  /**
+   * `always`, unless told: what was answered survives a crash of the machine; calls at the same time
+   * share one wait for the disk. `never`: it survives a crash of the process, but when the power
+   * fails the last seconds may be lost, and a file that lost them in its middle is refused.
+   */
+  readonly fsync?: Fsync | undefined;
+  /** Told of files that `list` leaves out, since they can't be read. */
+  readonly onBroken?: ((broken: BrokenFile) => void) | undefined;
+  /** Told when the unfinished last line of a file was cut off. */
+  readonly onTorn?: ((torn: TornTail) => void) | undefined;
+}
+
+/** A SessionStore in a folder of files, and what only files can do. */
+export interface FileStore extends SessionStore, AsyncDisposable {
+  /** Finishes what is being written to a session and gives up its lock. A later call takes it again. */
+  readonly release: (uid: SessionUid) => Promise<void>;
+  /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
+  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<FileVerdict>;
+  /** The session's facts, one line of JSON for each, without line ends. Throws `unknown_session`. */
+  readonly exportSession: (sessionId: SessionId) => AsyncIterable<string>;
+  /** A new session that begins with facts that were exported, under its own name. */
+  readonly importSession: (
+    options: CreateOptions,
+    lines: AsyncIterable<string> | Iterable<string>,
+  ) => Promise<SessionRecord>;
+  /** Finishes what is being written and gives up all locks. Calls after it throw `closed`. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The SessionStore of a program with one process: a folder with one JSON Lines file for each session,
+ * which is only ever appended to. A call costs what it stores, and opening a session reads its file
+ * once. One process at a time writes a session; others may read it meanwhile.
+ */
+export function fileStore(folder: string, options: FileStoreOptions = {}): FileStore {
+  const { clock = systemClock, makeId = randomId, fsync = "always", onBroken, onTorn } = options;
+  const sessions = new SessionFolder({ folder, now: clock.now, fsync, onBroken, onTorn });
+  const create = async (
+    { sessionId, metadata = {} }: CreateOptions,
+    call: Entry["call"] = "append",
+    facts: readonly Fact[] = [],
+  ): Promise<SessionUid> => {
+    const header = { uid: sessionUid(makeId("session")), sessionId, metadata };
+    if (checkJson(metadata) !== undefined) {
+      throw new MillraceError("invalid_event", `the metadata of ${sessionId} is not plain JSON`);
+    }
+    const path = sessions.pathOf(sessionId);
+    await makeFolder(folder, fsync);
+    if (await createWhole(path, encodeSession(header, call, facts), fsync)) return header.uid;
+    throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+  };
+  const findFile = async (sessionId: SessionId): Promise<SessionFile> => {
+    const record = await sessions.record(sessionId);
+    if (record !== undefined) return sessions.adopt(record.uid, sessionId);
+    throw new MillraceError("unknown_session", `there is no session ${sessionId}`);
+  };
+  const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
+    sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
+  const close = (): Promise<void> => sessions.close();
+  return {
+    ...createCalls(sessions),
+    create: (request) =>
+      sessions.during(async () => {
+        const file = sessions.adopt(await create(request), request.sessionId);
+        await file.hold().catch(ignore("session_locked")); // created all the same
+        return file.view(recordOf);
+      }),
+    find: (sessionId) => sessions.during(() => sessions.record(sessionId)),
+    list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
+    remove: (uid) =>
+      sessions.during(async () => {
+        await (await sessions.findFile(uid))?.remove();
+        sessions.forget(uid);
+      }),
+    fork: (uid, { n, sessionId, metadata }) =>
+      sessions.during(async () => {
+        const source = await (
+          await sessions.fileOf(uid)
+        ).view(({ header, ledger }) => ({
+          metadata: header.metadata,
+          facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })),
+        }));
+        return copy({ sessionId, metadata: metadata ?? source.metadata }, "fork", source.facts);
+      }),
+    release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
+    verify: (sessionId, wanted) =>
+      sessions.during(async () => {
+        await findFile(sessionId).catch(ignore("corrupt_session")); // that will be the verdict
+        return verifySessionFile(sessions.pathOf(sessionId), wanted);
+      }),
+    exportSession: async function* exportSession(sessionId) {
+      const facts = await sessions.during(async () =>
+        (await findFile(sessionId)).view(({ ledger }) => ledger.facts.slice()),
+      );
+      for (const fact of facts) yield encodeFact(fact);
+    },
+    importSession: (request, lines) =>
+      sessions.during(async () =>
+        copy(request, "import", await readFacts(request.sessionId, lines)),
+      ),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Calls = "read" | "head" | "floors" | "claim" | "accept" | "open" | "commit" | "append";
+
+/** The calls that name a session by its uid, each by the rules of the ledger. */
+function createCalls(sessions: SessionFolder): Pick<SessionStore, Calls> {
+  const fileOf = async <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
+    use(sessions.known(uid) ?? (await sessions.fileOf(uid)));
+  const look = <T>(uid: SessionUid, view: (ledger: SessionLedger) => T): Promise<T> =>
+    sessions.during(() => fileOf(uid, (file) => file.view(({ ledger }) => view(ledger))));
+  const write = <T>(
+    uid: SessionUid,
+    call: (ledger: SessionLedger) => T,
+    note: (outcome: T) => Note,
+  ): Promise<T> => sessions.during(() => fileOf(uid, (file) => file.write(call, note)));
+
+  return {
+    read: (uid, { after = 0, limit } = {}) =>
+      look(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
+    head: (uid) => look(uid, ({ facts }) => facts.length),
+    floors: (uid) => look(uid, (ledger) => ledger.floors()),
+    claim: (uid, { from, to }) =>
+      write(
+        uid,
+        (ledger) => {
+          const reset = to === undefined ? {} : { to };
+          checkBodies([{ type: "session_claimed", incarnation: from + 1, ...reset }]);
+          return ledger.claim({ from, to });
+        },
+        (answer) => noted("claim", answer),
+      ),
+    accept: (uid, key, body) =>
+      write(
+        uid,
+        (ledger) => {
+          checkBodies([body]);
+          return ledger.accept(key, body);
+        },
+        (answer) => noted("accept", answer, { key }),
+      ),
+    open: (uid, request) =>
+      write(
+        uid,
+        (ledger) => {
+          checkBodies(request.intent === undefined ? [] : [request.intent]);
+          checkFloor(request);
+          return ledger.open(request);
+        },
+        (answer) => {
+          const { lane, epoch } = request;
+          return answer.outcome === "opened"
+            ? { call: "open", facts: answer.facts, floor: { lane, epoch } }
+            : undefined;
+        },
+      ),
+    commit: (uid, request) =>
+      write(
+        uid,
+        (ledger) => {
+          checkBodies([request.fact, ...(request.settlement ?? [])]);
+          return ledger.commit(request);
+        },
+        (answer) => noted("commit", answer),
+      ),
+    append: (uid, request) =>
+      write(
+        uid,
+        (ledger) => {
+          checkBodies(request.bodies);
+          return ledger.append(request);
+        },
+        (answer) => noted("append", answer),
+      ),
+  };
+}
+
+/** A call that stored no fact has nothing to note; only `open` leaves something else. */
+function noted(
+  call: Entry["call"],
+  answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
+  besides: { readonly key?: string } = {},
+): Note {
+  const { facts = [] } = answer;
+  return facts.length === 0 ? undefined : { call, facts, ...besides };
+}
+
+function checkFloor({ lane, epoch }: Floor): void {
+  if (Number.isSafeInteger(lane) && lane >= 0 && Number.isSafeInteger(epoch) && epoch >= 0) return;
+  throw new MillraceError("invalid_event", `lane ${lane} and epoch ${epoch} are not whole numbers`);
+}
+
+async function readFacts(
+  sessionId: SessionId,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<readonly Fact[]> {
+  const facts: Fact[] = [];
+  for await (const line of lines) {
+    const read = decodeFact(line);
+    const n = facts.length + 1;
+    if (!read.ok) throw new MillraceError("invalid_event", `fact ${n}: ${read.message}`);
+    if (read.fact.n !== n) {
+      throw new MillraceError("invalid_event", `expected fact ${n}, not ${read.fact.n}`);
+    }
+    facts.push({ ...read.fact, sessionId });
+  }
+  return facts;
+}
+
+/** Takes an error with this code for an answer, and throws any other. */
+function ignore(code: ErrorCode): (error: unknown) => void {
+  return (error) => {
+    if (!(MillraceError.is(error) && error.code === code)) throw error;
+  };
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** When what was written is forced to the disk. */
+export type Fsync = "always" | "never";
+
+/** Whether this is the system's error of that code. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** Makes the folder, for its owner alone, if it is not there. */
+export async function makeFolder(folder: string, fsync: Fsync): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(dirname(made), fsync);
+}
+
+/** Forces the names in a folder to the disk: a file that is safe under no name is lost. */
+export async function syncFolder(folder: string, fsync: Fsync): Promise<void> {
+  // Windows can't open a folder, and keeps its names safe by itself.
+  if (fsync === "never" || process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Makes a file with this content, all of it or none. False if there is a file of this name already,
+ * which is left as it is.
+ */
+export async function createWhole(
+  path: string,
+  blocks: Iterable<Buffer>,
+  fsync: Fsync,
+): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
+  try {
+    await writeNew(temporary, blocks, fsync);
+    // A link, unlike a rename, does not replace what is there.
+    await link(temporary, path);
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncFolder(dirname(path), fsync);
+  return true;
+}
+
+/** Writes all bytes at the end of a file that is open for appending. */
+export async function appendAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done);
+    done += bytesWritten;
+  }
+}
+
+async function writeNew(path: string, blocks: Iterable<Buffer>, fsync: Fsync): Promise<void> {
+  const handle = await open(path, "ax", 0o600);
+  try {
+    for (const block of blocks) await appendAll(handle, block);
+    if (fsync === "always") await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,7 @@
+export { fileStore } from "./file-store.ts";
+export type { FileStore, FileStoreOptions } from "./file-store.ts";
+export type { BrokenFile } from "./session-folder.ts";
+export type { Fsync } from "./folder.ts";
+export type { TornTail } from "./session-file.ts";
+export { verifySessionFile } from "./verify.ts";
+export type { Anchor, FileFaultCode, FileVerdict, VerifyOptions } from "./verify.ts";

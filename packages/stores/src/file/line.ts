@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { checkJson, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
+import type { Fact, Floor, Metadata, SessionId, SessionUid } from "@millrace/core";
+import { decodeFact, encodeFact } from "./fact-text.ts";
+
+/** The version of the file's form. Facts have a version of their own. */
+const formatVersion = 1;
+
+/** The first line: which session this is. */
+export interface Header {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly metadata: Metadata;
+}
+
+/** Every other line: what one call stored, whole. */
+export interface Entry {
+  readonly call: "claim" | "accept" | "open" | "commit" | "append" | "fork" | "import";
+  readonly facts: readonly Fact[];
+  /** Under which key `accept` stored it. */
+  readonly key?: string | undefined;
+  /** The floor that `open` raised. */
+  readonly floor?: Floor | undefined;
+  /** The number of the session's last fact, and its incarnation, after this call. */
+  readonly head: number;
+  readonly incarnation: number;
+}
+
+/** A line that is written, and the hash that the next one goes on from. */
+export interface Written {
+  readonly bytes: Buffer;
+  readonly hash: string;
+}
+
+/** What a line says, or why it can't be read. */
+export type Read<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly message: string };
+
+/** What the first line's hash goes on from. */
+export const noHash = "";
+
+/** `,"hash":"…"}` at the end of every line. */
+export const sealLength = 75;
+const seal = /^,"hash":"([0-9a-f]{64})"\}$/;
+
+/** The first line of a file. */
+export function encodeHeader({ uid, sessionId, metadata }: Header): Written {
+  const fields = { millrace: "session", format: formatVersion, uid, sessionId, metadata };
+  return close(noHash, JSON.stringify(fields).slice(0, -1));
+}
+
+/** The line that stands behind one with the hash `before`. */
+export function encodeEntry(before: string, entry: Entry): Written {
+  const { call, key, floor, facts, head, incarnation } = entry;
+  const start = JSON.stringify({ call, key, ...floor }).slice(0, -1);
+  const texts = facts.map(encodeFact).join(",");
+  return close(before, `${start},"facts":[${texts}],"head":${head},"incarnation":${incarnation}`);
+}
+
+/** The line's own hash if it stands behind a line with the hash `before`, unchanged. */
+export function checkSeal(before: string, line: Buffer): string | undefined {
+  const hash = statedHash(line);
+  if (hash === undefined) return undefined;
+  return chain(before, line.subarray(0, -sealLength)) === hash ? hash : undefined;
+}
+
+/** The hash that a line says it has. */
+export function statedHash(line: Buffer): string | undefined {
+  if (line.length < sealLength) return undefined;
+  return seal.exec(line.toString("latin1", line.length - sealLength))?.[1];
+}
+
+/** How far the session is after this line, read from its end without parsing the rest. */
+export function progressOf(line: Buffer): Pick<Entry, "head" | "incarnation"> | undefined {
+  const end = line.toString(
+    "latin1",
+    Math.max(0, line.length - sealLength - 64),
+    line.length - sealLength,
+  );
+  const [, head, incarnation] = /\],"head":(\d{1,16}),"incarnation":(\d{1,8})$/.exec(end) ?? [];
+  if (head === undefined || incarnation === undefined) return undefined;
+  return { head: Number(head), incarnation: Number(incarnation) };
+}
+
+/** Reads a first line whose seal was checked. */
+export function decodeHeader(line: Buffer): Read<Header> {
+  const fields = fieldsOf(line);
+  if (fields?.["millrace"] !== "session") return refuse("it is not the header of a session");
+  if (fields["format"] !== formatVersion) return refuse("it was written by a later release");
+  const { uid, sessionId: id, metadata } = fields;
+  if (typeof uid !== "string" || typeof id !== "string" || !isJsonObject(metadata)) {
+    return refuse("the header lacks a field");
+  }
+  if (checkJson(metadata) !== undefined) return refuse("the metadata is not plain JSON");
+  try {
+    return { ok: true, value: { uid: sessionUid(uid), sessionId: sessionId(id), metadata } };
+  } catch {
+    return refuse("an id in the header can't be one");
+  }
+}
+
+/** Reads a line whose seal was checked. Facts must go on from `head`, in this session. */
+export function decodeEntry(line: Buffer, head: number, session: SessionId): Read<Entry> {
+  const fields = fieldsOf(line);
+  if (fields === undefined) return refuse("it is not JSON");
+  const { call, key, lane, epoch, incarnation } = fields;
+  const texts = fields["facts"];
+  if (typeof call !== "string" || !Array.isArray(texts)) return refuse("it has no facts");
+  const facts: Fact[] = [];
+  for (const text of texts) {
+    const read = decodeFact(JSON.stringify(text));
+    if (!read.ok) return refuse(`fact ${head + facts.length + 1} can't be read: ${read.message}`);
+    if (read.fact.n !== head + facts.length + 1 || read.fact.sessionId !== session) {
+      return refuse(`expected fact ${head + facts.length + 1} of ${session}`);
+    }
+    facts.push(read.fact);
+  }
+  if (fields["head"] !== head + facts.length) return refuse("its head is not its last fact");
+  const isFloor = Number.isSafeInteger(lane) && Number.isSafeInteger(epoch);
+  return {
+    ok: true,
+    value: {
+      call: call as Entry["call"], // only shown: what a call left behind is in the other fields
+      facts,
+      key: typeof key === "string" ? key : undefined,
+      floor: isFloor ? { lane: lane as number, epoch: epoch as number } : undefined,
+      head: head + facts.length,
+      incarnation: Number(incarnation),
+    },
+  };
+}
+
+function close(before: string, start: string): Written {
+  const hash = chain(before, start);
+  return { bytes: Buffer.from(`${start},"hash":"${hash}"}\n`, "utf8"), hash };
+}
+
+function chain(before: string, start: string | Buffer): string {
+  return createHash("sha256").update(before).update(start).digest("hex");
+}
+
+function fieldsOf(line: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = parseJsonText(line.toString("utf8"));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(message: string): { readonly ok: false; readonly message: string } {
+  return { ok: false, message };
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { link, open, readFile, rename, rm, unlink } from "node:fs/promises";
+import { MillraceError } from "@millrace/core";
+import { lifeOf, ownHolder, parseHolder } from "./holder.ts";
+import type { Holder } from "./holder.ts";
+import { hasCode } from "./folder.ts";
+
+/** The right to write a session, for as long as its file stands as it was made. */
+export interface Lock {
+  readonly token: string;
+  /** Whether it still stands. One look at the file system, and no waiting. */
+  readonly holds: () => boolean;
+  /** Gives it up. May be repeated, and does not touch another's. */
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * Takes the lock, or throws `session_locked`. The lock of a process that has died is taken over; of
+ * any number of takers exactly one succeeds. Never waits for a holder.
+ */
+export async function acquireLock(path: string): Promise<Lock> {
+  // Not from the ports: ids that count would be the same in two processes.
+  const self = ownHolder(randomBytes(8).toString("hex"));
+  const own = `${path}.${self.token}.tmp`;
+  const file = await open(own, "wx", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(self)}\n`);
+    await file.sync(); // a lock that is there is whole, also after the power failed
+    const made = await file.stat({ bigint: true });
+    await seize(own, path, { self, depth: 0 });
+    return createLock(path, self.token, made);
+  } finally {
+    await file.close();
+    await rm(own, { force: true });
+  }
+}
+
+function createLock(
+  path: string,
+  token: string,
+  made: { readonly ino: bigint; readonly mtimeNs: bigint; readonly size: bigint },
+): Lock {
+  const holds = (): boolean => {
+    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return now?.ino === made.ino && now.mtimeNs === made.mtimeNs && now.size === made.size;
+  };
+  const release = async (): Promise<void> => {
+    if (holds()) await rm(path, { force: true });
+  };
+  return { token, holds, release };
+}
+
+/** Deeper than this, so many takers have died one upon the other that a person should look. */
+const maxDepth = 6;
+const maxTries = 50;
+
+/**
+ * Puts `own` in the place of a lock. If that is free, by a link, which fails if it is not. If it is
+ * a dead holder's, by first taking the right to succeed that very holder, which is a lock too and
+ * taken by the same function; whoever has it looks once more, and only then replaces the lock. Without
+ * that right, two takers could both find the dead one and the second replace the first.
+ */
+async function seize(
+  own: string,
+  path: string,
+  { self, depth }: { readonly self: Holder; readonly depth: number },
+): Promise<void> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    if (await tryToLink(own, path)) return;
+    const holder = await readHolder(path);
+    if (holder === undefined) continue; // released meanwhile
+    const life = lifeOf(holder, self);
+    if (life !== "dead" || depth === maxDepth) throw locked(path, holder, life);
+    const right = `${path}.${holder.token}`;
+    await seize(own, right, { self, depth: depth + 1 });
+    const now = await readHolder(path);
+    if (now?.token === holder.token) return rename(right, path);
+    await unlink(right); // somebody had succeeded that one already, so this right is void
+  }
+  throw new MillraceError("session_locked", `too many processes want the lock ${path}`);
+}
+
+async function tryToLink(own: string, path: string): Promise<boolean> {
+  try {
+    await link(own, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  const holder = parseHolder(text);
+  if (holder !== undefined) return holder;
+  throw new MillraceError("session_locked", `the lock ${path} says nothing that can be checked`);
+}
+
+function locked(path: string, { pid, machine }: Holder, life: string): MillraceError {
+  const where = life === "elsewhere" ? ` on ${machine}, which can't be seen from here` : "";
+  return new MillraceError("session_locked", `process ${pid}${where} holds the lock ${path}`);
+}

@@ -1,0 +1,163 @@
+import { statSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { MillraceError } from "@millrace/core";
+import type { SessionLedger } from "@millrace/core/reference";
+import { appendAll } from "./folder.ts";
+import type { Fsync } from "./folder.ts";
+import { encodeEntry } from "./line.ts";
+import type { Entry } from "./line.ts";
+import type { Lock } from "./lock.ts";
+import type { Reading } from "./reading.ts";
+
+/** A file that is open for appending, and the right to do so. */
+export interface WriterOptions {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly lock: Lock;
+  /** The whole file, read under the lock and without a torn end. */
+  readonly reading: Reading;
+  readonly fsync: Fsync;
+}
+
+/** What a call leaves in the file. Undefined if it stored nothing. */
+export type Note = Pick<Entry, "call" | "facts" | "key" | "floor"> | undefined;
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** At most this much goes into one write, so that a group has a bounded copy. */
+const groupLength = 4 * 1024 * 1024;
+
+/**
+ * The one writer of a session's file, for as long as it holds the lock. Calls are decided in memory,
+ * one after the other, and answered once their line is on the disk; those that come while the disk
+ * is busy share the next write. If a write fails, no later call rests on what was not written: the
+ * writer is over, and whoever goes on reads the file anew.
+ */
+export class SessionWriter {
+  readonly #options: WriterOptions;
+  readonly #queue: Waiting[] = [];
+  #size: number;
+  #hash: string;
+  /** Settles when everything decided so far is on the disk. */
+  #last: Promise<void> = Promise.resolve();
+  #flushing: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#size = options.reading.end;
+    this.#hash = options.reading.hash;
+  }
+
+  get ledger(): SessionLedger {
+    return this.#options.reading.ledger;
+  }
+
+  get reading(): Reading {
+    return this.#options.reading;
+  }
+
+  /** Set once it takes no more calls; settles when file and lock are given up. Never rejects. */
+  get ending(): Promise<void> | undefined {
+    return this.#ending;
+  }
+
+  /**
+   * Decides a call and answers when it is stored. Also an answer that stores nothing waits for what
+   * it rests on: a "duplicate" of what is then lost would be a lie.
+   */
+  async run<T>(call: (ledger: SessionLedger) => T, note: (outcome: T) => Note): Promise<T> {
+    const outcome = call(this.ledger);
+    const noted = note(outcome);
+    if (noted !== undefined) this.#write(noted);
+    await this.#last;
+    return outcome;
+  }
+
+  /** Settles when everything decided so far is on the disk, or rejects if it can't be. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Writes what is waiting, then gives up file and lock. A failure is told to those who wait for it. */
+  async close(): Promise<void> {
+    this.#ending ??= (this.#flushing ?? Promise.resolve()).then(() => this.#giveUp());
+    await this.#ending;
+  }
+
+  #write(note: NonNullable<Note>): void {
+    const head = this.ledger.facts.length;
+    const { incarnation } = this.ledger.state;
+    const { bytes, hash } = encodeEntry(this.#hash, { ...note, head, incarnation });
+    this.#hash = hash;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push({ bytes, resolve, reject });
+    this.#last = promise;
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Never rejects: a failure goes to those whose call it was. */
+  async #flush(): Promise<void> {
+    await Promise.resolve(); // calls made in the same breath share one write
+    while (this.#queue.length > 0) {
+      const group = this.#nextGroup();
+      try {
+        this.#fence();
+        const bytes = Buffer.concat(group.map((waiting) => waiting.bytes));
+        await appendAll(this.#options.handle, bytes);
+        if (this.#options.fsync === "always") await this.#options.handle.datasync();
+        this.#size += bytes.length;
+      } catch (error) {
+        const failed = [...group, ...this.#queue.splice(0)];
+        const undone = this.#undo(error);
+        this.#ending ??= undone.then(() => this.#giveUp());
+        await undone;
+        for (const { reject } of failed) reject(error);
+        return;
+      }
+      for (const { resolve } of group) resolve();
+    }
+    this.#flushing = undefined;
+  }
+
+  #nextGroup(): readonly Waiting[] {
+    let [count, length] = [0, 0];
+    for (const { bytes } of this.#queue) {
+      if (count > 0 && length + bytes.length > groupLength) break;
+      count += 1;
+      length += bytes.length;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** Throws if anybody else has touched the lock or the file since the last write. */
+  #fence(): void {
+    const { path, lock, reading } = this.#options;
+    const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const same = file?.ino === reading.inode && Number(file.size) === this.#size;
+    if (same && lock.holds()) return;
+    const what = same ? "its lock was taken" : "its file was changed by another";
+    throw new MillraceError("session_locked", `the session in ${path} is no longer held: ${what}`);
+  }
+
+  /** Cuts off what a failed write left. None of it was answered, so none of it is missed. */
+  async #undo(error: unknown): Promise<void> {
+    if (MillraceError.is(error)) return; // fenced: the file is another's now
+    try {
+      await this.#options.handle.truncate(this.#size);
+    } catch {
+      // Then it is a torn end, or whole lines that nobody was told of. The next reader sorts it out.
+    }
+  }
+
+  async #giveUp(): Promise<void> {
+    const { handle, lock } = this.#options;
+    // Whatever could fail here was written and answered before, or was told as a failure.
+    await handle.close().catch(() => undefined);
+    await lock.release().catch(() => undefined);
+  }
+}
