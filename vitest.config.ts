@@ -11,6 +11,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    // Machines are noisy: what hangs is still found, and what is slow for once does not fail.
+    testTimeout: 60_000,
     coverage: { include: ["packages/*/src/**/*.ts"], exclude: ["packages/*/src/testing/**"] },
     projects: [
       {
@@ -20,6 +22,7 @@ export default defineConfig({
           include: [
             "packages/*/{src,test}/**/*.test.ts",
             "apps/*/src/**/*.test.ts",
+            "examples/*/*.test.ts",
             "tests/**/*.test.ts",
             "scripts/*.test.ts",
           ],

@@ -20,6 +20,7 @@ const stages: Readonly<Record<string, Stage>> = {
   test: runTests,
   build: () => count(npm("run", "build")),
   examples: runExamples,
+  "planted defects": () => count(npm("run", "planted")),
   "packed packages on an older Node": smoke,
 };
 

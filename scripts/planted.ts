@@ -9,7 +9,7 @@
  * A patch begins with comment lines: what is wrong, in plain words, and `# caught by: <test file>`,
  * optionally followed by ` -t ` and the test's name, or a part of it.
  */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -20,10 +20,10 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { promisify } from "node:util";
 import { temporaryFolder } from "./temporary.ts";
 import { execute, root } from "./workspace.ts";
 
@@ -33,6 +33,8 @@ interface Defect {
   readonly path: string;
   /** What is wrong. */
   readonly what: string;
+  /** The packages that it is in. */
+  readonly packages: readonly string[];
   /** The test file that must notice it, and part of the test's name if not all of them count. */
   readonly file: string;
   readonly test: string | undefined;
@@ -70,18 +72,24 @@ const limitMs = 240_000;
 
 function readDefect(path: string): Defect {
   const name = basename(path, ".patch");
-  const comments = readFileSync(path, "utf8")
-    .split("\n")
-    .filter((line) => line.startsWith("# "))
-    .map((line) => line.slice(2));
+  const lines = readFileSync(path, "utf8").split("\n");
+  const comments = lines.filter((line) => line.startsWith("# ")).map((line) => line.slice(2));
   const mark = "caught by: ";
   const caught = comments.find((line) => line.startsWith(mark))?.slice(mark.length);
   const what = comments.filter((line) => !line.startsWith(mark)).join(" ");
   if (caught === undefined || what === "") {
     throw new Error(`${name} does not say what is wrong and which test catches it`);
   }
+  const packages = lines.flatMap((line) => /^\+\+\+ b\/(packages\/[^/]+)\//.exec(line)?.[1] ?? []);
   const [file = "", test] = caught.split(" -t ");
-  return { name, path, what, file: file.trim(), test: test?.trim() };
+  return {
+    name,
+    path,
+    what,
+    packages: [...new Set(packages)],
+    file: file.trim(),
+    test: test?.trim(),
+  };
 }
 
 /** Copies the working tree as it is, without what git ignores, so that patches can't harm it. */
@@ -90,7 +98,8 @@ async function copyTree(to: string): Promise<void> {
   if (!listed.ok) throw new Error(`the files can't be listed: ${listed.output}`);
   for (const file of listed.output.split("\0")) {
     const from = join(root, file);
-    if (file === "" || !existsSync(from)) continue; // deleted, and not committed so far
+    // What was deleted and not committed so far is listed too, and so is a link to a folder.
+    if (statSync(from, { throwIfNoEntry: false })?.isFile() !== true) continue;
     mkdirSync(dirname(join(to, file)), { recursive: true });
     copyFileSync(from, join(to, file));
   }
@@ -113,7 +122,9 @@ function linkModules(from: string, to: string, place = "node_modules"): void {
       linkModules(from, to, path);
       continue;
     }
-    const real = lstatSync(join(from, path)).isSymbolicLink() ? ownFolder(join(from, path)) : undefined;
+    const real = lstatSync(join(from, path)).isSymbolicLink()
+      ? ownFolder(join(from, path))
+      : undefined;
     symlinkSync(real === undefined ? join(from, path) : join(to, real), join(to, path));
   }
 }
@@ -123,6 +134,13 @@ function ownFolder(link: string): string | undefined {
   if (!existsSync(link)) return undefined; // of a package that is gone
   const real = relative(root, realpathSync(link));
   return real.startsWith("..") || real.startsWith("node_modules") ? undefined : real;
+}
+
+/** Compiles packages of a copy. A patch with a mistake in it would make tests fail for no good reason. */
+async function compile(copy: string, packages: readonly string[]): Promise<string | undefined> {
+  const compiler = join(root, "node_modules/tsc7/bin/tsc");
+  const { ok, output } = await execute(["node", compiler, "-b", ...packages], copy);
+  return ok ? undefined : `the patched code does not compile: ${firstLine(output)}`;
 }
 
 /** Runs tests in a copy. Gives the report, or what went wrong with the run itself. */
@@ -139,15 +157,34 @@ async function runTests(
   const parameters = ["run", "--project", "tests", "--root", copy, ...files, ...names];
   const reporter = ["--reporter=json", `--outputFile=${output}`];
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const said = await promisify(execFile)(process.execPath, [vitest, ...parameters, ...reporter], {
-    cwd: copy,
-    timeout: limitMs,
-    maxBuffer: 64 * 1024 * 1024,
-    env: { ...process.env, FORCE_COLOR: "0", NO_COLOR: "1" },
-  }).catch((error: unknown) => error as { killed?: boolean; stderr?: string });
-  if ("killed" in said && said.killed === true) return { crash: "it ran out of time" };
-  if (!existsSync(output)) return { crash: `the runner gave no report: ${said.stderr ?? ""}` };
+  const ended = await runLimited([vitest, ...parameters, ...reporter], copy);
+  if (ended.late) return { crash: "it ran out of time" };
+  if (!existsSync(output)) return { crash: `the runner gave no report: ${firstLine(ended.said)}` };
   return JSON.parse(readFileSync(output, "utf8")) as TestReport;
+}
+
+/** Runs Node, and ends it with all its workers when its time is up: one that spins hears nothing else. */
+function runLimited(
+  parameters: readonly string[],
+  cwd: string,
+): Promise<{ readonly late: boolean; readonly said: string }> {
+  return new Promise((settle, fail) => {
+    const env = { ...process.env, NO_COLOR: "1" };
+    const child = spawn(process.execPath, parameters, { cwd, env, detached: true });
+    let said = "";
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    }, limitMs);
+    child.stdout.resume();
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    child.on("error", fail);
+    child.on("close", () => {
+      clearTimeout(timer);
+      settle({ late, said });
+    });
+  });
 }
 
 /** The results of the test that a defect names. */
@@ -155,7 +192,10 @@ function resultsOf(report: TestReport, { file, test }: Defect): readonly TestRes
   return report.testResults
     .filter(({ name }) => name.endsWith(`/${file}`))
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ fullName, status }) => status !== "pending" && status !== "skipped" && fullName.includes(test ?? ""));
+    .filter(
+      ({ fullName, status }) =>
+        status !== "pending" && status !== "skipped" && fullName.includes(test ?? ""),
+    );
 }
 
 /** What is wrong with the named test before anything is planted. */
@@ -198,7 +238,8 @@ async function plant(copy: string, defect: Defect): Promise<Finding> {
     return { defect, seconds: seconds(), problem };
   }
   await apply();
-  const report = await runTests(copy, [defect]);
+  const broken = await compile(copy, defect.packages);
+  const report = broken === undefined ? await runTests(copy, [defect]) : { crash: broken };
   const reverted = await apply("--reverse");
   if (!reverted.ok) throw new Error(`${defect.name} can't be taken out again: ${reverted.output}`);
   const judged = "crash" in report ? { problem: report.crash } : judge(report, defect);
@@ -231,7 +272,9 @@ async function main(words: readonly string[]): Promise<number> {
     else findings.push({ defect, seconds: 0, problem });
   }
   findings.forEach(print);
-  console.log(`${sound.length} of ${defects.length} defects name tests that are green without them\n`);
+  console.log(
+    `${sound.length} of ${defects.length} defects name tests that are green without them\n`,
+  );
 
   const queue = sound.values();
   const work = async (copy: string): Promise<void> => {

@@ -1,41 +1,25 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, ToolCallPart, ToolDescription } from "@millrace/core";
+import { defineAgent, defineTool } from "@millrace/agent";
 import { call, say, scriptedModel } from "@millrace/core/reference";
 import { anthropic } from "@millrace/providers/anthropic";
+import { z } from "zod";
 
 // Without a key it plays a script; with ANTHROPIC_API_KEY it asks a real model.
 const script = scriptedModel([[call("weather", { city: "Oslo" })], [say("Take a warm coat.\n")]]);
-const model = process.env["ANTHROPIC_API_KEY"]
-  ? anthropic(process.env["MODEL"] ?? "claude-sonnet-5", { baseUrl: process.env["BASE_URL"] })
-  : script;
+const model = process.env["ANTHROPIC_API_KEY"] ? anthropic("claude-sonnet-5") : script;
 
-const weather: ToolDescription = {
+const weather = defineTool({
   name: "weather",
   description: "Current weather in a city",
-  input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-};
+  input: z.object({ city: z.string() }),
+  effect: "pure",
+  run: ({ city }) => ({ city, celsius: 4, sky: "light snow" }),
+});
+const agent = defineAgent({ model, instructions: "You help people pack.", tools: [weather] });
 
-function runTool({ callId, tool, input, fault }: ToolCallPart): Item {
-  console.log(`[${tool} ${JSON.stringify(input)}]`);
-  const text = fault ? `These arguments can't be used: ${fault.code}.` : "4 °C, light snow";
-  const status = fault ? ("failed" as const) : ("ok" as const);
-  const result = { kind: "tool_result", id: partId("r"), callId, tool, status, text } as const;
-  return { id: itemId(`result-${callId}`), author: "tool", parts: [result], stop: "end" };
+const run = agent.run("What do I wear in Oslo today?");
+for await (const event of run.narrate()) {
+  if (event.type === "assistant_text_delta") process.stdout.write(event.text);
+  if (event.type === "tool_execution_started") console.log(`[${event.tool} ${event.input.city}]`);
 }
-
-const question = { kind: "text", id: partId("q"), text: "What do I wear in Oslo today?" } as const;
-const transcript: Item[] = [{ id: itemId("i1"), author: "user", parts: [question], stop: "end" }];
-
-for (let turn = 2; turn <= 6; turn += 1) {
-  const stream = model.stream({ transcript, tools: [weather] });
-  const texts = new Set<string>();
-  for await (const delta of stream) {
-    if (delta.op === "begin_part" && delta.kind === "text") texts.add(delta.partId);
-    if (delta.op === "append_text" && texts.has(delta.partId)) process.stdout.write(delta.chunk);
-  }
-  const reply = await stream.result; // never rejects: a failure is an ending
-  if (reply.cause) console.error(`${reply.stop}: ${reply.cause.message}`);
-  transcript.push({ ...reply, id: itemId(`i${turn}`), author: "model" });
-  if (reply.stop !== "tools") break; // only a whole request runs a tool
-  transcript.push(...reply.parts.filter((part) => part.kind === "tool_call").map(runTool));
-}
+const result = await run.result; // never rejects: a failure is an ending
+if (result.outcome !== "completed") console.error(result);

@@ -7,6 +7,7 @@ const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 const { signal } = stop;
 
+// #region run
 const Receipt = z.object({ total: z.number(), currency: z.string() });
 const run = agent.run(["What does this come to?", photo], {
   output: Receipt,
@@ -16,3 +17,4 @@ const run = agent.run(["What does this come to?", photo], {
 const result = await run.result;
 if (result.outcome === "completed") console.log(result.output.total, result.output.currency); // validated
 else console.error(result.outcome, result.text); // aborted, limited or failed, and what came
+// #endregion

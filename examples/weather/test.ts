@@ -24,17 +24,22 @@ interface Started {
   readonly interruptAt: (text: string) => void;
 }
 
+/** No program hangs the test, nor outlives it by long. */
+const bounded = { timeout: 60_000, killSignal: "SIGKILL" } as const;
+
 interface Setting {
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
 }
 
+const standIn = import.meta.resolve("./weather-example.ts");
+
 function start(program: string, { cwd, env = {} }: Setting): Started {
   const file = (name: string): string => new URL(name, import.meta.url).pathname;
   const child = spawn(
     process.execPath,
-    ["--conditions=@millrace/source", "--import", file("weather-example.ts"), file(program)],
-    { cwd, env: { PATH: process.env["PATH"], ...env } },
+    ["--conditions=@millrace/source", "--import", standIn, file(program)],
+    { cwd, env: { PATH: process.env["PATH"], ...env }, ...bounded },
   );
   let stdout = "";
   let stderr = "";

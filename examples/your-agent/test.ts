@@ -13,9 +13,12 @@ import { startVendorServer } from "@millrace/providers/testing";
 import { fileStore } from "@millrace/stores/file";
 import { text, toolCall, unfinished } from "./vendor.ts";
 
+/** No program hangs the test, nor outlives it by long. */
+const bounded = { timeout: 60_000, killSignal: "SIGKILL" } as const;
 const cwd = await mkdtemp(join(tmpdir(), "millrace-your-agent-"));
 try {
   for (const program of ["ai-sdk", "openai-agents"]) await check(program);
+  await checkGraph();
 } finally {
   await rm(cwd, { recursive: true });
 }
@@ -36,19 +39,17 @@ async function check(program: string): Promise<void> {
     OPENAI_BASE_URL: vendor.url,
     OPENAI_AGENTS_DISABLE_TRACING: "1",
   };
-  const parameters = (question: string): readonly string[] => [
-    "--conditions=@millrace/source",
-    new URL(`${program}.ts`, import.meta.url).pathname,
-    question,
-  ];
-  const ask = (question: string): Promise<{ readonly stdout: string; readonly stderr: string }> =>
-    promisify(execFile)(process.execPath, parameters(question), { cwd, env });
+  const ask = (question: string): Promise<Said> => run(program, question, env);
 
   const first = await ask("What do I wear in Oslo?");
   assert.deepEqual(first, { stdout: "It is 4 °C: take a coat.\n", stderr: "" });
   assert.match(JSON.stringify(vendor.requests[1]?.json), /celsius/);
 
-  const child = spawn(process.execPath, parameters("And on my feet?"), { cwd, env });
+  const child = spawn(process.execPath, command(program, "And on my feet?"), {
+    cwd,
+    env,
+    ...bounded,
+  });
   for await (const piece of child.stdout) if (String(piece).includes("The shoes")) break;
   child.kill("SIGKILL");
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
@@ -74,6 +75,38 @@ async function check(program: string): Promise<void> {
     "As I said.",
   ]);
   console.log(`${program}: resumed and recorded`);
+}
+
+/** No vendor is asked here: the graph's model answers by itself. */
+async function checkGraph(): Promise<void> {
+  const env = { PATH: process.env["PATH"] };
+  for (const question of ["What do I wear in Oslo?", "Are you sure?"]) {
+    const said = await run("langgraph", question, env);
+    assert.deepEqual(said, { stdout: "It is 4 °C: take a coat.\n", stderr: "" });
+  }
+  assert.deepEqual(
+    (await itemsOf("langgraph")).map(({ author }) => author),
+    ["user", "model", "user", "model"],
+  );
+  console.log("langgraph: resumed and recorded");
+}
+
+interface Said {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(program: string, question: string, env: NodeJS.ProcessEnv): Promise<Said> {
+  return await promisify(execFile)(process.execPath, command(program, question), {
+    cwd,
+    env,
+    ...bounded,
+  });
+}
+
+function command(program: string, question: string): string[] {
+  const file = new URL(`${program}.ts`, import.meta.url).pathname;
+  return ["--conditions=@millrace/source", file, question];
 }
 
 async function itemsOf(name: string): Promise<readonly Item[]> {

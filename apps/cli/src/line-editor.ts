@@ -96,8 +96,6 @@ function control(line: Line, name: string): Edited {
       return { line: erase(line, line.cursor, line.text.length) };
     case "w":
       return { line: eraseWord(line) };
-    case "j":
-      return enter(line);
     default:
       return { line };
   }
@@ -108,7 +106,7 @@ function paste(line: Line, pasted: string, key: Key): Line {
   if (key.name !== "paste-end") {
     return { ...line, pasted: pasted + (key.name === "return" ? "\n" : (key.sequence ?? "")) };
   }
-  const text = pasted.replaceAll(/\r\n?/g, "\n").replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
+  const text = pasted.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])\p{Cc}/gu, "");
   return insert({ ...line, pasted: undefined }, text);
 }
 
@@ -147,7 +145,7 @@ function recall(line: Line, at: number): Line {
 
 /** The text that a key stands for: none for arrows, function keys and what else is a sequence. */
 function typedBy({ sequence = "" }: Key): string {
-  return /[\u0000-\u001f\u007f]/.test(sequence) ? "" : sequence;
+  return /\p{Cc}/u.test(sequence) ? "" : sequence;
 }
 
 /** One character back, of which some are two units. */

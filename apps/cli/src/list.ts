@@ -1,6 +1,6 @@
 import { emptyState, replay } from "@millrace/core";
 import type { Fact, SessionRecord, SessionStore } from "@millrace/core";
-import { terminalLine } from "./agent-observe.ts";
+import { terminalLine } from "@millrace/agent";
 
 interface Entry {
   readonly id: string;
@@ -41,6 +41,7 @@ function entryOf({ uid, sessionId }: SessionRecord, facts: readonly Fact[]): Ent
 }
 
 function lineOf({ id, time, prompt, interrupted }: Entry, width: number): string {
-  const when = time === 0 ? "never used      " : new Date(time).toISOString().slice(0, 16).replace("T", " ");
+  const when =
+    time === 0 ? "never used      " : new Date(time).toISOString().slice(0, 16).replace("T", " ");
   return `${id.padEnd(width)}  ${when}  ${interrupted ? "(interrupted) " : ""}${prompt}`.trimEnd();
 }

@@ -36,7 +36,9 @@ export function chooseModel(option: string | undefined, env: Env): ModelChoice {
   if (wanted === "demo") return { kind: "demo" };
   if (wanted.startsWith("scripted:")) {
     const file = wanted.slice("scripted:".length);
-    return file === "" ? problem("say which file: --model scripted:<file>") : { kind: "scripted", file };
+    return file === ""
+      ? problem("say which file: --model scripted:<file>")
+      : { kind: "scripted", file };
   }
   const slash = wanted.indexOf("/");
   const known = Object.keys(vendors).find((name) => name === wanted.slice(0, slash));
@@ -89,6 +91,7 @@ async function loadScripted(file: string): Promise<Model> {
     readonly delayMs?: number;
   };
   if (typeof module.model?.stream === "function") return module.model;
-  if (Array.isArray(module.replies)) return scriptedModel(module.replies, { delayMs: module.delayMs });
+  if (Array.isArray(module.replies))
+    return scriptedModel(module.replies, { delayMs: module.delayMs });
   throw new Error(`${file} exports neither a model nor replies`);
 }

@@ -1,7 +1,7 @@
 import type { Agent, Session } from "@millrace/agent";
 import { MillraceError, sessionId } from "@millrace/core";
 import type { FileStore } from "@millrace/stores/file";
-import { terminalLine } from "./agent-observe.ts";
+import { terminalLine } from "@millrace/agent";
 import type { ChatOptions } from "./arguments.ts";
 
 export type Opened =
@@ -17,7 +17,7 @@ export type Opened =
 
 /** Opens the session that was asked for, and makes sure that no other process writes it. */
 export async function openSession(
-  agent: Agent<[]> | Agent,
+  agent: Agent,
   store: FileStore,
   { session: wanted, resume }: Pick<ChatOptions, "session" | "resume">,
   newName: () => string,
@@ -28,10 +28,11 @@ export async function openSession(
     if (resume && known === undefined) {
       return refused(`there is no session ${terminalLine(name)}: millrace chat --list shows them`);
     }
-    const session = (await agent.open({ id: name, store })) as Session; // tools known by name only
+    const session = await agent.open({ id: name, store });
     const interrupted = session.run !== undefined;
     const held = await hold(session);
-    if (held === undefined) return { opened: true, session, fresh: known === undefined, interrupted };
+    if (held === undefined)
+      return { opened: true, session, fresh: known === undefined, interrupted };
     await session.close();
     return refused(explain(held, name));
   } catch (error) {
@@ -64,4 +65,9 @@ export function explain({ code, message }: MillraceError, name: string): string 
     default:
       return `${terminalLine(message, 400)} (${code})`;
   }
+}
+
+/** Failures of the session itself: no event tells them. */
+export function isOurs(code: string): boolean {
+  return ["session_locked", "corrupt_session", "broken_port", "closed", "refused"].includes(code);
 }

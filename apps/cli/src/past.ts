@@ -1,13 +1,21 @@
-import type { Item } from "@millrace/core";
+import type { Item, RunEvent } from "@millrace/core";
 import type { Story } from "./story.ts";
 
 const shownItems = 12;
+
+/** The items from before the session was opened here: those after it will be told as they happened. */
+export function itemsBefore(items: readonly Item[], events: readonly RunEvent[]): readonly Item[] {
+  const told = new Set(
+    events.flatMap((event) => (event.type === "item_committed" ? [event.item.id] : [])),
+  );
+  return items.filter(({ id }) => !told.has(id));
+}
 
 /** Shows the end of a session that is taken up again, and where it was interrupted. */
 export function showPast(
   story: Story,
   items: readonly Item[],
-  session: { readonly id: string; readonly interrupted: boolean },
+  session: { readonly interrupted: boolean },
 ): void {
   const left = items.length - shownItems;
   if (left > 0) story.note(`(${left} items before)`);

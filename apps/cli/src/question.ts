@@ -9,8 +9,11 @@ export function showInput(input: JsonObject): string {
   return JSON.stringify(input).replaceAll(unseen, escaped);
 }
 
-/** Control, format, private and unassigned characters, blanks but the ordinary one, and the invisible. */
-const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}]|(?! )\p{Z}/gu;
+/**
+ * Control, format, private and unassigned characters, blanks but the ordinary one, and the invisible;
+ * and our own mark, which begins lines of ours.
+ */
+const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}►]|(?! )\p{Z}/gu;
 
 function escaped(character: string): string {
   return Array.from(

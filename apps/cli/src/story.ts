@@ -1,5 +1,5 @@
 import type { Item, Narration, ResultStatus } from "@millrace/core";
-import { createTerminalText, terminalLine } from "./agent-observe.ts";
+import { createTerminalText, terminalLine } from "@millrace/agent";
 import { describeTool, outputRows } from "./tool-line.ts";
 import type { ToolRow } from "./tool-line.ts";
 import { mark, withoutMark } from "./paper.ts";
@@ -117,12 +117,24 @@ export class Story {
   }
 
   #result(
-    part: { readonly callId: string; readonly tool: string; readonly status: ResultStatus; readonly text: string },
+    part: {
+      readonly callId: string;
+      readonly tool: string;
+      readonly status: ResultStatus;
+      readonly text: string;
+    },
     time: number | undefined,
   ): void {
-    const row = this.#tools.get(part.callId) ?? { tool: part.tool, state: "past", since: undefined };
+    const row = this.#tools.get(part.callId) ?? {
+      tool: part.tool,
+      state: "past",
+      since: undefined,
+    };
     this.#tools.delete(part.callId);
-    this.note(describeTool({ ...row, state: part.status }, time), part.status === "ok" ? "note" : "bad");
+    this.note(
+      describeTool({ ...row, state: part.status }, time),
+      part.status === "ok" ? "note" : "bad",
+    );
     for (const output of outputRows(part.text)) this.#paper.line(`  ${output}`, "dim");
   }
 
@@ -139,7 +151,11 @@ export class Story {
     >,
     time: number,
   ): void {
-    const known = this.#tools.get(told.callId) ?? { tool: told.tool, state: "waiting", since: time };
+    const known = this.#tools.get(told.callId) ?? {
+      tool: told.tool,
+      state: "waiting",
+      since: time,
+    };
     const { live } = this.#options;
     if (told.type === "tool_call_ready") {
       this.#tools.set(told.callId, { ...known, input: told.input, state: "waiting" });
@@ -208,7 +224,8 @@ function lineOf(told: Narration): readonly [string | undefined, Ink] {
     case "turn_finished":
       return [endings[told.stop], "bad"];
     case "run_finished":
-      if (told.outcome === "limited") return [`ended by a limit: ${terminalLine(told.limit)}`, "bad"];
+      if (told.outcome === "limited")
+        return [`ended by a limit: ${terminalLine(told.limit)}`, "bad"];
       if (told.outcome === "failed") return [`failed: ${causeOf(told.cause)}`, "bad"];
       return told.outcome === "aborted" ? ["stopped; what came is kept", "bad"] : nothing;
     default:

@@ -1,5 +1,5 @@
 import type { JsonObject, ResultStatus } from "@millrace/core";
-import { terminalLine } from "./agent-observe.ts";
+import { terminalLine } from "@millrace/agent";
 import { showInput } from "./question.ts";
 import { withoutMark } from "./paper.ts";
 
@@ -59,5 +59,7 @@ export function outputRows(text: string): readonly string[] {
 
 function duration(ms: number): string {
   const tenths = Math.max(0, Math.round(ms / 100)) / 10;
-  return tenths < 60 ? `${tenths.toFixed(1)} s` : `${Math.floor(tenths / 60)} min ${Math.round(tenths % 60)} s`;
+  return tenths < 60
+    ? `${tenths.toFixed(1)} s`
+    : `${Math.floor(tenths / 60)} min ${Math.round(tenths % 60)} s`;
 }

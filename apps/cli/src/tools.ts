@@ -23,7 +23,8 @@ export function createTools(
   });
   const shell = defineTool({
     name: "shell",
-    description: "Runs a command with /bin/sh in the user's folder. The user is asked before each one",
+    description:
+      "Runs a command with /bin/sh in the user's folder. The user is asked before each one",
     input: commandSchema,
     effect: "effectful",
     approve: "ask",

@@ -91,7 +91,7 @@ export function cutTo(text: string, columns: number): string {
 const plain = /^[\u0020-\u02ff\u2010-\u2027\u2190-\u25ff]$/;
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])$/u;
-const narrowest = /^[\p{Mn}\p{Me}\u200b-\u200f\ufe00-\ufe0f]$/u;
+const narrowest = /^(?:\p{Mn}|\p{Me}|\p{Cf})$/u;
 
 /** Near enough for most text. Terminals differ among themselves in the rest. */
 function widthOf(character: string): number {

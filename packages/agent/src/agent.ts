@@ -48,9 +48,14 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
   readonly respond?: undefined;
 }
 
+/** What an agent that writes by itself does for one turn: yields updates, now or later, or writes items. */
+export type Respond = (
+  run: ActiveRun,
+) => AsyncIterable<Update> | Promise<void | AsyncIterable<Update>>;
+
 /** An agent that writes its items by itself. */
 export interface CustomAgentSettings extends CommonSettings {
-  readonly respond: (run: ActiveRun) => AsyncIterable<Update> | Promise<void>;
+  readonly respond: Respond;
   readonly model?: undefined;
   readonly tools?: undefined;
 }

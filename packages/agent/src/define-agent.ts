@@ -63,7 +63,9 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
 }
 
 function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSettings): Blueprint {
-  const limits = { ...defaultLimits, ...settings.limits };
+  // A limit that is there but undefined is left out: it must not take the default away.
+  const given = Object.entries(settings.limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const limits = { ...defaultLimits, ...Object.fromEntries(given) };
   const name = settings.name ?? "agent";
   const common = { name, hooks: {}, rules: [], retry: defaultRetryPolicy };
   const nothing = { instructions: undefined, context: undefined, price: undefined };

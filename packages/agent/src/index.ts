@@ -19,6 +19,7 @@ export type {
   ItemWriter,
   OpenOptions,
   PolicyRule,
+  Respond,
 } from "./agent.ts";
 export type { CallToRun, Hooks } from "./hooks.ts";
 export type { Limits } from "./loop/limits.ts";

@@ -1,9 +1,13 @@
 import { inputId, sessionId } from "@millrace/core";
+import type { Metadata, SessionId } from "@millrace/core";
 import type { Blueprint } from "./loop/host.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Schema } from "./schema/schema.ts";
 import { sendPrompt } from "./session/create-session.ts";
 import { openHost } from "./session/open.ts";
+import type { Opened } from "./session/open.ts";
+import { runIdOf } from "./loop/ids.ts";
+import type { ToolHost } from "./tool/host.ts";
 import type { Tool, ToolExecution } from "./tool/tool.ts";
 
 /** Agents that run agents that run agents end here. */
@@ -35,33 +39,83 @@ export function agentAsTool<const Name extends string>(
     approve: undefined,
     // Its own limits, and its parent's, end it.
     limits: { seconds: Infinity },
-    childSession: (effectKey) => sessionId(`sub_${effectKey}`),
+    childSession: childOf,
+    abandon: (effectKey, host) => stopSubAgent(options, effectKey, host),
     run: ({ prompt }, execution) => runSubAgent(options, prompt, execution),
   };
 }
 
 async function runSubAgent(
-  { agent, observers }: AgentTool<string>,
+  options: AgentTool<string>,
   prompt: string,
   { effectKey, signal, "~host": host, session }: ToolExecution,
 ): Promise<string> {
-  const { store, log, clock, makeId, depth, allowance, ask } = host;
-  if (depth > maxDepth) throw new Error(`agents are nested more than ${maxDepth} deep`);
-  const id = `sub_${effectKey}`;
-  const { metadata } = session;
-  const ports = { store, log, clock, makeId, metadata };
-  const opened = await openHost({ ...ports, id, agent, observers, ask, allowance, depth });
+  if (host.depth > maxDepth) throw new Error(`agents are nested more than ${maxDepth} deep`);
+  const opened = await openChild(options, effectKey, host, session.metadata);
+  const over = new AbortController();
   try {
-    // The same input id each time: the session has the prompt once, however often it is sent.
-    const run = sendPrompt(opened.host, prompt, { signal }, inputId(`input_${effectKey}`));
+    const run = sendPrompt(opened.host, prompt, {}, promptId);
+    // A session that is let go leaves its sub-agents as it is left itself: to be taken up again.
+    const stop = (): void => void (host.left() ? opened.close() : run.abort().accepted);
+    signal.addEventListener("abort", stop, { once: true, signal: over.signal });
+    if (signal.aborted) stop();
     const result = await run.result;
     if (result.outcome === "completed") return result.text;
     const why = result.outcome === "failed" ? `: ${result.error.message}` : "";
     throw new Error(`the agent ended as ${result.outcome}${why}\n${result.text}`.trim());
   } finally {
+    over.abort();
     await opened.close();
   }
 }
+
+/** Ends the run of a sub-agent whose parent will not wait for it any more. */
+async function stopSubAgent(
+  options: AgentTool<string>,
+  effectKey: string,
+  host: ToolHost,
+): Promise<void> {
+  if ((await host.store.find(childOf(effectKey))) === undefined) return;
+  const { host: child, close } = await openChild(options, effectKey, host, undefined);
+  try {
+    const runId = runIdOf(promptId);
+    const { queue, run } = child.journal.state;
+    if (queue.some((queued) => queued.inputId === promptId)) {
+      const back = { type: "queue_updated", inputId: promptId, change: "taken_back" } as const;
+      await child.say(`take_back_${promptId}`, async () => back);
+    }
+    if (run === undefined && child.journal.state.run === undefined) return;
+    const stop = inputId("input_stop");
+    const input = { kind: "abort", runId, reason: "the parent was stopped" } as const;
+    await child.say(stop, async () => ({ type: "input_accepted", inputId: stop, input }));
+    await child.until(() => child.ended(runId));
+  } finally {
+    await close();
+  }
+}
+
+function openChild(
+  { agent, observers }: AgentTool<string>,
+  effectKey: string,
+  host: ToolHost,
+  metadata: Metadata | undefined,
+): Promise<Opened> {
+  const { store, log, clock, makeId, depth, allowance, ask } = host;
+  const ports = { store, log, clock, makeId, metadata };
+  const id = childOf(effectKey);
+  return openHost({ ...ports, id, agent, observers, ask, allowance, depth });
+}
+
+/** The session of a call. Its id says which call, so that the call finds it again. */
+function childOf(effectKey: string): SessionId {
+  return sessionId(`sub_${effectKey}`);
+}
+
+/**
+ * The same input each time: the session has the prompt once, however often it is sent. It need not
+ * say more: ids that name all agents above would soon be too long.
+ */
+const promptId = inputId("input_prompt");
 
 const promptJsonSchema = {
   type: "object",

@@ -140,6 +140,28 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(fork.metadata, metadata, "the answer");
     assertEqual(await store.find(fork.sessionId), fork, "what is found");
   }),
+  claimedCase("what is said in a fork is there from the start", async (scene) => {
+    await accept(scene, "key_1", prompt("input_1"));
+    const said = [takenBack("input_1"), prompt("input_2")];
+
+    const fork = await scene.store.fork(scene.uid, { sessionId: newName(), n: 2, said });
+
+    const facts = await scene.store.read(fork.uid);
+    assertEqual(fork.head, 4, "the head");
+    assertEqual(
+      facts.map(({ type, n }) => `${n} ${type}`),
+      ["1 session_claimed", "2 input_accepted", "3 queue_updated", "4 input_accepted"],
+      "its facts",
+    );
+    assertEqual(await scene.store.head(scene.uid), 2, "the source's head");
+  }),
+  claimedCase("what is said in a fork and can't be is left out", async (scene) => {
+    const said = [takenBack("input_none"), prompt("input_2"), prompt("input_2")];
+
+    const fork = await scene.store.fork(scene.uid, { sessionId: newName(), n: 1, said });
+
+    assertEqual(fork.head, 2, "the head");
+  }),
   claimedCase("a fork outlives its source", async (scene) => {
     await writeSome(scene);
     const fork = await forkAt(scene, 4);

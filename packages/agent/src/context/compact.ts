@@ -1,6 +1,6 @@
 import { itemId, partId } from "@millrace/core";
 import type { CallId, Compaction, Item, ItemId, ModelRequest, Reply } from "@millrace/core";
-import { utf8Length } from "./bytes.ts";
+import { utf8Length } from "../text-bytes.ts";
 import { entriesOf } from "./entries.ts";
 import type { Entry } from "./entries.ts";
 import { bytesPerToken, estimateTokens } from "./estimate.ts";

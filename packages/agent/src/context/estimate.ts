@@ -1,5 +1,5 @@
 import type { Item, Part } from "@millrace/core";
-import { utf8Length } from "./bytes.ts";
+import { utf8Length } from "../text-bytes.ts";
 import { said } from "./outputs.ts";
 
 /** Roughly, for the tokenizers of today and text of most sorts. */

@@ -1,5 +1,5 @@
 import type { Item, ToolResultPart } from "@millrace/core";
-import { fits } from "./bytes.ts";
+import { fits } from "../text-bytes.ts";
 import { headAndTail } from "./trim.ts";
 
 /** The bytes of a result that a model is given, where its tool says nothing else. */

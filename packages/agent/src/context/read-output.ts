@@ -1,5 +1,5 @@
 import type { Item, ToolDescription } from "@millrace/core";
-import { headEnd, utf8Length } from "./bytes.ts";
+import { headEnd, utf8Length } from "../text-bytes.ts";
 import { namedOutputs, readOutputName, said } from "./outputs.ts";
 
 /** What a model asks for: a piece of a result that it was given in part. */

@@ -1,4 +1,4 @@
-import { fits, headEnd, tailStart, utf8Length } from "./bytes.ts";
+import { fits, headEnd, tailStart, utf8Length } from "../text-bytes.ts";
 
 /** What was left out of a text, in UTF-8 bytes. */
 export interface Cut {

@@ -179,7 +179,7 @@ function storeReply(run: RunStanding, turn: TurnStanding, item: Item): RunStandi
 }
 
 /** The sum, with all costs that are known: one that is not must not hide the others from a limit. */
-function addKnown(left: Usage, right: Usage): Usage {
+export function addKnown(left: Usage, right: Usage): Usage {
   const { cost: _, ...sum } = addUsage(left, right);
   if (left.cost === undefined && right.cost === undefined) return sum;
   return { ...sum, cost: (left.cost ?? 0) + (right.cost ?? 0) };

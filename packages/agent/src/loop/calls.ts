@@ -44,7 +44,7 @@ export function settleCalls(
 ): Action {
   return settle(
     calls.map((call) =>
-      isLost(state, call) && !mayRepeat(state, call)
+      isLost(state, call) && mayHaveActed(state, call)
         ? unknownAnswer(call)
         : { call, status: "aborted", message },
     ),
@@ -76,6 +76,11 @@ function mayRepeat({ settings }: LoopState, { tool }: CallStanding): boolean {
   return effect !== "effectful";
 }
 
+/** What will not be repeated may still have taken effect, unless it never has one. */
+function mayHaveActed({ settings }: LoopState, { tool }: CallStanding): boolean {
+  return settings.tools[tool]?.effect !== "pure";
+}
+
 function verdictOf({ doing }: LoopState, { itemId }: CallStanding): Verdict | undefined {
   return doing.verdicts.get(itemId);
 }
@@ -90,7 +95,8 @@ function refusalOf(state: LoopState, call: CallStanding): Answer | undefined {
   if (verdict?.decision !== "ask" || approval?.hash !== verdict.hash) return undefined;
   if (approval.answer?.decision === "deny") {
     const { reason } = approval.answer;
-    return { call, status: "denied", message: reason ?? "a person denied this call" };
+    const why = reason === undefined ? "" : `: ${reason}`;
+    return { call, status: "denied", message: `a person denied this call${why}` };
   }
   return isExpired(state, approval)
     ? { call, status: "denied", message: "nobody answered in time whether this call may run" }

@@ -1,7 +1,8 @@
-import { packEpoch } from "@millrace/core";
-import type { Epoch, FactBody, ItemId } from "@millrace/core";
+import { packEpoch, unpackEpoch } from "@millrace/core";
+import type { Epoch, FactBody, ItemId, Usage } from "@millrace/core";
 import type { Assessed } from "../tool/assess.ts";
 import type { Action } from "./action.ts";
+import { addKnown } from "./advance.ts";
 import { Bell } from "./bell.ts";
 import { decide } from "./decide.ts";
 import { Fenced } from "./host.ts";
@@ -35,9 +36,13 @@ export class Driver {
   /** The assessment under way. One that was left behind, by a hook that never answers, is not waited for. */
   #assessing: object | undefined;
   #output: OutputVerdict = { state: "unchecked" };
+  /** The tools that the model was offered in this turn, if it was asked by this driver. */
+  #offered: ReadonlySet<string> | undefined;
   /** The incarnation that this driver claimed, while it holds it. */
   #held: number | undefined;
   #generation = 0;
+  /** The head that the latest decision rests on. */
+  #decidedAt = 0;
   /** A run that another driver left is taken over once, when the session is opened. */
   #mayTakeOver = true;
   #closed = false;
@@ -93,19 +98,22 @@ export class Driver {
 
   /** Stores facts of the driver's at the head it decided on. False: the head has moved, decide again. */
   async record(bodies: readonly FactBody[]): Promise<boolean> {
+    return await this.#append(bodies, this.#decidedAt);
+  }
+
+  /** Stores facts that are true at any head. */
+  async report(bodies: readonly FactBody[]): Promise<void> {
+    while (!(await this.#append(bodies, this.host.journal.state.head)));
+  }
+
+  async #append(bodies: readonly FactBody[], head: number): Promise<boolean> {
     const { store, uid, journal } = this.host;
     const incarnation = this.#holding();
-    const { head } = journal.state;
     const answer = await store.append(uid, { incarnation, head, bodies });
     if (answer.outcome === "fenced") throw new Fenced();
     if (answer.outcome === "appended") journal.stored(answer.facts);
     else await journal.catchUp();
     return answer.outcome === "appended";
-  }
-
-  /** Stores facts that are true at any head. */
-  async report(bodies: readonly FactBody[]): Promise<void> {
-    while (!(await this.record(bodies)));
   }
 
   beginReply(work: (signal: AbortSignal) => Promise<void>): void {
@@ -138,17 +146,33 @@ export class Driver {
   forget(): void {
     this.assessed.clear();
     this.#assessing = undefined;
+    this.#offered = undefined;
     this.#output = { state: "unchecked" };
+  }
+
+  offer(names: readonly string[]): void {
+    this.#offered = new Set(names);
+  }
+
+  offered(): ReadonlySet<string> | undefined {
+    return this.#offered;
   }
 
   setOutput(verdict: OutputVerdict): void {
     this.#output = verdict;
   }
 
-  /** The limit that forbids another request to a model, if one does. */
-  overspent(): string | undefined {
+  /** The limit that forbids another request to a model once that much more is used, if one does. */
+  overspent(used: Usage): string | undefined {
     const state = this.state();
-    return state.standing.run === undefined ? undefined : overspent(state, state.standing.run);
+    const { run } = state.standing;
+    if (run === undefined) return undefined;
+    return overspent(state, { ...run, used: addKnown(run.used, used) });
+  }
+
+  /** Whether what was begun under this epoch is still this driver's to end. */
+  holds(epoch: Epoch): boolean {
+    return unpackEpoch(epoch).incarnation === this.#held;
   }
 
   /** The same for whoever spends from this run's budget: its time counts too. */
@@ -162,15 +186,21 @@ export class Driver {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
+        this.#decidedAt = this.host.journal.state.head;
         const action = decide(this.state());
         const until = action.do === "wait" ? action.until : undefined;
         if (action.do === "wait" || !this.#mayAct(action))
           await this.#bell.next(this.host.clock, until);
-        else if (await this.#hold()) await perform(this, action);
+        else if ((await this.#hold()) && this.#isStill()) await perform(this, action);
       } catch (error) {
         await this.#fail(error);
       }
     }
+  }
+
+  /** Whether what was decided rests on all that is known by now. */
+  #isStill(): boolean {
+    return this.#decidedAt === this.host.journal.state.head;
   }
 
   /** A run that is on belongs to its driver; one that nobody has begun is for whoever comes first. */
@@ -183,6 +213,8 @@ export class Driver {
   async #hold(): Promise<boolean> {
     const { store, uid, journal, clock } = this.host;
     if (this.#held !== undefined) return true;
+    await journal.catchUp();
+    if (!this.#isStill()) return false;
     this.#mayTakeOver = false;
     const from = journal.standing.incarnation;
     const answer = await store.claim(uid, { from });
@@ -199,11 +231,13 @@ export class Driver {
 
   #begin(work: (signal: AbortSignal) => Promise<void>, end: () => unknown): AbortController {
     const stop = new AbortController();
+    const held = this.#held;
     const ended = async (): Promise<void> => {
       try {
         await work(stop.signal);
       } catch (error) {
-        await this.#fail(error);
+        // That an earlier claim is lost says nothing about the one that is held by now.
+        if (!(error instanceof Fenced) || this.#held === held) await this.#fail(error);
       } finally {
         end();
         this.wake();
@@ -218,11 +252,13 @@ export class Driver {
   async #fail(error: unknown): Promise<void> {
     if (this.#closed) return;
     this.#letGo();
-    if (error instanceof Fenced) await this.host.journal.catchUp().catch(this.#onBroken);
-    else {
+    try {
+      if (!(error instanceof Fenced)) throw error;
+      await this.host.journal.catchUp();
+    } catch (broken) {
       // The store or the log is broken: nothing can be recorded, so nothing may be done.
       this.#closed = true;
-      this.#onBroken(error);
+      this.#onBroken(broken);
     }
     this.wake();
   }

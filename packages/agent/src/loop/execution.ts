@@ -21,6 +21,7 @@ import { isLane, openItemLane } from "./lane.ts";
 import type { ItemLane } from "./lane.ts";
 import type { CallStanding } from "./state.ts";
 import { Fenced } from "./host.ts";
+import { effectKeyOf } from "./ids.ts";
 
 export interface ExecutionToDo {
   readonly runId: RunId;
@@ -47,7 +48,7 @@ export async function execute(host: Host, epochs: Epochs, todo: ExecutionToDo): 
   const { runId, turnId, call, tool, input } = todo;
   const { callId, itemId, lane } = call;
   const epoch = epochs.next();
-  const effectKey = `${host.uid}_${itemId}`;
+  const effectKey = effectKeyOf(host.uid, itemId);
   const childSessionId = tool.childSession?.(effectKey);
   const intent: BodyOf<"tool_execution_started"> = {
     type: "tool_execution_started",

@@ -13,10 +13,9 @@ import type {
   SessionId,
   SessionStore,
   SessionUid,
-  Update,
   Usage,
 } from "@millrace/core";
-import type { ActiveRun, ContextSettings, PolicyRule } from "../agent.ts";
+import type { ContextSettings, PolicyRule, Respond } from "../agent.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Journal } from "../session/journal.ts";
@@ -31,7 +30,7 @@ export interface Blueprint {
   readonly tools: ReadonlyMap<string, AnyTool>;
   readonly model: Model | undefined;
   readonly instructions: string | ((session: SessionInfo) => string | Promise<string>) | undefined;
-  readonly respond: ((run: ActiveRun) => AsyncIterable<Update> | Promise<void>) | undefined;
+  readonly respond: Respond | undefined;
   readonly rules: readonly PolicyRule[];
   readonly hooks: Hooks;
   readonly context: ContextSettings | undefined;

@@ -1,5 +1,5 @@
 import { approvalId, inputId, itemId, runId, turnId } from "@millrace/core";
-import type { ApprovalId, InputId, ItemId, RunId, TurnId } from "@millrace/core";
+import type { ApprovalId, InputId, ItemId, RunId, SessionUid, TurnId } from "@millrace/core";
 
 // Ids are reserved, not made: each follows from the input that began the run and from the place in
 // it. So a step that is taken again after a crash takes the same ids, and the store tells it from a
@@ -46,6 +46,11 @@ export function approvalIdOf(turn: TurnId, lane: number, asked: number): Approva
 /** The input by which a client answers a call: there is one, so a call is answered once. */
 export function answerInputIdOf(answer: ItemId): InputId {
   return inputId(`input_answer_${answer}`);
+}
+
+/** The same for every try at a call, and for no other call, in any session. */
+export function effectKeyOf(uid: SessionUid, answer: ItemId): string {
+  return `${uid}_${answer}`;
 }
 
 /** An id without the name of its sort. */

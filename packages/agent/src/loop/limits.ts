@@ -68,7 +68,7 @@ export function deadlineOf(run: RunStanding, seconds: number): number {
 }
 
 /** What is left out, or is no sound number, limits nothing. */
-function readLimits(value: unknown): Limits {
+export function readLimits(value: unknown): Limits {
   if (!isJsonObject(value)) return {};
   const read = (name: keyof Limits): number | undefined => {
     const limit = value[name];

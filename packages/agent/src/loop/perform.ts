@@ -6,7 +6,7 @@ import type { Action, Answer } from "./action.ts";
 import { compactContext } from "./compaction.ts";
 import type { Driver } from "./drive.ts";
 import { execute } from "./execution.ts";
-import { answerInputIdOf, approvalIdOf, inputItemIdOf } from "./ids.ts";
+import { answerInputIdOf, approvalIdOf, effectKeyOf, inputItemIdOf } from "./ids.ts";
 import { checkOutput } from "./output.ts";
 import { getReply } from "./reply.ts";
 import type { CallStanding, RunStanding, TurnStanding } from "./state.ts";
@@ -64,6 +64,9 @@ export async function perform(driver: Driver, action: Action): Promise<void> {
   }
 }
 
+/** How long a sub-agent may take to stop that its parent has lost. */
+const abandonMs = 10_000;
+
 type ActionOf<Do extends Action["do"]> = Extract<Action, { readonly do: Do }>;
 
 async function beginTurn(driver: Driver, action: ActionOf<"begin_turn">): Promise<void> {
@@ -94,7 +97,8 @@ function beginReply(driver: Driver, { turnId, itemId }: ActionOf<"reply">): void
       itemId,
       signal,
       report: (usage) => driver.report([usage]),
-      overspent: () => driver.overspent(),
+      offered: (names) => driver.offer(names),
+      overspent: (used) => driver.overspent(used),
     }),
   );
 }
@@ -121,10 +125,13 @@ function beginRespond(driver: Driver): void {
 async function assess(driver: Driver, calls: readonly CallStanding[]): Promise<void> {
   const { host } = driver;
   const { run } = here(driver);
-  const tools = toolsByName(host.agent, () => host.journal.state.items.toArray());
-  for (const call of calls) {
-    const part = partOf(driver, call);
+  const tools = toolsByName(host.agent, () => host.journal.state.items.toArray(), driver.offered());
+  // Read before anything is waited for: a run that is stopped ends without waiting for this.
+  const parts = calls.map((call) => partOf(driver, call));
+  for (const [index, call] of calls.entries()) {
+    const part = parts[index];
     if (part === undefined) continue;
+    if (host.journal.standing.run?.runId !== run.runId) return;
     const assessed = await assessCall(part, {
       tools,
       rules: host.agent.rules,
@@ -169,7 +176,7 @@ function beginCalls(driver: Driver, calls: readonly CallStanding[]): void {
         input,
         assessed,
         signal,
-        toolHost: (lane) => toolHostOf(driver, lane),
+        toolHost: (lane) => toolHostOf(driver, lane.epoch),
         answered: (asked, stopped) => host.answered(answerInputIdOf(asked.itemId), stopped),
       }),
     );
@@ -179,6 +186,7 @@ function beginCalls(driver: Driver, calls: readonly CallStanding[]): void {
 /** Answers that no tool wrote, in one transaction. A call that had been started is settled with it. */
 async function settle(driver: Driver, answers: readonly Answer[]): Promise<void> {
   const { run, turn } = here(driver);
+  await Promise.all(answers.map(({ call }) => leaveChild(driver, call)));
   const { queue } = driver.host.journal.state;
   const { runId } = run;
   const { turnId } = turn;
@@ -206,13 +214,23 @@ async function settle(driver: Driver, answers: readonly Answer[]): Promise<void>
   await driver.record(bodies);
 }
 
+/** A sub-agent that was lost is stopped before its call is answered: nobody would ever take it up. */
+async function leaveChild(driver: Driver, { started, tool, itemId }: CallStanding): Promise<void> {
+  const { host } = driver;
+  const abandon = host.agent.tools.get(tool)?.abandon;
+  if (started === undefined || abandon === undefined) return;
+  const stopped = abandon(effectKeyOf(host.uid, itemId), toolHostOf(driver, started));
+  // One that can't be stopped is left: its parent must end all the same.
+  await Promise.race([stopped.catch(() => undefined), host.clock.sleep(abandonMs)]);
+}
+
 async function compact(driver: Driver, action: ActionOf<"compact">): Promise<void> {
   const { runId, itemId, starts } = action;
   const { turn } = here(driver);
   if (starts && !(await driver.record([{ type: "compaction_started", runId }]))) return;
   driver.beginCompaction(async (signal) => {
     const todo = { runId, turnId: turn.turnId, itemId, signal };
-    await driver.report([await compactContext(driver.host, driver.epochs, todo)]);
+    await driver.report(await compactContext(driver.host, driver.epochs, todo));
   });
 }
 

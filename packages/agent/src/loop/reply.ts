@@ -6,6 +6,7 @@ import type {
   Item,
   ItemId,
   Model,
+  ModelRequest,
   Reply,
   RunId,
   TurnId,
@@ -25,8 +26,10 @@ export interface ReplyToGet {
   readonly signal: AbortSignal;
   /** Stores what an attempt used that no item will tell of. */
   readonly report: (usage: BodyOf<"usage_reported">) => Promise<void>;
-  /** The limit that forbids another attempt, if one does. */
-  readonly overspent: () => string | undefined;
+  /** Told of the tools that the model is offered. */
+  readonly offered: (names: readonly string[]) => void;
+  /** The limit that forbids another attempt after this one, if one does. */
+  readonly overspent: (used: Usage) => string | undefined;
 }
 
 /** A model that was told to stop has this long to do so; then the reply is what came until then. */
@@ -47,7 +50,12 @@ export async function getReply(host: Host, epochs: Epochs, wanted: ReplyToGet): 
     const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
     const opened = await openItemLane(host, { ...place, author: "model", model: model.id });
     if (!isLane(opened)) return;
-    const reply = priced(host, await attempt(host, model, opened, wanted));
+    const request = async (options: RequestOptions): Promise<ModelRequest> => {
+      const made = await requestFor(host, runId, options);
+      wanted.offered(made.tools?.map(({ name }) => name) ?? []);
+      return made;
+    };
+    const reply = priced(host, await attempt(host, model, opened, { signal, request }));
     await checkFence(signal, opened);
     const usage = reply.usage ?? noUsage;
     const report = { type: "usage_reported", runId, turnId, epoch: opened.epoch, usage } as const;
@@ -78,14 +86,22 @@ async function checkFence({ reason }: AbortSignal, lane: ItemLane): Promise<void
   throw reason;
 }
 
-/** One request, streamed into the lane. Never rejects: what fails is the reply's ending. */
-async function attempt(
-  host: Host,
+type RequestOptions = Pick<ModelRequest, "signal" | "notify">;
+
+/**
+ * One request, streamed into the lane. Never rejects: what fails is the reply's ending. A model that
+ * does not stop when told, or says nothing for too long, is left behind.
+ */
+export async function attempt(
+  { clock }: Pick<Host, "clock">,
   model: Model,
   lane: ItemLane,
-  { runId, signal }: ReplyToGet,
+  asked: {
+    readonly signal: AbortSignal;
+    readonly request: (options: RequestOptions) => Promise<ModelRequest>;
+  },
 ): Promise<Reply> {
-  const { clock } = host;
+  const { signal } = asked;
   const stop = new AbortController();
   const done = new AbortController();
   signal.addEventListener("abort", () => stop.abort(signal.reason), {
@@ -95,7 +111,7 @@ async function attempt(
   if (signal.aborted) stop.abort(signal.reason);
   const watch = watchForStall(clock, lane.tell, () => stop.abort());
   const read = async (): Promise<Reply> => {
-    const request = await requestFor(host, runId, {
+    const request = await asked.request({
       signal: stop.signal,
       notify: (notice) => {
         if (notice.type !== "remark") lane.tell(notice);
@@ -150,7 +166,8 @@ function tryAgain(
   reply: Reply,
 ): { readonly cause: Cause; readonly delayMs: number } | undefined {
   if (reply.stop !== "failed" && reply.stop !== "truncated") return undefined;
-  if (wanted.signal.aborted || wanted.overspent() !== undefined) return undefined;
+  if (wanted.signal.aborted || wanted.overspent(reply.usage ?? noUsage) !== undefined)
+    return undefined;
   const { cause } = reply;
   const before = host.journal.standing.run?.turn?.attempts ?? 0;
   const delayMs = retryDelay(host.agent.retry, { attempt: before + 1, cause }, host.random());

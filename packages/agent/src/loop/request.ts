@@ -24,11 +24,13 @@ export async function requestFor(
   const told = typeof instructions === "function" ? await instructions(info) : instructions;
   const tools = offeredTools(agent, trimmed);
   const { output } = host.wishes(runId);
+  const schema =
+    output === undefined ? journal.standing.run?.options?.["output"] : answerSchemaOf(output);
   const request: ModelRequest = {
     transcript,
     ...(told === undefined ? {} : { instructions: told }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(output === undefined ? {} : { output: { name: "answer", schema: answerSchemaOf(output) } }),
+    ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
     ...options,
   };
   const changed = (await agent.hooks.beforeReply?.(request, info)) ?? request;

@@ -14,13 +14,17 @@ export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolD
   }));
 }
 
-/** The agent's tools by name, and the one that reads back what was cut from long results. */
+/**
+ * The tools that a model may call, by name: those that it was offered in this turn. If that is not
+ * known any more, the agent's own, and the one that reads back what was cut from long results.
+ */
 export function toolsByName(
   agent: Blueprint,
   items: () => readonly Item[],
+  offered: ReadonlySet<string> | undefined,
 ): ReadonlyMap<string, AnyTool> {
   const reader = readOutputTool(items);
-  return agent.tools.has(reader.name)
-    ? agent.tools
-    : new Map([...agent.tools, [reader.name, reader]]);
+  const own = agent.tools;
+  const all = own.has(reader.name) ? own : new Map([...own, [reader.name, reader]]);
+  return offered === undefined ? all : new Map([...all].filter(([name]) => offered.has(name)));
 }

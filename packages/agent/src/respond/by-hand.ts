@@ -12,8 +12,8 @@ import type { ItemWriter } from "../agent.ts";
 import { isLane, openItemLane } from "../loop/lane.ts";
 import type { ItemLane } from "../loop/lane.ts";
 import { Fenced } from "../loop/host.ts";
-import { causeOf } from "./respond.ts";
-import type { Places } from "./respond.ts";
+import { causeOf } from "./places.ts";
+import type { Places } from "./places.ts";
 
 /**
  * One item written by a function: returning commits it, throwing ends it as failed with what came,

@@ -1,27 +1,14 @@
 import { abortedCause, MillraceError } from "@millrace/core";
-import type { Ending, Item, RunId, Transcript, TurnId, Update } from "@millrace/core";
-import type { ActiveRun, ItemWriter } from "../agent.ts";
+import type { Ending, Item, Transcript, TurnId, Update } from "@millrace/core";
+import type { ActiveRun, ItemWriter, Respond } from "../agent.ts";
 import { assemble } from "../context/assemble.ts";
 import type { Epochs, Host } from "../loop/host.ts";
 import { Fenced } from "../loop/host.ts";
 import { writtenItemIdOf } from "../loop/ids.ts";
 import { writeByHand } from "./by-hand.ts";
+import { causeOf, placesOf } from "./places.ts";
+import type { Places, Responding } from "./places.ts";
 import { writeUpdates } from "./updates.ts";
-
-export interface Responding {
-  readonly runId: RunId;
-  readonly turnId: TurnId;
-  readonly signal: AbortSignal;
-}
-
-/** Gives each item that is written its reserved id and a lane that nobody uses. */
-export interface Places {
-  readonly host: Host;
-  readonly epochs: Epochs;
-  readonly at: Responding;
-  readonly take: () => { readonly itemId: Item["id"]; readonly lane: number };
-  readonly done: (lane: number, item: Item) => void;
-}
 
 /**
  * Lets an agent that writes its items by itself answer one turn. After a crash it is asked again with
@@ -60,10 +47,11 @@ export async function respond(host: Host, epochs: Epochs, at: Responding): Promi
       signal,
       write,
     });
-    if (isUpdates(answer)) await write(answer);
-    else await answer;
+    // A stream may have a promise of its own, so it is told by what it yields, not by what it lacks.
+    const updates = isUpdates(answer) ? answer : await answer;
+    if (updates !== undefined) await write(updates);
     await Promise.all(writing);
-    return endingOf(signal, isUpdates(answer) ? written.at(-1) : undefined);
+    return endingOf(signal, updates === undefined ? undefined : written.at(-1));
   } catch (error) {
     await Promise.all(writing);
     if (error instanceof Fenced) throw error;
@@ -73,43 +61,11 @@ export async function respond(host: Host, epochs: Epochs, at: Responding): Promi
   }
 }
 
-/** What ended a piece of the agent's own code. */
-export function causeOf(error: unknown): { readonly code: string; readonly message: string } {
-  const said = error instanceof Error ? error.message : String(error);
-  // Thrown again for an item that was stored with it: it says so already.
-  if (MillraceError.is(error) && error.code === "agent_failed") {
-    return { code: "agent_failed", message: said };
-  }
-  return { code: "agent_failed", message: `the agent's own code threw: ${said}` };
-}
-
 function transcriptBefore({ journal }: Host, turnId: TurnId): Transcript {
   const { items, compactions } = journal.state;
   const own = writtenItemIdOf(turnId, 0).slice(0, -1);
   const earlier = items.toArray().filter((item) => !item.id.startsWith(own));
   return assemble(earlier, { compactions, outputBytes: () => Infinity }).transcript;
-}
-
-function placesOf(host: Host, epochs: Epochs, at: Responding, written: Item[]): Places {
-  const used = new Set<number>();
-  let begun = 0;
-  return {
-    host,
-    epochs,
-    at,
-    take: () => {
-      let lane = 0;
-      while (used.has(lane)) lane += 1;
-      used.add(lane);
-      const itemId = writtenItemIdOf(at.turnId, begun);
-      begun += 1;
-      return { itemId, lane };
-    },
-    done: (lane, item) => {
-      used.delete(lane);
-      written.push(item);
-    },
-  };
 }
 
 type Source = string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>);
@@ -120,7 +76,7 @@ async function writeFrom(places: Places, source: Source): Promise<Item> {
   return await writeUpdates(places, source);
 }
 
-function isUpdates(answer: AsyncIterable<Update> | Promise<void>): answer is AsyncIterable<Update> {
+function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Update> {
   return typeof answer === "object" && Symbol.asyncIterator in answer;
 }
 

@@ -3,8 +3,8 @@ import type { Ending, Item, Reply, Update, Usage } from "@millrace/core";
 import { Fenced } from "../loop/host.ts";
 import { isLane, openItemLane } from "../loop/lane.ts";
 import type { ItemLane } from "../loop/lane.ts";
-import { causeOf } from "./respond.ts";
-import type { Places } from "./respond.ts";
+import { causeOf } from "./places.ts";
+import type { Places } from "./places.ts";
 
 /** How an item ends, with what its writer says of it. */
 type End = Ending & { readonly usage?: Usage | undefined; readonly model?: string | undefined };

@@ -4,6 +4,7 @@ import { fromJsonSchema } from "./json-schema.ts";
 import { answerSchemaOf } from "./schema.ts";
 
 const name = { type: "string" };
+const number = z.string().transform(Number).pipe(z.number());
 
 test("an answer is told as a closed object where its schema strips what it does not know", () => {
   const schema = z.object({ name: z.string(), list: z.array(z.object({ name: z.string() })) });
@@ -28,6 +29,11 @@ test.each([
     { properties: { name: { default: "x" } } },
   ],
   ["a transformation", z.object({ name: z.string().transform(Number) }), { required: ["name"] }],
+  [
+    "a map of transformations",
+    z.object({ name: z.string(), map: z.record(z.string(), number) }),
+    { properties: { map: { additionalProperties: { type: "string" } } } },
+  ],
 ])("an answer with %s is told as it goes in", (_, schema, expected) => {
   const told = answerSchemaOf(schema);
 

@@ -28,6 +28,7 @@ export function createRun(parts: RunParts): Run<never, never> {
   };
   const run: Run<never, unknown> = {
     id: runId,
+    accepted,
     result,
     text: async () => textOrThrow(await result),
     narrate: async function* narrated() {

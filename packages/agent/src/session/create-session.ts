@@ -6,11 +6,13 @@ import type {
   InputId,
   ItemOf,
   Json,
+  JsonObject,
   PeopleFact,
   RunId,
 } from "@millrace/core";
 import { answerInputIdOf, runIdOf } from "../loop/ids.ts";
-import { describeIssues } from "../schema/schema.ts";
+import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
+import type { Limits } from "../loop/limits.ts";
 import type { Schema } from "../schema/schema.ts";
 import { createRun } from "./create-run.ts";
 import { forkAt } from "./fork.ts";
@@ -101,7 +103,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
     makeInputId,
   });
   stopBy(options.signal, run);
-  return run as unknown as Run<Tools, OutputFor<S>>;
+  return run;
 }
 
 type SenderAsk = Parameters<SessionHost["wish"]>[1]["ask"];
@@ -116,12 +118,20 @@ function refusedOpen(error: unknown): Acceptance {
 async function promptOf(
   id: InputId,
   content: Content,
-  { limits }: Pick<RunOptions, "limits">,
+  {
+    limits,
+    output,
+  }: { readonly limits?: Limits | undefined; readonly output?: Schema | undefined },
 ): Promise<PeopleFact> {
   const parts = await partsOf(content);
   const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const options = given.length === 0 ? {} : { options: { limits: Object.fromEntries(given) } };
-  return { type: "input_accepted", inputId: id, input: { kind: "prompt", parts, ...options } };
+  // Whoever takes the run over can't know the schema, but can still tell the model of the shape.
+  const options: JsonObject = {
+    ...(given.length === 0 ? {} : { limits: Object.fromEntries(given) }),
+    ...(output === undefined ? {} : { output: answerSchemaOf(output) }),
+  };
+  const asked = Object.keys(options).length === 0 ? {} : { options };
+  return { type: "input_accepted", inputId: id, input: { kind: "prompt", parts, ...asked } };
 }
 
 function stopBy(signal: AbortSignal | undefined, run: Run<never, never>): void {
@@ -206,7 +216,7 @@ function answerCall(host: SessionHost, called: string, output: unknown): SentInp
     if (checked?.issues !== undefined) {
       return refuse(`the answer has not the tool's shape:\n${describeIssues(checked.issues)}`);
     }
-    const wrong = checkJson(output as Json);
+    const wrong = checkJson(output);
     if (wrong !== undefined) return refuse(`the answer is not plain JSON: ${wrong.code}`);
     const input = { kind: "answer", callId: call, output: output as Json } as const;
     return { type: "input_accepted", inputId: id, input };
@@ -234,7 +244,7 @@ function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | und
     output: undefined,
     makeInputId: () => inputId(host.options.makeId("input")),
   });
-  return created as unknown as Run<Tools>;
+  return created;
 }
 
 function isBegunBy(id: InputId, runId: RunId): boolean {

@@ -1,5 +1,5 @@
 import { inputId, MillraceError, sessionId } from "@millrace/core";
-import type { Fact, PeopleFact, SessionRecord, SessionUid } from "@millrace/core";
+import type { Fact, PeopleFact, SessionRecord } from "@millrace/core";
 import { standingOf } from "../loop/advance.ts";
 import type { SessionHost } from "./host.ts";
 
@@ -16,35 +16,17 @@ export async function forkAt(
   const { facts } = host.journal;
   const n = lastFactOf(facts, itemId);
   const name = sessionId(id ?? makeId("session"));
-  const forked = await store.fork(record.uid, { sessionId: name, n });
   const { queue, run } = standingOf(facts.slice(0, n));
-  const say = (key: string, body: PeopleFact): Promise<unknown> =>
-    sayTo(host, forked.uid, key, body);
-  for (const { inputId: waiting } of queue) {
-    await say(`take_back_${waiting}`, {
-      type: "queue_updated",
-      inputId: waiting,
-      change: "taken_back",
-    });
-  }
+  const said: PeopleFact[] = queue.map(({ inputId: waiting }) => ({
+    type: "queue_updated",
+    inputId: waiting,
+    change: "taken_back",
+  }));
   if (run !== undefined) {
-    const stop = inputId(makeId("input"));
     const input = { kind: "abort", runId: run.runId, reason: "forked" } as const;
-    await say(stop, { type: "input_accepted", inputId: stop, input });
+    said.push({ type: "input_accepted", inputId: inputId(makeId("input")), input });
   }
-  return (await store.find(name)) ?? forked;
-}
-
-async function sayTo(
-  { options }: SessionHost,
-  uid: SessionUid,
-  key: string,
-  body: PeopleFact,
-): Promise<void> {
-  const { store, log } = options;
-  const answer = await store.accept(uid, key, body);
-  if (answer.outcome !== "accepted") return;
-  for (const fact of answer.facts) await log.announce(uid, fact).catch(() => undefined);
+  return await store.fork(record.uid, { sessionId: name, n, said });
 }
 
 /** The facts that belong to an item come right behind it: its settlement, the ends of turn and run. */
@@ -60,7 +42,17 @@ function lastFactOf(facts: readonly Fact[], itemId: string): number {
     "turn_finished",
     "run_finished",
   ];
+  // A crash puts a claim between them, and people speak at any time.
+  const between: readonly Fact["type"][] = [
+    "session_claimed",
+    "input_accepted",
+    "queue_updated",
+    "approval_resolved",
+  ];
   let end = at + 1;
-  while (belongs.includes(facts[end]?.type ?? "opaque")) end += 1;
+  for (const { type, n } of facts.slice(at + 1)) {
+    if (belongs.includes(type)) end = n;
+    else if (!between.includes(type)) break;
+  }
   return end;
 }

@@ -76,6 +76,7 @@ export class SessionHost {
     const { uid, sessionId } = record;
     let host: SessionHost | undefined;
     const onFact = (fact: Fact): void => host?.onFact(fact);
+    await store.hold?.(uid);
     // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
     const tail = await log.tail(uid, { signal: closing.signal });
@@ -226,7 +227,9 @@ export class SessionHost {
   }
 
   #remember(fact: Fact): void {
-    if (fact.type === "run_finished") this.#ended.set(fact.runId, fact);
+    if (fact.type !== "run_finished") return;
+    this.#ended.set(fact.runId, fact);
+    this.#wishes.delete(fact.runId);
   }
 
   /** Puts a question to whoever started the run. */

@@ -37,7 +37,7 @@ async function endedResult(
     case "limited":
       return { outcome: "limited", limit: finished.limit, ...so };
     case "failed":
-      return { outcome: "failed", error: errorOf(finished.cause), ...so };
+      return { outcome: "failed", error: errorOf(finished.cause), cause: finished.cause, ...so };
     case "completed": {
       if (schema === undefined) return { outcome: "completed", output: so.text, ...so };
       const read = await readOutput(schema, so.text);

@@ -1,5 +1,6 @@
 import type {
   AnyTools,
+  Cause,
   EventOf,
   MillraceError,
   NarrationOf,
@@ -7,7 +8,7 @@ import type {
   RunId,
   Usage,
 } from "@millrace/core";
-import type { SentInput } from "./input.ts";
+import type { Acceptance, SentInput } from "./input.ts";
 
 interface Ended {
   /** The text of the last item that the run wrote, whole or not. */
@@ -21,7 +22,12 @@ export type RunResult<Output = string> =
   | (Ended & { readonly outcome: "completed"; readonly output: Output })
   | (Ended & { readonly outcome: "aborted" })
   | (Ended & { readonly outcome: "limited"; readonly limit: string })
-  | (Ended & { readonly outcome: "failed"; readonly error: MillraceError });
+  | (Ended & {
+      readonly outcome: "failed";
+      readonly error: MillraceError;
+      /** The failure's own code and words, such as a vendor's. Left out if the run never began. */
+      readonly cause?: Cause;
+    });
 
 /**
  * From an accepted input until nothing is left to do. It goes on whether or not anyone iterates it;
@@ -31,6 +37,8 @@ export interface Run<Tools extends AnyTools = AnyTools, Output = string> extends
   EventOf<Tools>
 > {
   readonly id: RunId;
+  /** Settles once its prompt is stored, or refused; never rejects. */
+  readonly accepted: Promise<Acceptance>;
   /** Always settles, never rejects. */
   readonly result: Promise<RunResult<Output>>;
   /** The answer. Throws a `MillraceError` when the run ended otherwise. */

@@ -1,5 +1,12 @@
-import { callId, partId, sessionId, sessionUid } from "@millrace/core";
-import { packEpoch, noUsage } from "@millrace/core";
+import {
+  callId,
+  noUsage,
+  packEpoch,
+  parseArguments,
+  partId,
+  sessionId,
+  sessionUid,
+} from "@millrace/core";
 import type {
   Cause,
   Epoch,
@@ -199,7 +206,7 @@ export class Simulation {
       callId: callId(call.callId),
       tool: call.tool,
       raw: call.raw ?? "{}",
-      input: { raw: call.raw ?? "" },
+      ...parseArguments(call.raw ?? "{}"),
     }));
     const cut = stop === "aborted" || stop === "failed" || stop === "truncated";
     const ending = cut ? ({ stop, cause: cause ?? aborted } as const) : ({ stop } as const);

@@ -95,6 +95,7 @@ export function executionOf(
         makeId: countingIds(),
         depth: 0,
         ask: "deny",
+        left: () => false,
         allowance: { exhausted: () => undefined, spend: () => Promise.resolve() },
       },
     },

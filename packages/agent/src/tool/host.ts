@@ -10,6 +10,8 @@ export interface ToolHost {
   readonly depth: number;
   readonly allowance: Allowance;
   readonly ask: AskMode;
+  /** True once the session was closed or taken over: then nothing is stopped, it is only let go. */
+  readonly left: () => boolean;
 }
 
 /** `deny`: there is nobody to ask. `wait`: somebody who watches will answer. */

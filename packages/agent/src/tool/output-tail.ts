@@ -1,3 +1,5 @@
+import { headEnd, tailStart, utf8Length } from "../text-bytes.ts";
+
 /** Text of any length of which the beginning and the end are kept. */
 export interface Tail {
   /** Takes the next text. Gives what of it belongs to the beginning and may be shown at once. */
@@ -36,7 +38,7 @@ export function createTail(headBytes: number, tailBytes: number): Tail {
       hold(text);
       return "";
     }
-    const length = prefixLength(text, room);
+    const length = headEnd(text, room);
     const head = text.slice(0, length);
     const size = utf8Length(head);
     room -= size;
@@ -57,7 +59,7 @@ export function createTail(headBytes: number, tailBytes: number): Tail {
   const end = (): string => {
     const held = pieces.join("");
     if (total <= headBytes + tailBytes) return held;
-    const tail = held.slice(held.length - suffixLength(held, tailBytes));
+    const tail = held.slice(tailStart(held, tailBytes));
     const omitted = total - headSize - utf8Length(tail);
     return `\n… ${omitted} bytes left out …\n${tail}`;
   };
@@ -75,51 +77,6 @@ export function capText(text: string, limitBytes: number): string {
   const tail = createTail(half, Math.max(0, Math.floor(limitBytes) - half));
   const head = tail.push(text);
   return head + tail.end();
-}
-
-/** How many bytes the text takes as UTF-8. */
-function utf8Length(text: string): number {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at += 1) bytes += unitBytes(text.charCodeAt(at));
-  return bytes;
-}
-
-/** A half of a surrogate pair counts two, so that the pair counts four. */
-function unitBytes(code: number): number {
-  if (code < 0x80) return 1;
-  return code < 0x800 || isHalf(code) ? 2 : 3;
-}
-
-function isHalf(code: number): boolean {
-  return (code & 0xf800) === 0xd800;
-}
-
-/** How many units from the beginning fit, without half a character. */
-function prefixLength(text: string, bytes: number): number {
-  let left = bytes;
-  let at = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    const units = isHalf(code) ? 2 : 1;
-    left -= unitBytes(code) * units;
-    if (left < 0) break;
-    at += units;
-  }
-  return Math.min(at, text.length);
-}
-
-/** How many units before the end fit, without half a character. */
-function suffixLength(text: string, bytes: number): number {
-  let left = bytes;
-  let at = text.length;
-  while (at > 0) {
-    const code = text.charCodeAt(at - 1);
-    const units = isHalf(code) ? 2 : 1;
-    left -= unitBytes(code) * units;
-    if (left < 0) break;
-    at -= units;
-  }
-  return text.length - Math.max(at, 0);
 }
 
 /** The same text on its own: engines let a slice hold the whole that it was cut from. */

@@ -68,6 +68,8 @@ export interface Tool<Name extends string = string, In = never, Out = unknown> e
   readonly limits: ToolLimits;
   /** The session that an execution runs as, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
+  /** Stops what an execution that was lost may have left going on. */
+  readonly abandon?: ((effectKey: string, host: ToolHost) => Promise<void>) | undefined;
   readonly run: ((input: In, execution: ToolExecution) => Out | Promise<Out>) | "client";
 }
 

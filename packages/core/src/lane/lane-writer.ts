@@ -75,7 +75,7 @@ export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
     draft: () => writer.draft,
     lane: () => writer.lane(),
     write: (delta) => writer.write(delta),
-    tell: (event) => void writer.take(event, event.type !== "tool_execution_update"),
+    tell: (event) => writer.take(event, event.type !== "tool_execution_update"),
     flush: () => writer.flush(),
     fenced: writer.fenced.signal,
     close: () => writer.close(),

@@ -45,14 +45,17 @@ export interface SessionStore {
    * its hold; others need not have this.
    */
   readonly release?: (uid: SessionUid) => Promise<void>;
+  /** Takes that hold before anything is written. Throws `session_locked` if another process has it. */
+  readonly hold?: (uid: SessionUid) => Promise<void>;
 
   /**
    * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
-   * It has this one's metadata if none is given, and no lane of it is open.
+   * It has this one's metadata if none is given, and no lane of it is open. What is `said` in it is
+   * accepted in the same call, so that nobody opens it without.
    */
   readonly fork: (
     uid: SessionUid,
-    options: CreateOptions & { readonly n: number },
+    options: CreateOptions & { readonly n: number; readonly said?: readonly PeopleFact[] },
   ) => Promise<SessionRecord>;
 }
 

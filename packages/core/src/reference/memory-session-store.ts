@@ -74,11 +74,12 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     open: async (uid, request) => ledgerOf(uid).open(request),
     commit: async (uid, request) => ledgerOf(uid).commit(request),
     append: async (uid, request) => ledgerOf(uid).append(request),
-    fork: async (uid, { n, ...request }) => {
+    fork: async (uid, { n, said = [], ...request }) => {
       const source = rowOf(uid);
       const row = create({ metadata: source.metadata, ...request });
       const { sessionId } = row;
       row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })));
+      row.ledger.say(said);
       return recordOf(row);
     },
   };

@@ -109,6 +109,11 @@ export class SessionLedger {
     return { outcome: "accepted", facts };
   }
 
+  /** What people say in a session that is being made: there is no key to know it again by. */
+  say(said: readonly PeopleFact[]): void {
+    for (const body of said) if (this.#refusal(body) === undefined) this.#add([body]);
+  }
+
   open({ lane, epoch, itemId, intent }: OpenRequest): OpenOutcome {
     const item = this.#items.get(itemId);
     if (item !== undefined) return { outcome: "exists", item };

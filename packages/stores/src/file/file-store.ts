@@ -11,8 +11,7 @@ import type {
   SessionStore,
   SessionUid,
 } from "@millrace/core";
-import { randomId, systemClock } from "@millrace/core/reference";
-import type { SessionLedger } from "@millrace/core/reference";
+import { randomId, SessionLedger, systemClock } from "@millrace/core/reference";
 import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "./fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
@@ -44,6 +43,8 @@ export interface FileStoreOptions {
 
 /** A SessionStore in a folder of files, and what only files can do. */
 export interface FileStore extends SessionStore, AsyncDisposable {
+  /** Takes the session's lock now, and not with the first call that writes. */
+  readonly hold: (uid: SessionUid) => Promise<void>;
   /** Finishes what is being written to a session and gives up its lock. A later call takes it again. */
   readonly release: (uid: SessionUid) => Promise<void>;
   /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
@@ -104,16 +105,21 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
         await (await sessions.findFile(uid))?.remove();
         sessions.forget(uid);
       }),
-    fork: (uid, { n, sessionId, metadata }) =>
+    fork: (uid, { n, sessionId, metadata, said = [] }) =>
       sessions.during(async () => {
+        checkBodies(said);
         const source = await (
           await sessions.fileOf(uid)
         ).view(({ header, ledger }) => ({
           metadata: header.metadata,
           facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })),
         }));
-        return copy({ sessionId, metadata: metadata ?? source.metadata }, "fork", source.facts);
+        const ledger = new SessionLedger({ uid, sessionId, now: clock.now });
+        ledger.load(source.facts);
+        ledger.say(said);
+        return copy({ sessionId, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
       }),
+    hold: (uid) => sessions.during(async () => (await sessions.fileOf(uid)).hold()),
     release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
     verify: (sessionId, wanted) =>
       sessions.during(async () => {

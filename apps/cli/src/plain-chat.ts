@@ -1,0 +1,43 @@
+import { createInterface } from "node:readline";
+import type { Interface } from "node:readline";
+import type { RunEvent } from "@millrace/core";
+import { Chat } from "./chat.ts";
+import type { Interactive } from "./interactive.ts";
+import { showPast } from "./past.ts";
+import { createPlainPaper } from "./screen.ts";
+
+/** A conversation where the output can't be redrawn: into a file or a pipe, or on a dumb terminal. */
+export class PlainChat {
+  readonly chat: Chat;
+  readonly left: Promise<void>;
+  readonly #lines: Interface;
+
+  constructor({ input, output, session, past, clock, greeting, interrupted }: Interactive) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.left = promise;
+    this.chat = new Chat({
+      session,
+      paper: createPlainPaper((text) => void output.write(text)),
+      look: { live: false, color: false },
+      clock,
+      changed: () => undefined,
+      setLine: () => undefined,
+      typed: () => false,
+      leave: resolve,
+    });
+    this.chat.story.note(greeting);
+    showPast(this.chat.story, past, { interrupted });
+    this.chat.refresh();
+    this.#lines = createInterface({ input, terminal: false });
+    this.#lines.on("line", (line) => this.chat.enter(line));
+    this.#lines.once("close", resolve);
+  }
+
+  observe(event: RunEvent): void {
+    this.chat.observe(event);
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}

@@ -1,0 +1,182 @@
+import { callId, itemId, partId, runId } from "@millrace/core";
+import type { Item, Narration, RunEvent } from "@millrace/core";
+import { describe, expect, it } from "vitest";
+import { itemsBefore, showPast } from "./past.ts";
+import { createPlainPaper } from "./screen.ts";
+import { Story } from "./story.ts";
+
+const live = { live: true, color: false };
+const plain = { live: false, color: false };
+
+/** A story on plain paper, and what is on it. */
+function tale(look = plain): { readonly story: Story; readonly text: () => string } {
+  let written = "";
+  const story = new Story(
+    createPlainPaper((text) => (written += text)),
+    look,
+  );
+  return { story, text: () => written };
+}
+
+const says = (text: string, part = "p1"): Narration => ({
+  type: "assistant_text_delta",
+  itemId: itemId("i1"),
+  partId: partId(part),
+  text,
+});
+const thinks = (text: string): Narration =>
+  ({ ...says(text, "p0"), type: "reasoning_delta" }) as Narration;
+const call = { callId: callId("c1"), tool: "shell" };
+const input = { command: "ls" };
+
+function result(status: "ok" | "denied" | "unknown", text: string): Item {
+  const part = { kind: "tool_result", id: partId("r"), ...call, status, text } as const;
+  return { id: itemId("i2"), author: "tool", parts: [part], stop: "end" };
+}
+
+describe("text", () => {
+  it("is written as it comes, and reasoning is told from it", () => {
+    const { story, text } = tale();
+
+    for (const told of [thinks("hm"), thinks("m"), says("Hel"), says("lo.")]) story.tell(told, 0);
+
+    expect(text()).toBe("(reasoning) hmm\nHello.");
+  });
+
+  it("of an attempt that failed is struck by a line, and only if some was shown", () => {
+    const { story, text } = tale();
+    const superseded: Narration = { type: "attempt_superseded", itemId: itemId("i1") };
+
+    story.tell(superseded, 0);
+    expect(text()).toBe("");
+    story.tell(says("Hal"), 0);
+    story.tell(superseded, 0);
+    story.tell(superseded, 0);
+
+    expect(text()).toBe("Hal\n► — attempt failed, trying again —\n");
+  });
+
+  it("that is cut inside a sequence of the terminal is harmless", () => {
+    const { story, text } = tale();
+
+    for (const piece of ["a\u001b", "[2", "Jb ► c"]) story.tell(says(piece), 0);
+
+    expect(text()).toBe("ab ▸ c");
+  });
+});
+
+describe("a tool", () => {
+  it("is one row while it works and one line when it is done", () => {
+    const { story, text } = tale(live);
+
+    story.tell({ type: "tool_call_started", ...call }, 0);
+    expect(story.tools(0)).toEqual(["► shell … being written"]);
+    story.tell({ type: "tool_call_ready", ...call, input }, 0);
+    story.tell({ type: "tool_execution_started", ...call, input }, 1_000);
+    story.tell({ type: "tool_output_delta", ...call, text: "one\ntwo\n" }, 2_000);
+    expect(story.tools(3_500)).toEqual(['► shell {"command":"ls"} … 2.5 s two']);
+    expect(text()).toBe("");
+    story.tell({ type: "item_committed", item: result("ok", "one\ntwo\n") }, 4_000);
+
+    expect(text()).toBe('► shell {"command":"ls"}: ok, 3.0 s\n  one\n  two\n');
+    expect(story.tools(5_000)).toEqual([]);
+  });
+
+  it("is a line for each thing that it does where nothing can be redrawn", () => {
+    const { story, text } = tale();
+
+    story.tell({ type: "tool_execution_started", ...call, input }, 0);
+    story.tell({ type: "tool_execution_update", ...call, message: "half" }, 0);
+    story.tell({ type: "item_committed", item: result("denied", "no") }, 100);
+
+    expect(text()).toBe(
+      '► shell {"command":"ls"} …\n► shell: half\n► shell {"command":"ls"}: denied, 0.1 s\n  no\n',
+    );
+  });
+
+  it("whose end nobody knows is said to be unknown", () => {
+    const { story, text } = tale();
+
+    story.tell({ type: "item_committed", item: result("unknown", "") }, 0);
+
+    expect(text()).toBe("► shell: unknown; it may have run, and nobody knows how it ended\n");
+  });
+
+  it("shows the end of a long output, and how much was before", () => {
+    const { story, text } = tale();
+    const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`).join("\n");
+
+    story.tell({ type: "item_committed", item: result("ok", lines) }, 0);
+
+    expect(text()).toContain("  (14 lines before)\n  line 15\n");
+    expect(text()).not.toContain("line 14\n");
+  });
+});
+
+describe("an end", () => {
+  const cause = { code: "overloaded", message: "too \u001b[31mbusy\u0007" };
+  const run = { runId: runId("r1") };
+
+  it.each<readonly [Narration, string]>([
+    [{ type: "run_finished", ...run, outcome: "aborted" }, "► stopped; what came is kept\n"],
+    [
+      { type: "run_finished", ...run, outcome: "failed", cause },
+      "► failed: overloaded: too busy␇\n",
+    ],
+    [
+      { type: "run_finished", ...run, outcome: "limited", limit: "turns" },
+      "► ended by a limit: turns\n",
+    ],
+    [{ type: "run_finished", ...run, outcome: "completed" }, ""],
+    [
+      { type: "stalled", itemId: itemId("i1"), silentMs: 12_340 },
+      "► nothing has come for 12.3 s\n",
+    ],
+  ])("of %j is said in a line", (told, line) => {
+    const { story, text } = tale();
+
+    story.tell(told, 0);
+
+    expect(text()).toBe(line);
+  });
+});
+
+describe("the past", () => {
+  const said = (author: "user" | "model", id: string, text: string): Item => ({
+    id: itemId(id),
+    author,
+    parts: [{ kind: "text", id: partId("p"), text }],
+    stop: "end",
+  });
+
+  it("shows what was said and done, and where it was stopped and interrupted", () => {
+    const { story, text } = tale();
+    const { id, author, parts } = said("model", "b", "Once upon");
+    const cause = { code: "aborted", message: "stopped" };
+    const cut: Item = { id, author, parts, stop: "aborted", cause };
+
+    showPast(story, [said("user", "a", "tell\nme"), cut, result("ok", "")], { interrupted: true });
+
+    expect(text()).toBe(
+      "► you: tell\n  me\nOnce upon\n► — it was stopped here —\n► shell: ok\n" +
+        "► the run was interrupted here, before it was done; it goes on now\n",
+    );
+  });
+
+  it("is the last items only, and says how many were before", () => {
+    const { story, text } = tale();
+    const items = Array.from({ length: 20 }, (_, at) => said("user", `i${at}`, `item ${at}.`));
+
+    showPast(story, items, { interrupted: false });
+
+    expect(text()).toMatch(/^► \(8 items before\)\n► you: item 8\.\n/);
+  });
+
+  it("does not have what has happened since the session was opened", () => {
+    const items = [said("user", "a", "one"), said("model", "b", "two")];
+    const [, second] = items;
+    const committed = { type: "item_committed", item: second } as unknown as RunEvent; // as far as it is read
+
+    expect(itemsBefore(items, [committed])).toEqual(items.slice(0, 1));
+  });
+});

@@ -1,0 +1,18 @@
+// In a script the question goes to whoever started the run.
+import { createInterface } from "node:readline/promises";
+import { defineAgent, narrateTo } from "@millrace/agent";
+import { call, say, scriptedModel } from "@millrace/core/reference";
+import { payments } from "./payments.ts";
+import { refund } from "./refund.ts";
+
+const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("Done.")]]);
+const agent = defineAgent({ model, tools: [refund], observers: [narrateTo(process.stdout)] });
+
+async function confirm({ tool, input }: { tool: string; input: object }) {
+  using terminal = createInterface(process.stdin, process.stdout);
+  const answer = await terminal.question(`${tool} ${JSON.stringify(input)}: y or n? `);
+  return answer === "y" ? "allow" : "deny";
+}
+
+await agent.run("refund order A1", { ask: (call) => confirm(call) }).result;
+console.log("paid back:", payments.paid());

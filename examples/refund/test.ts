@@ -1,0 +1,21 @@
+// The script with a person who says yes, and with one who says no.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+async function answered(answer: string): Promise<string> {
+  const main = new URL("main.ts", import.meta.url).pathname;
+  const running = promisify(execFile)(process.execPath, ["--conditions=@millrace/source", main], {
+    timeout: 60_000,
+  });
+  running.child.stdin?.end(answer);
+  const { stdout, stderr } = await running;
+  assert.equal(stderr, "");
+  return stdout;
+}
+
+const yes = await answered("y\n");
+assert.match(yes, /► refund: ok\nDone\.\npaid back: \[ 9000 \]\n$/);
+const no = await answered("n\n");
+assert.match(no, /► denied\nDone\.\npaid back: \[\]\n$/);
+console.log("what a person allows is paid back, what a person denies is not");

@@ -1,0 +1,332 @@
+import { noUsage } from "@millrace/core";
+import { describe, expect, it } from "vitest";
+import { allow, Driving } from "../testing/driving.ts";
+
+const tooLong = { code: "context_overflow", message: "too long" };
+const broken = { code: "broken", message: "broken" };
+
+function lastFact(session: Driving): unknown {
+  return session.ledger.facts.at(-1);
+}
+
+describe("an idle session", () => {
+  it("waits while nothing was said", () => {
+    expect(new Driving().next()).toStrictEqual({ do: "wait" });
+  });
+
+  it.each(["prompt", "steer", "follow_up"] as const)("begins a run for a %s", (kind) => {
+    const session = new Driving();
+    session.send(kind);
+
+    expect(session.next()).toStrictEqual({
+      do: "begin_turn",
+      runId: "run_1",
+      turnId: "turn_1_1",
+      startsRun: true,
+      takes: ["input_1"],
+    });
+  });
+
+  it("takes the first prompt, and all that was said to steer", () => {
+    const session = new Driving();
+    session.send("prompt");
+    session.send("prompt");
+    session.send("follow_up");
+    session.send("steer");
+
+    expect(session.next()).toMatchObject({ takes: ["input_1", "input_4"] });
+  });
+
+  it("begins nothing for what was left when a run was stopped", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.send("steer");
+    session.send("follow_up");
+    session.abort();
+    session.settle();
+    session.endReply({ stop: "aborted" });
+    session.settle();
+
+    expect(session.next()).toStrictEqual({ do: "wait" });
+    session.send("prompt");
+    expect(session.next()).toMatchObject({ takes: ["input_2", "input_5"] });
+  });
+});
+
+describe("the stop reason of a reply", () => {
+  it.each([
+    [{ stop: "end" }, { outcome: "completed" }],
+    [{ stop: "length" }, { outcome: "limited", limit: "length" }],
+    [{ stop: "filtered" }, { outcome: "failed", cause: { code: "filtered" } }],
+    [{ stop: "aborted" }, { outcome: "aborted" }],
+    [
+      { stop: "truncated", cause: broken },
+      { outcome: "failed", cause: broken },
+    ],
+    [
+      { stop: "failed", cause: broken },
+      { outcome: "failed", cause: broken },
+    ],
+  ] as const)("%j ends the run as %j", (reply, outcome) => {
+    const session = new Driving();
+    session.answerWith(reply);
+
+    expect(lastFact(session)).toMatchObject({ type: "run_finished", ...outcome });
+  });
+
+  it.each(["tools", "paused"] as const)("%s makes another request follow", (stop) => {
+    const session = new Driving();
+
+    expect(session.answerWith({ stop })).toStrictEqual(["finish_turn", "begin_turn", "reply"]);
+  });
+});
+
+describe("what is said while a run is on", () => {
+  it("is taken up before the next request if it steers, and never between a call and its result", () => {
+    const session = new Driving();
+    session.asked(["pay"]);
+    session.settle();
+    session.send("steer");
+    expect(session.settle()).toStrictEqual([]);
+    session.endCall(session.call(1).itemId, "ok");
+    session.perform(session.next());
+
+    expect(session.next()).toMatchObject({
+      do: "begin_turn",
+      startsRun: false,
+      takes: ["input_2"],
+    });
+  });
+
+  it("makes the run go on after its natural end, steers first", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.send("follow_up");
+    session.send("steer");
+    session.endReply({ stop: "end" });
+    session.perform(session.next());
+
+    expect(session.next()).toMatchObject({ do: "begin_turn", takes: ["input_3"] });
+    session.settle();
+    session.endReply({ stop: "end" });
+    session.perform(session.next());
+    expect(session.next()).toMatchObject({ do: "begin_turn", takes: ["input_2"] });
+  });
+
+  it("waits for the next run if it is a prompt", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.send();
+    session.endReply({ stop: "end" });
+
+    expect(session.settle()).toStrictEqual(["finish_turn", "finish_run", "begin_turn", "reply"]);
+    expect(session.run().runId).toBe("run_2");
+  });
+});
+
+describe("a stop", () => {
+  it("interrupts what is under way, waits for it, and ends the run with every call answered", () => {
+    const session = new Driving();
+    session.asked(["pay", "look"]);
+    session.settle();
+    session.abort();
+
+    expect(session.next()).toStrictEqual({ do: "interrupt" });
+    session.perform(session.next());
+    expect(session.next()).toStrictEqual({ do: "wait" });
+    session.endCall(session.call(1).itemId, "ok");
+    expect(session.next()).toStrictEqual({ do: "wait" });
+    session.endCall(session.call(2).itemId, "aborted");
+    expect(session.settle()).toStrictEqual(["finish_turn", "finish_run"]);
+    expect(lastFact(session)).toMatchObject({ outcome: "aborted" });
+  });
+
+  it("before the model was asked leaves an item that says so", () => {
+    const session = new Driving();
+    session.send();
+    session.perform(session.next());
+    session.abort();
+
+    expect(session.settle()).toStrictEqual(["abandon_reply", "finish_turn", "finish_run"]);
+  });
+
+  it("between turns ends the run at once", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.endReply({ stop: "tools" });
+    session.perform(session.next());
+    session.abort();
+
+    expect(session.settle()).toStrictEqual(["finish_run"]);
+  });
+
+  it("answers calls that nobody has assessed yet, and does not wait for that", () => {
+    const session = new Driving();
+    session.answerWith({ stop: "tools", calls: [{ callId: "c1", tool: "pay" }] });
+    session.abort();
+
+    expect(session.assessing).toBeDefined();
+    expect(session.settle()).toStrictEqual(["settle", "finish_turn", "finish_run"]);
+  });
+
+  it("said twice is said once", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.abort();
+    session.abort();
+    session.settle();
+    session.endReply({ stop: "aborted" });
+
+    expect(session.settle()).toStrictEqual(["finish_turn", "finish_run"]);
+  });
+
+  it("of another run, or of none, changes nothing", () => {
+    const session = new Driving();
+    session.abort();
+    session.send();
+    session.settle();
+    session.input({ kind: "abort", runId: "run_other" as never });
+
+    expect(session.next()).toStrictEqual({ do: "wait" });
+  });
+});
+
+describe("a context that is too long", () => {
+  const overflowing = (): Driving => {
+    const session = new Driving();
+    session.answerWith({ stop: "end" });
+    session.send();
+    session.settle();
+    session.endReply({ stop: "failed", cause: tooLong });
+    session.settle();
+    return session;
+  };
+
+  it("is compacted, and then the model is asked again", () => {
+    const session = overflowing();
+
+    expect(session.compaction).toBeDefined();
+    session.endCompaction(true);
+    expect(session.settle()).toStrictEqual(["begin_turn", "reply"]);
+    session.endReply({ stop: "end" });
+    session.settle();
+    expect(lastFact(session)).toMatchObject({ outcome: "completed" });
+  });
+
+  it("fails with its cause if there is nothing to compact", () => {
+    const session = overflowing();
+    session.endCompaction(false);
+    session.settle();
+
+    expect(lastFact(session)).toMatchObject({ outcome: "failed", cause: tooLong });
+  });
+
+  it("fails with its cause if it is too long even then", () => {
+    const session = overflowing();
+    session.endCompaction(true);
+    session.settle();
+    session.endReply({ stop: "failed", cause: tooLong });
+    session.settle();
+
+    expect(lastFact(session)).toMatchObject({ outcome: "failed", cause: tooLong });
+  });
+
+  it.each([
+    [100, "begin_turn"],
+    [101, "compact"],
+  ])("by its tokens, with %i of 100, leads to %s", (tokens, next) => {
+    const session = new Driving({ compactAbove: 100 });
+    session.send();
+    session.settle();
+    session.endReply({ stop: "tools", usage: { ...noUsage, inputTokens: tokens } });
+    session.perform(session.next());
+
+    expect(session.next().do).toBe(next);
+  });
+
+  it("goes on with a compaction that a crash has cut", () => {
+    const session = overflowing();
+    session.claim();
+
+    expect(session.next()).toMatchObject({ do: "compact", starts: false });
+  });
+
+  it("is compacted eight times in a run, and no more", () => {
+    const session = new Driving({ compactAbove: 100 });
+    let compactions = 0;
+    for (let turn = 0; turn < 12; turn += 1) {
+      const usage = { ...noUsage, inputTokens: 200 };
+      session.answerWith({ stop: "tools", usage });
+      if (session.compaction === undefined) continue;
+      compactions += 1;
+      session.endCompaction(true);
+    }
+
+    expect(compactions).toBe(8);
+  });
+});
+
+describe("an answer that has not its shape", () => {
+  it("is mended twice by the model, and then the run fails", () => {
+    const session = new Driving();
+    const invalid = { state: "invalid", message: "no number" } as const;
+    session.send();
+    for (const expected of ["correct", "correct", "finish_run"]) {
+      session.settle();
+      session.endReply({ stop: "end" });
+      session.perform(session.next());
+      session.output = { state: "unchecked" };
+      expect(session.next()).toStrictEqual({ do: "check_output" });
+      session.output = invalid;
+      expect(session.next().do).toBe(expected);
+      session.perform(session.next());
+    }
+
+    expect(lastFact(session)).toMatchObject({
+      outcome: "failed",
+      cause: { code: "invalid_output", message: "no number" },
+    });
+  });
+});
+
+describe("an agent that answers by itself", () => {
+  it("is asked, and its turn is the run", () => {
+    const session = new Driving({ custom: true });
+    session.send();
+
+    expect(session.settle()).toStrictEqual(["begin_turn", "respond"]);
+    session.endReply({ stop: "end" });
+    expect(session.settle()).toStrictEqual(["finish_run"]);
+  });
+
+  it("that is stopped leaves no reply that it never wrote", () => {
+    const session = new Driving({ custom: true });
+    session.send();
+    session.perform(session.next());
+    session.abort();
+
+    expect(session.settle()).toStrictEqual(["finish_turn", "finish_run"]);
+  });
+});
+
+describe("calls of several turns", () => {
+  it("may have the same ids", () => {
+    const session = new Driving();
+    session.asked(["pay"]);
+    session.settle();
+    session.endCall(session.call(1).itemId, "ok");
+    session.answerWith({ stop: "tools", calls: [{ callId: "c1", tool: "pay", raw: "{}" }] });
+    session.endAssessing(allow);
+
+    expect(session.settle()).toStrictEqual(["execute"]);
+    expect(session.executed.map(({ itemId }) => itemId)).toStrictEqual([
+      "item_1_1_1",
+      "item_1_2_1",
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+import { inputId, partId } from "@millrace/core";
+import type { Input, JsonObject } from "@millrace/core";
+import type { Action } from "../loop/action.ts";
+import { decide } from "../loop/decide.ts";
+import type { CallStanding, LoopSettings, ToolSettings, Verdict } from "../loop/state.ts";
+import { Simulation } from "./simulate.ts";
+import type { SimulatedReply } from "./simulate.ts";
+
+/** A tool that changes the world, may run beside others, and may not poll. */
+export const plainTool: ToolSettings = { effect: "effectful", alone: false, repeats: undefined };
+
+export const plainSettings: LoopSettings = {
+  custom: false,
+  limits: {},
+  tools: { pay: plainTool, look: { ...plainTool, effect: "pure" } },
+  parallel: 8,
+  compactAbove: undefined,
+  approvalSeconds: undefined,
+};
+
+/** A session that is driven step by step, with everything that happens said by the test. */
+export class Driving extends Simulation {
+  #inputs = 0;
+
+  constructor(settings: Partial<LoopSettings> = {}) {
+    super({ ...plainSettings, ...settings });
+  }
+
+  /** What is decided now, without doing it. */
+  next(): Action {
+    return decide(this.state());
+  }
+
+  /** Does what is decided until there is nothing to do but wait. Gives what was done, in order. */
+  settle(): readonly Action["do"][] {
+    const done: Action["do"][] = [];
+    for (let action = this.next(); action.do !== "wait"; action = this.next()) {
+      done.push(action.do);
+      this.perform(action);
+      if (done.length > 100) throw new Error(`goes on and on: ${done.slice(-5).join()}`);
+    }
+    return done;
+  }
+
+  send(kind: "prompt" | "steer" | "follow_up" = "prompt", limits?: JsonObject): string {
+    const parts = [{ kind: "text", id: partId("p1"), text: "go" }] as const;
+    return this.input({ kind, parts, ...(limits === undefined ? {} : { options: { limits } }) });
+  }
+
+  abort(): string {
+    return this.input({ kind: "abort" });
+  }
+
+  input(input: Input): string {
+    this.#inputs += 1;
+    const id = inputId(`input_${this.#inputs}`);
+    if (!this.say(id, { type: "input_accepted", inputId: id, input })) throw new Error("refused");
+    return id;
+  }
+
+  /** Begins a run if none is on, and ends the reply that is asked for. */
+  answerWith(reply: SimulatedReply): readonly Action["do"][] {
+    if (this.standing.run === undefined) this.send();
+    this.settle();
+    this.endReply(reply);
+    return this.settle();
+  }
+
+  /** Begins a run, up to calls of these tools that were found so. */
+  asked(tools: readonly string[], judge: (call: CallStanding) => Verdict = allow): void {
+    const calls = tools.map((tool, at) => ({ callId: `c${at + 1}`, tool, raw: `{"n":${at}}` }));
+    this.answerWith({ stop: "tools", calls });
+    this.endAssessing(judge);
+  }
+
+  call(number: number): CallStanding {
+    const call = this.turn().reply?.calls[number - 1];
+    if (call === undefined) throw new Error(`there is no call ${number}`);
+    return call;
+  }
+
+  decideOn(number: number, decision: "allow" | "deny", reason?: string): boolean {
+    const { approval, callId } = this.call(number);
+    if (approval === undefined) throw new Error("nothing was asked");
+    const { approvalId } = approval;
+    const body = { type: "approval_resolved", approvalId, callId, decision } as const;
+    const key = `answer_${this.ledger.facts.length}`;
+    return this.say(key, reason === undefined ? body : { ...body, reason });
+  }
+}
+
+export function allow({ itemId }: CallStanding): Verdict {
+  return { decision: "allow", hash: itemId };
+}
+
+export function ask({ itemId }: CallStanding): Verdict {
+  return { decision: "ask", hash: itemId };
+}

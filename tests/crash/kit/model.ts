@@ -1,0 +1,107 @@
+import { abortedCause, createModelStream } from "@millrace/core";
+import type { Ending, Model, ModelRequest, ReplyWriter, Usage } from "@millrace/core";
+import { fail, scriptedModel } from "@millrace/core/reference";
+import type { ScriptedPart } from "@millrace/core/reference";
+import type { Boundaries } from "./boundaries.ts";
+import type { Gates } from "./gates.ts";
+import type { Tally } from "./tally.ts";
+
+/**
+ * What a model says, by what it is asked last: the user's text, or the call whose result came last.
+ * So a turn that is asked again after a crash gets the same reply, whatever the process remembers.
+ * `summary` is said to who asks for one, `correction` to who finds an answer misshapen.
+ */
+export type Replies = Readonly<Record<string, Answer>>;
+
+/** A function is told how often the vendor was asked this before: vendors do remember. */
+type Answer =
+  | readonly ReplyPart[]
+  | ((asked: number, request: ModelRequest) => readonly ReplyPart[]);
+
+/** A part of a scripted reply, or a wait at a gate after so many deltas. */
+type ReplyPart = ScriptedPart | Wait;
+
+interface Wait {
+  readonly gate: string;
+  readonly after: number;
+}
+
+export function wait(gate: string, after: number): Wait {
+  return { gate, after };
+}
+
+export interface ModelPorts {
+  readonly boundaries: Boundaries;
+  readonly gates: Gates;
+  readonly requests: Tally;
+}
+
+/** Deltas after which a process may end, for each reply. */
+const deltasWatched = 6;
+
+/** A model that answers by its table, with boundaries before, within and after each reply. */
+export function tableModel(replies: Replies, ports: ModelPorts): Model {
+  const id = "table/model";
+  return {
+    id,
+    stream: (request) =>
+      createModelStream({
+        model: id,
+        signal: request.signal,
+        produce: (writer) => produce(replies, ports, request, writer),
+      }),
+  };
+}
+
+async function produce(
+  replies: Replies,
+  { boundaries, gates, requests }: ModelPorts,
+  request: ModelRequest,
+  writer: ReplyWriter,
+): Promise<Ending & { readonly usage?: Usage | undefined }> {
+  const key = keyOf(request);
+  const asked = requests.lines().filter((line) => line === key).length;
+  requests.add(key);
+  boundaries.cross("before the model");
+  const parts = partsFor(replies, key, asked, request);
+  const waits = parts.filter((part) => "gate" in part);
+  const script = parts.filter((part): part is ScriptedPart => !("gate" in part));
+  const { signal } = writer;
+  const inner = scriptedModel([script], { chunk: [8] }).stream({ ...request, signal });
+  let count = 0;
+  for await (const delta of inner) {
+    for (const { gate } of waits.filter(({ after }) => after === count))
+      await gates.pass(gate, signal);
+    if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+    writer.emit(delta);
+    count += 1;
+    if (count <= deltasWatched) boundaries.cross("within a reply");
+  }
+  for (const { gate } of waits.filter(({ after }) => after >= count))
+    await gates.pass(gate, signal);
+  if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+  const { parts: _, model: __, ...ending } = await inner.result;
+  boundaries.cross("before the model's result");
+  return ending;
+}
+
+/** What the model is asked last. */
+export function keyOf({ transcript }: Pick<ModelRequest, "transcript">): string {
+  if (transcript[0]?.id === "record") return "summary";
+  const part = transcript.at(-1)?.parts.at(-1);
+  if (part?.kind === "tool_result") return part.callId;
+  const text = part?.kind === "text" ? part.text : "";
+  return text.startsWith("Your answer has not the shape") ? "correction" : text;
+}
+
+/** The reply to a request, by the table. */
+export function partsFor(
+  replies: Replies,
+  key: string,
+  asked: number,
+  request: ModelRequest,
+): readonly ReplyPart[] {
+  const answer = replies[key];
+  if (answer === undefined) return [fail("no_reply", `the table has no reply to ${key}`)];
+  return typeof answer === "function" ? answer(asked, request) : answer;
+}

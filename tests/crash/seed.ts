@@ -1,0 +1,29 @@
+/** Numbers that look random and are the same each time, by mulberry32. Each is in [0, 1). */
+export function numbersFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * So many of the places, each once, at which a process is killed. The sorts of boundaries are all as
+ * likely, however many there are of each: effects are few and matter most.
+ */
+export function choosePlaces(
+  boundaries: readonly string[],
+  count: number,
+  random: () => number,
+): readonly number[] {
+  const frequency = new Map<string, number>();
+  for (const sort of boundaries) frequency.set(sort, (frequency.get(sort) ?? 0) + 1);
+  // A weighted sample: of the numbers u^(1/weight) the highest, with one over the frequency as weight.
+  return boundaries
+    .map((sort, index) => ({ place: index + 1, key: random() ** (frequency.get(sort) ?? 1) }))
+    .toSorted((one, other) => other.key - one.key)
+    .slice(0, count)
+    .map(({ place }) => place);
+}
