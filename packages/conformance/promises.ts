@@ -22,6 +22,11 @@ const chunkingLaws = "packages/providers/src/chunking.property.test.ts";
 const truncationLaws = "packages/providers/src/truncation.property.test.ts";
 const equalityLaws = "packages/providers/src/equality.property.test.ts";
 const requestLaws = "packages/providers/src/request.property.test.ts";
+const hostileModel = "tests/sessions/hostile-model.test.ts";
+const crash = "tests/crash/crash.test.ts";
+const fileStore = "packages/stores/src/file/conformance.test.ts";
+const fileDamage = "packages/stores/src/file/damage.test.ts";
+const fileProcesses = "packages/stores/src/file/processes.test.ts";
 const transport = "packages/providers/src/transport/transport.test.ts";
 /** The cases that drive a store and a log together. */
 const together = "memorySessionStore and memoryEventLog";
@@ -39,27 +44,33 @@ export const promises: readonly PromiseEntry[] = [
     id: "P2",
     promise: "Screen, log, file and database always agree.",
     holds:
-      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot or sent over the wire. Not yet: file, Redis, PostgreSQL, browser.",
+      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. Not yet: Redis, PostgreSQL, browser.",
     tests: [
       { file: foldLaws },
       { file: applyLaws },
       { file: wireLaws },
       { file: memory, name: together },
+      { file: fileStore },
     ],
   },
   {
     id: "P3",
     promise: '"Finished" means the provider said so.',
     holds:
-      "For the four protocols: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come. Not yet: the loop's own record of a turn.",
+      "For the four protocols: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come.",
     tests: [{ file: truncationLaws }],
   },
   {
     id: "P4",
     promise: "A tool never runs on half a request.",
     holds:
-      "The half about arguments: a call has an input only if its text is one whole JSON object within the limits, and is never repaired, also when it comes from a vendor's bytes. Not yet: the loop that runs tools.",
-    tests: [{ file: argumentLaws }, { file: equalityLaws }, { file: truncationLaws }],
+      "A call runs only if its reply ended by asking for tools, its arguments are one sound JSON object that the tool's schema accepts, the tool was offered, and policy and person allow it. Nothing is repaired.",
+    tests: [
+      { file: argumentLaws },
+      { file: hostileModel },
+      { file: "packages/agent/src/tool/assess.test.ts" },
+      { file: "packages/agent/src/loop/decide.property.test.ts" },
+    ],
   },
   {
     id: "P5",
@@ -85,11 +96,64 @@ export const promises: readonly PromiseEntry[] = [
     tests: [{ file: equalityLaws }],
   },
   {
-    id: "P10",
-    promise: 'A session can always be continued; it can never be "bricked".',
+    id: "P7",
+    promise: "A committed part is never lost and never changed.",
     holds:
-      "The function: every transcript, however damaged, is repaired to a legal one in which each call has one answer, and becomes a request that passes a strict validator of each of four vendors. Not yet: the loop that uses it.",
-    tests: [{ file: transcriptLaws }, { file: requestLaws }],
+      "In a session file: lines are only appended, each sealed over the one before; a torn end is cut off and kept aside, a broken middle is refused, and verify finds every edit, gap and reorder up to an anchor. Not yet: PostgreSQL.",
+    tests: [
+      { file: fileDamage },
+      { file: "packages/stores/src/file/torn.test.ts" },
+      { file: crash },
+    ],
+  },
+  {
+    id: "P8",
+    promise: "If we accepted your input, we have it, once.",
+    holds:
+      "In memory and in session files: one input for each key, also when it is sent again after a crash. Not yet: over HTTP.",
+    tests: [{ file: memory }, { file: fileStore }, { file: crash }],
+  },
+  {
+    id: "P9",
+    promise: "A turn is in the record whole or not at all.",
+    holds:
+      "In one process with session files: an item and its settlement are one line. Killed at every effect boundary, the record is a prefix of a legal session.",
+    tests: [{ file: crash }],
+  },
+  {
+    id: "P10",
+    promise: "A session can always be continued.",
+    holds:
+      "After any sequence of turns, stops, crashes, denials, time-outs, compactions, forks and changes of vendor, the next request passes a strict validator of each of four vendors.",
+    tests: [
+      { file: "tests/sessions/p10.test.ts" },
+      { file: transcriptLaws },
+      { file: requestLaws },
+    ],
+  },
+  {
+    id: "P11",
+    promise: "A tool call runs at most once, unless you declared it safe to repeat.",
+    holds:
+      "In one process with session files, counted outside the process that is killed. An outcome that was lost is shown as unknown. Not what a system does that ignores the effect key.",
+    tests: [{ file: crash }],
+  },
+  {
+    id: "P12",
+    promise: "Never two drivers on one run.",
+    holds:
+      "In memory and in session files: by lock and by fence; what a driver does that was superseded is refused. Not yet: PostgreSQL.",
+    tests: [
+      { file: memory },
+      { file: "packages/stores/src/file/lock.test.ts" },
+      { file: fileProcesses },
+    ],
+  },
+  {
+    id: "P14",
+    promise: "Every effect leaves a trace before it happens.",
+    holds: "Every effect that the crash suite counts outside has an earlier intent in the record.",
+    tests: [{ file: crash }],
   },
   {
     id: "P16",
@@ -122,6 +186,37 @@ export const promises: readonly PromiseEntry[] = [
       { file: deliveryLaws, name: "answered with a snapshot" },
       { file: memory, name: "keeps little" },
       { file: memory, name: "snapshot" },
+    ],
+  },
+  {
+    id: "P23",
+    promise: "Stop means stop.",
+    holds:
+      "No request and no tool begins after a stop, what came is kept, and no process of a tool survives: children that fork, leave their session, ignore signals and hold pipes are ended. On Linux; a process that also clears its environment needs the PID namespace.",
+    tests: [
+      { file: "packages/agent/src/process/process-stops.test.ts" },
+      { file: "tests/sessions/abort.test.ts" },
+    ],
+  },
+  {
+    id: "P24",
+    promise: "It cannot run away.",
+    holds:
+      "Every run ends within its turns, time, tokens, cost and repeated calls, asked before each spend; sub-agents spend their parent's. At most one request more than the budget, since its price is known only afterwards.",
+    tests: [
+      { file: "tests/sessions/budgets.test.ts" },
+      { file: "packages/agent/src/loop/limits.test.ts" },
+    ],
+  },
+  {
+    id: "P25",
+    promise: "What you approved is exactly what runs.",
+    holds:
+      "An approval is bound to the hash of session, run, call, tool, its description and schema, and input; used once, by the first answer that is stored.",
+    tests: [
+      { file: "packages/agent/src/tool/hash.property.test.ts" },
+      { file: "tests/sessions/approvals.test.ts" },
+      { file: "apps/cli/src/question.property.test.ts" },
     ],
   },
 ];
