@@ -24,7 +24,7 @@ export default defineConfig({
             "apps/*/src/**/*.test.ts",
             "examples/*/*.test.ts",
             "tests/**/*.test.ts",
-            "scripts/*.test.ts",
+            "scripts/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, timed],
           sequence: { groupOrder: 0 },

@@ -100,7 +100,7 @@ function sessionOf(evidence: Evidence, step: UserStep): SessionEvidence {
 }
 
 /** The session that the script is about. */
-export function mainOf({ sessions }: Evidence): SessionEvidence {
+function mainOf({ sessions }: Evidence): SessionEvidence {
   const session = sessions.find(({ sessionId }) => sessionId === mainSession);
   must(session !== undefined, "there is no session");
   return session;

@@ -86,7 +86,7 @@ async function produce(
 }
 
 /** What the model is asked last. */
-export function keyOf({ transcript }: Pick<ModelRequest, "transcript">): string {
+function keyOf({ transcript }: Pick<ModelRequest, "transcript">): string {
   if (transcript[0]?.id === "record") return "summary";
   const part = transcript.at(-1)?.parts.at(-1);
   if (part?.kind === "tool_result") return part.callId;
@@ -95,7 +95,7 @@ export function keyOf({ transcript }: Pick<ModelRequest, "transcript">): string 
 }
 
 /** The reply to a request, by the table. */
-export function partsFor(
+function partsFor(
   replies: Replies,
   key: string,
   asked: number,

@@ -130,7 +130,7 @@ function resolve(call: CallStanding, fact: FactOf<"approval_resolved">): CallSta
   const { approval } = call;
   // Answered once: a second answer is a fact too, and changes nothing.
   if (approval?.approvalId !== fact.approvalId || approval.answer !== undefined) return call;
-  const answer = { decision: fact.decision, reason: fact.reason };
+  const answer = { decision: fact.decision, reason: fact.reason, at: fact.time };
   return { ...call, approval: { ...approval, answer } };
 }
 

@@ -207,6 +207,20 @@ describe("a question", () => {
     expect(answersOf(session.next())).toStrictEqual(["1 denied"]);
   });
 
+  it.each([
+    [59_999, "execute"],
+    [60_000, "settle"],
+  ])("that is answered with yes after %i of 60,000 ms leads to %s", (ms, next) => {
+    const session = new Driving({ approvalSeconds: 60 });
+    session.asked(["pay"], ask);
+    session.settle();
+    // Nobody drives the session meanwhile, so nobody has seen that the time is over.
+    session.now += ms;
+    session.decideOn(1, "allow");
+
+    expect(session.next().do).toBe(next);
+  });
+
   it("that was answered in time does not expire afterwards", () => {
     const session = new Driving({ approvalSeconds: 60 });
     session.asked(["pay"], ask);

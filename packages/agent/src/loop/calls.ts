@@ -108,8 +108,9 @@ function isExpired(
   { askedAt, answer }: NonNullable<CallStanding["approval"]>,
 ): boolean {
   const { approvalSeconds } = settings;
-  if (answer !== undefined || approvalSeconds === undefined) return false;
-  return now >= askedAt + approvalSeconds * 1_000;
+  if (approvalSeconds === undefined) return false;
+  // An answer may be stored while nobody drives the session: it must have come in time all the same.
+  return (answer?.at ?? now) >= askedAt + approvalSeconds * 1_000;
 }
 
 /** Asked about exactly this. A question about something else is void, however it was answered. */

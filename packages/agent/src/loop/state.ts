@@ -112,7 +112,11 @@ export interface ApprovalStanding {
   readonly hash: string;
   readonly askedAt: number;
   readonly answer:
-    | { readonly decision: "allow" | "deny"; readonly reason: string | undefined }
+    | {
+        readonly decision: "allow" | "deny";
+        readonly reason: string | undefined;
+        readonly at: number;
+      }
     | undefined;
 }
 

@@ -10,13 +10,14 @@ import { standingOf } from "../loop/advance.ts";
 import { decide } from "../loop/decide.ts";
 import type { CallStanding, LoopState } from "../loop/state.ts";
 
-/** Actions between two things that happen. A turn of four calls takes a handful. */
-const mostActions = 40;
+/** Actions between two things that happen: a turn of four calls takes a handful, and so does each input. */
+const mostActions = 20;
+const mostForInput = 6;
 /** Things that may happen until a run that is left to itself has ended. */
 const mostEvents = 600;
 
 /** A state, and what was decided in it. */
-export interface Decision {
+interface Decision {
   readonly state: LoopState;
   readonly action: string;
 }
@@ -28,8 +29,9 @@ export function live(seed: number): readonly Decision[] {
   const { session } = world;
   const decisions: Decision[] = [];
   const settle = (): void => {
+    const most = mostActions + mostForInput * session.standing.queue.length;
     for (let count = 0; ; count += 1) {
-      if (count > mostActions) throw new Error("goes on and on without anything happening");
+      if (count > most) throw new Error("goes on and on without anything happening");
       const state = session.state();
       const action = decide(state);
       decisions.push({ state, action: JSON.stringify(action) });
@@ -59,7 +61,7 @@ export function live(seed: number): readonly Decision[] {
 }
 
 /** What no decision may be, whatever has happened. */
-export function checkLaws(state: LoopState, action: Action): void {
+function checkLaws(state: LoopState, action: Action): void {
   const { run } = state.standing;
   const { doing } = state;
   switch (action.do) {
@@ -157,6 +159,8 @@ function checkExecution({ standing, doing, settings }: LoopState, call: CallStan
   if (verdict?.decision === "ask") {
     law(call.approval?.hash === verdict.hash, "runs something else than was asked about");
     law(call.approval?.answer?.decision === "allow", "runs what nobody has allowed");
+    const late = (call.approval?.answer?.at ?? 0) - (call.approval?.askedAt ?? 0);
+    law(late < (settings.approvalSeconds ?? Infinity) * 1_000, "runs what was allowed too late");
   }
   law(!call.settled, "runs a call that has its answer");
   law(!doing.calls.has(call.itemId), "runs a call that runs");

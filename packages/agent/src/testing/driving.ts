@@ -9,7 +9,7 @@ import type { SimulatedReply } from "./simulate.ts";
 /** A tool that changes the world, may run beside others, and may not poll. */
 export const plainTool: ToolSettings = { effect: "effectful", alone: false, repeats: undefined };
 
-export const plainSettings: LoopSettings = {
+const plainSettings: LoopSettings = {
   custom: false,
   limits: {},
   tools: { pay: plainTool, look: { ...plainTool, effect: "pure" } },

@@ -35,6 +35,7 @@ import type {
   Verdict,
 } from "../loop/state.ts";
 import { fixed, freeze } from "./fixed.ts";
+import { aborted, result, text } from "./simulated-parts.ts";
 
 /** What a reply comes to. */
 export interface SimulatedReply {
@@ -397,15 +398,3 @@ export class Simulation {
 
 type Commit = Parameters<SessionLedger["commit"]>[0];
 type CommitArguments = [fact: Commit["fact"], settlement: NonNullable<Commit["settlement"]>];
-
-function text(said: string): Part {
-  return { kind: "text", id: partId("p1"), text: said };
-}
-
-function result(call: CallStanding, status: "ok" | "failed" | "aborted" | "denied" | "unknown") {
-  const { tool } = call;
-  const head = { kind: "tool_result", id: partId("p1"), callId: call.callId, tool } as const;
-  return { ...head, status, text: "done" };
-}
-
-const aborted: Cause = { code: "aborted", message: "stopped" };

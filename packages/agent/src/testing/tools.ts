@@ -21,7 +21,7 @@ import type { RunToolOptions, ToolOutcome } from "../tool/run-tool.ts";
 import { defineTool } from "../tool/tool.ts";
 import type { AnyTool, SessionInfo, ToolExecution } from "../tool/tool.ts";
 
-export const session: SessionInfo = {
+const session: SessionInfo = {
   id: sessionId("s"),
   tenant: "t",
   user: "u",

@@ -293,7 +293,7 @@ const chunks: readonly string[] = [
 ];
 
 /** One legal delta for this draft, chosen by a number. */
-export function legalDelta(draft: Draft, number: number): Delta {
+function legalDelta(draft: Draft, number: number): Delta {
   const open = draft.parts.filter((part) => part.state === "open");
   const target = open[(number >> 4) % Math.max(1, open.length)];
   const id = target?.id ?? partId(`p${draft.parts.length}`);

@@ -1,0 +1,15 @@
+import { partId } from "@millrace/core";
+import type { Cause, Part, ResultStatus, ToolResultPart } from "@millrace/core";
+import type { CallStanding } from "../loop/state.ts";
+
+/** What cuts a simulated reply short, if nothing else is said. */
+export const aborted: Cause = { code: "aborted", message: "stopped" };
+
+export function text(said: string): Part {
+  return { kind: "text", id: partId("p1"), text: said };
+}
+
+/** The answer to a call. */
+export function result({ callId, tool }: CallStanding, status: ResultStatus): ToolResultPart {
+  return { kind: "tool_result", id: partId("p1"), callId, tool, status, text: "done" };
+}

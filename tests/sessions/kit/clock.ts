@@ -1,0 +1,56 @@
+import type { Clock } from "@millrace/core";
+
+/** A clock that moves only when it is told to, at the cost of nothing. */
+export interface HeldClock extends Clock {
+  /** Moves time on, and wakes whoever slept until then, in the order of their times. */
+  readonly pass: (ms: number) => void;
+}
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+export function heldClock(): HeldClock {
+  let now = 1_000_000;
+  const sleepers = new Set<Sleeper>();
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        sleepers.delete(sleeper);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const sleeper = { at: now + ms, wake };
+      sleepers.add(sleeper);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+  };
+  return {
+    now: () => now,
+    sleep,
+    pass: (ms) => {
+      now += ms;
+      const due = [...sleepers].filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at);
+      for (const { wake } of due) wake();
+    },
+  };
+}
+
+/** Lets everything go on until it waits for time or people: nothing here waits for anything else. */
+export function rest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What a promise has come to, looked at without waiting for it. */
+export function watched<T>(promise: Promise<T>): () => T | undefined {
+  let value: T | undefined;
+  void promise.then((came) => (value = came));
+  return () => value;
+}
+
+/** Lets everything go on by so many steps of promises. */
+export async function steps(count: number): Promise<void> {
+  for (let step = 0; step < count; step += 1) await Promise.resolve();
+}
