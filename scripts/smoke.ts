@@ -33,6 +33,8 @@ export async function smoke(): Promise<Tally> {
   const tarballs = packed.output.trim().split("\n");
   const dependencies = {
     node: oldestNode,
+    // Entries that need an optional peer are for those who have it.
+    ...Object.assign({}, ...packages.map(({ manifest }) => manifest.peerDependencies ?? {})),
     ...Object.fromEntries(packages.map(({ manifest }, at) => [manifest.name, `./${tarballs[at]}`])),
   };
   const manifest = { private: true, type: "module", allowScripts: { node: true }, dependencies };
