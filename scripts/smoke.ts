@@ -34,7 +34,9 @@ export async function smoke(): Promise<Tally> {
   const dependencies = {
     node: oldestNode,
     // Entries that need an optional peer are for those who have it.
-    ...Object.assign({}, ...packages.map(({ manifest }) => manifest.peerDependencies ?? {})),
+    ...Object.fromEntries(
+      packages.flatMap(({ manifest }) => Object.entries(manifest.peerDependencies ?? {})),
+    ),
     ...Object.fromEntries(packages.map(({ manifest }, at) => [manifest.name, `./${tarballs[at]}`])),
   };
   const manifest = { private: true, type: "module", allowScripts: { node: true }, dependencies };
