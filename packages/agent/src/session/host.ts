@@ -58,6 +58,7 @@ export class SessionHost {
   readonly #lanes = new Map<number, () => OpenLane>();
   readonly #wishes = new Map<RunId, SenderWishes>();
   readonly #ended = new Map<RunId, FactOf<"run_finished">>();
+  readonly #takenBack = new Set<InputId>();
   readonly #waiting = new Set<() => void>();
   readonly #closing = new AbortController();
   #driver: Driver | undefined;
@@ -100,6 +101,11 @@ export class SessionHost {
   /** How a run ended, if it did. */
   ended(runId: RunId): FactOf<"run_finished"> | undefined {
     return this.#ended.get(runId);
+  }
+
+  /** Whether an input left the queue without becoming an item. */
+  takenBack(inputId: InputId): boolean {
+    return this.#takenBack.has(inputId);
   }
 
   /** Why nothing more will happen here: the store is broken, or the session was closed. */
@@ -227,6 +233,7 @@ export class SessionHost {
   }
 
   #remember(fact: Fact): void {
+    if (fact.type === "queue_updated") this.#takenBack.add(fact.inputId);
     if (fact.type !== "run_finished") return;
     this.#ended.set(fact.runId, fact);
     this.#wishes.delete(fact.runId);

@@ -13,9 +13,7 @@ export async function resultOf(
 ): Promise<RunResult<unknown>> {
   const { runId, inputId } = run;
   const takenBack = (): "taken_back" | undefined =>
-    host.journal.facts.some((fact) => fact.type === "queue_updated" && fact.inputId === inputId)
-      ? "taken_back"
-      : undefined;
+    host.takenBack(inputId) ? "taken_back" : undefined;
   const finished = await host.polling(host.until(() => host.ended(runId) ?? takenBack()));
   const so = soFar(host, runId);
   if (finished === undefined) {

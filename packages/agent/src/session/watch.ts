@@ -8,6 +8,7 @@ import type {
   Narration,
   RunEvent,
   RunId,
+  SessionState,
 } from "@millrace/core";
 import type { SessionHost } from "./host.ts";
 
@@ -35,15 +36,13 @@ export async function* narrationOf(
   host: SessionHost,
   run: Watched,
 ): AsyncGenerator<Narration, void> {
-  for await (const { message, story } of messagesOf(host, run)) {
-    void message;
-    yield* story;
-  }
+  for await (const { before, message } of messagesOf(host, run)) yield* narrate(before, message);
 }
 
 interface Told {
   readonly message: Fact | Batch;
-  readonly story: readonly Narration[];
+  /** The state that it came to: only who narrates pays for the story. */
+  readonly before: SessionState;
 }
 
 async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Told, void> {
@@ -71,9 +70,9 @@ async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Told
         state = restore(message);
         continue;
       }
-      const story = narrate(state, message);
+      const before = state;
       state = apply(state, message).state;
-      if (concerns(message, run, state.run?.runId)) yield { message, story };
+      if (concerns(message, run, state.run?.runId)) yield { message, before };
       if ("n" in message && message.type === "run_finished" && message.runId === run.runId) return;
       if ("n" in message && message.type === "queue_updated" && message.inputId === run.inputId)
         return;
