@@ -1,0 +1,90 @@
+/**
+ * Installs what the services need. Quick if it is there. The packages' own servers are neither
+ * started nor enabled by us, and ones that were here before are left as they are: tests kill theirs.
+ *
+ *     npm run services -- install             Redis and PostgreSQL, by Debian packages
+ *     npm run services -- install temporal    the Temporal server, built with Go; slow
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import {
+  findPostgres,
+  findRedis,
+  findTemporal,
+  temporalFolder,
+  temporalVersion,
+} from "./programs.ts";
+
+/** Installs Redis and PostgreSQL unless they are here. */
+export function installPackages(): void {
+  const packages = missingPackages();
+  if (packages.length === 0) return console.log("Redis and PostgreSQL are installed");
+  const prefix = rootPrefix();
+  if (!existsSync("/usr/bin/apt-get") || prefix === undefined) throw byHand(packages);
+  run([...prefix, "sh", "-ec", aptScript, "install-services", ...packages]);
+  const left = missingPackages();
+  if (left.length > 0) throw byHand(left);
+}
+
+/** Builds the Temporal server unless it is here. Minutes from nothing, and 2.6 GB of Go's caches. */
+export function installTemporal(): void {
+  if (findTemporal() !== undefined) return console.log("Temporal is installed");
+  if (spawnSync("go", ["version"]).status !== 0) {
+    throw new Error("Temporal is built with Go 1.26 or later, which is not on the path");
+  }
+  mkdirSync(temporalFolder, { recursive: true });
+  const environment = { ...process.env, CGO_ENABLED: "0", GOBIN: temporalFolder };
+  for (const program of ["cmd/server", "cmd/tools/sql"]) {
+    run(["go", "install", `go.temporal.io/server/${program}@v${temporalVersion}`], environment);
+  }
+}
+
+function missingPackages(): readonly string[] {
+  const postgres = findPostgres("postgres") !== undefined && findPostgres("psql") !== undefined;
+  return [
+    ...(findRedis() === undefined ? ["redis-server"] : []),
+    ...(postgres ? [] : ["postgresql"]),
+  ];
+}
+
+/**
+ * A package's first act is to start its server, unless /usr/sbin/policy-rc.d forbids it, and to have
+ * it started with the machine. We install neither for that. Only units of packages that are new here
+ * are disabled.
+ */
+const aptScript = `
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  trap 'exit 1' HUP INT TERM
+  printf '#!/bin/sh\\nexit 101\\n' >"$policy"
+  chmod 755 "$policy"
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update || echo "apt-get update failed; trying with the lists that are here"
+apt-get -o DPkg::Lock::Timeout=300 install -y "$@"
+if [ -d /run/systemd/system ]; then systemctl disable "$@"; fi
+`;
+
+/** What to put before a command that only root may run, or nothing if we can't. */
+function rootPrefix(): readonly string[] | undefined {
+  if (process.getuid?.() === 0) return [];
+  // Asks for a password only where somebody can type it.
+  const parameters = process.stdin.isTTY ? ["-v"] : ["-n", "true"];
+  return spawnSync("sudo", parameters, { stdio: "inherit" }).status === 0 ? ["sudo"] : undefined;
+}
+
+function byHand(packages: readonly string[]): Error {
+  return new Error(
+    `can't install ${packages.join(" and ")} here (it takes apt-get, and root or sudo): install Redis 7 or Valkey 8, ` +
+      "and PostgreSQL 15 or later, so that redis-server, postgres, initdb and psql are on the path",
+  );
+}
+
+function run(
+  [file = "", ...parameters]: readonly string[],
+  environment: NodeJS.ProcessEnv = process.env,
+): void {
+  const { status, error } = spawnSync(file, parameters, { stdio: "inherit", env: environment });
+  if (status !== 0) throw new Error(`${file} ${parameters[0]} failed`, { cause: error });
+}

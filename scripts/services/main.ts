@@ -1,0 +1,63 @@
+/**
+ * Starts servers of our own on free ports and prints where they are, as lines for an environment.
+ * They run until Ctrl-C, and leave nothing behind.
+ *
+ *     npm run services                        all that are installed
+ *     npm run services -- redis postgres      these
+ *     npm run services -- install             installs Redis and PostgreSQL
+ *     npm run services -- install temporal    builds the Temporal server
+ */
+import { installPackages, installTemporal } from "./install.ts";
+import { startPostgres } from "./postgres.ts";
+import { findTemporal } from "./programs.ts";
+import { startRedis } from "./redis.ts";
+import type { Server } from "./server.ts";
+import { startTemporal } from "./temporal.ts";
+
+/** What can be started, by name, with the variable that clients look for. */
+const services: Readonly<Record<string, readonly [string, () => Promise<Server>]>> = {
+  redis: ["REDIS_URL", () => startRedis()],
+  postgres: ["DATABASE_URL", () => startPostgres()],
+  temporal: ["TEMPORAL_ADDRESS", () => startTemporal()],
+};
+
+const [first, ...others] = process.argv.slice(2);
+try {
+  if (first === "install") install(others);
+  else await runServices(first === undefined ? installed() : [first, ...others]);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error); // says what to do; where it was thrown does not help
+  process.exitCode = 1;
+}
+
+function install(names: readonly string[]): void {
+  if (names.length === 0) return installPackages();
+  if (names.join() !== "temporal") throw new Error("install what? `install` or `install temporal`");
+  installTemporal();
+}
+
+function installed(): readonly string[] {
+  if (findTemporal() !== undefined) return Object.keys(services);
+  console.error("# no Temporal here: `npm run services -- install temporal` builds it, in minutes");
+  return ["redis", "postgres"];
+}
+
+async function runServices(names: readonly string[]): Promise<void> {
+  const asked = new Promise<void>((settle) => {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => settle());
+  });
+  await using running = new AsyncDisposableStack();
+  for (const name of names) {
+    const [variable, start] = services[name] ?? [];
+    if (start === undefined) {
+      throw new Error(`no service ${name}: there are ${Object.keys(services).join(", ")}`);
+    }
+    const server = await Promise.race([start(), asked]);
+    if (server === undefined) return process.exit(); // the watchdog ends what was being started
+    console.log(`${variable}=${running.use(server).url}`);
+  }
+  console.error("# running until Ctrl-C");
+  const alive = setInterval(() => undefined, 60_000); // signals alone do not keep a process running
+  await asked;
+  clearInterval(alive);
+}

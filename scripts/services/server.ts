@@ -1,0 +1,269 @@
+/** A server process of our own: started in a folder of its own, killed, stopped, started again. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findProcess, findTree, killTree, signal } from "./process-table.ts";
+import { watch } from "./watch.ts";
+
+/** A running server. It ends with the process that started it, however that one ends. */
+export interface Server extends AsyncDisposable {
+  /** What a client is given. The same after a restart. */
+  readonly url: string;
+  readonly port: number;
+  /** The id of the server's first process. Another one after a restart. */
+  readonly pid: number;
+  /** Everything the server writes, its log too (`log.txt`). Gone after `close`. */
+  readonly folder: string;
+  /** SIGKILL to all its processes, as if the machine had lost them. Settles when they are gone. */
+  readonly kill: () => Promise<void>;
+  /** SIGSTOP to all its processes: connections stay open and nobody answers. */
+  readonly stop: () => Promise<void>;
+  /** SIGCONT: the server goes on where it was stopped. */
+  readonly cont: () => Promise<void>;
+  /** Starts it again on the same port and data, after `kill` if it runs. Settles when it answers. */
+  readonly restart: () => Promise<void>;
+  /** Ends it and removes its folder. May be repeated. */
+  readonly close: () => Promise<void>;
+}
+
+/** What makes a server: how it is started, and how one sees that it answers. */
+export interface Recipe {
+  readonly name: string;
+  readonly command: (place: Place) => Command;
+  /** Whether this process, and no other that may have the port, answers. May reject: then it does not. */
+  readonly answers: (place: Place, pid: number) => Promise<boolean>;
+  readonly url: (place: Place) => string;
+  /** The signal on which it ends at once and leaves nothing behind. */
+  readonly quit: NodeJS.Signals;
+  /** Fills the folder before the first start. */
+  readonly prepare?: ((place: Place) => Promise<void>) | undefined;
+  /** Removes what a killed server leaves outside of its folder, or what would keep it from starting. */
+  readonly tidy?: ((place: Place) => Promise<void>) | undefined;
+  /** Ends what the server itself depends on. */
+  readonly release?: (() => Promise<void>) | undefined;
+}
+
+/** Where a server runs. */
+export interface Place {
+  readonly folder: string;
+  readonly port: number;
+}
+
+/** How a server is started. */
+export interface Command {
+  readonly file: string;
+  readonly parameters: readonly string[];
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** The user to run as, if not ours. Only root may. */
+  readonly user?: User | undefined;
+}
+
+/** A user of this machine. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** A loaded machine may need long. What hangs is still found. */
+const patienceMs = 120_000;
+
+/** Starts a server on a free port. Rejects with the end of its log if it does not come up. */
+export async function startServer(recipe: Recipe): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), `millrace-${recipe.name}-`));
+  watch({ folder });
+  for (let left = 4; ; left--) {
+    const server = new OwnServer(recipe, { folder, port: await freePort() });
+    try {
+      if (left === 4) await recipe.prepare?.(server.place);
+      await server.start();
+      return publicSide(server);
+    } catch (error) {
+      // Another process may have taken the port since we looked.
+      if (left > 0 && readLog(folder).includes("in use")) continue;
+      await server.close();
+      throw error;
+    }
+  }
+}
+
+/**
+ * A port of the loopback address that nobody listens on. Below those that the system gives to
+ * outgoing connections: one of these could take the port of a killed server before its restart, and
+ * a client that tries again and again would at last connect to itself.
+ */
+export async function freePort(): Promise<number> {
+  for (let left = 100; left > 0; left--) {
+    const port = randomInt(15_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("found no free port between 15000 and 32000");
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const probe = createServer();
+    probe.once("error", () => settle(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => settle(true)));
+  });
+}
+
+function publicSide(server: OwnServer): Server {
+  const { url, place } = server;
+  return {
+    url,
+    ...place,
+    get pid() {
+      return server.pid;
+    },
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    cont: () => server.cont(),
+    restart: () => server.restart(),
+    close: () => server.close(),
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+class OwnServer {
+  readonly place: Place;
+  readonly url: string;
+  readonly #recipe: Recipe;
+  #child: ChildProcess | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(recipe: Recipe, place: Place) {
+    this.#recipe = recipe;
+    this.place = place;
+    this.url = recipe.url(place);
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const { name, answers } = this.#recipe;
+    const child = this.#launch();
+    const deadline = performance.now() + patienceMs;
+    let pauseMs = 2;
+    while (isRunning(child) && performance.now() < deadline) {
+      const pid = child.pid;
+      if (pid !== undefined && (await answers(this.place, pid).catch(() => false))) return;
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, 50);
+    }
+    const how = isRunning(child) ? `does not answer after ${patienceMs / 1000} s` : "ended";
+    if (isRunning(child)) await this.kill();
+    throw new Error(`${name} ${how}; its log ends with:\n${readLog(this.place.folder)}`);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined || !isRunning(child)) return;
+    const killed = killTree(child.pid);
+    await ended(child);
+    await until(() => killed.every((entry) => findProcess(entry.pid)?.started !== entry.started));
+    await this.#recipe.tidy?.(this.place);
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#running();
+    signal(child, "SIGSTOP"); // before we look whom it has started
+    for (const { pid } of findTree(child)) signal(pid, "SIGSTOP");
+    await until(() => findTree(child).every(({ state }) => state === "T"));
+  }
+
+  async cont(): Promise<void> {
+    for (const { pid } of findTree(this.#running()).toReversed()) signal(pid, "SIGCONT");
+  }
+
+  async restart(): Promise<void> {
+    if (this.#closing !== undefined) throw new Error(`${this.#recipe.name} is closed`);
+    await this.kill();
+    await this.start();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const child = this.#child;
+    if (child !== undefined && isRunning(child)) {
+      await this.cont();
+      child.kill(this.#recipe.quit);
+      await Promise.race([ended(child), sleep(10_000, undefined, { ref: false })]);
+      await this.kill();
+    }
+    await rm(this.place.folder, { recursive: true, force: true, maxRetries: 10 });
+    watch({ folder: this.place.folder, done: true });
+    await this.#recipe.release?.();
+  }
+
+  #launch(): ChildProcess {
+    const { file, parameters, environment, user } = this.#recipe.command(this.place);
+    const log = openSync(join(this.place.folder, "log.txt"), "a");
+    const child = spawn(file, parameters, {
+      cwd: this.place.folder,
+      detached: true, // Ctrl-C at a terminal is for us, and we end the server then
+      stdio: ["ignore", log, log],
+      env: { ...process.env, ...environment },
+      ...user,
+    });
+    closeSync(log);
+    child.unref();
+    child.on("error", () => undefined); // a program that can't be started has no id, and has ended
+    this.#child = child;
+    this.#tellWatchdog(child);
+    child.once("exit", () => {
+      if (this.#closing === undefined && this.#child === child)
+        watch({ folder: this.place.folder });
+    });
+    return child;
+  }
+
+  #tellWatchdog({ pid }: ChildProcess): void {
+    const started = pid === undefined ? undefined : findProcess(pid)?.started;
+    if (pid === undefined || started === undefined) return;
+    watch({ folder: this.place.folder, server: { pid, started, quit: this.#recipe.quit } });
+  }
+
+  #running(): number {
+    if (this.#child?.pid === undefined || !isRunning(this.#child)) {
+      throw new Error(`${this.#recipe.name} does not run`);
+    }
+    return this.#child.pid;
+  }
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.ref(); // or our own process may end before
+  if (isRunning(child)) await once(child, "exit");
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo(); waited += 5) {
+    if (waited > patienceMs) throw new Error("processes do not do what they were told");
+    await sleep(5);
+  }
+}
+
+/** The last lines of a server's log. */
+function readLog(folder: string): string {
+  try {
+    return readFileSync(join(folder, "log.txt"), "utf8").slice(-2_000);
+  } catch {
+    return "(no log)";
+  }
+}
