@@ -195,7 +195,14 @@ export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, retryDelay } from "./ports/retry.ts";
 export type { RetryPolicy } from "./ports/retry.ts";
-export type { AppendOutcome, EpochSeq, EventLog, Nudge, TailOptions } from "./ports/event-log.ts";
+export type {
+  AppendOutcome,
+  EpochSeq,
+  EventLog,
+  Nudge,
+  NudgesOptions,
+  TailOptions,
+} from "./ports/event-log.ts";
 export type {
   AcceptOutcome,
   ClaimOutcome,
@@ -217,6 +224,8 @@ export type {
 } from "./ports/session-store.ts";
 export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
+export { createBatchEncoder } from "./wire/batch-encoder.ts";
+export type { BatchEncoder } from "./wire/batch-encoder.ts";
 export { decodeMessage, encodeMessage } from "./wire/message-codec.ts";
 export type { Message } from "./wire/message-codec.ts";
 export type { Decoded, WireFault, WireFaultCode } from "./wire/shape.ts";

@@ -51,6 +51,8 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
   if (signal?.aborted === true) leave();
   try {
     const tail = await log.tail(uid, { signal: done.signal });
+    // Who writes may have been gathering for longer, since nobody watched.
+    log.nudge(uid, { kind: "wake" }).catch(() => undefined);
     const { reader, welcome } = await Reader.join(options);
     yield* welcome;
     for await (const message of withTicks(tail, options, done)) yield* reader.take(message);
@@ -64,6 +66,8 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
 class Reader {
   readonly #options: FollowOptions;
   readonly #askedAt = new Map<number, number>();
+  /** Lanes whose writer was asked and has not been heard since. */
+  readonly #unanswered = new Set<number>();
   #state: SessionState;
 
   private constructor(options: FollowOptions, state: SessionState) {
@@ -91,6 +95,7 @@ class Reader {
     const { store, uid } = this.#options;
     if (message === "tick") {
       if ((await store.head(uid)) > this.#state.head) yield* this.#readFacts();
+      if (this.#unanswered.size > 0) yield* this.#askAgain();
       return;
     }
     const applied = this.#advance(message);
@@ -98,7 +103,8 @@ class Reader {
     if (applied.verdict !== "gap") return;
     if (applied.missing !== "lane") yield* this.#readFacts();
     if ("n" in message) return;
-    if (apply(this.#state, message).verdict === "gap") yield* this.#readLane(message.lane);
+    if (apply(this.#state, message).verdict === "gap")
+      yield* this.#readLane(message.lane, message.epoch);
     const again = this.#advance(message);
     if (again.verdict === "applied") yield { message, cursor: cursorOf(this.#state) };
     if (again.verdict === "gap") await this.#ask(message.lane);
@@ -127,15 +133,27 @@ class Reader {
     }
   }
 
+  /** Who was asked may not have heard it, and may have nothing more to say for long. */
+  async *#askAgain(): AsyncGenerator<Followed, void, undefined> {
+    const { store, uid } = this.#options;
+    this.#unanswered.clear();
+    for (const { lane, epoch } of await store.floors(uid)) {
+      yield* this.#readLane(lane, epoch);
+      if (findLane(this.#state, lane) === undefined) await this.#ask(lane);
+    }
+  }
+
   #advance(message: Fact | Batch): Applied {
     const applied = apply(this.#state, message);
     this.#state = applied.state;
+    if (applied.verdict === "applied" && "last" in message) this.#unanswered.delete(message.lane);
     return applied;
   }
 
   /** Asks the lane's writer to say all of it again. At most once a second: every later batch asks too. */
   async #ask(lane: number): Promise<void> {
     const { log, uid, clock } = this.#options;
+    this.#unanswered.add(lane);
     if (clock.now() - (this.#askedAt.get(lane) ?? -Infinity) < 1_000) return;
     this.#askedAt.set(lane, clock.now());
     await log.nudge(uid, { kind: "reseed", lane });
@@ -184,7 +202,7 @@ function byLane(left: LanePosition, right: LanePosition): number {
 /** The tail, with a tick now and then so that a lost announcement is noticed. */
 async function* withTicks(
   tail: AsyncIterable<Fact | Batch>,
-  { clock, pollMs = 15_000 }: FollowOptions,
+  { clock, pollMs = 5_000 }: FollowOptions,
   done: AbortController,
 ): AsyncGenerator<Fact | Batch | "tick", void, undefined> {
   const merged = createChannel<Fact | Batch | "tick">(waitingMessages);

@@ -13,6 +13,7 @@ import type { OpenLane } from "../event/state.ts";
 import type { CallId, ItemId, PartId, RunId, SessionId, SessionUid, TurnId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
+import { Pace } from "./pace.ts";
 
 export interface LaneWriterOptions {
   readonly log: EventLog;
@@ -31,7 +32,10 @@ export interface LaneWriterOptions {
   readonly tool?: string | undefined;
   readonly model?: string | undefined;
   readonly limits?: DraftLimits | undefined;
-  /** How long deltas are gathered before they go out as one batch. */
+  /**
+   * How long deltas are gathered before they go out as one batch, while somebody watches. While nobody
+   * does it is a second; while the log is slow it is up to 200 ms.
+   */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */
   readonly windowSize?: number | undefined;
@@ -66,6 +70,12 @@ export interface LaneWriter {
 
 /** A lane is said anew once this much was said since the last time, or as much as it is long. */
 const restateAfter = 8 * 1024;
+/**
+ * What a batch counts for besides its content. Who joins reads all that was said since the lane was
+ * said whole, and small batches cost it as much as their number: without this a reply of 20,000 words
+ * would be read in 10,000 pieces.
+ */
+const envelopeSize = 128;
 /** Readers who ask for a lane again and again are answered this often. */
 const reseedEveryMs = 1_000;
 
@@ -104,7 +114,13 @@ class Writer {
   #urgent = true;
   #reseed = false;
   #answeredAt = -Infinity;
-  #resting: AbortController | undefined;
+  #saidAt: number;
+  readonly #pace: Pace;
+  /** Waits for something to write. */
+  #bell: PromiseWithResolvers<void> | undefined;
+  /** Cuts a rest short. Made anew only once it was used: most rests are not cut short. */
+  #haste = new AbortController();
+  #resting = false;
   #flushed: (() => void)[] = [];
 
   constructor(options: LaneWriterOptions) {
@@ -112,18 +128,21 @@ class Writer {
     this.#options = options;
     this.#envelope = envelopeOf(options);
     this.#pending = [opening];
+    this.#pace = new Pace(options.windowMs ?? 50);
+    this.#saidAt = options.clock.now();
     const batch = {
       ...this.#envelope,
       first: 0,
       last: 0,
-      time: options.clock.now(),
+      time: this.#saidAt,
       events: [opening],
     };
     // The batch begins with its opening, so there is a lane.
     this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
     this.draft = this.#lane.draft;
     // Without nudges readers wait for the next time that the lane is said whole.
-    this.#running = Promise.all([this.#run(), this.#listen().catch(() => undefined)]);
+    const listening = this.#listen().catch(() => undefined);
+    this.#running = Promise.all([this.#run(), this.#watchSilence(), listening]);
   }
 
   write(given: Delta): Fault | undefined {
@@ -188,10 +207,9 @@ class Writer {
   }
 
   #gathered(size: number, now: boolean): void {
-    const first = this.#pendingSize === 0;
     this.#pendingSize += Math.max(1, size);
     if (now || this.#pendingSize >= (this.#options.windowSize ?? 4_096)) this.#hurry();
-    else if (first) this.#resting?.abort(); // from idling to gathering
+    else this.#ring();
   }
 
   async flush(): Promise<void> {
@@ -204,29 +222,44 @@ class Writer {
   async close(): Promise<void> {
     await this.flush();
     this.#stop.abort();
-    this.#resting?.abort();
+    this.#hurry();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { windowMs = 50, idleMs = 15_000 } = this.#options;
     while (!this.#over()) {
       if (this.#empty() && !this.#reseed) {
         this.#settle();
-        if (await this.#rest(idleMs)) continue;
-        this.#add({ type: "lane_idled" });
-        this.#urgent = true;
+        this.#urgent = false;
+        this.#bell ??= Promise.withResolvers();
+        await this.#bell.promise;
+        continue;
       }
-      if (!this.#urgent) await this.#rest(windowMs);
+      if (!this.#urgent) await this.#rest(this.#pace.windowMs());
       await this.#send();
     }
     this.#stop.abort();
     this.#settle();
   }
 
+  /** A lane that has said nothing for long says where it is. One timer in all that time, not one for each batch. */
+  async #watchSilence(): Promise<void> {
+    const { clock, idleMs = 15_000 } = this.#options;
+    while (!this.#silent()) {
+      const waitMs = this.#saidAt + idleMs - clock.now();
+      await clock.sleep(Math.max(1, waitMs), this.#stop.signal);
+      if (this.#silent() || clock.now() - this.#saidAt < idleMs) continue;
+      this.#saidAt = clock.now();
+      if (!this.#empty()) continue;
+      this.#add({ type: "lane_idled" });
+      this.#hurry();
+    }
+  }
+
   async #listen(): Promise<void> {
     const { log, uid, lane, clock } = this.#options;
     for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
+      if (nudge.kind === "wake" && this.#pace.woken()) this.#hurry();
       if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
       if (clock.now() - this.#answeredAt < reseedEveryMs) continue;
       this.#answeredAt = clock.now();
@@ -236,10 +269,12 @@ class Writer {
   }
 
   async #send(): Promise<void> {
-    const { log, uid, epoch } = this.#options;
+    const { log, uid, epoch, clock } = this.#options;
     const batch = this.#nextBatch();
     this.#urgent = false;
     const answer = await log.append(uid, batch).catch(() => undefined);
+    const stored = answer?.outcome === "stored";
+    this.#pace.answered(clock.now() - this.#saidAt, stored ? answer.watched : undefined);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
     // Lost, or nobody knows: everything again, which is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
@@ -257,11 +292,12 @@ class Writer {
     const events = coalesceEvents(this.#pending);
     // Said whole, the lane takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#options.clock.now() };
+    this.#saidAt = this.#options.clock.now();
+    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#saidAt };
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
-    const size = batch.events.reduce((sum, event) => sum + sizeOfEvent(event), 0);
+    const size = batch.events.reduce((sum, event) => sum + sizeOfEvent(event), envelopeSize);
     this.#tailSize = first === 0 ? 0 : this.#tailSize + size;
     if (first === 0) this.#wholeSize = size;
     this.#pending = [];
@@ -277,17 +313,21 @@ class Writer {
 
   #hurry(): void {
     this.#urgent = true;
-    this.#resting?.abort();
+    this.#ring();
+    if (this.#resting) this.#haste.abort();
   }
 
-  /** True if it was cut short, because there is something to do. */
-  async #rest(ms: number): Promise<boolean> {
-    if (this.#stop.signal.aborted) return true;
-    const resting = new AbortController();
-    this.#resting = resting;
-    await this.#options.clock.sleep(ms, resting.signal);
-    this.#resting = undefined;
-    return resting.signal.aborted;
+  #ring(): void {
+    this.#bell?.resolve();
+    this.#bell = undefined;
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    if (this.#haste.signal.aborted) this.#haste = new AbortController();
+    this.#resting = true;
+    await this.#options.clock.sleep(ms, this.#haste.signal);
+    this.#resting = false;
   }
 
   #settle(): void {

@@ -17,13 +17,20 @@ export interface EventLog {
   readonly append: (uid: SessionUid, batch: Batch) => Promise<AppendOutcome>;
   /** What the log still holds of a lane after a position, oldest first. It may begin with a gap. */
   readonly read: (uid: SessionUid, lane: number, after?: EpochSeq) => Promise<readonly Batch[]>;
-  /** Announces a fact that has been stored. May be lost: heads heal it. */
+  /** Announces a fact that has been stored. May be lost: heads heal it. An outage is no error. */
   readonly announce: (uid: SessionUid, fact: Fact) => Promise<void>;
-  /** What is appended and announced from the moment this resolves. At most once each. */
+  /**
+   * What is appended and announced from the moment this resolves. At most once each. It throws when
+   * the subscription breaks: its reader joins anew, and reads what it may have missed.
+   */
   readonly tail: (uid: SessionUid, options?: TailOptions) => Promise<AsyncIterable<Fact | Batch>>;
-  /** Tells the writers of a session something. May be lost. */
-  readonly nudge: (uid: SessionUid, nudge: Nudge) => Promise<void>;
-  readonly nudges: (uid: SessionUid, options?: TailOptions) => Promise<AsyncIterable<Nudge>>;
+  /**
+   * Tells the writers of a session something. May be lost; an outage is no error. Answers with how many subscriptions were
+   * told, where the log knows: 0 means that nobody alive listens.
+   */
+  readonly nudge: (uid: SessionUid, nudge: Nudge) => Promise<number | undefined>;
+  /** What writers are told from now on. It outlives an outage: a writer subscribes once in its life. */
+  readonly nudges: (uid: SessionUid, options?: NudgesOptions) => Promise<AsyncIterable<Nudge>>;
   /** Forgets a session and ends its subscriptions. May be called again. */
   readonly remove: (uid: SessionUid) => Promise<void>;
 }
@@ -34,18 +41,32 @@ export interface EpochSeq {
 }
 
 export type AppendOutcome =
-  | { readonly outcome: "stored" }
+  /**
+   * `watched`: whether anybody heard this batch or the one before it. Left out: the log does not know.
+   */
+  | { readonly outcome: "stored"; readonly watched?: boolean }
   /** Not above what the lane has seen. The same epoch: an append of ours, sent twice. A higher one: fenced. */
   | { readonly outcome: "refused"; readonly last: EpochSeq }
   /** The lane is not there, or was lost: say all of it again, as a batch from 0. */
   | { readonly outcome: "absent" };
 
-export interface TailOptions {
+export interface NudgesOptions {
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface TailOptions extends NudgesOptions {
+  /**
+   * `facts`: no batches come, and this is not somebody who watches. For whoever drives a session, and
+   * so writes the batches itself.
+   */
+  readonly only?: "facts" | undefined;
 }
 
 /** Towards writers. `reseed`: a reader can't fill a gap in this lane from the log. */
 export type Nudge =
   | { readonly kind: "reseed"; readonly lane: number }
-  /** Somebody watches now; `abort`: look for a stop among the facts. */
-  | { readonly kind: "wake" | "abort" };
+  /** `wake`: somebody watches from now on; `abort`: look for a stop among the facts. */
+  | { readonly kind: "wake" | "abort" }
+  /** Whoever drives the session says so, with the incarnation that it holds. */
+  | { readonly kind: "seek_driver" }
+  | { readonly kind: "driving"; readonly incarnation: number };

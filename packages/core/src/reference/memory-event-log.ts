@@ -5,7 +5,14 @@ import type { Fact } from "../event/event.ts";
 import type { SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
-import type { AppendOutcome, EpochSeq, EventLog, Nudge, TailOptions } from "../ports/event-log.ts";
+import type {
+  AppendOutcome,
+  EpochSeq,
+  EventLog,
+  Nudge,
+  NudgesOptions,
+  TailOptions,
+} from "../ports/event-log.ts";
 
 export interface MemoryEventLogOptions {
   /** The batches that a lane keeps. Older ones go, and a reader who needs them sees a gap. */
@@ -27,7 +34,10 @@ interface Lane {
 
 interface Topic {
   readonly lanes: Map<number, Lane>;
+  /** Of those who watch. */
   readonly tails: Set<Channel<Fact | Batch>>;
+  /** Of those who want only facts. */
+  readonly factTails: Set<Channel<Fact | Batch>>;
   readonly nudges: Set<Channel<Nudge>>;
 }
 
@@ -42,7 +52,12 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
   const topicOf = (uid: SessionUid): Topic => {
     const known = topics.get(uid);
     if (known !== undefined) return known;
-    const topic: Topic = { lanes: new Map(), tails: new Set(), nudges: new Set() };
+    const topic: Topic = {
+      lanes: new Map(),
+      tails: new Set(),
+      factTails: new Set(),
+      nudges: new Set(),
+    };
     topics.set(uid, topic);
     return topic;
   };
@@ -61,7 +76,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     if (kept.length > batchesPerLane * 2) kept.splice(0, kept.length - batchesPerLane);
     topic.lanes.set(batch.lane, { last: end, batches: kept });
     for (const tail of topic.tails) tail.push(batch);
-    return { outcome: "stored" };
+    return { outcome: "stored", watched: topic.tails.size > 0 };
   };
 
   const read = async (
@@ -77,41 +92,53 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     );
   };
 
-  const subscribe = <T>(
-    channels: Set<Channel<T>>,
-    signal: AbortSignal | undefined,
-  ): AsyncIterable<T> => {
-    const channel = createChannel<T>(announcements, () => {
-      channels.delete(channel);
-      signal?.removeEventListener("abort", channel.end);
-    });
-    channels.add(channel);
-    if (signal?.aborted === true) channel.end();
-    else signal?.addEventListener("abort", channel.end, { once: true });
-    return channel;
-  };
+  const subscribe = <T>(channels: Set<Channel<T>>, signal: AbortSignal | undefined) =>
+    openChannel(channels, announcements, signal);
 
   return {
     append,
     read,
     announce: async (uid, fact) => {
-      for (const tail of topicOf(uid).tails) tail.push(fact);
+      const { tails, factTails } = topicOf(uid);
+      for (const tail of tails) tail.push(fact);
+      for (const tail of factTails) tail.push(fact);
     },
-    tail: async (uid, { signal }: TailOptions = {}) => subscribe(topicOf(uid).tails, signal),
+    tail: async (uid, { signal, only }: TailOptions = {}) => {
+      const { tails, factTails } = topicOf(uid);
+      return subscribe(only === "facts" ? factTails : tails, signal);
+    },
     nudge: async (uid, nudge) => {
-      for (const channel of topicOf(uid).nudges) channel.push(nudge);
+      const { nudges } = topicOf(uid);
+      for (const channel of nudges) channel.push(nudge);
+      return nudges.size;
     },
-    nudges: async (uid, { signal }: TailOptions = {}) => subscribe(topicOf(uid).nudges, signal),
+    nudges: async (uid, { signal }: NudgesOptions = {}) => subscribe(topicOf(uid).nudges, signal),
     remove: async (uid) => {
       const topic = topics.get(uid);
       topics.delete(uid);
-      for (const channel of [...(topic?.tails ?? []), ...(topic?.nudges ?? [])]) channel.end();
+      if (topic === undefined) return;
+      for (const channel of [...topic.tails, ...topic.factTails, ...topic.nudges]) channel.end();
     },
     lose: (uid, lane) => {
       if (lane === undefined) topics.get(uid)?.lanes.clear();
       else topics.get(uid)?.lanes.delete(lane);
     },
   };
+}
+
+function openChannel<T>(
+  channels: Set<Channel<T>>,
+  capacity: number,
+  signal: AbortSignal | undefined,
+): AsyncIterable<T> {
+  const channel = createChannel<T>(capacity, () => {
+    channels.delete(channel);
+    signal?.removeEventListener("abort", channel.end);
+  });
+  channels.add(channel);
+  if (signal?.aborted === true) channel.end();
+  else signal?.addEventListener("abort", channel.end, { once: true });
+  return channel;
 }
 
 function checkBatch(batch: Batch): void {
