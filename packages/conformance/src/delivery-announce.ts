@@ -1,5 +1,4 @@
 import type { Batch, EventLog, Fact } from "@millrace/core";
-import { follow } from "@millrace/core";
 import { assert, assertEqual, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";
@@ -130,7 +129,7 @@ export const announcementCases: readonly Case<DeliveryFixture>[] = [
     "a subscription that breaks is told to the viewer, who comes back",
     async (stage) => {
       const { store, clock, uid, sessionId } = stage;
-      const reader = follow({ store, log: breaking(stage.log), clock, uid, sessionId });
+      const reader = stage.follow({ store, log: breaking(stage.log), clock, uid, sessionId });
       await reader.next();
       await stage.say();
 

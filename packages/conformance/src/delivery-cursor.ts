@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, follow } from "@millrace/core";
+import { decodeCursor, encodeCursor } from "@millrace/core";
 import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";
@@ -145,7 +145,7 @@ export const cursorCases: readonly Case<DeliveryFixture>[] = [
     const { uid } = await store.create({ sessionId });
     assert(uid !== stage.uid, "another uid");
 
-    const reader = follow({ store, log, clock, uid, sessionId, cursor: decodeCursor(old) });
+    const reader = stage.follow({ store, log, clock, uid, sessionId, cursor: decodeCursor(old) });
     const first = await reader.next();
 
     const message = first.done === true ? undefined : first.value.message;

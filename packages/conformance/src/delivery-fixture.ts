@@ -1,4 +1,4 @@
-import type { Clock, EventLog, SessionStore, SessionUid } from "@millrace/core";
+import type { Clock, EventLog, follow, SessionStore, SessionUid } from "@millrace/core";
 import type { OpenEventLogOptions } from "./event-log-fixture.ts";
 
 /** A store and a log that work together, and a clock that the cases move. */
@@ -10,6 +10,8 @@ export interface OpenedDelivery extends AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: MovableClock;
+  /** What viewers read through. Left out: the reader of core. */
+  readonly follow?: typeof follow | undefined;
 }
 
 /** Time passes only when a case says so, so that waiting for a poll takes no time. */

@@ -1,4 +1,4 @@
-import { follow, itemId, sessionUid } from "@millrace/core";
+import { itemId, sessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core";
 import { assert, assertEqual, assertRejects, within } from "./case.ts";
 import type { Case } from "./case.ts";
@@ -135,14 +135,14 @@ export const joinCases: readonly Case<DeliveryFixture>[] = [
     const { store, log, clock, sessionId } = stage;
     const uid = sessionUid(`nobody_${crypto.randomUUID()}`);
 
-    const reader = follow({ store, log, clock, uid, sessionId });
+    const reader = stage.follow({ store, log, clock, uid, sessionId });
 
     await assertRejects(() => reader.next(), "unknown_session", "the first message");
   }),
   deliveryCase("a signal ends a viewer without an error", async (stage) => {
     const { store, log, clock, uid, sessionId } = stage;
     const end = new AbortController();
-    const reader = follow({ store, log, clock, uid, sessionId, signal: end.signal });
+    const reader = stage.follow({ store, log, clock, uid, sessionId, signal: end.signal });
     await reader.next();
 
     const next = reader.next();
@@ -150,14 +150,14 @@ export const joinCases: readonly Case<DeliveryFixture>[] = [
 
     const over = await within(next, "the end");
     assertEqual(over.done, true, "it is over");
-    const never = follow({ store, log, clock, uid, sessionId, signal: AbortSignal.abort() });
+    const never = stage.follow({ store, log, clock, uid, sessionId, signal: AbortSignal.abort() });
     for await (const _ of never) await Promise.resolve();
   }),
   deliveryCase("a viewer who leaves its loop is gone, without a signal", async (stage) => {
     const { store, log, clock, uid, sessionId } = stage;
     const watch = async (messages: number): Promise<void> => {
       let seen = 0;
-      for await (const _ of follow({ store, log, clock, uid, sessionId })) {
+      for await (const _ of stage.follow({ store, log, clock, uid, sessionId })) {
         seen += 1;
         if (seen === messages) break;
         await stage.say();
@@ -169,7 +169,7 @@ export const joinCases: readonly Case<DeliveryFixture>[] = [
   }),
   deliveryCase("a deleted session ends its viewers", async (stage) => {
     const { store, log, clock, uid, sessionId } = stage;
-    const reader = follow({ store, log, clock, uid, sessionId });
+    const reader = stage.follow({ store, log, clock, uid, sessionId });
     await reader.next();
     const next = reader.next();
 

@@ -1,4 +1,4 @@
-import { emptyState, packEpoch, replay, runId, turnId } from "@millrace/core";
+import { emptyState, follow, packEpoch, replay, runId, turnId } from "@millrace/core";
 import type {
   Epoch,
   EventLog,
@@ -30,6 +30,7 @@ export class Stage implements AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: MovableClock;
+  readonly follow: typeof follow;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   /** Writers that hold their lanes, by lane. */
@@ -45,6 +46,7 @@ export class Stage implements AsyncDisposable {
     this.store = opened.store;
     this.log = opened.log;
     this.clock = opened.clock;
+    this.follow = opened.follow ?? follow;
     this.uid = uid;
     this.sessionId = name;
   }

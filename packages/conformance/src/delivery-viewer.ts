@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, follow, snapshot } from "@millrace/core";
+import { decodeCursor, encodeCursor, snapshot } from "@millrace/core";
 import type { EventLog, SessionState, SessionStore } from "@millrace/core";
 import { assert, assertEqual } from "./case.ts";
 import type { Stage } from "./delivery-stage.ts";
@@ -55,7 +55,7 @@ export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer 
     const options = { store, log, clock, uid, sessionId, signal, cursor: position };
     connections += 1;
     assert(connections < 10_000, "a viewer that comes back without end gets nowhere");
-    for await (const followed of follow(options)) {
+    for await (const followed of stage.follow(options)) {
       if (signal.aborted) break;
       witness.take(followed);
       cursor = encodeCursor(followed.cursor);

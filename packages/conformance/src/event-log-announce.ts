@@ -58,6 +58,8 @@ const nudges: readonly Nudge[] = [
   { kind: "wake" },
   { kind: "abort" },
   { kind: "reseed", lane: 7 },
+  { kind: "seek_driver" },
+  { kind: "driving", incarnation: 3 },
 ];
 
 /** The way back, from readers to writers. */
@@ -69,8 +71,8 @@ export const nudgeCases: readonly Case<EventLogFixture>[] = [
 
     for (const nudge of nudges) await log.nudge(uid, nudge);
 
-    assertEqual(await first.until(4), nudges, "the first writer");
-    assertEqual(await second.until(4), nudges, "the second writer");
+    assertEqual(await first.until(nudges.length), nudges, "the first writer");
+    assertEqual(await second.until(nudges.length), nudges, "the second writer");
     end.abort();
   }),
   logCase("nudges and tails are apart", async (log, uid) => {
@@ -108,6 +110,21 @@ export const nudgeCases: readonly Case<EventLogFixture>[] = [
     assertEqual(await told.until(1), [{ kind: "wake" }], "the first nudge");
     end.abort();
   }),
+  logCase(
+    "a log that counts says 0 when nobody listens, and more when somebody does",
+    async (log, uid) => {
+      const unheard = await log.nudge(uid, { kind: "seek_driver" });
+      const end = new AbortController();
+      const told = listen(await log.nudges(uid, { signal: end.signal }));
+
+      const heard = await log.nudge(uid, { kind: "seek_driver" });
+
+      await told.until(1);
+      assert(unheard === undefined || unheard === 0, `nobody listened, and it says ${unheard}`);
+      assert(heard === undefined || heard > 0, `somebody listened, and it says ${heard}`);
+      end.abort();
+    },
+  ),
   logCase("a signal ends the nudges", async (log, uid) => {
     const end = new AbortController();
     const told = listen(await log.nudges(uid, { signal: end.signal }));

@@ -7,6 +7,7 @@ import { openingCases, orderCases } from "./event-log-order.ts";
 import { concurrencyCases, lossCases } from "./event-log-race.ts";
 import { readCases, retentionCases } from "./event-log-read.ts";
 import { tailCases } from "./event-log-tail.ts";
+import { watchedCases } from "./event-log-watched.ts";
 
 /** What every EventLog must do. */
 export const eventLogCases: readonly Case<EventLogFixture>[] = [
@@ -16,6 +17,7 @@ export const eventLogCases: readonly Case<EventLogFixture>[] = [
   ...retentionCases,
   ...contentCases,
   ...tailCases,
+  ...watchedCases,
   ...announceCases,
   ...nudgeCases,
   ...apartCases,
