@@ -9,11 +9,15 @@ import { Fenced } from "./host.ts";
 import type { Epochs, Host } from "./host.ts";
 import { outOf, overspent } from "./limits.ts";
 import { perform } from "./perform.ts";
+import { answerRollCalls, seekDriver } from "./roll-call.ts";
+import type { RollCallOptions } from "./roll-call.ts";
 import { doingNothing } from "./state.ts";
 import type { LoopState, OutputVerdict, Verdict } from "./state.ts";
 
 /** After this long somebody who lost the race for a session may try again. */
 const politeMs = 1_000;
+/** A run that another process drives is left alone for this long before it is asked for again. */
+const leaveAloneMs = 15_000;
 /** Closing waits this long for what is under way to stop. */
 const closingMs = 5_000;
 
@@ -43,8 +47,10 @@ export class Driver {
   #generation = 0;
   /** The head that the latest decision rests on. */
   #decidedAt = 0;
-  /** A run that another driver left is taken over once, when the session is opened. */
-  #mayTakeOver = true;
+  /** Until then a run that another began is left alone. Never asked: it is asked at once. */
+  #leftAloneUntil: number | undefined;
+  #answersRollCalls = false;
+  readonly #closing = new AbortController();
   #closed = false;
   #running: Promise<void>;
 
@@ -63,6 +69,7 @@ export class Driver {
   /** Lets go of everything at once, as a crash would. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort();
     this.#letGo();
     this.wake();
     await this.#running;
@@ -186,11 +193,13 @@ export class Driver {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
+        // Found out before the next write would be refused: whatever is under way costs money.
+        if (this.#isSuperseded()) throw new Fenced();
         this.#decidedAt = this.host.journal.state.head;
         const action = decide(this.state());
-        const until = action.do === "wait" ? action.until : undefined;
-        if (action.do === "wait" || !this.#mayAct(action))
-          await this.#bell.next(this.host.clock, until);
+        const { clock } = this.host;
+        if (action.do === "wait") await this.#bell.next(clock, action.until);
+        else if (!(await this.#mayAct(action))) await this.#bell.next(clock, this.#leftAloneUntil);
         else if ((await this.#hold()) && this.#isStill()) await perform(this, action);
       } catch (error) {
         await this.#fail(error);
@@ -198,15 +207,42 @@ export class Driver {
     }
   }
 
+  #isSuperseded(): boolean {
+    return this.#held !== undefined && this.host.journal.standing.incarnation > this.#held;
+  }
+
   /** Whether what was decided rests on all that is known by now. */
   #isStill(): boolean {
     return this.#decidedAt === this.host.journal.state.head;
   }
 
-  /** A run that is on belongs to its driver; one that nobody has begun is for whoever comes first. */
-  #mayAct(action: Action): boolean {
-    if (this.#held !== undefined) return true;
-    return this.#mayTakeOver || (action.do === "begin_turn" && action.startsRun);
+  /**
+   * A run that nobody has begun is for whoever comes first. One that is on belongs to its driver, and
+   * to whoever finds that one silent. Where nobody can be asked, it is taken over once, at opening.
+   */
+  async #mayAct(action: Action): Promise<boolean> {
+    if (this.#held !== undefined || (action.do === "begin_turn" && action.startsRun)) return true;
+    const { clock, journal } = this.host;
+    const until = this.#leftAloneUntil;
+    if (until !== undefined && clock.now() < until) return false;
+    const found = await seekDriver(this.#rollCall(), journal.standing.incarnation);
+    if (this.#closed) return false;
+    if (found === "silent" || (found === "unknown" && until === undefined)) return true;
+    this.#leftAloneUntil = clock.now() + leaveAloneMs;
+    return false;
+  }
+
+  /** From the first claim on. Where the log takes no subscription, others find this driver silent. */
+  async #answerRollCalls(): Promise<void> {
+    if (this.#answersRollCalls) return;
+    this.#answersRollCalls = true;
+    await answerRollCalls(this.#rollCall(), () => this.#held).catch(() => undefined);
+    this.#answersRollCalls = false;
+  }
+
+  #rollCall(): RollCallOptions {
+    const { log, clock, uid } = this.host;
+    return { log, clock, uid, signal: this.#closing.signal };
   }
 
   /** Claims the session if this driver does not hold it. False: somebody else was first. */
@@ -215,12 +251,13 @@ export class Driver {
     if (this.#held !== undefined) return true;
     await journal.catchUp();
     if (!this.#isStill()) return false;
-    this.#mayTakeOver = false;
+    this.#leftAloneUntil = clock.now() + leaveAloneMs;
     const from = journal.standing.incarnation;
     const answer = await store.claim(uid, { from });
     if (answer.outcome === "claimed") {
       this.#held = answer.incarnation;
       this.#generation = 0;
+      void this.#answerRollCalls();
       journal.stored(answer.facts);
       return false; // the claim is a fact: decide anew
     }

@@ -80,6 +80,9 @@ function writeLane(host: Host, place: LanePlace, head: number): ItemLane {
   const { runId, turnId, itemId, lane, epoch, author, callId, tool, model } = place;
   const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...place });
   host.lanes.set(lane, writer.lane);
+  // Whoever holds the lane now has claimed the session: the claim is among the facts.
+  const lookForClaim = (): void => void journal.catchUp().catch(() => undefined);
+  writer.fenced.addEventListener("abort", lookForClaim, { once: true });
   const envelope = { sessionId, runId, turnId, itemId, lane, epoch };
   const show = (event: LiveEvent): void => {
     if (!host.observed) return; // most lanes write many small deltas, and have nobody to show them to

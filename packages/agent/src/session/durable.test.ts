@@ -1,4 +1,4 @@
-import { noUsage, sessionId } from "@millrace/core";
+import { noUsage, sessionId, unpackEpoch } from "@millrace/core";
 import type { EventLog, RunEvent, SessionStore, Transcript } from "@millrace/core";
 import {
   call,
@@ -95,6 +95,36 @@ describe("what is durable comes first:", () => {
     expect(announced.toSorted((a, b) => a - b)).toStrictEqual(all);
     expect(shown).toHaveLength(all.length);
   });
+
+  it(
+    "every attempt, at a reply or a call, is of the next generation of one claim",
+    patience,
+    async () => {
+      const store = memorySessionStore();
+      const generations: number[] = [];
+      const noting: SessionStore = {
+        ...store,
+        open: async (uid, request) => {
+          const { generation } = unpackEpoch(request.epoch);
+          if (generation <= (generations.at(-1) ?? 0))
+            throw new Error("a generation is used twice");
+          generations.push(generation);
+          return await store.open(uid, request);
+        },
+      };
+      const busy = fail("overloaded", "too busy", { retryable: true });
+      const model = scriptedModel([[busy], [call("pay", {})], [say("Paid.")], [say("Again.")]]);
+      const retry = { attempts: 3, baseMs: 1, capMs: 1 };
+      const agent = defineAgent({ model, tools: [counting().tool], retry });
+      await using session = await agent.open({ id: "s", store: noting });
+
+      await session.send("pay").result;
+      await session.send("again").result;
+
+      expect(generations).toStrictEqual([1, 2, 3, 4, 5]);
+      expect((await store.find(sessionId("s")))?.incarnation).toBe(1);
+    },
+  );
 
   it("the intent to run a tool is in the store before the tool runs", patience, async () => {
     const store = memorySessionStore();

@@ -80,7 +80,7 @@ export class SessionHost {
     await store.hold?.(uid);
     // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
-    const tail = await log.tail(uid, { signal: closing.signal });
+    const tail = await log.tail(uid, { signal: closing.signal, only: "facts" });
     host = new SessionHost(options, await Journal.open({ store, log, uid, sessionId, onFact }));
     host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
     host.#driver = new Driver(host.#driverHost(), (error) => host.broke(error));
@@ -194,6 +194,7 @@ export class SessionHost {
     this.#closing.abort();
     await this.#driver?.close();
     await this.#sending;
+    await this.journal.announced();
     this.#notify();
     await this.options.store.release?.(this.options.record.uid);
   }

@@ -30,6 +30,7 @@ export class Journal {
   #state: SessionState;
   #standing: Standing;
   #catching: Promise<void> | undefined;
+  readonly #announcing = new Set<Promise<void>>();
 
   private constructor(options: JournalOptions, facts: readonly Fact[]) {
     const { uid, sessionId } = options;
@@ -61,8 +62,15 @@ export class Journal {
     const { log, uid } = this.#options;
     for (const fact of facts) {
       // An announcement may be lost: readers find the head by themselves.
-      log.announce(uid, fact).catch(() => undefined);
+      const announcing = log.announce(uid, fact).catch(() => undefined);
+      this.#announcing.add(announcing);
+      void announcing.then(() => this.#announcing.delete(announcing));
     }
+  }
+
+  /** Settles when what was stored has been announced: whoever closes the log then takes nothing from its readers. */
+  async announced(): Promise<void> {
+    await Promise.all(this.#announcing);
   }
 
   /** Takes in facts that anyone has stored. What came too early waits for what is missing. */
