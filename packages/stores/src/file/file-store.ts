@@ -13,7 +13,7 @@ import type {
 } from "@millrace/core";
 import { randomId, SessionLedger, systemClock } from "@millrace/core/reference";
 import { encodeSession } from "./copy.ts";
-import { checkBodies, decodeFact, encodeFact } from "./fact-text.ts";
+import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import type { Entry } from "./line.ts";

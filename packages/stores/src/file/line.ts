@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { checkJson, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
 import type { Fact, Floor, Metadata, SessionId, SessionUid } from "@millrace/core";
-import { decodeFact, encodeFact } from "./fact-text.ts";
+import { decodeFact, encodeFact } from "../fact-text.ts";
 
 /** The version of the file's form. Facts have a version of their own. */
 const formatVersion = 1;

@@ -1,0 +1,63 @@
+import { sessionStoreCases } from "@millrace/conformance";
+import type { SessionStoreFixture } from "@millrace/conformance";
+import type { SessionStore } from "@millrace/core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { openDatabase } from "../testing/postgres.ts";
+import type { Database } from "../testing/postgres.ts";
+import { postgresStore } from "./postgres-store.ts";
+import type { Pool } from "pg";
+
+let database: Database;
+let pipelined: Pool;
+let plain: Pool;
+
+beforeAll(async () => {
+  database = await openDatabase();
+  pipelined = database.pool();
+  plain = database.pool({ pipeline: false });
+});
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+const nothing = async (): Promise<void> => undefined;
+
+/** One store, which knows the rows of sessions from call to call. */
+const remembers: SessionStoreFixture = {
+  open: async () => ({
+    store: postgresStore({ pool: pipelined }),
+    [Symbol.asyncDispose]: nothing,
+  }),
+};
+
+/** A new store for each call, over connections without a pipeline: as many processes would. */
+const forgets: SessionStoreFixture = {
+  open: async () => {
+    const anew = (): SessionStore => postgresStore({ pool: plain });
+    const store: SessionStore = {
+      create: (options) => anew().create(options),
+      find: (id) => anew().find(id),
+      list: (options) => anew().list(options),
+      remove: (uid) => anew().remove(uid),
+      read: (uid, options) => anew().read(uid, options),
+      head: (uid) => anew().head(uid),
+      floors: (uid) => anew().floors(uid),
+      claim: (uid, request) => anew().claim(uid, request),
+      accept: (uid, key, body) => anew().accept(uid, key, body),
+      open: (uid, request) => anew().open(uid, request),
+      commit: (uid, request) => anew().commit(uid, request),
+      append: (uid, request) => anew().append(uid, request),
+      fork: (uid, options) => anew().fork(uid, options),
+    };
+    return { store, [Symbol.asyncDispose]: nothing };
+  },
+};
+
+describe("postgresStore", () => {
+  for (const { name, run } of sessionStoreCases) it(name, () => run(remembers));
+});
+
+describe("postgresStore, made anew for every call", () => {
+  for (const { name, run } of sessionStoreCases) it(name, () => run(forgets));
+});

@@ -1,0 +1,195 @@
+import { MillraceError } from "@millrace/core";
+import type { Clock } from "@millrace/core";
+import { escapeLiteral } from "pg";
+import type { Pool, PoolClient, QueryResult } from "pg";
+
+/** SQL that is prepared once for each connection, under its name. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** A statement and its parameters. */
+export interface Bound {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+/** The rows that one statement gave. */
+export type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** A transaction that is going on. */
+export interface Transaction {
+  /** Sends statements together. */
+  readonly send: (...statements: readonly Bound[]) => Promise<readonly Rows[]>;
+  /** Sends the last ones, and the commit with them. What it answers has been stored. */
+  readonly commit: (...statements: readonly Bound[]) => Promise<readonly Rows[]>;
+}
+
+/** How a connection is made and used. */
+export interface ConnectionOptions {
+  readonly pool: Pool;
+  /** Ends the pool with the store. */
+  readonly owned: boolean;
+  readonly tenant: string;
+  readonly clock: Clock;
+}
+
+/** How a transaction begins. Said aloud, since a database may have another default. */
+const modes = {
+  write: "isolation level read committed read write",
+  snapshot: "isolation level repeatable read read only",
+} as const;
+type Mode = keyof typeof modes;
+
+const commits: Bound = { statement: { text: "commit" }, values: [] };
+
+/**
+ * Begins, and names the tenant for the second lock: for this transaction only, since the connection
+ * may be shared. And what is answered is on the disk, also where the database would rather answer
+ * sooner. One text without parameters: it saves every call a statement.
+ */
+function beginning(mode: Mode, tenant: string): Bound {
+  const text = `begin ${modes[mode]};
+    select set_config('millrace.tenant', ${escapeLiteral(tenant)}, true),
+      set_config('synchronous_commit', case current_setting('synchronous_commit')
+        when 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
+  return { statement: { text }, values: [] };
+}
+
+/**
+ * Silence is noticed: of a server that is stopped, or a way to it that is gone. A given pool has its
+ * own setting of this name, and migrations may take their time.
+ */
+const ownTimeout = { query_timeout: 30_000 };
+
+const maxTries = 6;
+const firstDelay = 50;
+
+/** A pool of connections, as the store uses it. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    // A connection that breaks while nobody uses it is replaced by the pool. Nobody needs to know.
+    if (options.owned) options.pool.on("error", () => undefined);
+  }
+
+  /** One transaction in one round trip. */
+  async once(...statements: readonly Bound[]): Promise<readonly Rows[]> {
+    return this.transaction(({ commit }) => commit(...statements));
+  }
+
+  /** Runs `work` in a transaction, which is undone if it throws or does not commit. */
+  async transaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    mode: Mode = "write",
+  ): Promise<T> {
+    if (this.#closed !== undefined) throw new MillraceError("closed", "the store was closed");
+    const client = await this.#options.pool.connect();
+    const ignore = (): void => undefined; // the call that it breaks is told by its own error
+    client.on("error", ignore);
+    let [begun, open] = [false, false];
+    const send = async (statements: readonly Bound[], last: boolean): Promise<readonly Rows[]> => {
+      const start = begun ? [] : [beginning(mode, this.#options.tenant)];
+      [begun, open] = [true, true];
+      const all = [...start, ...statements, ...(last ? [commits] : [])];
+      const results = await sendAll(client, all, this.#options.owned ? ownTimeout : {});
+      if (last) open = false;
+      return results.slice(start.length, start.length + statements.length);
+    };
+    let broken = false;
+    try {
+      return await work({
+        send: (...statements) => send(statements, false),
+        commit: (...statements) => send(statements, true),
+      });
+    } catch (error) {
+      broken = isLost(error);
+      throw error;
+    } finally {
+      if (open && !broken) broken = !(await rollBack(client));
+      client.removeListener("error", ignore);
+      client.release(broken);
+    }
+  }
+
+  /**
+   * Tries again when the connection was lost, a bounded number of times. The work is told that it is
+   * not the first, since what was lost may be the answer alone.
+   */
+  async retrying<T>(work: (again: boolean) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work(tries > 1);
+      } catch (error) {
+        if (!isLost(error) || tries >= maxTries) throw error;
+        await this.#options.clock.sleep(firstDelay * 2 ** (tries - 1));
+      }
+    }
+  }
+
+  /** Waits for calls under way. Later ones throw `closed`. May be repeated. */
+  async close(): Promise<void> {
+    this.#closed ??= this.#options.owned ? this.#options.pool.end() : Promise.resolve();
+    return this.#closed;
+  }
+}
+
+/** True for an error after which it is not known whether the statements were carried out. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  // The server ends, starts or gave up a deadlock; the network failed; the driver saw the end, or nothing.
+  if (/^(08...|57P0[123]|40P01|40001)$/.test(code)) return true;
+  if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT)/.test(code)) return true;
+  return /connection (terminated|ended|error)|client was closed|read timeout|timeout exceeded/i.test(
+    error.message,
+  );
+}
+
+/** True if a unique key was in use. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "23505";
+}
+
+async function sendAll(
+  client: PoolClient,
+  statements: readonly Bound[],
+  timeout: object,
+): Promise<readonly Rows[]> {
+  const query = ({ statement, values }: Bound): Promise<QueryResult<Record<string, unknown>>> =>
+    client.query({ ...statement, values: [...values], ...timeout });
+  if (!client.pipeline) {
+    const results: Rows[] = [];
+    for (const statement of statements) results.push((await query(statement)).rows);
+    return results;
+  }
+  // All are on their way before the first is answered. If one fails, so do those after it.
+  const results = await Promise.allSettled(together(client, () => statements.map(query)));
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value.rows;
+  });
+}
+
+/** Lets go in one write what the driver would write one by one: writes head the profile of a call. */
+function together<T>({ connection }: PoolClient, send: () => T): T {
+  connection.stream.cork();
+  try {
+    return send();
+  } finally {
+    connection.stream.uncork();
+  }
+}
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback");
+    return true;
+  } catch {
+    return false; // the connection is of no use then
+  }
+}

@@ -1,0 +1,112 @@
+import { MillraceError, checkJson, emptyState, replay, sessionUid } from "@millrace/core";
+import type {
+  CreateOptions,
+  Fact,
+  SessionId,
+  SessionRecord,
+  SessionStore,
+  SessionUid,
+} from "@millrace/core";
+import { SessionLedger } from "@millrace/core/reference";
+import { checkBodies } from "../fact-text.ts";
+import type { Bound, Connection } from "./connection.ts";
+import { beginChain, encodeFacts } from "./fact-row.ts";
+import { readFacts } from "./looking.ts";
+import { encodeClosedLanes, encodeId, encodeName, recordOf } from "./row.ts";
+import type { SessionRow } from "./row.ts";
+import { itemsOf } from "./rules.ts";
+import type { Statements } from "./statements.ts";
+import { factColumns, onlyRow } from "./writing.ts";
+
+/** What making sessions needs. */
+export interface CopyOptions {
+  readonly connection: Connection;
+  readonly statements: Statements;
+  readonly tenant: string;
+  readonly makeUid: () => string;
+}
+
+/** So many facts go in one statement, so that none grows with the session. */
+const factsPerStatement = 256;
+
+/** Makes a session that begins with these facts. Throws `session_exists`. */
+export async function createSession(
+  options: CopyOptions,
+  { sessionId, metadata }: { readonly sessionId: SessionId; readonly metadata: string },
+  facts: readonly Fact[] = [],
+): Promise<SessionRecord> {
+  const { connection, makeUid } = options;
+  const uid = sessionUid(makeUid());
+  const rows = encodeFacts(facts, beginChain({ uid, sessionId, metadata }));
+  const { incarnation, closed, closedLanes } = replay(emptyState(uid, sessionId), facts);
+  const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId, metadata });
+  const progress = { incarnation, closed, closedLanes, floors: [], chain, version: 0 };
+  const row: SessionRow = { uid, sessionId, metadata, head: facts.length, ...progress };
+  await connection.retrying(() =>
+    connection.transaction(async ({ send, commit }) => {
+      // Under our uid there is nothing, what we just made, or what we made before the answer was lost.
+      const own = { statement: options.statements.row, values: [uid, options.tenant] };
+      const make = [insertSession(options, row), own];
+      const [made = [], found = []] = await (facts.length > 0 ? send : commit)(...make);
+      if (found.length === 0) {
+        throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+      }
+      if (facts.length > 0 && made.length > 0) {
+        await commit(...insertFacts(options, uid, rows, facts));
+      }
+    }),
+  );
+  return recordOf(row);
+}
+
+/** Makes a session that begins with another one's facts up to `n`, and with what is said in it. */
+export async function forkSession(
+  options: CopyOptions & { readonly now: () => number },
+  uid: SessionUid,
+  request: Parameters<SessionStore["fork"]>[1],
+): Promise<SessionRecord> {
+  const { connection, statements, tenant, now } = options;
+  const { n, sessionId, metadata, said = [] } = request;
+  checkBodies(said);
+  const [rows, bodies] = await connection.retrying(() =>
+    connection.once(
+      { statement: statements.row, values: [uid, tenant] },
+      { statement: statements.read, values: [uid, tenant, 0, n] },
+    ),
+  );
+  const source = onlyRow(uid, rows);
+  const ledger = new SessionLedger({ uid, sessionId, now });
+  ledger.load(readFacts(uid, bodies).map((fact) => ({ ...fact, sessionId })));
+  ledger.say(said);
+  const own = metadata === undefined ? source.metadata : encodeMetadata(sessionId, metadata);
+  return createSession(options, { sessionId, metadata: own }, ledger.facts);
+}
+
+/** Metadata as its column holds it. Throws `invalid_event` for what is not plain JSON. */
+export function encodeMetadata(sessionId: SessionId, metadata: CreateOptions["metadata"]): string {
+  if (checkJson(metadata ?? {}) === undefined) return JSON.stringify(metadata ?? {});
+  throw new MillraceError("invalid_event", `the metadata of ${sessionId} is not plain JSON`);
+}
+
+function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {
+  const { uid, sessionId, metadata, incarnation, head, closed, closedLanes, chain } = row;
+  const progress = [incarnation, head, closed, encodeClosedLanes(closedLanes), chain];
+  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress];
+  return { statement: statements.create, values };
+}
+
+function* insertFacts(
+  { statements, tenant }: CopyOptions,
+  uid: SessionUid,
+  rows: ReturnType<typeof encodeFacts>,
+  facts: readonly Fact[],
+): Generator<Bound, void, undefined> {
+  for (let from = 0; from < rows.length; from += factsPerStatement) {
+    const some = rows.slice(from, from + factsPerStatement);
+    yield { statement: statements.insertFacts, values: [uid, tenant, ...factColumns(some)] };
+  }
+  const items = itemsOf(facts);
+  if (items.size === 0) return;
+  const columns = [[...items.keys()].map(encodeId), [...items.values()]];
+  yield { statement: statements.insertItems, values: [uid, tenant, ...columns] };
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { MillraceError, schemaVersion } from "@millrace/core";
+import type { Fact, FactBody, SessionId, SessionUid } from "@millrace/core";
+import { decodeFact, encodeFact } from "../fact-text.ts";
+import { encodeId, encodeKey } from "./row.ts";
+
+/** A fact as the columns of its row. */
+export interface FactRow {
+  readonly n: number;
+  readonly type: string;
+  readonly about: Buffer | null;
+  readonly key: Buffer | null;
+  readonly body: string;
+  readonly hash: Buffer;
+}
+
+/** What a session begins with, as its name and metadata are stored. */
+export interface Beginning {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly metadata: string;
+}
+
+const noKey = Buffer.alloc(32);
+
+/** The hash that a session's first fact goes on from. */
+export function beginChain({ uid, sessionId, metadata }: Beginning): Buffer {
+  const text = JSON.stringify(["millrace", uid, sessionId, metadata]);
+  return createHash("sha256").update(text).digest();
+}
+
+/** The hash of a fact's row that stands behind one with the hash `before`. */
+export function linkChain(before: Buffer, key: Buffer | null, body: string): Buffer {
+  const hash = createHash("sha256").update(before);
+  return hash
+    .update(key ?? noKey)
+    .update(body)
+    .digest();
+}
+
+/** Gives bodies their numbers behind `head`. */
+export function numberFacts(
+  bodies: readonly FactBody[],
+  { sessionId, head }: { readonly sessionId: SessionId; readonly head: number },
+  time: number,
+): readonly Fact[] {
+  return bodies.map((body, at) => ({
+    ...body,
+    v: schemaVersion,
+    n: head + at + 1,
+    sessionId,
+    time,
+  }));
+}
+
+/** The rows of facts that stand behind the hash `chain`. A key is that of the first one. */
+export function encodeFacts(
+  facts: readonly Fact[],
+  chain: Buffer,
+  key?: string,
+): readonly FactRow[] {
+  let before = chain;
+  return facts.map((fact, at) => {
+    const own = key === undefined || at > 0 ? null : encodeKey(key);
+    const body = encodeFact(fact);
+    before = linkChain(before, own, body);
+    const about = aboutOf(fact);
+    return {
+      n: fact.n,
+      type: fact.type,
+      about: about === undefined ? null : encodeId(about),
+      key: own,
+      body,
+      hash: before,
+    };
+  });
+}
+
+/** Reads a fact's body. Throws `corrupt_session` for one that nothing of ours wrote. */
+export function readBody(uid: SessionUid, body: unknown): Fact {
+  const read = decodeFact(String(body));
+  if (read.ok) return read.fact;
+  throw new MillraceError("corrupt_session", `a fact of ${uid} can't be read: ${read.message}`);
+}
+
+/** The input or the question that a fact is about, by which later calls look for it. */
+export function aboutOf(fact: Fact): string | undefined {
+  switch (fact.type) {
+    case "input_accepted":
+    case "queue_updated":
+    case "item_committed":
+    case "item_replaced":
+      return fact.inputId;
+    case "approval_requested":
+    case "approval_resolved":
+      return fact.approvalId;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,5 @@
+export { postgresStore } from "./postgres-store.ts";
+export type { PostgresStore, PostgresStoreOptions } from "./postgres-store.ts";
+export { printSql } from "./migrate.ts";
+export type { MigrateOptions } from "./migrate.ts";
+export type { FactAnchor, SessionFaultCode, SessionVerdict, VerifyOptions } from "./verify.ts";

@@ -1,0 +1,99 @@
+import { sessionId } from "@millrace/core";
+import { Pool } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sharedPostgres } from "../../../../scripts/services/shared.ts";
+import type { PostgresSpace } from "../../../../scripts/services/shared.ts";
+import { prompt } from "../testing/scene.ts";
+import { printSql } from "./migrate.ts";
+import { postgresStore } from "./postgres-store.ts";
+
+let space: PostgresSpace;
+let pool: Pool;
+
+beforeAll(async () => {
+  space = await sharedPostgres();
+  pool = new Pool({ connectionString: space.url });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await space[Symbol.asyncDispose]();
+});
+
+async function tablesOf(schema: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    "select table_name::text as name from information_schema.tables where table_schema = $1 order by 1",
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe("migrate", () => {
+  it("makes the tables once, however often it runs", async () => {
+    const store = postgresStore({ pool, schema: "twice" });
+
+    await store.migrate();
+    const { uid } = await store.create({ sessionId: sessionId("a") });
+    await store.accept(uid, "key", prompt("input"));
+    await store.migrate();
+
+    expect(await store.head(uid)).toBe(1);
+    expect(await tablesOf("twice")).toContain("fact_7");
+    const { rows } = await pool.query("select number from twice.migration order by number");
+    expect(rows).toEqual([{ number: 1 }, { number: 2 }]);
+  });
+
+  it("may be run by many at once", async () => {
+    const stores = Array.from({ length: 8 }, () => postgresStore({ pool, schema: "at_once" }));
+
+    await Promise.all(stores.map((store) => store.migrate()));
+
+    const { rows } = await pool.query("select number from at_once.migration order by number");
+    expect(rows).toEqual([{ number: 1 }, { number: 2 }]);
+  });
+
+  it("refuses a schema that was made by other migrations, and changes nothing", async () => {
+    const store = postgresStore({ pool, schema: "other" });
+    await store.migrate();
+    await pool.query("update other.migration set hash = 'else' where number = 2");
+
+    await expect(store.migrate()).rejects.toMatchObject({ code: "broken_port" });
+  });
+
+  it("leaves nothing behind when it fails half way", async () => {
+    await pool.query("create schema half; create table half.usage (a int)"); // in the second one's way
+
+    await expect(postgresStore({ pool, schema: "half" }).migrate()).rejects.toThrow(/usage/);
+
+    expect(await tablesOf("half")).toEqual(["usage"]);
+  });
+
+  it("leaves a schema of a later release as it is", async () => {
+    const store = postgresStore({ pool, schema: "later" });
+    await store.migrate();
+    await pool.query("insert into later.migration (number, name, hash) values (3, 'x', 'y')");
+
+    await store.migrate();
+
+    const { rows } = await pool.query("select count(*)::int as count from later.migration");
+    expect(rows).toEqual([{ count: 3 }]);
+  });
+
+  it("prints the SQL that makes the same tables and is known to a later migrate", async () => {
+    const client = await pool.connect();
+    await client.query(await printSql({ schema: "printed" }));
+    await client.query("reset search_path");
+    client.release();
+    await postgresStore({ pool, schema: "made" }).migrate();
+
+    expect(await tablesOf("printed")).toEqual(await tablesOf("made"));
+    await postgresStore({ pool, schema: "printed" }).migrate();
+  });
+
+  it("takes no name of a schema or role that would have to be quoted", async () => {
+    for (const schema of ["", "Upper", "a b", "a;b", 'a"b', "1a", "a".repeat(64)]) {
+      expect(() => postgresStore({ pool, schema })).toThrow(/can't be the name of a schema/);
+    }
+    await expect(printSql({ role: "a; drop table session" })).rejects.toThrow(/of a role/);
+  });
+});

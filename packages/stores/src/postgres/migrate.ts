@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import { MillraceError } from "@millrace/core";
+import type { Pool } from "pg";
+import { checkName } from "./statements.ts";
+
+/** Where the tables are, and who uses them. */
+export interface MigrateOptions {
+  /** `millrace`, unless told. */
+  readonly schema?: string | undefined;
+  /** A role that exists and gets the rights of an application: to change no fact, and delete none. */
+  readonly role?: string | undefined;
+}
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** The SQL of this release, as `migrate` runs it on an empty database, for whoever runs it by hand. */
+export async function printSql(options: MigrateOptions = {}): Promise<string> {
+  const { schema = "millrace" } = options;
+  const parts = ["begin;", prepareText(schema)];
+  for (const migration of await readMigrations()) {
+    const { number, name, text, hash } = migration;
+    parts.push(`-- ${name}`, text.trim());
+    parts.push(
+      `insert into migration (number, name, hash) values (${number}, '${name}', '${hash}');`,
+    );
+  }
+  parts.push(await grantsText(schema, options.role), "commit;");
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+/**
+ * Brings the schema to this release, in one transaction. May be repeated, and run by many at once: they
+ * take turns. Throws `broken_port` if the schema was made by another history than this release has.
+ */
+export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<void> {
+  const { schema = "millrace", role } = options;
+  const [prepare, grants, migrations] = [
+    prepareText(schema),
+    await grantsText(schema, role),
+    await readMigrations(),
+  ];
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    // The first lock in the transaction, so that it waits before it sees anything.
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
+      `millrace.migrate.${schema}`,
+    ]);
+    await client.query(prepare);
+    const { rows } = await client.query<{ number: number; hash: string }>(
+      "select number, hash from migration order by number",
+    );
+    for (const migration of pending(migrations, rows)) {
+      const { number, name, text, hash } = migration;
+      await client.query(text);
+      await client.query("insert into migration (number, name, hash) values ($1, $2, $3)", [
+        number,
+        name,
+        hash,
+      ]);
+    }
+    if (grants !== "") await client.query(grants);
+    await client.query("commit");
+    client.release();
+  } catch (error) {
+    client.release(true); // the end of the connection undoes the transaction
+    throw error;
+  }
+}
+
+/** Those that have not been run. What has been run must be what this release has. */
+function pending(
+  migrations: readonly Migration[],
+  done: readonly { readonly number: number; readonly hash: string }[],
+): readonly Migration[] {
+  for (const [at, { number, hash }] of done.entries()) {
+    const own = migrations[at];
+    if (own === undefined) continue; // made by a later release, which knows what ours needs
+    if (own.number !== number || own.hash !== hash) {
+      throw new MillraceError("broken_port", `migration ${number} is another one than ${own.name}`);
+    }
+  }
+  return migrations.slice(done.length);
+}
+
+/** The same folder from the sources and from what is built of them: only one of the two has SQL. */
+const folder = new URL("../../src/postgres/", import.meta.url);
+
+async function readMigrations(): Promise<readonly Migration[]> {
+  const names = await readdir(new URL("migrations/", folder));
+  const files = names.filter((name) => /^\d{4}_.*\.sql$/.test(name)).toSorted();
+  return Promise.all(
+    files.map(async (name, at) => {
+      const text = await readFile(new URL(`migrations/${name}`, folder), "utf8");
+      const number = Number(name.slice(0, 4));
+      if (number !== at + 1) throw new MillraceError("broken_port", `no migration ${at + 1}`);
+      return { number, name, text, hash: createHash("sha256").update(text).digest("hex") };
+    }),
+  );
+}
+
+function prepareText(schema: string): string {
+  checkName(schema, "schema");
+  return `create schema if not exists ${schema};
+set local search_path to ${schema};
+create table if not exists migration (
+  number integer primary key,
+  name text not null,
+  hash text not null,
+  at timestamptz not null default now()
+);`;
+}
+
+async function grantsText(schema: string, role: string | undefined): Promise<string> {
+  if (role === undefined) return "";
+  const text = await readFile(new URL("grants.sql", folder), "utf8");
+  return text.replaceAll(":schema", schema).replaceAll(":role", checkName(role, "role")).trim();
+}

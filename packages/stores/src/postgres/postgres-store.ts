@@ -1,0 +1,153 @@
+import { randomBytes } from "node:crypto";
+import { MillraceError } from "@millrace/core";
+import type { Clock, Floor, MakeId, SessionId, SessionStore } from "@millrace/core";
+import { randomId, systemClock } from "@millrace/core/reference";
+import { Pool } from "pg";
+import { Connection } from "./connection.ts";
+import type { Rows } from "./connection.ts";
+import { createSession, encodeMetadata, forkSession } from "./copy.ts";
+import type { CopyOptions } from "./copy.ts";
+import { readFacts } from "./looking.ts";
+import { migrate } from "./migrate.ts";
+import type { MigrateOptions } from "./migrate.ts";
+import { decodeRow, encodeName, recordOf } from "./row.ts";
+import { acceptCall, appendCall, claimCall, commitCall, openCall } from "./rules.ts";
+import { statementsOf } from "./statements.ts";
+import type { Statements } from "./statements.ts";
+import { verifySession } from "./verify.ts";
+import type { SessionVerdict, VerifyOptions } from "./verify.ts";
+import { SessionWriter, onlyRow } from "./writing.ts";
+
+/** How a PostgreSQL store does its work. All of it may be left out. */
+export interface PostgresStoreOptions {
+  /** Of the primary. That of the environment's `DATABASE_URL`, unless told. Not used with a pool. */
+  readonly url?: string | undefined;
+  /**
+   * A pool of yours, which the store does not end. Make it with `pipeline: true`: else each call takes
+   * as many round trips as it has statements. It may be shared with stores of other tenants.
+   */
+  readonly pool?: Pool | undefined;
+  /** `millrace`, unless told. */
+  readonly schema?: string | undefined;
+  /** Whose sessions these are: nothing of another tenant is seen or changed. `default`, unless told. */
+  readonly tenant?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly makeId?: MakeId | undefined;
+}
+
+/** A SessionStore in a PostgreSQL database, and what only that can do. */
+export interface PostgresStore extends SessionStore, AsyncDisposable {
+  /** Brings the schema to this release. May be repeated, and run by many at once. */
+  readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
+  /** Checks a session for changes that no writer made. Throws `unknown_session`. */
+  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<SessionVerdict>;
+  /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The SessionStore of many processes: all rules hold by compare-and-set on one row and by unique keys,
+ * at READ COMMITTED. A call is one transaction, of one round trip where this process wrote the session
+ * last and of two otherwise. When the connection is lost a call is tried again, six times in all with
+ * pauses of about 1.5 s, and finds out whether it had been stored; then it throws the driver's error.
+ */
+export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore {
+  const { schema = "millrace", tenant = "default", clock = systemClock } = options;
+  const { makeId = randomId, pool = openPool(options.url) } = options;
+  if (tenant === "" || tenant.includes("\0")) {
+    throw new MillraceError("invalid_definition", "a tenant needs a name");
+  }
+  const connection = new Connection({ pool, owned: options.pool === undefined, tenant, clock });
+  const statements = statementsOf(schema);
+  const makeUid = (): string => makeId("session");
+  const context: CopyOptions = { connection, statements, tenant, makeUid };
+  const writer = new SessionWriter({ ...context, clock, makeToken: tokenMaker() });
+  const close = (): Promise<void> => connection.close();
+  return {
+    ...readingCalls(context),
+    create: async ({ sessionId, metadata }) =>
+      createSession(context, { sessionId, metadata: encodeMetadata(sessionId, metadata) }),
+    remove: async (uid) => {
+      writer.forget(uid);
+      const statement = { statement: statements.remove, values: [uid] };
+      await connection.retrying(() => connection.once(statement));
+    },
+    claim: (uid, request) => writer.write(uid, claimCall(request)),
+    accept: (uid, key, body) => writer.write(uid, acceptCall(key, body)),
+    open: async (uid, request) => {
+      checkFloor(request);
+      return writer.write(uid, openCall(request));
+    },
+    commit: (uid, request) => writer.write(uid, commitCall(request)),
+    append: (uid, request) => writer.write(uid, appendCall(request)),
+    fork: (uid, request) => forkSession({ ...context, now: clock.now }, uid, request),
+    migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
+    verify: (sessionId, wanted) =>
+      connection.retrying(() => verifySession(context, sessionId, wanted)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The calls that store nothing. */
+function readingCalls({
+  connection,
+  statements,
+  tenant,
+}: CopyOptions): Pick<SessionStore, "find" | "list" | "read" | "head" | "floors"> {
+  const ask = (
+    ...names: readonly (readonly [keyof Statements, ...unknown[]])[]
+  ): Promise<readonly Rows[]> =>
+    connection.retrying(() =>
+      connection.once(
+        ...names.map(([name, ...values]) => ({ statement: statements[name], values })),
+      ),
+    );
+  return {
+    find: async (sessionId) => {
+      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId)]);
+      return row && recordOf(decodeRow(row));
+    },
+    list: async ({ after, limit = 100 } = {}) => {
+      const from = after === undefined ? Buffer.alloc(0) : encodeName(after);
+      const [rows = []] = await ask(["list", tenant, from, limit]);
+      return rows.map((row) => recordOf(decodeRow(row)));
+    },
+    read: async (uid, { after = 0, limit } = {}) => {
+      const [rows, bodies] = await ask(
+        ["row", uid, tenant],
+        ["read", uid, tenant, after, limit ?? null],
+      );
+      onlyRow(uid, rows);
+      return readFacts(uid, bodies);
+    },
+    head: async (uid) => onlyRow(uid, (await ask(["row", uid, tenant]))[0]).head,
+    floors: async (uid) => {
+      const { floors } = onlyRow(uid, (await ask(["row", uid, tenant]))[0]);
+      return floors.map(({ lane, epoch }) => ({ lane, epoch }));
+    },
+  };
+}
+
+function openPool(url = process.env["DATABASE_URL"]): Pool {
+  if (url === undefined) {
+    throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
+  }
+  const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
+  return new Pool({ connectionString: url, pipeline: true, ...silence });
+}
+
+/** Tokens tell a call from all others, of this process and of any other. */
+function tokenMaker(): () => string {
+  const store = randomBytes(12).toString("base64url");
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${store}.${count.toString(36)}`;
+  };
+}
+
+function checkFloor({ lane, epoch }: Floor): void {
+  if (Number.isSafeInteger(lane) && lane >= 0 && Number.isSafeInteger(epoch) && epoch >= 0) return;
+  throw new MillraceError("invalid_event", `lane ${lane} and epoch ${epoch} are not whole numbers`);
+}

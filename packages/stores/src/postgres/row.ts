@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { MillraceError, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
+import type {
+  ClosedLane,
+  Epoch,
+  Floor,
+  Metadata,
+  SessionId,
+  SessionRecord,
+  SessionUid,
+} from "@millrace/core";
+
+/** A lane that is open, and which call opened it. */
+export interface OpenFloor extends Floor {
+  readonly token: string;
+}
+
+/** A session's row: all that the rules decide by, but for what unique keys decide. */
+export interface SessionRow {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  /** JSON, as it is stored. */
+  readonly metadata: string;
+  readonly incarnation: number;
+  readonly head: number;
+  readonly closed: Epoch;
+  readonly closedLanes: readonly ClosedLane[];
+  /** Of open lanes only. Sorted by lane. */
+  readonly floors: readonly OpenFloor[];
+  readonly chain: Buffer;
+  readonly version: number;
+}
+
+/** The columns of a session's row in the order that `decodeRow` reads them by name. */
+export const rowColumns =
+  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version";
+
+/** Reads a row that was selected with `rowColumns`. */
+export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRow {
+  return {
+    uid: sessionUid(String(columns["uid"])),
+    sessionId: decodeName(columns["name"] as Buffer), // a bytea column
+    metadata: String(columns["metadata"]),
+    incarnation: Number(columns["incarnation"]),
+    head: Number(columns["head"]), // epochs and heads fit a double: the codec checks them
+    closed: Number(columns["closed"]),
+    closedLanes: decodeLanes(columns["closed_lanes"], (lane, epoch) => ({
+      lane,
+      epoch: Number(epoch),
+    })),
+    floors: decodeLanes(columns["floors"], (lane, value) => {
+      const [epoch, token] = value as readonly unknown[]; // as `encodeFloors` writes them
+      return { lane, epoch: Number(epoch), token: String(token) };
+    }),
+    chain: columns["chain"] as Buffer, // a bytea column
+    version: Number(columns["version"]),
+  };
+}
+
+/** What a row says to users of the store. */
+export function recordOf(row: SessionRow): SessionRecord {
+  const { uid, sessionId, incarnation, head } = row;
+  return { uid, sessionId, metadata: decodeMetadata(row.metadata), incarnation, head };
+}
+
+/** Closed lanes as their column holds them: an object of epochs by lane. */
+export function encodeClosedLanes(lanes: readonly ClosedLane[]): string {
+  return JSON.stringify(Object.fromEntries(lanes.map(({ lane, epoch }) => [lane, epoch])));
+}
+
+/** Floors as their column holds them: an object of epoch and token by lane. */
+export function encodeFloors(floors: readonly OpenFloor[]): string {
+  return JSON.stringify(
+    Object.fromEntries(floors.map(({ lane, epoch, token }) => [lane, [epoch, token]])),
+  );
+}
+
+/** A name as its column holds it: in UTF-16, high byte first, so that bytes order as units do. */
+export function encodeName(name: SessionId): Buffer {
+  return Buffer.from(name, "utf16le").swap16();
+}
+
+/** An id as its column holds it. Ids are well-formed, so this is one to one. */
+export function encodeId(id: string): Buffer {
+  return Buffer.from(id, "utf8");
+}
+
+/** A key as its column holds it. Keys may be any text of any length, so it is their hash. */
+export function encodeKey(key: string): Buffer {
+  return createHash("sha256").update(Buffer.from(key, "utf16le")).digest();
+}
+
+function decodeName(bytes: Buffer): SessionId {
+  return sessionId(Buffer.from(bytes).swap16().toString("utf16le"));
+}
+
+function decodeMetadata(text: string): Metadata {
+  const value = parseJsonText(text);
+  if (isJsonObject(value)) return value;
+  throw new MillraceError("corrupt_session", "the metadata of a session is not an object");
+}
+
+function decodeLanes<T extends { readonly lane: number }>(
+  text: unknown,
+  decode: (lane: number, value: unknown) => T,
+): readonly T[] {
+  const value = parseJsonText(String(text));
+  return Object.entries(isJsonObject(value) ? value : {})
+    .map(([lane, own]) => decode(Number(lane), own))
+    .toSorted((left, right) => left.lane - right.lane);
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { sessionId } from "@millrace/core";
+import type { SessionStore } from "@millrace/core";
+import { manualClock, memorySessionStore } from "@millrace/core/reference";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operation, perform, progressOf } from "../testing/operations.ts";
+import { patience } from "../testing/patience.ts";
+import { openDatabase } from "../testing/postgres.ts";
+import type { Database } from "../testing/postgres.ts";
+import { runs } from "../testing/runs.ts";
+import { postgresStore } from "./postgres-store.ts";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+const clock = manualClock(1_700_000_000_000);
+const times = runs(150, 15_000);
+
+describe("the rules in PostgreSQL", () => {
+  it(
+    "give the same answers and facts as those in memory, whichever of two processes is asked",
+    async () => {
+      const pool = database.pool();
+      // Each remembers the rows that it wrote, and must notice that the other one has written since.
+      const stores = [0, 1].map(() => postgresStore({ pool, clock }));
+      const seen = new Map<string, number>();
+      const step = fc.tuple(fc.constantFrom(0, 0, 0, 1), operation);
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
+          const name = sessionId(randomUUID());
+          const memory: SessionStore = memorySessionStore({ clock });
+          const expected = await memory.create({ sessionId: name });
+          const { uid } = await stores[0]!.create({ sessionId: name });
+          for (const [which, made] of steps) {
+            const record = await progressOf(memory, name);
+            const right = await perform(memory, expected.uid, record, made);
+            const answer = await perform(stores[which]!, uid, record, made);
+            expect(answer).toEqual(right);
+            const what = `${made.call} ${right.outcome}`;
+            seen.set(what, (seen.get(what) ?? 0) + 1);
+          }
+
+          const [one, other] = stores;
+          expect(await one!.read(uid)).toEqual(await memory.read(expected.uid));
+          expect(await other!.floors(uid)).toEqual(await memory.floors(expected.uid));
+          expect({ ...(await one!.find(name)), uid: "" }).toEqual({
+            ...(await memory.find(name)),
+            uid: "",
+          });
+          expect((await one!.verify(name)).ok).toBe(true);
+        }),
+        { numRuns: times },
+      );
+
+      const all = [...seen].toSorted(([left], [right]) => (left < right ? -1 : 1));
+      console.log(
+        `count: ${times} histories; ${all.map(([what, n]) => `${what} ${n}`).join(", ")}`,
+      );
+      expect(all.length).toBe(14); // every answer of every call was there
+    },
+    patience * 5,
+  );
+});

@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { itemId, sessionId } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import { Pool } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fill, prompt, show } from "../testing/scene.ts";
+import { openDatabase } from "../testing/postgres.ts";
+import type { Database } from "../testing/postgres.ts";
+import { postgresStore } from "./postgres-store.ts";
+
+let database: Database;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await openDatabase();
+  pool = database.pool({ max: 3 }); // few, so that tenants take turns on the same connections
+});
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+/** A query in which the WHERE was forgotten, as the application's role. */
+async function forgetful(
+  tenant: string | undefined,
+  text: string,
+): Promise<readonly { readonly tenant?: string }[] | string> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    if (tenant !== undefined) {
+      await client.query("select set_config('millrace.tenant', $1, true)", [tenant]);
+    }
+    return (await client.query<{ tenant?: string }>(text)).rows;
+  } catch (error) {
+    return String((error as { readonly code?: unknown }).code);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+}
+
+const tables = ["session", "fact", "item", "readable_fact", "run", "input", "usage"];
+
+describe("tenants", () => {
+  it.each([
+    ["as the database and the store see to it", false],
+    ["as the store alone sees to it, where the database lets everything pass", true],
+  ])("do not see each other's sessions, %s", async (_, superuser) => {
+    const used = superuser ? database.adminPool : pool;
+    const [mine, theirs] = ["mine", "theirs"].map((tenant) =>
+      postgresStore({ pool: used, tenant: `${tenant} ${superuser}` }),
+    );
+    const name = sessionId("talk");
+    const own = await mine!.create({ sessionId: name });
+    const other = await theirs!.create({ sessionId: name });
+    await fill(mine!, own.uid);
+    const before = await show(mine!, own.uid);
+
+    expect(await theirs!.find(name)).toMatchObject({ uid: other.uid, head: 0 });
+    expect((await theirs!.list()).map(({ uid }) => uid)).toEqual([other.uid]);
+    const unknown = { code: "unknown_session" };
+    await expect(theirs!.read(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.head(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.floors(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
+    await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
+    const opening = { lane: 1, epoch: 2 ** 30 + 90_000, itemId: itemId("x") };
+    await expect(theirs!.open(own.uid, opening)).rejects.toMatchObject(unknown);
+    const fork = { sessionId: sessionId("fork"), n: 3 };
+    await expect(theirs!.fork(own.uid, fork)).rejects.toMatchObject(unknown);
+    await theirs!.remove(own.uid);
+
+    expect(await show(mine!, own.uid)).toEqual(before);
+  });
+
+  it("are kept apart by the database alone when a query forgets the WHERE", async () => {
+    const [mine, theirs] = [`a${randomUUID()}`, `b${randomUUID()}`];
+    for (const tenant of [mine, theirs]) {
+      const store = postgresStore({ pool, tenant });
+      await fill(store, (await store.create({ sessionId: sessionId("talk") })).uid);
+    }
+
+    for (const table of tables) {
+      const rows = await forgetful(mine, `select * from millrace.${table}`);
+      expect(
+        typeof rows === "string" ? rows : [...new Set(rows.map(({ tenant }) => tenant))],
+      ).toEqual([mine]);
+      expect(await forgetful(undefined, `select * from millrace.${table}`)).toEqual([]);
+    }
+  });
+
+  it("can't write for one another, not even by a statement that says so", async () => {
+    const store = postgresStore({ pool, tenant: "owner" });
+    const { uid } = await store.create({ sessionId: sessionId("talk") });
+    await fill(store, uid);
+    const before = await show(store, uid);
+    const forged = `insert into millrace.fact (uid, n, tenant, type, body, hash)
+      values ('${uid}', 10, 'owner', 'opaque', '{}', '')`;
+
+    expect(await forgetful("other", forged)).toBe("42501");
+    expect(await forgetful("other", "update millrace.session set head = 0 returning uid")).toEqual(
+      [],
+    );
+    expect(await forgetful("other", "delete from millrace.item returning uid")).toEqual([]);
+    expect(await forgetful("other", "update millrace.session set tenant = 'other'")).toEqual([]);
+
+    expect(await show(store, uid)).toEqual(before);
+  });
+
+  it("can neither change nor delete a fact, but by removing its session", async () => {
+    const store = postgresStore({ pool, tenant: "owner" });
+    const { uid } = await store.create({ sessionId: sessionId("to be removed") });
+    await fill(store, uid);
+    const denied = "42501";
+
+    expect(await forgetful("owner", "update millrace.fact set body = '{}'")).toBe(denied);
+    expect(await forgetful("owner", "delete from millrace.fact")).toBe(denied);
+    expect(await forgetful("owner", "truncate millrace.fact")).toBe(denied);
+    expect(await forgetful("owner", "delete from millrace.session")).toBe(denied);
+    for (let part = 0; part < 8; part += 1) {
+      expect(await forgetful("owner", `select * from millrace.fact_${part}`)).toBe(denied);
+    }
+    await store.remove(uid);
+
+    expect(await rowsOf(uid)).toEqual({ facts: "0", items: "0", sessions: "0" });
+  });
+
+  it("are told apart also where the application owns the tables", async () => {
+    const role = `owner_${randomUUID().slice(0, 8)}`;
+    const url = database.adminUrl.replace(/\/\/[^@]*@/, `//${role}:secret@`);
+    await database.admin(`create role ${role} login password 'secret'`);
+    await database.admin(`create schema owned authorization ${role}`);
+    await using mine = postgresStore({ url, schema: "owned", tenant: "mine" });
+    await using theirs = postgresStore({ url, schema: "owned", tenant: "theirs" });
+    await database.admin(`grant create on database ${new URL(url).pathname.slice(1)} to ${role}`);
+    await mine.migrate();
+    const { uid } = await mine.create({ sessionId: sessionId("talk") });
+    await fill(mine, uid);
+
+    await expect(theirs.read(uid)).rejects.toMatchObject({ code: "unknown_session" });
+    const owner = new Pool({ connectionString: url });
+    for (const table of ["session", "fact", "item"]) {
+      expect((await owner.query(`select * from owned.${table}`)).rows).toEqual([]);
+    }
+    await owner.end();
+    expect(await database.admin("select count(*)::int as facts from owned.fact")).toEqual([
+      { facts: 9 },
+    ]);
+  });
+
+  it("leave no setting behind on a connection", async () => {
+    const store = postgresStore({ pool, tenant: "left behind" });
+    await store.create({ sessionId: sessionId("talk") });
+
+    const rows = await forgetful("x", "select 1");
+    const clients = await Promise.all([0, 1, 2].map(() => pool.connect()));
+    const found = await Promise.all(
+      clients.map((client) => client.query("select current_setting('millrace.tenant', true) as t")),
+    );
+    for (const client of clients) client.release();
+
+    expect(rows).toHaveLength(1);
+    for (const { rows } of found) expect([null, ""]).toContain((rows[0] as { t: unknown }).t);
+  });
+
+  it("need a name", () => {
+    for (const tenant of ["", "a\0b"]) {
+      expect(() => postgresStore({ pool, tenant })).toThrow(/tenant/);
+    }
+  });
+});
+
+async function rowsOf(uid: SessionUid): Promise<unknown> {
+  const [counts] = await database.admin(
+    `select (select count(*) from millrace.fact where uid = $1) as facts,
+       (select count(*) from millrace.item where uid = $1) as items,
+       (select count(*) from millrace.session where uid = $1) as sessions`,
+    [uid],
+  );
+  return counts;
+}

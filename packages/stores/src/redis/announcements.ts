@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodeMessage } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
+
+export interface AnnouncementsOptions {
+  /** Rejects when Redis is away. */
+  readonly publish: (uid: SessionUid, text: string) => Promise<unknown>;
+}
+
+/** Sessions whose last announcement waits. Further ones are left to their readers, who ask for the head. */
+const maxUnsaid = 10_000;
+/** Tried again after this long, then after twice as long, up to the most. */
+const retryMs = { least: 200, most: 5_000 };
+/** About five minutes: whoever has not joined anew by then has asked for the head. */
+const maxTries = 60;
+
+/**
+ * Announces facts. Those that could not be announced because Redis was away are made up for when it
+ * is back: the last one of each session, by which a reader finds that it lacks the others.
+ */
+export class Announcements {
+  readonly #publish: AnnouncementsOptions["publish"];
+  readonly #unsaid = new Map<SessionUid, Fact>();
+  readonly #closed = new AbortController();
+  #retrying = false;
+
+  constructor({ publish }: AnnouncementsOptions) {
+    this.#publish = publish;
+  }
+
+  /** Never rejects. */
+  async say(uid: SessionUid, fact: Fact): Promise<void> {
+    if (await this.#try(uid, fact)) return;
+    const known = this.#unsaid.get(uid);
+    if (known === undefined && this.#unsaid.size >= maxUnsaid) return;
+    if (known === undefined || known.n < fact.n) this.#unsaid.set(uid, fact);
+    void this.#retry();
+  }
+
+  /** Forgets a session. */
+  drop(uid: SessionUid): void {
+    this.#unsaid.delete(uid);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #try(uid: SessionUid, fact: Fact): Promise<boolean> {
+    try {
+      await this.#publish(uid, encodeMessage(fact));
+    } catch {
+      return false;
+    }
+    if ((this.#unsaid.get(uid)?.n ?? Infinity) <= fact.n) this.#unsaid.delete(uid);
+    return true;
+  }
+
+  async #retry(): Promise<void> {
+    if (this.#retrying || this.#closed.signal.aborted) return;
+    this.#retrying = true;
+    const { least, most } = retryMs;
+    for (let tries = 0; tries < maxTries && this.#unsaid.size > 0; tries += 1) {
+      await this.#wait(Math.min(most, least * 2 ** tries));
+      if (this.#closed.signal.aborted) break;
+      for (const [uid, fact] of this.#unsaid) if (!(await this.#try(uid, fact))) break;
+    }
+    this.#unsaid.clear();
+    this.#retrying = false;
+  }
+
+  /** Without keeping the process alive. */
+  async #wait(ms: number): Promise<void> {
+    const { signal } = this.#closed;
+    await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { parseJsonText } from "@millrace/core";
+import { beforeAll, expect, it } from "vitest";
+import { startRedis } from "../../../../scripts/services/redis.ts";
+import { programArguments } from "../testing/child.ts";
+
+/** Microseconds of the processor, and bytes of Redis. */
+let figures: Readonly<Record<string, number>> = {};
+
+beforeAll(async () => {
+  await using server = await startRedis();
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    programArguments("redis-cost-run.ts"),
+    { env: { ...process.env, REDIS_URL: server.url } },
+  );
+  figures = parseJsonText(stdout) as typeof figures; // the program is our own
+}, 600_000);
+
+it("an append costs at most 1.3 times the bare commands with the same bytes", () => {
+  const { append = NaN, given = NaN, encoded = NaN, usual = NaN, bytes } = figures;
+
+  console.log(
+    `count: append ${append.toFixed(1)} us; XADD and SPUBLISH of ${bytes} bytes that are there`,
+    `${given.toFixed(1)} (${(append / given).toFixed(2)} times), that are encoded first`,
+    `${encoded.toFixed(1)} (${(append / encoded).toFixed(2)} times), in a client as it comes`,
+    `${usual.toFixed(1)} (${(append / usual).toFixed(2)} times)`,
+  );
+  expect(append / given).toBeLessThan(1.3);
+});
+
+it("a delta that is gathered costs at most a quarter of an XADD of its own", () => {
+  const { by5 = NaN, by16 = NaN, by64 = NaN, bareDelta = NaN, usualDelta = NaN } = figures;
+  const against = (cost: number): string =>
+    `${cost.toFixed(2)} us (${(cost / usualDelta).toFixed(2)} and ${(cost / bareDelta).toFixed(2)} times)`;
+
+  console.log(
+    `count: a delta of 60 bytes by 5 in a batch ${against(by5)}, by 16 ${against(by16)}, by 64 ${against(by64)};`,
+    `XADD, 128 in a packet: ${usualDelta.toFixed(2)} us in a client as it comes, ${bareDelta.toFixed(2)} without its timers`,
+  );
+  expect(by64 / usualDelta).toBeLessThan(0.25);
+});
+
+it("Redis needs a few hundred bytes for each delta at the most", () => {
+  const { turnBy5 = NaN, turnBy20 = NaN, longBy5 = NaN, longBy20 = NaN } = figures;
+
+  console.log(
+    `count: Redis has ${turnBy5.toFixed(0)} bytes for each 60-byte delta of a turn of 20, written by 5 in a batch,`,
+    `${turnBy20.toFixed(0)} by 20; of a turn of 2,000 ${longBy5.toFixed(0)} and ${longBy20.toFixed(0)}`,
+  );
+  expect(Math.max(turnBy5, turnBy20, longBy5, longBy20)).toBeLessThan(300);
+});

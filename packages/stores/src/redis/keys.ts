@@ -1,0 +1,45 @@
+import type { Batch, EpochSeq, SessionUid } from "@millrace/core";
+import { slotOf } from "./slot.ts";
+
+/** The names of all that a session has in Redis. The uid is the hash tag, so they share a slot. */
+export interface SessionKeys {
+  /** The slot of all of them, which says where they are in a cluster. */
+  readonly slot: number;
+  /** The stream of a lane. */
+  readonly lane: (lane: number) => string;
+  /** The set of the lanes that were opened, which `remove` needs: Redis can't look for keys cheaply. */
+  readonly lanes: string;
+  /** The channel of batches, towards readers. */
+  readonly tail: string;
+  /** The channel of facts. Apart, so that who wants only these does not count as one who watches. */
+  readonly facts: string;
+  /** The channel towards writers. Apart, so that a writer does not hear its own batches. */
+  readonly nudges: string;
+}
+
+/** Names a session's keys and channels. A uid has no braces, so it is the whole hash tag. */
+export function keysOf(prefix: string, uid: SessionUid): SessionKeys {
+  const session = `${prefix}{${uid}}`;
+  return {
+    slot: slotOf(session),
+    lane: (lane) => `${session}:lane:${lane}`,
+    lanes: `${session}:lanes`,
+    tail: `${session}:tail`,
+    facts: `${session}:facts`,
+    nudges: `${session}:nudges`,
+  };
+}
+
+/** The entry of a batch in its lane: Redis refuses an id that is not above the last one. */
+export function entryId({ epoch, last }: Pick<Batch, "epoch" | "last">): string {
+  return `${epoch}-${last}`;
+}
+
+/** Reads an entry's id. Undefined for what no batch of ours can have. */
+export function parseEntryId(id: string): EpochSeq | undefined {
+  const [, epoch, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? [];
+  if (epoch === undefined || seq === undefined) return undefined;
+  const position = { epoch: Number(epoch), seq: Number(seq) };
+  const exact = Number.isSafeInteger(position.epoch) && Number.isSafeInteger(position.seq);
+  return exact ? position : undefined;
+}

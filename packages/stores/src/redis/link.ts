@@ -1,0 +1,146 @@
+import { MillraceError } from "@millrace/core";
+import { createClient, ErrorReply } from "@redis/client";
+import type { RedisClientOptions } from "@redis/client";
+
+/** A connection as the client library has it. */
+export type Client = ReturnType<typeof createClient>;
+
+export interface LinkOptions {
+  /** Left out where the settings say where Redis is. */
+  readonly url: string | undefined;
+  readonly settings: RedisClientOptions;
+  /** How long Redis may be silent before the connection is given up, and how long opening may take. */
+  readonly timeoutMs: number;
+  /** How many commands may wait for an answer, or for the connection. */
+  readonly waiting: number;
+  readonly onUp?: ((client: Client) => void) | undefined;
+  readonly onDown?: ((cause: Error) => void) | undefined;
+}
+
+/**
+ * One connection to Redis, opened when it is needed. A connection that breaks, or on which nothing is
+ * answered for too long, is given up with all that waits on it; the next `open` makes another one.
+ * Nothing is sent twice: whoever called knows what is right then.
+ */
+export class Link {
+  readonly #options: LinkOptions;
+  #client: Client | undefined;
+  #opening: Promise<Client> | undefined;
+  #waiting = 0;
+  #closed = false;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** The connection, if there is one. Asking for it first saves the wait for `open`. */
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
+  /** Rejects when Redis can't be reached within the time limit. All that come meanwhile share one try. */
+  async open(): Promise<Client> {
+    if (this.#closed) throw new MillraceError("closed", "this log was closed");
+    if (this.#client !== undefined) return this.#client;
+    if (this.#waiting >= this.#options.waiting) {
+      throw new Error(`${this.#waiting} calls wait for Redis already`);
+    }
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+    this.#waiting += 1;
+    try {
+      return await this.#opening;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Gives a connection up. What waits on it is rejected, and the next `open` makes another one. */
+  lose(client: Client, cause: Error): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    clearInterval(this.#watch);
+    client.destroy();
+    this.#options.onDown?.(cause);
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#client !== undefined) this.lose(this.#client, new Error("the log was closed"));
+  }
+
+  async #connect(): Promise<Client> {
+    const { timeoutMs, onUp } = this.#options;
+    const client = this.#create();
+    // Every failure also rejects what waits, and ends the connection. Unheard, this event would throw.
+    client.on("error", () => undefined);
+    client.once("terminated", (cause: unknown) => this.lose(client, asError(cause)));
+    // A cluster has moved the slot of a subscription, which nobody hears from any more.
+    client.on("sharded-channel-moved", () => this.lose(client, new Error("a slot has moved")));
+    // The library limits only the first half of this: a stopped Redis takes connections and is silent.
+    const deadline = setTimeout(() => client.destroy(), timeoutMs);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.destroy();
+      throw error;
+    } finally {
+      clearTimeout(deadline);
+    }
+    if (this.#closed || !client.isReady) {
+      client.destroy();
+      throw new Error("the connection to Redis broke as it was made");
+    }
+    this.#client = client;
+    this.#watchOver(client);
+    onUp?.(client);
+    return client;
+  }
+
+  #create(): Client {
+    const { url, settings, timeoutMs, waiting } = this.#options;
+    // The library writes into what it is given, hence the copies.
+    const socket = { ...settings.socket, connectTimeout: timeoutMs, reconnectStrategy: false };
+    return createClient({
+      ...settings,
+      ...(url === undefined ? {} : { url }),
+      socket,
+      RESP: 3, // so that a connection with subscriptions answers a ping
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: 4 * waiting, // an append is two commands, now and then five
+      commandOptions: { ...settings.commandOptions, timeout: 0 }, // a timer for each is dear
+      maintNotifications: "disabled",
+      pingInterval: 0,
+    } as RedisClientOptions); // a socket's settings are a union that spreading loses
+  }
+
+  /** A ping waits behind all that was sent before it, so it speaks for all of that. */
+  #watchOver(client: Client): void {
+    const { timeoutMs } = this.#options;
+    let askedAt: number | undefined;
+    const answered = (): void => {
+      askedAt = undefined;
+    };
+    const late = (): void => {
+      if (askedAt === undefined) return;
+      this.lose(client, new Error(`Redis has not answered for ${timeoutMs} ms`));
+    };
+    this.#watch = setInterval(() => {
+      if (askedAt === undefined) {
+        askedAt = performance.now();
+        client.sendCommand(["PING"]).then(answered, (error: unknown) => {
+          if (error instanceof ErrorReply) answered(); // "I am loading" is an answer
+        });
+      } else if (performance.now() - askedAt >= timeoutMs) {
+        // If it was us who stood still, the answer is there and is read before this.
+        setImmediate(late);
+      }
+    }, timeoutMs / 2).unref();
+  }
+}
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}

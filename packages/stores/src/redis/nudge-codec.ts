@@ -1,0 +1,26 @@
+import { parseJsonText } from "@millrace/core";
+import type { Nudge } from "@millrace/core";
+
+/** One nudge as JSON. */
+export function encodeNudge(nudge: Nudge): string {
+  return JSON.stringify(nudge);
+}
+
+/** Reads what `encodeNudge` wrote. Undefined for anything else: a nudge may be lost. */
+export function decodeNudge(text: string): Nudge | undefined {
+  let value: unknown;
+  try {
+    value = parseJsonText(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, lane, incarnation } = value as Readonly<Record<string, unknown>>; // any object has any key
+  if (kind === "wake" || kind === "abort" || kind === "seek_driver") return { kind };
+  if (kind === "reseed" && isCount(lane)) return { kind, lane };
+  return kind === "driving" && isCount(incarnation) ? { kind, incarnation } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

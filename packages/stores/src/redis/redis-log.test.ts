@@ -1,0 +1,486 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { runId, sessionId } from "@millrace/core";
+import type { Batch, Fact, Nudge } from "@millrace/core";
+import { createClient } from "@redis/client";
+import { describe, expect, it } from "vitest";
+import { startRedis } from "../../../../scripts/services/redis.ts";
+import { sharedRedis } from "../../../../scripts/services/shared.ts";
+import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
+import { openRedisStage, until } from "../testing/redis-stage.ts";
+import { keysOf } from "./keys.ts";
+import { redisLog } from "./redis-log.ts";
+
+const { url, prefix } = await sharedRedis();
+const redis = await createClient({ url }).connect();
+
+/** Reads a subscription in the background. */
+function listen<T>(subscription: AsyncIterable<T>): { all: T[]; over: Promise<unknown> } {
+  const all: T[] = [];
+  const read = async (): Promise<void> => {
+    for await (const value of subscription) all.push(value);
+  };
+  const over = read().then(
+    () => "ended",
+    (error: unknown) => error,
+  );
+  return { all, over };
+}
+
+const names = (messages: readonly (Fact | Batch)[]): string[] =>
+  messages.map((message) => ("n" in message ? `fact ${message.n}` : `${message.last}`));
+
+describe("between two writers", () => {
+  it("a batch is heard by the other, and a refused one is not", async () => {
+    await using writer = redisLog({ url, prefix });
+    await using zombie = redisLog({ url, prefix });
+    await using reader = redisLog({ url, prefix });
+    const uid = newUid();
+    await writer.append(uid, batchAt(2, 0));
+    const { all } = listen(await reader.tail(uid));
+
+    const refused = await zombie.append(uid, batchAt(1, 0, 7));
+    await writer.append(uid, batchAt(2, 1));
+    await zombie.append(uid, batchAt(1, 0, 9));
+    await writer.append(uid, batchAt(2, 2));
+
+    expect(refused).toEqual({ outcome: "refused", last: { epoch: epochOf(2), seq: 0 } });
+    await until(() => all.length >= 2, "both are heard");
+    await sleep(50);
+    expect(names(all)).toEqual(["1", "2"]);
+  });
+
+  it("nothing of a writer is heard once its successor has begun in the same process", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const { all } = listen(await log.tail(uid));
+
+    const begun = log.append(uid, batchAt(2, 0));
+    await log.append(uid, batchAt(1, 1));
+    await begun;
+    await log.append(uid, batchAt(2, 2));
+
+    await until(() => names(all).includes("2"), "the successor is heard");
+    expect(names(all)).toEqual(["0", "2"]);
+  });
+
+  it("removing a session ends the tails and nudges of the other", async () => {
+    await using one = redisLog({ url, prefix });
+    await using other = redisLog({ url, prefix });
+    const uid = newUid();
+    const tail = listen(await other.tail(uid));
+    const nudges = listen(await other.nudges(uid));
+
+    await one.remove(uid);
+
+    expect(await Promise.all([tail.over, nudges.over])).toEqual(["ended", "ended"]);
+  });
+
+  it("removing a session deletes every key of it", async () => {
+    await using one = redisLog({ url, prefix });
+    await using other = redisLog({ url, prefix });
+    const uid = newUid();
+    for (const lane of [0, 1, 250]) await one.append(uid, batchAt(1, 0, 0, lane));
+    expect(await redis.keys(`${prefix}{${uid}}*`)).toHaveLength(4);
+
+    await other.remove(uid);
+
+    expect(await redis.keys(`${prefix}{${uid}}*`)).toEqual([]);
+  });
+
+  it("all keys and channels of a session share its uid as hash tag", async () => {
+    const uid = newUid();
+    const keys = keysOf("a:", uid);
+
+    for (const key of [keys.lane(3), keys.lanes, keys.tail, keys.nudges]) {
+      expect(/\{(.*?)\}/.exec(key)?.[1]).toBe(uid);
+    }
+  });
+});
+
+describe("of what the log does not store, at most one batch in a row is announced", () => {
+  it("when the lane was lost", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const { all } = listen(await log.tail(uid));
+    await redis.unlink(keysOf(prefix, uid).lane(0));
+
+    for (const seq of [1, 2, 3]) {
+      expect(await log.append(uid, batchAt(1, seq))).toEqual({ outcome: "absent" });
+    }
+    await log.append(uid, batchAt(1, 0, 4));
+
+    await until(() => names(all).includes("4"), "the re-seed is heard");
+    expect(names(all)).toEqual(["1", "4"]);
+  });
+
+  it("when the writer was superseded from elsewhere", async () => {
+    await using zombie = redisLog({ url, prefix });
+    await using holder = redisLog({ url, prefix });
+    const uid = newUid();
+    await zombie.append(uid, batchAt(1, 0));
+    await holder.append(uid, batchAt(2, 0));
+    const { all } = listen(await holder.tail(uid)); // it has not heard who holds the lane
+
+    for (const seq of [1, 2, 3]) await zombie.append(uid, batchAt(1, seq));
+    await holder.append(uid, batchAt(2, 1));
+
+    await until(
+      () => all.some((message) => "epoch" in message && message.epoch === epochOf(2)),
+      "it",
+    );
+    expect(names(all)).toEqual(["1", "1"]);
+  });
+
+  it("when Redis has no room", async () => {
+    await using server = await startRedis();
+    const admin = await createClient({ url: server.url }).connect();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const { all } = listen(await log.tail(uid));
+    await admin.configSet("maxmemory", "1");
+
+    for (const seq of [1, 2, 3]) {
+      await expect(log.append(uid, batchAt(1, seq))).rejects.toThrow("OOM");
+    }
+    await admin.configSet("maxmemory", "0");
+    await log.append(uid, batchAt(1, 4));
+
+    await until(() => names(all).includes("4"), "what is stored is heard");
+    expect(names(all)).toEqual(["1", "4"]);
+    admin.destroy();
+  });
+});
+
+describe("a lane", () => {
+  it("is kept for a while after each of its batches, and no longer", async () => {
+    await using log = redisLog({ url, prefix, retentionSeconds: 600 });
+    const uid = newUid();
+    const keys = keysOf(prefix, uid);
+    await log.append(uid, batchAt(1, 0));
+    for (const key of [keys.lane(0), keys.lanes]) {
+      expect(await redis.ttl(key)).toBeGreaterThan(590);
+      await redis.expire(key, 100);
+    }
+
+    // An open lane says something every 15 s, so this many come in half of the time at the slowest.
+    for (let seq = 1; seq <= 20; seq += 1) await log.append(uid, batchAt(1, seq));
+
+    for (const key of [keys.lane(0), keys.lanes]) {
+      expect(await redis.ttl(key)).toBeGreaterThan(590);
+    }
+  });
+
+  it("is kept for ten minutes once its item is announced, and as before if it is opened again", async () => {
+    await using log = redisLog({ url, prefix });
+    const stage = await openRedisStage();
+    const key = keysOf(prefix, stage.uid).lane(0);
+    const hand = await stage.start(log, 1);
+    hand.say("text");
+    await hand.writer.flush();
+    expect(await redis.ttl(key)).toBeGreaterThan(3_500);
+
+    await hand.commit();
+
+    expect(await redis.ttl(key)).toBeLessThanOrEqual(600);
+    expect(await redis.ttl(key)).toBeGreaterThan(590);
+    await log.append(stage.uid, batchAt(2, 0));
+    expect(await redis.ttl(key)).toBeGreaterThan(3_500);
+  });
+
+  it("holds nothing from before its last batch from 0", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    for (let seq = 0; seq < 300; seq += 1) await log.append(uid, batchAt(1, seq));
+
+    await log.append(uid, batchAt(1, 0, 300));
+
+    expect(await redis.xLen(keysOf(prefix, uid).lane(0))).toBe(1);
+  });
+
+  it("longer than a page is read whole", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    const batches = Array.from({ length: 1_250 }, (_, seq) => batchAt(1, seq));
+    await Promise.all(batches.map((batch) => log.append(uid, batch)));
+
+    expect(await log.read(uid, 0)).toEqual(batches);
+    expect(await log.read(uid, 0, { epoch: epochOf(1), seq: 249 })).toHaveLength(1_000);
+  });
+
+  it("with garbage in it is read without the garbage", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    const key = keysOf(prefix, uid).lane(0);
+    const garbage = ["not json", "{}", "[1]", '{"v":1,"first":0}', '{"v":9,"first":2}', ""];
+    await log.append(uid, batchAt(1, 0));
+    for (const [at, text] of garbage.entries()) {
+      await redis.xAdd(key, `${epochOf(1)}-${at + 1}`, { b: text });
+    }
+    await redis.xAdd(key, `${epochOf(1)}-20`, { other: "field" });
+    // A true batch under a wrong id or in a wrong lane says something of another place.
+    await redis.xAdd(key, `${epochOf(1)}-21`, { b: JSON.stringify(batchAt(1, 3)) });
+    await redis.xAdd(key, `${epochOf(1)}-22`, { b: JSON.stringify(batchAt(1, 22, 22, 1)) });
+    await log.append(uid, batchAt(1, 30));
+
+    expect(await log.read(uid, 0)).toEqual([batchAt(1, 0), batchAt(1, 30)]);
+  });
+
+  it("with garbage in it is shown whole to who joins: its writer says it again", async () => {
+    await using log = redisLog({ url, prefix });
+    const stage = await openRedisStage();
+    const writing = await stage.start(log, 1);
+    writing.say("the beginning, ");
+    await writing.writer.flush();
+    const key = keysOf(prefix, stage.uid).lane(0);
+    const [[id] = []] = (await redis.sendCommand(["XREVRANGE", key, "+", "-"])) as string[][];
+    await redis.unlink(key);
+    await redis.xAdd(key, id ?? "", { b: "garbage" });
+
+    await using viewer = stage.watch(log);
+    await until(() => viewer.text() === writing.said(), "it sees all", 3_000);
+    writing.say("the end");
+    await until(() => viewer.text() === writing.said(), "it sees the end", 3_000);
+    await writing.commit();
+  });
+});
+
+describe("garbage in a channel", () => {
+  it("is heard by nobody and ends nothing", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    const { tail: channel, nudges: way } = keysOf(prefix, uid);
+    const tail = listen(await log.tail(uid));
+    const nudges = listen<Nudge>(await log.nudges(uid));
+
+    for (const text of ["", "{", "null", "[]", '{"v":1}', '{"kind":"reseed","lane":"0"}', "\0"]) {
+      await redis.sPublish(channel, text);
+      await redis.sPublish(way, text);
+    }
+    await log.append(uid, batchAt(1, 0));
+    await log.nudge(uid, { kind: "reseed", lane: 0 });
+
+    await until(() => tail.all.length > 0 && nudges.all.length > 0, "what is said is heard");
+    expect(names(tail.all)).toEqual(["0"]);
+    expect(nudges.all).toEqual([{ kind: "reseed", lane: 0 }]);
+  });
+});
+
+describe("connections", () => {
+  it("are two for 5,000 tails over 500 sessions", { timeout: 120_000 }, async () => {
+    await using server = await startRedis();
+    const admin = await createClient({ url: server.url }).connect();
+    await using log = redisLog({ url: server.url });
+    const uids = Array.from({ length: 500 }, newUid);
+    const tails = await Promise.all(
+      uids.flatMap((uid) => Array.from({ length: 10 }, () => log.tail(uid))),
+    );
+    const heard = tails.map(listen);
+    await Promise.all(uids.map((uid) => log.append(uid, batchAt(1, 0))));
+    await until(() => heard.every(({ all }) => all.length === 1), "each tail heard its session");
+
+    const clients = await admin.clientList();
+    const subscriptions = clients.map((client) => client.ssub ?? 0).reduce((sum, n) => sum + n, 0);
+    console.log(`count: ${tails.length} tails, ${clients.length - 1} connections`);
+
+    expect(clients.length - 1).toBeLessThanOrEqual(2);
+    expect(subscriptions).toBe(1_000); // batches and facts of each session
+    admin.destroy();
+  });
+
+  it("keep no subscription that nobody reads", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    const channel = keysOf(prefix, uid).tail;
+    const count = async (): Promise<number> =>
+      (await redis.pubSubShardNumSub([channel]))[channel] ?? 0;
+    const ends = [new AbortController(), new AbortController()];
+    const tails = await Promise.all(ends.map(({ signal }) => log.tail(uid, { signal })));
+    expect(await count()).toBe(1);
+
+    ends[0]?.abort();
+    expect(await count()).toBe(1);
+    for await (const _ of tails[0] ?? []) break;
+    ends[1]?.abort();
+    for (let left = 100; left > 0 && (await count()) > 0; left -= 1) await sleep(10);
+    expect(await count()).toBe(0);
+
+    const again = listen(await log.tail(uid));
+    await log.append(uid, batchAt(1, 0));
+    await until(() => again.all.length === 1, "a later tail hears again");
+  });
+
+  it("are closed with the log, and what was open ends", async () => {
+    await using server = await startRedis();
+    const admin = await createClient({ url: server.url }).connect();
+    const log = redisLog({ url: server.url });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const tail = listen(await log.tail(uid));
+
+    await log.close();
+    await log.close();
+
+    expect(await tail.over).toBe("ended");
+    for (let left = 100; left > 0 && (await admin.clientList()).length > 1; left -= 1)
+      await sleep(10);
+    expect(await admin.clientList()).toHaveLength(1);
+    await expect(log.append(uid, batchAt(1, 1))).rejects.toMatchObject({ code: "closed" });
+    await expect(log.tail(uid)).rejects.toMatchObject({ code: "closed" });
+    await expect(log.nudges(uid)).rejects.toMatchObject({ code: "closed" });
+    admin.destroy();
+  });
+});
+
+describe("while Redis is away", () => {
+  it("appends, reads and tails reject at once, and what may be lost is lost", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 1_000 });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    await server.kill();
+    const start = performance.now();
+
+    await expect(log.append(uid, batchAt(1, 1))).rejects.toThrow();
+    await expect(log.read(uid, 0)).rejects.toThrow();
+    await expect(log.tail(uid)).rejects.toThrow();
+    await log.nudge(uid, { kind: "wake" });
+    const told = { v: 1, n: 1, sessionId: sessionId("talk"), time: 1 } as const;
+    await log.announce(uid, { ...told, type: "run_started", runId: runId("run_1") });
+
+    expect(performance.now() - start).toBeLessThan(1_000);
+    await server.restart();
+    expect(await log.append(uid, batchAt(1, 2))).toEqual({ outcome: "absent" });
+  });
+
+  it("the last fact of each session waits to be announced, and is when Redis is back", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    await using other = redisLog({ url: server.url });
+    const [uid, next] = [newUid(), newUid()];
+    const fact = (n: number): Fact => {
+      const told = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
+      return { ...told, type: "run_started", runId: runId("run_1") };
+    };
+    await log.announce(uid, fact(1));
+    await server.kill();
+    for (const n of [2, 3]) await log.announce(uid, fact(n));
+    await log.announce(next, fact(1));
+    await server.restart();
+
+    const tails = [listen(await other.tail(uid)), listen(await other.tail(next))];
+
+    await until(() => tails.every(({ all }) => all.length > 0), "both are announced");
+    await sleep(500);
+    expect(tails.map(({ all }) => names(all))).toEqual([["fact 3"], ["fact 1"]]);
+  });
+
+  it("a stopped Redis is given up after its time, with all that waits for it", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 400 });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const tail = listen(await log.tail(uid));
+    await server.stop();
+    const start = performance.now();
+
+    const answers = await Promise.allSettled(
+      [1, 2, 3].map((seq) => log.append(uid, batchAt(1, seq))),
+    );
+
+    const ms = performance.now() - start;
+    console.log(`count: a silent Redis was given up after ${Math.round(ms)} ms of 400`);
+    expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(String(await tail.over)).toContain("join anew");
+    await expect(log.append(uid, batchAt(1, 4))).rejects.toThrow(); // opening is limited too
+    await server.cont();
+    await log.append(uid, batchAt(1, 0, 5));
+    const [first] = await log.read(uid, 0);
+    expect(first?.first).toBe(0);
+  });
+
+  it("no more calls wait for it than are allowed", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 1_000, waiting: 10 });
+    const uid = newUid();
+    await server.stop();
+
+    const sent = Array.from({ length: 30 }, (_, seq) => log.append(uid, batchAt(1, seq)));
+    const first = await Promise.race(sent.map((one, at) => one.catch(() => at)));
+
+    expect(first).toBe(10);
+    await server.cont();
+    const answers = await Promise.allSettled(sent);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  });
+
+  it("a tail whose connection breaks throws, so that its reader joins anew", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    const tail = listen(await log.tail(uid));
+    await log.append(uid, batchAt(1, 0));
+    await until(() => tail.all.length === 1, "it hears");
+
+    await server.restart();
+
+    expect(await tail.over).toBeInstanceOf(Error);
+    expect(names(tail.all)).toEqual(["0"]);
+    const again = listen(await log.tail(uid));
+    await log.append(uid, batchAt(1, 0, 1));
+    await until(() => again.all.length === 1, "the next one hears");
+  });
+
+  it("a Redis that follows another one is left, so that the address leads to its successor", async () => {
+    await using server = await startRedis();
+    await using other = await startRedis();
+    const admin = await createClient({ url: server.url }).connect();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const ids = async (): Promise<number[]> => (await admin.clientList()).map(({ id }) => id);
+    const before = await ids();
+    await admin.sendCommand(["REPLICAOF", "127.0.0.1", `${other.port}`]);
+
+    await expect(log.append(uid, batchAt(1, 1))).rejects.toThrow("READONLY");
+    await admin.sendCommand(["REPLICAOF", "NO", "ONE"]);
+    await log.append(uid, batchAt(1, 0, 2));
+
+    expect((await ids()).filter((id) => before.includes(id))).toHaveLength(1);
+    admin.destroy();
+  });
+
+  it("nudges outlive their connection", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    await using other = redisLog({ url: server.url });
+    const uid = newUid();
+    const nudges = listen(await log.nudges(uid));
+
+    await server.restart();
+    for (let left = 100; left > 0 && nudges.all.length === 0; left -= 1) {
+      await other.nudge(uid, { kind: "wake" });
+      await sleep(30);
+    }
+
+    expect(nudges.all[0]).toEqual({ kind: "wake" });
+  });
+
+  it("nudges asked for while it is away are heard once it is there", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    await server.kill();
+
+    const nudges = listen(await log.nudges(uid));
+    await server.restart();
+    for (let left = 100; left > 0 && nudges.all.length === 0; left -= 1) {
+      await log.nudge(uid, { kind: "abort" });
+      await sleep(30);
+    }
+
+    expect(nudges.all[0]).toEqual({ kind: "abort" });
+  });
+});

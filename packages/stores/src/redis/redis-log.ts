@@ -1,0 +1,148 @@
+import { decodeMessage, MillraceError } from "@millrace/core";
+import type { Batch, EventLog, Fact, Nudge } from "@millrace/core";
+import type { RedisClientOptions } from "@redis/client";
+import { Cluster } from "./cluster.ts";
+import { Announcements } from "./announcements.ts";
+import { createGate } from "./gate.ts";
+import { keysOf } from "./keys.ts";
+import { Lanes } from "./lanes.ts";
+import { Link } from "./link.ts";
+import { decodeNudge, encodeNudge } from "./nudge-codec.ts";
+import { singleShard } from "./shards.ts";
+import type { Shard } from "./shards.ts";
+import { Topics } from "./topics.ts";
+
+export interface RedisLogOptions {
+  /** `redis://` or `rediss://`. Left out, it is REDIS_URL, or else a Redis on this machine. */
+  readonly url?: string | undefined;
+  /**
+   * Addresses of some nodes of a Redis Cluster, in place of `url`. The others are found through them,
+   * and have the same credentials. Each node with slots has its two connections.
+   */
+  readonly cluster?: readonly string[] | undefined;
+  /** Further settings of the client library, such as certificates. Those that the log relies on are its own. */
+  readonly client?: RedisClientOptions | undefined;
+  /** Begins all keys and channels. Without braces. */
+  readonly prefix?: string | undefined;
+  /**
+   * How long a lane stays after the last that was said in it, if its item is never announced. An open
+   * lane says something every 15 s. Once the item is announced it is 10 minutes at the most.
+   */
+  readonly retentionSeconds?: number | undefined;
+  /** The batches that a lane keeps, roughly. Older ones go, and a reader who needs them sees a gap. */
+  readonly batchesPerLane?: number | undefined;
+  /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
+  readonly announcements?: number | undefined;
+  /** How long Redis may be silent before its connection is given up. It is pinged twice in that time. */
+  readonly timeoutMs?: number | undefined;
+  /** How many calls may wait for Redis. Further ones are rejected at once. */
+  readonly waiting?: number | undefined;
+}
+
+/** An EventLog with connections, which are to be closed. */
+export interface RedisLog extends EventLog, AsyncDisposable {
+  /** Ends all subscriptions, rejects what waits, and closes all connections. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The EventLog of many processes, on Redis 7.0 or later, or Valkey. It has two connections, or two to
+ * each node of a cluster, whatever the number of sessions and readers, and opens them when they are
+ * needed. While Redis is away calls reject, nudges are lost, and tails throw, so that their readers
+ * join anew. The last fact of a session that could not be announced is announced when Redis is back.
+ */
+export function redisLog(options: RedisLogOptions = {}): RedisLog {
+  const { client: settings = {}, cluster } = options;
+  const { prefix = "millrace:", retentionSeconds = 3_600, batchesPerLane = 10_000 } = options;
+  const { announcements: capacity = 10_000, timeoutMs = 3_000, waiting = 10_000 } = options;
+
+  if (/[{}]/.test(prefix)) {
+    const why = "a brace would take the place of the hash tag, which keeps a session on one node";
+    throw new MillraceError("invalid_definition", `the prefix ${prefix} has a brace: ${why}`);
+  }
+  const connection = { settings, timeoutMs, waiting };
+  const shardAt = (url: string | undefined): Shard => {
+    const subscriptions: Link = new Link({
+      ...connection,
+      url,
+      onUp: () => nudges.up(),
+      onDown: (cause) => {
+        tails.down(subscriptions, cause);
+        nudges.down(subscriptions, cause);
+      },
+    });
+    return { commands: new Link({ ...connection, url }), subscriptions };
+  };
+  const shards =
+    cluster === undefined ? singleShard(shardAt(urlOf(options))) : new Cluster(cluster, shardAt);
+  const lanes = new Lanes({ shards, prefix, retentionSeconds, batchesPerLane });
+  const announcements = new Announcements({
+    publish: (uid, text) => lanes.publish(uid, "facts", text),
+  });
+  const tails = new Topics<Fact | Batch>({
+    shards,
+    receiver: receiveMessages,
+    capacity,
+    lasting: false,
+  });
+  const nudges = new Topics<Nudge>({
+    shards,
+    receiver: (emit) => (text) => {
+      const nudge = decodeNudge(text);
+      if (nudge !== undefined) emit(nudge);
+    },
+    capacity,
+    // A lane's writer subscribes once in its life, and what it misses may be lost.
+    lasting: true,
+  });
+  const close = async (): Promise<void> => {
+    announcements.close();
+    tails.close();
+    nudges.close();
+    shards.close();
+  };
+  return {
+    append: (uid, batch) => lanes.append(uid, batch),
+    read: (uid, lane, after) => lanes.read(uid, lane, after),
+    announce: async (uid, fact) => {
+      if ("item" in fact && fact.lane !== undefined) lanes.settle(uid, fact.lane);
+      await announcements.say(uid, fact);
+    },
+    tail: (uid, { signal, only } = {}) => {
+      const keys = keysOf(prefix, uid);
+      return tails.join(only === "facts" ? [keys.facts] : [keys.tail, keys.facts], signal);
+    },
+    nudge: (uid, nudge) => lossy(lanes.publish(uid, "nudges", encodeNudge(nudge))),
+    nudges: (uid, { signal } = {}) => nudges.join([keysOf(prefix, uid).nudges], signal),
+    remove: async (uid) => {
+      announcements.drop(uid);
+      await lanes.remove(uid);
+      const keys = keysOf(prefix, uid);
+      tails.end(keys.facts);
+      nudges.end(keys.nudges);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function urlOf({ url, client = {} }: RedisLogOptions): string | undefined {
+  const known = url ?? client.url;
+  if (known !== undefined || client.socket !== undefined) return known;
+  return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
+}
+
+/** What can't be read is lost, as if it had not come. */
+function receiveMessages(emit: (message: Fact | Batch) => void): (text: string) => void {
+  const isNews = createGate();
+  return (text) => {
+    const decoded = decodeMessage(text);
+    if (!decoded.ok || "closedLanes" in decoded.value) return;
+    if ("n" in decoded.value || isNews(decoded.value)) emit(decoded.value);
+  };
+}
+
+/** It may be lost, so a Redis that is away is no error of whoever says something. */
+async function lossy(sent: Promise<number>): Promise<number | undefined> {
+  return await sent.catch(() => undefined);
+}

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, Link } from "./link.ts";
+import type { Shards } from "./shards.ts";
+import { slotOf } from "./slot.ts";
+import { createTap } from "./tap.ts";
+import type { Tap } from "./tap.ts";
+
+export interface TopicsOptions<T> {
+  readonly shards: Shards;
+  /** Turns the texts of one channel into values. */
+  readonly receiver: (emit: (value: T) => void) => (text: string) => void;
+  /** How many values may wait for one reader. */
+  readonly capacity: number;
+  /**
+   * True: a reader outlives its connection and hears on once there is another. False: it is thrown
+   * at, so that it joins anew and reads what it may have missed.
+   */
+  readonly lasting: boolean;
+}
+
+interface Topic<T> {
+  readonly channel: string;
+  readonly slot: number;
+  readonly taps: Set<Tap<T>>;
+  readonly listen: (text: string) => void;
+  /** Whose connection brings it. */
+  link: Link | undefined;
+  /** The connection itself, once Redis has confirmed. */
+  subscribed: Promise<Client> | undefined;
+}
+
+/** Says in a channel that its session was removed. No message is this text: they are all JSON. */
+export const removal = "removed";
+
+/** Between two tries to connect, at most. Only while somebody listens. */
+const longestPauseMs = 1_000;
+
+/** Who listens to which channel: one subscription for each, however many listen. */
+export class Topics<T> {
+  readonly #options: TopicsOptions<T>;
+  readonly #topics = new Map<string, Topic<T>>();
+  #reopening = false;
+  #closed = false;
+
+  constructor(options: TopicsOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Resolves once Redis has confirmed all subscriptions. What comes from then on is heard. */
+  async join(
+    channels: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<AsyncIterable<T>> {
+    const { capacity, lasting } = this.#options;
+    const topics = channels.map((channel) => this.#topicOf(channel));
+    const tap: Tap<T> = createTap(capacity, () => {
+      signal?.removeEventListener("abort", tap.end);
+      for (const topic of topics) this.#leave(topic, tap);
+    });
+    for (const { taps } of topics) taps.add(tap);
+    if (signal?.aborted === true) {
+      tap.end();
+      return tap;
+    }
+    signal?.addEventListener("abort", tap.end, { once: true });
+    try {
+      await Promise.all(topics.map((topic) => this.#subscribe(topic)));
+    } catch (error) {
+      if (!lasting || this.#closed) {
+        tap.end();
+        throw error;
+      }
+      void this.#reopen();
+    }
+    return tap;
+  }
+
+  /** Ends all who listen to a channel. */
+  end(channel: string): void {
+    for (const tap of this.#topics.get(channel)?.taps ?? []) tap.end();
+  }
+
+  /** There is a connection. */
+  up(): void {
+    for (const topic of this.#topics.values()) {
+      if (topic.subscribed === undefined) this.#subscribe(topic).catch(() => undefined);
+    }
+  }
+
+  /** There is none any more, or it does not bring what it should. */
+  down(link: Link, cause: Error): void {
+    const topics = [...this.#topics.values()].filter((topic) => topic.link === link);
+    for (const topic of topics) {
+      topic.link = undefined;
+      topic.subscribed = undefined;
+    }
+    if (this.#closed) return;
+    if (this.#options.lasting) {
+      void this.#reopen();
+      return;
+    }
+    const broken = new Error("the subscription to Redis broke: join anew", { cause });
+    for (const { taps } of topics) for (const tap of taps) tap.fail(broken);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const channel of this.#topics.keys()) this.end(channel);
+  }
+
+  #topicOf(channel: string): Topic<T> {
+    const known = this.#topics.get(channel);
+    if (known !== undefined) return known;
+    const taps = new Set<Tap<T>>();
+    const receive = this.#options.receiver((value) => {
+      for (const tap of taps) tap.push(value);
+    });
+    const listen = (text: string): void => {
+      if (text === removal) for (const tap of taps) tap.end();
+      else receive(text);
+    };
+    const slot = slotOf(channel);
+    const topic = { channel, slot, taps, listen, link: undefined, subscribed: undefined };
+    this.#topics.set(channel, topic);
+    return topic;
+  }
+
+  #subscribe(topic: Topic<T>): Promise<Client> {
+    if (topic.subscribed !== undefined) return topic.subscribed;
+    const asked = this.#ask(topic);
+    topic.subscribed = asked;
+    asked.catch((error: unknown) => {
+      this.#options.shards.heed(error);
+      if (topic.subscribed === asked) topic.subscribed = undefined;
+    });
+    return asked;
+  }
+
+  async #ask(topic: Topic<T>): Promise<Client> {
+    const { shards } = this.#options;
+    const shard = shards.known(topic.slot) ?? (await shards.find(topic.slot));
+    const link = shard.subscriptions;
+    topic.link = link;
+    const client = link.client ?? (await link.open());
+    await client.sSubscribe(topic.channel, topic.listen);
+    return client;
+  }
+
+  #leave(topic: Topic<T>, tap: Tap<T>): void {
+    topic.taps.delete(tap);
+    if (topic.taps.size > 0 || this.#topics.get(topic.channel) !== topic) return;
+    this.#topics.delete(topic.channel);
+    void this.#unsubscribe(topic);
+  }
+
+  async #unsubscribe({ channel, listen, subscribed }: Topic<T>): Promise<void> {
+    try {
+      const client = await subscribed;
+      // A connection that is gone took its subscriptions along.
+      if (client?.isReady === true) await client.sUnsubscribe(channel, listen);
+    } catch {
+      return; // it was never confirmed, or broke
+    }
+  }
+
+  /** Tries again and again, until every topic has its subscription or nobody listens. */
+  async #reopen(): Promise<void> {
+    if (this.#reopening) return;
+    this.#reopening = true;
+    for (let pauseMs = 50; !this.#closed; pauseMs *= 2) {
+      const topics = [...this.#topics.values()];
+      const tried = await Promise.allSettled(topics.map((topic) => this.#subscribe(topic)));
+      if (tried.every(({ status }) => status === "fulfilled")) break;
+      await sleep(Math.min(pauseMs, longestPauseMs), undefined, { ref: false });
+    }
+    this.#reopening = false;
+  }
+}

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  apply,
+  commitDraft,
+  commitOf,
+  createLaneWriter,
+  emptyState,
+  follow,
+  itemId,
+  packEpoch,
+  partId,
+  restore,
+  runId,
+  sessionId,
+  textOf,
+  turnId,
+} from "@millrace/core";
+import type {
+  Cursor,
+  Epoch,
+  EventLog,
+  LaneWriter,
+  SessionState,
+  SessionStore,
+  SessionUid,
+} from "@millrace/core";
+import { memorySessionStore, systemClock } from "@millrace/core/reference";
+
+const name = sessionId("stage");
+const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };
+const part = partId("part_1");
+
+/** A session in which a turn has begun, in real time. Facts are in memory, batches in the log. */
+export interface RedisStage {
+  readonly store: SessionStore;
+  readonly uid: SessionUid;
+  /** Opens lane 0 in the store and starts its writer. A later attempt fences the ones before. */
+  readonly start: (log: EventLog, attempt: number) => Promise<Writing>;
+  /** Somebody who watches through this log, and joins anew whenever it fails. */
+  readonly watch: (log: EventLog) => Watching;
+}
+
+/** One attempt at the item. */
+export interface Writing {
+  readonly writer: LaneWriter;
+  readonly say: (text: string) => void;
+  /** All that was said. */
+  readonly said: () => string;
+  /** Stores the item. False if another attempt holds the lane. */
+  readonly commit: () => Promise<boolean>;
+}
+
+/** A viewer. */
+export interface Watching extends AsyncDisposable {
+  /** The text of the open lane, or of the item. */
+  readonly text: () => string;
+  readonly items: () => number;
+  readonly joins: () => number;
+  /** What came and fitted neither onto the state nor into a gap. */
+  readonly misfits: () => number;
+}
+
+export async function openRedisStage(): Promise<RedisStage> {
+  const store = memorySessionStore();
+  const { uid } = await store.create({ sessionId: name });
+  await store.claim(uid, { from: 0 });
+  const bodies = [
+    { type: "run_started", runId: ids.runId },
+    { type: "turn_started", runId: ids.runId, turnId: ids.turnId },
+  ] as const;
+  await store.append(uid, { incarnation: 1, head: 1, bodies });
+  return {
+    store,
+    uid,
+    start: (log, attempt) => start(store, uid, log, attempt),
+    watch: (log) => watch(store, uid, log),
+  };
+}
+
+async function start(
+  store: SessionStore,
+  uid: SessionUid,
+  log: EventLog,
+  attempt: number,
+): Promise<Writing> {
+  const epoch: Epoch = packEpoch({ incarnation: 1, generation: 1, attempt });
+  const opened = await store.open(uid, { lane: 0, epoch, itemId: ids.itemId });
+  if (opened.outcome !== "opened") throw new Error(`the lane is ${opened.outcome}`);
+  const options = { log, clock: systemClock, uid, sessionId: name, lane: 0, epoch };
+  const writer = createLaneWriter({
+    ...options,
+    ...ids,
+    head: opened.head,
+    author: "model",
+    windowMs: 5,
+  });
+  let said = "";
+  writer.write({ op: "begin_part", partId: part, kind: "text" });
+  return {
+    writer,
+    say: (text) => {
+      said += text;
+      writer.write({ op: "append_text", partId: part, chunk: text });
+    },
+    said: () => said,
+    commit: async () => {
+      const finish = commitOf(writer.draft(), part);
+      if (finish !== undefined) writer.write(finish);
+      const head = { id: ids.itemId, author: "model" } as const;
+      const item = commitDraft(writer.draft(), head, { stop: "end" });
+      const { runId, turnId } = ids;
+      const fact = { type: "item_committed", item, lane: 0, epoch, runId, turnId } as const;
+      const answer = await store.commit(uid, { fact, settlement: [] });
+      if (answer.outcome === "committed") {
+        for (const stored of answer.facts) await log.announce(uid, stored);
+      }
+      await writer.close();
+      return answer.outcome === "committed";
+    },
+  };
+}
+
+function watch(store: SessionStore, uid: SessionUid, log: EventLog): Watching {
+  const leave = new AbortController();
+  const { signal } = leave;
+  let state = emptyState(uid, name);
+  let cursor: Cursor | undefined;
+  let joins = 0;
+  let misfits = 0;
+  const join = async (): Promise<void> => {
+    joins += 1;
+    const options = { store, log, clock: systemClock, uid, sessionId: name, pollMs: 1_000 };
+    for await (const followed of follow({ ...options, cursor, signal })) {
+      const { message } = followed;
+      if ("closedLanes" in message) state = restore(message);
+      else {
+        const applied = apply(state, message);
+        if (applied.verdict === "gap") misfits += 1;
+        state = applied.state;
+      }
+      cursor = followed.cursor;
+    }
+  };
+  const watching = (async (): Promise<void> => {
+    while (!signal.aborted) {
+      await join().catch(() => undefined);
+      if (!signal.aborted) await sleep(50);
+    }
+  })();
+  return {
+    text: () => textIn(state),
+    items: () => state.items.length,
+    joins: () => joins,
+    misfits: () => misfits,
+    [Symbol.asyncDispose]: async () => {
+      leave.abort();
+      await watching;
+    },
+  };
+}
+
+/** The text of the item if it is there, else of the lane. */
+function textIn(state: SessionState): string {
+  for (const { parts } of state.items) {
+    for (const one of parts) if (one.kind === "text") return one.text;
+  }
+  const [first] = state.lanes[0]?.draft.parts ?? [];
+  if (first === undefined) return "";
+  if (first.state === "open") return textOf(first);
+  return first.part.kind === "text" ? first.part.text : "";
+}
+
+/** Waits until something is so. Rejects after the time that viewers have to converge. */
+export async function until(condition: () => boolean, what: string, ms = 10_000): Promise<number> {
+  const start = performance.now();
+  while (!condition()) {
+    if (performance.now() - start > ms) throw new Error(`not within ${ms} ms: ${what}`);
+    await sleep(5);
+  }
+  return performance.now() - start;
+}
