@@ -1,0 +1,81 @@
+import { deliveryCases, deliveryLossCases } from "@millrace/conformance";
+import type { LosableDeliveryFixture, OpenedDelivery } from "@millrace/conformance";
+import type { EventLog, SessionStore } from "@millrace/core";
+import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import type { ManualClock } from "@millrace/core/reference";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { openLoopback } from "../testing/loopback.ts";
+import type { Loopback } from "../testing/loopback.ts";
+import { createHub } from "./hub.ts";
+import type { Hub, HubOptions } from "./hub.ts";
+
+let loopback: Loopback;
+beforeAll(async () => {
+  loopback = await openLoopback();
+});
+afterAll(() => loopback[Symbol.asyncDispose]());
+
+/** How a viewer reads. */
+interface Way {
+  readonly watch: Loopback["watch"];
+  /** Time passes for the machine too, as far as bytes need it on their way. */
+  readonly clockOf: (clock: ManualClock) => ManualClock;
+  readonly leftOut: readonly string[];
+}
+
+const inProcess: Way = {
+  watch: (hub, options) => hub.watch(options),
+  clockOf: (clock) => clock,
+  leftOut: [],
+};
+
+const overSockets: Way = {
+  watch: (hub, options) => loopback.watch(hub, options),
+  clockOf: (clock) => ({
+    ...clock,
+    advance: async (ms) => {
+      await clock.advance(ms);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    },
+  }),
+  // It compares with cursors as they were before they were cut to their length.
+  leftOut: ["a cursor too small for all lanes still brings back all of them"],
+};
+
+/** Reads through hubs. Viewers who see the same store and log share one. */
+function throughHubs(
+  kept: Partial<HubOptions>,
+  { watch }: Way,
+): NonNullable<OpenedDelivery["follow"]> {
+  const hubs = new Map<EventLog, Map<SessionStore, Hub>>();
+  return ({ store, log, clock, pollMs, ...watched }) => {
+    const ofLog = hubs.get(log) ?? new Map<SessionStore, Hub>();
+    const hub = ofLog.get(store) ?? createHub({ store, log, clock, pollMs, ...kept });
+    hubs.set(log, ofLog.set(store, hub));
+    return watch(hub, watched);
+  };
+}
+
+describe.each<[string, Partial<HubOptions>, Way]>([
+  ["a hub and memoryEventLog", {}, inProcess],
+  ["a hub that keeps little and memoryEventLog", { keptMessages: 4 }, inProcess],
+  ["a hub, sockets and memoryEventLog", {}, overSockets],
+  ["a hub that keeps little, sockets and memoryEventLog", { keptMessages: 4 }, overSockets],
+])("%s", (_, kept, way) => {
+  const fixture: LosableDeliveryFixture = {
+    open: async (options) => {
+      const clock = way.clockOf(manualClock(1_700_000_000_000));
+      const log = memoryEventLog(options);
+      return {
+        log,
+        clock,
+        store: memorySessionStore({ clock }),
+        follow: throughHubs(kept, way),
+        lose: async (uid, lane) => log.lose(uid, lane),
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    },
+  };
+  for (const { name, run } of [...deliveryCases, ...deliveryLossCases])
+    if (!way.leftOut.includes(name)) it(name, () => run(fixture));
+});

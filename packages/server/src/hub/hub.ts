@@ -1,0 +1,147 @@
+import type {
+  Clock,
+  Cursor,
+  EventLog,
+  Followed,
+  SessionId,
+  SessionStore,
+  SessionUid,
+} from "@millrace/core";
+import type { Sink } from "../sse/sink.ts";
+import { Delivery } from "./delivery.ts";
+import { Room } from "./room.ts";
+import { Viewer } from "./viewer.ts";
+
+export interface HubOptions {
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /**
+   * How often a session's head is read from the store, in case an announcement was lost. Sinks are
+   * then told of it as a heartbeat.
+   */
+  readonly pollMs?: number | undefined;
+  /** How long a session is kept after its last viewer left. */
+  readonly lingerMs?: number | undefined;
+  /** Facts of a session that are kept. A viewer who lacks more of them gets a snapshot. */
+  readonly keptFacts?: number | undefined;
+  /** Messages of a session that are kept. A viewer further behind is told lanes anew. */
+  readonly keptMessages?: number | undefined;
+}
+
+export interface WatchOptions {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  /** Where the viewer is. Left out, of another uid, or not to be trusted: it gets a snapshot. */
+  readonly cursor?: Cursor | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Watches sessions for any number of viewers. */
+export interface Hub extends Disposable {
+  /**
+   * Reads a session from a position on, without end, as core's `follow` does: every fact once and in
+   * order, every token in order, whatever is lost on the way. A viewer who reads too slowly is told
+   * lanes as far as they are, or a snapshot, instead of each batch. The end is that of the session,
+   * the signal or the hub. If the subscription breaks it throws, and the viewer watches anew from
+   * its cursor. After a `return` during a wait it ends at the next message: use the signal.
+   */
+  readonly watch: (options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
+  /**
+   * Brings a session to a sink as server-sent events, by the same rules as `watch`, at the price of
+   * the bytes: they are made once for all viewers. While the sink is full nothing waits for it. It
+   * resolves when the session, the signal, the hub or the sink has ended, and rejects when the
+   * subscription breaks; in all cases but the sink's own end, a sink that was opened is ended. One
+   * that was not was told nothing, as if the session does not exist.
+   */
+  readonly deliver: (options: WatchOptions, sink: Sink) => Promise<void>;
+  /** How many sessions are held now. */
+  readonly sessions: () => number;
+}
+
+/**
+ * A hub: one subscription, one folded state and one filler of gaps for each watched session, however
+ * many watch it. A viewer costs an index. Disposing of it ends all viewers.
+ */
+export function createHub(options: HubOptions): Hub {
+  const rooms = new Map<SessionUid, Room>();
+  let closed = false;
+
+  const roomOf = (uid: SessionUid, sessionId: SessionId): Room => {
+    const known = rooms.get(uid);
+    if (known !== undefined) return known;
+    const room: Room = new Room({
+      store: options.store,
+      log: options.log,
+      clock: options.clock,
+      pollMs: options.pollMs ?? 5_000,
+      lingerMs: options.lingerMs ?? 5_000,
+      keptFacts: options.keptFacts ?? 1_000,
+      keptMessages: options.keptMessages ?? 512,
+      uid,
+      sessionId,
+      onEnd: () => rooms.delete(uid),
+    });
+    rooms.set(uid, room);
+    return room;
+  };
+
+  async function* watch(watched: WatchOptions): AsyncGenerator<Followed, void, undefined> {
+    const { uid, sessionId, cursor, signal } = watched;
+    if (closed || signal?.aborted === true) return;
+    const room = roomOf(uid, sessionId);
+    let resume: (() => void) | undefined;
+    const wake = (): void => resume?.();
+    const viewer = new Viewer(room, cursor, { wake });
+    room.enter();
+    signal?.addEventListener("abort", wake, { once: true });
+    try {
+      while (!isAborted(signal)) {
+        const [followed] = viewer.ready ? viewer.take(1) : [];
+        if (followed !== undefined) yield followed;
+        else if (room.end === undefined) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          resume = resolve;
+          const leave = room.wait(resolve);
+          await promise;
+          leave();
+        } else if ("error" in room.end) throw room.end.error;
+        else return;
+      }
+    } finally {
+      signal?.removeEventListener("abort", wake);
+      room.leave();
+    }
+  }
+
+  // Not async functions: what they hold while they wait would be most of what a viewer costs.
+  const deliver = (watched: WatchOptions, sink: Sink): Promise<void> => {
+    const { uid, sessionId, cursor, signal } = watched;
+    if (closed || signal?.aborted === true) return Promise.resolve();
+    const room = roomOf(uid, sessionId);
+    return new Promise((resolve, reject) => {
+      const delivery = new Delivery(room, cursor, sink, (end) => {
+        room.leave();
+        if ("error" in end) reject(end.error);
+        else resolve();
+      });
+      room.enter();
+      delivery.start(signal);
+    });
+  };
+
+  return {
+    watch,
+    deliver,
+    sessions: () => rooms.size,
+    [Symbol.dispose]: () => {
+      closed = true;
+      for (const room of rooms.values()) room.close();
+    },
+  };
+}
+
+/** Asked by a function, since it changes while a generator waits. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

@@ -1,0 +1,221 @@
+import { MillraceError } from "@millrace/core";
+import type { Batch, Clock, Cursor, EventLog, Fact, Followed } from "@millrace/core";
+import { frameOf, heartbeatOf } from "../sse/frame.ts";
+import type { Frame } from "../sse/frame.ts";
+import { Mirror } from "./mirror.ts";
+import type { MirrorOptions } from "./mirror.ts";
+import { isAhead, welcome } from "./welcome.ts";
+import type { Welcome } from "./welcome.ts";
+import type { Ring } from "./ring.ts";
+
+export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
+  readonly pollMs: number;
+  readonly lingerMs: number;
+  /** Called once, when the room is no more to be entered. */
+  readonly onEnd: () => void;
+}
+
+/** Why a room is over. With an error its viewers are told, and join anew from their cursors. */
+export interface RoomEnd {
+  readonly error?: unknown;
+}
+
+/** Who is told of everything new for as long as it is attached. Neither call may throw. */
+export interface Attached {
+  /** There may be something new, or the room is over. */
+  readonly pump: () => void;
+  /** It is time to say that the connection lives. */
+  readonly beat: (frame: Frame) => void;
+}
+
+/** After so many messages who is attached is told at once, so that nobody falls out of the ring by that. */
+const untoldAtMost = 16;
+
+/**
+ * All who watch one session in this process, before one subscription and one state. It stays for a
+ * while after the last of them left, so that a page that is loaded again finds everything there.
+ */
+export class Room {
+  readonly #options: RoomOptions;
+  readonly #mirror: Mirror;
+  readonly #done = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  readonly #attached = new Set<Attached>();
+  /** Changes that who is attached was not told of yet. */
+  #untold = 0;
+  /** While all are told: what was told last, and its frame. Most are told the same. */
+  #round: { told: readonly Followed[]; frame: Frame } | undefined;
+  #viewers = 0;
+  /** Counts comings and goings: a linger that was begun before the last of them is void. */
+  #moves = 0;
+  #joined = false;
+  #end: RoomEnd | undefined;
+  #lastWork: Promise<void> = Promise.resolve();
+  #catchingUp: Promise<void> | undefined;
+
+  constructor(options: RoomOptions) {
+    this.#options = options;
+    this.#mirror = new Mirror({ ...options, changed: () => this.#wakeAll() });
+    void this.#run(options.log, options.clock);
+  }
+
+  /** True once there is a state to show. */
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  get end(): RoomEnd | undefined {
+    return this.#end;
+  }
+
+  get ring(): Ring {
+    return this.#mirror.ring;
+  }
+
+  enter(): void {
+    this.#viewers += 1;
+    this.#moves += 1;
+  }
+
+  leave(): void {
+    this.#viewers -= 1;
+    this.#moves += 1;
+    if (this.#viewers === 0) void this.#linger(this.#moves);
+  }
+
+  /** Calls once, as soon as there may be something new. The answer takes that back. */
+  wait(wake: () => void): () => void {
+    this.#waiting.add(wake);
+    return () => this.#waiting.delete(wake);
+  }
+
+  attach(attached: Attached): void {
+    this.#attached.add(attached);
+  }
+
+  detach(attached: Attached): void {
+    this.#attached.delete(attached);
+  }
+
+  /** The bytes of what a viewer is told. */
+  frameOf(told: readonly Followed[]): Frame {
+    const round = this.#round;
+    if (round?.told === told) return round.frame;
+    const frame = frameOf(told);
+    if (round !== undefined) {
+      round.told = told;
+      round.frame = frame;
+    }
+    return frame;
+  }
+
+  welcome(cursor: Cursor | undefined, limit: number): Welcome {
+    return welcome(this.#mirror, cursor, limit);
+  }
+
+  isAhead(cursor: Cursor): boolean {
+    return isAhead(cursor, this.#mirror.state);
+  }
+
+  /** One read for all who ask while it is under way. Never rejects: a failure ends the room. */
+  catchUp(): Promise<void> {
+    this.#catchingUp ??= this.#inTurn(() => this.#mirror.catchUp())
+      .catch((error: unknown) => this.close({ error }))
+      .finally(() => {
+        this.#catchingUp = undefined;
+      });
+    return this.#catchingUp;
+  }
+
+  close(end: RoomEnd = {}): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#done.abort();
+    this.#options.onEnd();
+    this.#wakeAll();
+  }
+
+  async #run(log: EventLog, clock: Clock): Promise<void> {
+    try {
+      // Subscribed before it is read, so nothing falls between.
+      const tail = await log.tail(this.#options.uid, { signal: this.#done.signal });
+      // Who writes may have been gathering for longer, since nobody watched.
+      log.nudge(this.#options.uid, { kind: "wake" }).catch(() => undefined);
+      await this.#inTurn(() => this.#mirror.join());
+      this.#joined = true;
+      this.#wakeAll();
+      void this.#poll(clock);
+      for await (const message of tail) await this.#take(message);
+      this.close();
+    } catch (error) {
+      this.close({ error });
+    }
+  }
+
+  async #take(message: Fact | Batch): Promise<void> {
+    if (this.#mirror.take(message)) return;
+    await this.#inTurn(() => this.#mirror.heal(message));
+  }
+
+  async #poll(clock: Clock): Promise<void> {
+    for (;;) {
+      await clock.sleep(this.#options.pollMs, this.#done.signal);
+      if (this.#done.signal.aborted) return;
+      try {
+        await this.#inTurn(() => this.#mirror.poll());
+        this.#beat();
+      } catch (error) {
+        // A store that is away for a moment is asked again. What is live goes on without it.
+        if (MillraceError.is(error) && error.code === "unknown_session") this.close();
+      }
+    }
+  }
+
+  /** One after the other. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#lastWork.then(work);
+    this.#lastWork = done.catch(() => undefined);
+    return done;
+  }
+
+  async #linger(moves: number): Promise<void> {
+    const { clock, lingerMs } = this.#options;
+    await clock.sleep(lingerMs, this.#done.signal);
+    if (this.#moves === moves) this.close();
+  }
+
+  #wakeAll(): void {
+    if (!this.#joined && this.#end === undefined) return;
+    this.#pumpSoon();
+    if (this.#waiting.size === 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  /**
+   * What comes in together goes out together: a tick runs when all that is there has been taken from
+   * the tail, and before anything else is waited for.
+   */
+  #pumpSoon(): void {
+    if (this.#attached.size === 0) return;
+    this.#untold += 1;
+    if (this.#untold === untoldAtMost) this.#pump();
+    else if (this.#untold === 1) process.nextTick(() => this.#pump());
+  }
+
+  #pump(): void {
+    if (this.#untold === 0) return;
+    this.#untold = 0;
+    this.#round = { told: [], frame: frameOf([]) };
+    for (const attached of this.#attached) attached.pump();
+    this.#round = undefined;
+  }
+
+  /** The head was just read from the store, and whoever lacked facts has been told them. */
+  #beat(): void {
+    this.#pump();
+    const frame = heartbeatOf(this.#mirror.state.head);
+    for (const attached of this.#attached) attached.beat(frame);
+  }
+}

@@ -1,0 +1,71 @@
+import { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Frame } from "./frame.ts";
+import type { Sink, SinkEvents } from "./sink.ts";
+
+/** Not to be kept by anybody on the way, and not to be gathered by a proxy. */
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no",
+} as const;
+
+/**
+ * A response of `node:http` as a sink. Status and headers go out when it is opened, unless they have
+ * gone already; headers that were set before are kept. Its frames go to the socket as they are where
+ * that is the same as `response.write`: chunked HTTP/1.1, and nothing between that changes them.
+ */
+export function sseSink(response: ServerResponse): Sink {
+  return new SseSink(response);
+}
+
+class SseSink implements Sink {
+  readonly #response: ServerResponse;
+  #socket: Socket | undefined;
+  #told: SinkEvents | undefined;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  bind(told: SinkEvents): void {
+    this.#told = told;
+    const gone = (): void => told.gone();
+    if (this.#response.closed) queueMicrotask(gone);
+    else this.#response.on("close", gone);
+  }
+
+  open(): void {
+    const response = this.#response;
+    if (!response.headersSent) response.writeHead(200, headers);
+    response.flushHeaders();
+    this.#socket = rawSocket(response);
+  }
+
+  write(frame: Frame): boolean {
+    const response = this.#response;
+    // Somebody else has ended it. A frame behind its end would be taken for the next response.
+    if (response.writableEnded) return false;
+    const socket = this.#socket;
+    const room = socket === undefined ? response.write(frame.plain) : socket.write(frame.chunked);
+    if (!room) (socket ?? response).once("drain", () => this.#told?.drained());
+    return room;
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+}
+
+/** The socket, if writing a chunk to it does what `response.write` would do. */
+function rawSocket(response: ServerResponse): Socket | undefined {
+  const { socket, chunkedEncoding, req } = response;
+  const isPlain =
+    chunkedEncoding &&
+    req.method !== "HEAD" &&
+    // A compressing middleware puts a method of its own in its place.
+    response.write === ServerResponse.prototype.write &&
+    // Headers that could not be sent yet, as behind another response, must go first.
+    response.writableLength === (socket?.writableLength ?? 0);
+  return isPlain && socket !== null ? socket : undefined;
+}

@@ -1,0 +1,71 @@
+import { apply, createSseDecoder, decodeCursor, decodeMessage, restore } from "@millrace/core";
+import type { Cursor, SessionState } from "@millrace/core";
+import type { Frame } from "../sse/frame.ts";
+import type { Sink, SinkEvents } from "../sse/sink.ts";
+
+/** A sink that shows what it is given, and can be made full, throw and go. */
+export class Basin implements Sink {
+  readonly calls: string[] = [];
+  readonly frames: Frame[] = [];
+  readonly comments: string[] = [];
+  full = false;
+  fault: Error | undefined;
+  cursor: Cursor | undefined;
+  state: SessionState | undefined;
+  messages = 0;
+  snapshots = 0;
+  #told: SinkEvents | undefined;
+  readonly #decoder = createSseDecoder();
+
+  bind(told: SinkEvents): void {
+    this.calls.push("bind");
+    this.#told = told;
+  }
+
+  open(): void {
+    this.calls.push("open");
+  }
+
+  write(frame: Frame): boolean {
+    if (this.fault !== undefined) throw this.fault;
+    if (this.calls.at(-1) !== "write") this.calls.push("write");
+    this.frames.push(frame);
+    this.#show(Buffer.from(frame.plain).toString());
+    return !this.full;
+  }
+
+  end(): void {
+    this.calls.push("end");
+  }
+
+  drain(): void {
+    this.full = false;
+    this.#told?.drained();
+  }
+
+  leave(): void {
+    this.#told?.gone();
+  }
+
+  #show(text: string): void {
+    if (text.startsWith(":")) this.comments.push(text);
+    for (const event of this.#decoder.feed(text)) {
+      if (event.kind !== "event") throw new TypeError(event.kind);
+      const decoded = decodeMessage(event.data);
+      if (!decoded.ok) throw new TypeError(decoded.fault.message);
+      this.messages += 1;
+      this.cursor = decodeCursor(event.id);
+      if ("closedLanes" in decoded.value) {
+        this.snapshots += 1;
+        this.state = restore(decoded.value);
+        continue;
+      }
+      if (this.state === undefined) throw new TypeError("nothing to apply it to");
+      const applied = apply(this.state, decoded.value);
+      if (applied.verdict === "gap") throw new TypeError(`a gap: ${applied.missing}`);
+      if ("n" in decoded.value && applied.verdict === "duplicate")
+        throw new TypeError(`fact ${decoded.value.n} again`);
+      this.state = applied.state;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Connections that read and look away, in a process of their own. By messages of the parent:
+ * `open` connections to a path, which may be deaf; `until` that many bytes have come; take the
+ * `times` that were seen; `hear`: deaf ones read at last, and say what they show; `close` all of a path.
+ */
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { Screen } from "./screen.ts";
+
+/** What a parent may ask for. */
+export type Request =
+  | {
+      readonly ask: "open";
+      readonly port: number;
+      readonly path: string;
+      readonly count: number;
+      readonly cursor?: string | undefined;
+      readonly deaf?: boolean | undefined;
+    }
+  | { readonly ask: "until"; readonly bytes: number }
+  | { readonly ask: "times" }
+  | { readonly ask: "hear"; readonly path: string; readonly length: number }
+  | { readonly ask: "close"; readonly path: string };
+
+const sockets = new Map<string, Socket[]>();
+let got = 0;
+let wanted = Infinity;
+let reached: (() => void) | undefined;
+/** For each event that said when it was sent: how long it took to each connection, in nanoseconds. */
+let times = new Map<string, number[]>();
+
+function take(bytes: Buffer): void {
+  got += bytes.length;
+  const at = bytes.indexOf("@");
+  if (at >= 0) {
+    const sent = bytes.toString("latin1", at + 1, bytes.indexOf(";", at));
+    const took = times.get(sent) ?? [];
+    took.push(Number(process.hrtime.bigint() - BigInt(sent)));
+    times.set(sent, took);
+  }
+  if (got >= wanted) reached?.();
+}
+
+async function open(request: Extract<Request, { ask: "open" }>): Promise<void> {
+  const { port, path, count, cursor, deaf } = request;
+  const opened = sockets.get(path) ?? [];
+  sockets.set(path, opened);
+  for (let from = 0; from < count; from += 100) {
+    const wave = Array.from({ length: Math.min(100, count - from) }, async () => {
+      const socket = connect({ port, host: "127.0.0.1" });
+      opened.push(socket);
+      await once(socket, "connect");
+      const last = cursor === undefined ? "" : `last-event-id: ${cursor}\r\n`;
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${last}\r\n`);
+      if (deaf === true) return;
+      socket.on("data", take);
+      await once(socket, "data");
+    });
+    await Promise.all(wave);
+  }
+}
+
+async function until(bytes: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  wanted = bytes;
+  reached = resolve;
+  if (got >= wanted) resolve();
+  await promise;
+  wanted = Infinity;
+}
+
+/** The texts that deaf connections show once they have read so much of the open lane. */
+async function hear(path: string, length: number): Promise<readonly string[]> {
+  const all = sockets.get(path) ?? [];
+  return Promise.all(
+    all.map(async (socket) => {
+      const screen = new Screen();
+      for await (const bytes of socket) {
+        screen.take(bytes as Buffer); // no encoding was set, so it is a Buffer
+        if (screen.laneText().length >= length) break;
+      }
+      return screen.laneText();
+    }),
+  );
+}
+
+async function answer(request: Request): Promise<unknown> {
+  switch (request.ask) {
+    case "open":
+      return open(request);
+    case "until":
+      return until(request.bytes);
+    case "hear":
+      return hear(request.path, request.length);
+    case "times": {
+      const taken = [...times.values()];
+      times = new Map();
+      return taken;
+    }
+    case "close":
+      for (const socket of sockets.get(request.path) ?? []) socket.destroy();
+      sockets.delete(request.path);
+      return undefined;
+    default:
+      return request satisfies never;
+  }
+}
+
+process.on("message", (request: Request) => {
+  void (async () => {
+    const given = await answer(request);
+    process.send?.({ given });
+  })();
+});
+process.on("disconnect", () => process.exit(0));

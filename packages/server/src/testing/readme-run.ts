@@ -1,0 +1,20 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { decodeCursor, sessionId } from "@millrace/core";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { createHub, sseSink } from "@millrace/server";
+
+const store = memorySessionStore();
+const hub = createHub({ store, log: memoryEventLog(), clock: systemClock });
+await store.create({ sessionId: sessionId("demo") });
+
+async function show({ url, headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+  const session = await store.find(sessionId(url?.slice(1) || "demo"));
+  if (session === undefined) return void response.writeHead(404).end();
+  const cursor = decodeCursor(String(headers["last-event-id"]));
+  await hub.deliver({ ...session, cursor }, sseSink(response)).catch(() => response.destroy());
+}
+
+const server = createServer((request, response) => void show(request, response));
+server.listen(Number(process.env["PORT"] ?? 8080), "127.0.0.1");
+server.on("listening", () => console.log(server.address()));
