@@ -1,0 +1,32 @@
+import type { Clock } from "@millrace/core";
+import { systemClock } from "@millrace/core/reference";
+
+/**
+ * Holds all models and tools of a cell, so that what they have said stays as it is for as long as
+ * somebody compares it. Everything else goes on.
+ */
+export class Gate {
+  #closed: PromiseWithResolvers<void> | undefined;
+
+  /** For scripted models: nobody wakes while the gate is closed. */
+  readonly clock: Clock = {
+    now: systemClock.now,
+    sleep: async (ms, signal) => {
+      await systemClock.sleep(ms, signal);
+      await this.pass();
+    },
+  };
+
+  async pass(): Promise<void> {
+    while (this.#closed !== undefined) await this.#closed.promise;
+  }
+
+  close(): void {
+    this.#closed ??= Promise.withResolvers();
+  }
+
+  open(): void {
+    this.#closed?.resolve();
+    this.#closed = undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { createSseDecoder } from "@millrace/core";
+import { memorySessionStore, systemClock } from "@millrace/core/reference";
+import { createHub } from "@millrace/server";
+import type { Frame } from "@millrace/server";
+import { redisLog } from "@millrace/stores/redis";
+import { expect, it } from "vitest";
+import { Studio } from "../../packages/server/src/testing/studio.ts";
+import { startRedis } from "../../scripts/services/redis.ts";
+
+const rounds = 7;
+
+/** Takes everything at once, and remembers the end of it. */
+class Drain {
+  readonly #decoder = createSseDecoder();
+  last = "";
+  bind(): void {}
+  open(): void {}
+  end(): void {}
+  write({ plain }: Frame): boolean {
+    for (const event of this.#decoder.feed(Buffer.from(plain).toString()))
+      if (event.kind === "event") this.last = event.data;
+    return true;
+  }
+}
+
+it("a hundred viewers cost the writer no more than one", async () => {
+  await using redis = await startRedis();
+  await using log = redisLog({ url: redis.url });
+  const store = memorySessionStore();
+  using hub = createHub({ store, log, clock: systemClock });
+  const script = new URL("child.ts", import.meta.url).pathname;
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@millrace/source", "--no-warnings", script],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { ...process.env, REDIS_URL: redis.url },
+    },
+  );
+  const lines = createInterface({ input: child.stdout });
+
+  /** The writer's processor time for one reply that so many watch to its end. */
+  const costWith = async (viewers: number, name: string): Promise<number> => {
+    const studio = await Studio.open(store, log, { name, silent: true });
+    const { uid, sessionId, head } = studio;
+    const leave = new AbortController();
+    const drains = Array.from({ length: viewers }, () => new Drain());
+    const watching = drains.map((drain) =>
+      hub.deliver({ uid, sessionId, signal: leave.signal }, drain),
+    );
+    child.stdin.write(`${uid} ${sessionId} ${head}\n`);
+    const [line] = (await once(lines, "line")) as [string];
+    for (let wait = 0; !drains.every(({ last }) => last.includes("599 ")); wait += 1) {
+      if (wait > 2_000) throw new Error(`not all was seen: ${drains[0]?.last}`);
+      await new Promise((wake) => setTimeout(wake, 5));
+    }
+    leave.abort();
+    await Promise.all(watching);
+    return Number(line);
+  };
+
+  await costWith(1, "warm");
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const one = await costWith(1, `one-${round}`);
+    const hundred = await costWith(100, `hundred-${round}`);
+    ratios.push(hundred / one);
+  }
+  child.kill("SIGKILL");
+  const median = ratios.toSorted((left, right) => left - right)[Math.floor(rounds / 2)] ?? NaN;
+
+  console.log(
+    `count: the writer's processor time with 100 viewers is ${median.toFixed(2)} times that with one, median of ${rounds} pairs`,
+  );
+  expect(median).toBeLessThan(1.3);
+}, 300_000);

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../packages/agent/src/testing/runs.ts";
+import { hashAtOnce } from "../sessions/kit/hash.ts";
+import { openBackend } from "./backends.ts";
+import type { BackendName } from "./backends.ts";
+import { play } from "./play.ts";
+import { record } from "./record.ts";
+import type { Recording } from "./record.ts";
+import { vendorReplies } from "./replies.ts";
+import { emptyTally } from "./tally.ts";
+
+const sessions = runs(200, 200);
+const recordings: Recording[] = [];
+/** Final states by session. */
+const finals = new Map<number, string>();
+
+/** What each of the recordings is there for is in some of them. */
+const wanted = [
+  "lanes at once",
+  "another attempt, or all of it anew",
+  "takeover",
+  "batch with bytes",
+  "run aborted",
+  "run completed",
+  "approval_requested",
+  "approval_resolved",
+  "compaction_finished",
+  "tool_execution_finished",
+];
+
+beforeAll(async () => {
+  const undo = hashAtOnce();
+  const vendors = vendorReplies();
+  for (let seed = 1; seed <= sessions; seed += 1) {
+    // Half of them begin with two replies of vendors, other ones each time.
+    const replies = seed % 2 === 0 ? vendors.slice(seed % (vendors.length - 1)).slice(0, 2) : [];
+    recordings.push(await record({ seed, replies }));
+  }
+  undo();
+}, 300_000);
+
+// How many sessions, how many of them at once, and what share of the further cursors is used: on a
+// network each way back takes milliseconds, and there are many ways.
+describe.each<[BackendName, number, number, number]>([
+  ["memory", sessions, 1, runs(16, 1)],
+  ["files + memory log", runs(40, sessions), 1, runs(16, 4)],
+  ["PostgreSQL + Redis", runs(8, sessions), 4, runs(16, 16)],
+])("on %s", (name, count, width, oneIn) => {
+  it(
+    "whoever comes back at any cursor ends like one who watched from the start",
+    { timeout: runs(900_000, 7_200_000) },
+    async () => {
+      const stride = Math.floor(recordings.length / count);
+      const chosen = recordings.filter((_, at) => at % stride === 0);
+      await using backend = await openBackend(name, chosen);
+      const tally = emptyTally();
+      const queue = chosen.values();
+      const work = async (): Promise<void> => {
+        for (const recording of queue) {
+          const final = await play({ recording, backend, tally, oneIn });
+          // The same on all backends, to the letter.
+          expect(final).toBe(finals.get(recording.seed) ?? final);
+          finals.set(recording.seed, final);
+        }
+      };
+      await Promise.all(Array.from({ length: width }, work));
+
+      const { cursors, others, last, midway, amid, late, atEnd, operations, held } = tally;
+      const told = [...held].map(([what, times]) => `${what} ${times}`).join(", ");
+      console.log(
+        `count: every position on ${name}, ${tally.sessions} sessions, ${cursors} cursors given to who ` +
+          `watched from the start and ${others} to others, ${midway} came back on the way, ${amid} ` +
+          `from the midst of a welcome, ${atEnd} at the end, ${late} newcomers, at most ${operations} operation per part, 0 failures`,
+      );
+      console.log(`count: every position on ${name} (${told})`);
+      expect(tally.sessions).toBe(chosen.length);
+      expect(midway).toBe(2 * (cursors - last));
+      expect(atEnd).toBeGreaterThanOrEqual(3 * (cursors + Math.floor(others / oneIn / 2)));
+      expect(amid).toBeGreaterThan(0);
+      expect(operations).toBe(1);
+      expect(wanted.filter((what) => name === "memory" && !held.has(what))).toStrictEqual([]);
+    },
+  );
+});

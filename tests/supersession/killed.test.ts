@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { inParallel, Theatre } from "./kit/theatre.ts";
+import { textOfReply } from "./kit/plan.ts";
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+
+const atOnce = 6;
+let theatre: Theatre;
+/** The batches of a reply that nobody disturbs. */
+let batches = 0;
+
+beforeAll(async () => {
+  theatre = await Theatre.open();
+  await using scene = await theatre.begin();
+  scene.first.tell("go");
+  const said = await scene.first.says("done");
+  batches = Number(/after (\d+):/.exec(said)?.[1]);
+});
+
+afterAll(async () => {
+  await theatre[Symbol.asyncDispose]();
+});
+
+interface Killing {
+  readonly joinAt: string;
+  readonly endAt: string;
+  /** The valve that keeps its last bytes until its successor is done. */
+  readonly late?: "redis" | "postgres";
+}
+
+interface Killed {
+  /** The incarnation that stored the reply. */
+  readonly storedBy: number;
+  /** How many showed some text of the first attempt, and of the second. */
+  readonly saw: readonly [number, number];
+}
+
+/** Kills a first writer, lets a second finish, and looks at the screens of all. */
+async function kill({ joinAt, endAt, late }: Killing): Promise<Killed> {
+  await using scene = await theatre.begin({ pauseAt: joinAt, endAt, how: "SIGKILL" });
+  const { first, audience, valves } = scene;
+  try {
+    await audience.join("one from the start");
+    first.tell("go");
+    await first.says("paused");
+    await audience.join("one from the middle");
+    if (late !== undefined) valves[late].hold();
+    first.tell("go");
+    if ((await first.gone()) !== "SIGKILL") throw new Error("it was not killed");
+
+    const said = await scene.finish();
+    if (late !== undefined) {
+      if (valves[late].held() === 0) throw new Error("there were no bytes on their way");
+      const head = (await scene.facts()).length;
+      await valves[late].release();
+      if ((await scene.facts()).length !== head) throw new Error("the dead stored something");
+    }
+    await audience.join("one from the end");
+    const { text, incarnation } = await scene.check();
+    if (!said.endsWith(text)) throw new Error(`its run ended with ${said}`);
+    return { storedBy: incarnation, saw: [scene.saw(1), scene.saw(2)] };
+  } catch (error) {
+    throw new Error(`killed at ${endAt}: ${String(error)}`, { cause: error });
+  }
+}
+
+describe("a writer that is killed", () => {
+  it("has said a short reply in at least 12 batches if it is not", () => {
+    expect(batches).toBeGreaterThanOrEqual(12);
+  });
+
+  it("after any batch is superseded on every screen, and the reply is stored once", async () => {
+    const killed: (Killed & { readonly k: number })[] = [];
+    const places = Array.from({ length: batches + 1 }, (_, k) => k);
+    await inParallel(
+      places.map((k) => async () => {
+        const joinAt = `batch ${Math.floor((k * 2) / 3)}`;
+        killed.push({ k, ...(await kill({ joinAt, endAt: `batch ${k}` })) });
+      }),
+      atOnce,
+    );
+
+    expect(killed.map(({ storedBy }) => storedBy)).toStrictEqual(places.map(() => 2));
+    // The first text is in the third batch. It was on some screen, and so was that of its successor.
+    for (const { k, saw } of killed) {
+      if (k < 2) expect(saw[0], `saw the first after ${k} batches`).toBe(0);
+      if (k > 3) expect(saw[0], `saw the first after ${k} batches`).toBeGreaterThan(0);
+      expect(saw[1], `saw the second after ${k} batches`).toBeGreaterThan(0);
+    }
+    console.log(`count: killed after the k-th batch, ${places.length} kills, 0 failures`);
+  });
+
+  it("with a batch on its way is superseded, also if that arrives when all is over", async () => {
+    const storedBy: number[] = [];
+    const places = Array.from({ length: batches }, (_, k) => k + 1);
+    await inParallel(
+      places.map((k) => async () => {
+        const place = { joinAt: `batch ${k} held`, endAt: `batch ${k} sent` };
+        const killed = await kill(k % 2 === 0 ? { ...place, late: "redis" } : place);
+        storedBy.push(killed.storedBy);
+      }),
+      atOnce,
+    );
+
+    expect(storedBy).toStrictEqual(places.map(() => 2));
+    console.log(`count: killed with a batch on its way, ${places.length} kills, 0 failures`);
+  });
+
+  it("around its commit has stored its reply, or its successor stores another, never both", async () => {
+    const found = new Map<string, number>();
+    const killings: readonly Killing[] = [
+      { joinAt: `batch ${batches}`, endAt: "commit held" },
+      { joinAt: "commit held", endAt: "commit sent" },
+      { joinAt: "commit held", endAt: "commit sent", late: "postgres" },
+      { joinAt: "batch 5", endAt: "committed" },
+    ];
+    await inParallel(
+      killings.map((killing) => async () => {
+        const name = killing.late === undefined ? killing.endAt : `${killing.endAt} late`;
+        found.set(name, (await kill(killing)).storedBy);
+      }),
+      atOnce,
+    );
+
+    // What was sent and not answered may have been stored.
+    expect([1, 2]).toContain(found.get("commit sent"));
+    found.delete("commit sent");
+    expect(Object.fromEntries(found)).toStrictEqual({
+      "commit held": 2,
+      "commit sent late": 2,
+      committed: 1,
+    });
+    console.log(`count: killed around the commit, ${killings.length} kills, 0 failures`);
+  });
+
+  it("says something else than its successor", () => {
+    expect(textOfReply("first")).not.toBe(textOfReply("second"));
+  });
+});
