@@ -44,13 +44,14 @@ export const promises: readonly PromiseEntry[] = [
     id: "P2",
     promise: "Screen, log, file and database always agree.",
     holds:
-      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. Not yet: Redis, PostgreSQL, browser.",
+      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. On PostgreSQL and Redis: by the same rules, explored at random. Not yet: browser.",
     tests: [
       { file: foldLaws },
       { file: applyLaws },
       { file: wireLaws },
       { file: memory, name: together },
       { file: fileStore },
+      { file: "tests/order/real-order.test.ts" },
     ],
   },
   {
@@ -99,8 +100,9 @@ export const promises: readonly PromiseEntry[] = [
     id: "P7",
     promise: "A committed part is never lost and never changed.",
     holds:
-      "In a session file: lines are only appended, each sealed over the one before; a torn end is cut off and kept aside, a broken middle is refused, and verify finds every edit, gap and reorder up to an anchor. Not yet: PostgreSQL.",
+      "In a session file: lines are only appended, each sealed over the one before; a torn end is cut off and kept aside, a broken middle is refused, and verify finds every edit, gap and reorder up to an anchor. In PostgreSQL: a hash chain over the facts, and no right to change them for the application's role.",
     tests: [
+      { file: "packages/stores/src/postgres/verify.test.ts" },
       { file: fileDamage },
       { file: "packages/stores/src/file/torn.test.ts" },
       { file: crash },
@@ -110,15 +112,24 @@ export const promises: readonly PromiseEntry[] = [
     id: "P8",
     promise: "If we accepted your input, we have it, once.",
     holds:
-      "In memory and in session files: one input for each key, also when it is sent again after a crash. Not yet: over HTTP.",
-    tests: [{ file: memory }, { file: fileStore }, { file: crash }],
+      "In memory, in session files and in PostgreSQL: one input for each key, also when it is sent again after a crash or a lost answer. Not yet: over HTTP.",
+    tests: [
+      { file: "packages/stores/src/postgres/lost.test.ts" },
+      { file: memory },
+      { file: fileStore },
+      { file: crash },
+    ],
   },
   {
     id: "P9",
     promise: "A turn is in the record whole or not at all.",
     holds:
-      "In one process with session files: an item and its settlement are one line. Killed at every effect boundary, the record is a prefix of a legal session.",
-    tests: [{ file: crash }],
+      "In one process with session files: an item and its settlement are one line. Killed at every effect boundary, the record is a prefix of a legal session. On PostgreSQL: the server killed, and its connections cut at every point of every call.",
+    tests: [
+      { file: crash },
+      { file: "packages/stores/src/postgres/killed.test.ts" },
+      { file: "packages/stores/src/postgres/lost.test.ts" },
+    ],
   },
   {
     id: "P10",
@@ -142,8 +153,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P12",
     promise: "Never two drivers on one run.",
     holds:
-      "In memory and in session files: by lock and by fence; what a driver does that was superseded is refused. Not yet: PostgreSQL.",
+      "In memory, in session files and in PostgreSQL: by lock and by fence; what a driver does that was superseded is refused.",
     tests: [
+      { file: "packages/stores/src/postgres/races.test.ts" },
+      { file: "tests/supersession/overlaps.test.ts" },
+      { file: "tests/supersession/frozen.test.ts" },
       { file: memory },
       { file: "packages/stores/src/file/lock.test.ts" },
       { file: fileProcesses },
@@ -159,8 +173,13 @@ export const promises: readonly PromiseEntry[] = [
     id: "P16",
     promise: "Reconnect with the last id and you see every event once, in order.",
     holds:
-      "On the memory store and log, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets. Not yet: over HTTP, across processes.",
+      "On memory, PostgreSQL and Redis, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets, from every position of 200 recorded sessions; as server-sent events from the hub. Not yet: the HTTP routes.",
     tests: [
+      { file: "tests/positions/positions.test.ts" },
+      { file: "tests/order/order.test.ts" },
+      { file: "tests/order/real-order.test.ts" },
+      { file: "tests/conformance/delivery.test.ts" },
+      { file: "packages/server/src/sse/deliver.test.ts" },
       { file: deliveryLaws, name: "comes back with its cursor" },
       { file: applyLaws },
       { file: memory, name: together },
@@ -171,8 +190,10 @@ export const promises: readonly PromiseEntry[] = [
     id: "P17",
     promise: "Everyone watching sees the same thing.",
     holds:
-      "On the memory store and log: viewers at any speed, cut off or not, end in the state that the store has, to the last field.",
+      "On memory, PostgreSQL and Redis: viewers at any speed, cut off or not, end in the state that the store has, to the last field, also when the writer is killed or stopped and another one goes on.",
     tests: [
+      { file: "tests/supersession/killed.test.ts" },
+      { file: "tests/conformance/delivery.test.ts" },
       { file: deliveryLaws, name: "comes back with its cursor" },
       { file: memory, name: "end in the same state" },
     ],
@@ -186,6 +207,33 @@ export const promises: readonly PromiseEntry[] = [
       { file: deliveryLaws, name: "answered with a snapshot" },
       { file: memory, name: "keeps little" },
       { file: memory, name: "snapshot" },
+    ],
+  },
+  {
+    id: "P19",
+    promise: "A slow or dead client harms nobody else.",
+    holds:
+      "In the hub: a viewer is an index, so one that does not read holds what its socket holds, and the others are told as soon as without it. Not yet: closing it after a minute.",
+    tests: [
+      { file: "packages/server/src/sse/slow.perf.test.ts" },
+      { file: "packages/server/src/hub/hub.test.ts" },
+    ],
+  },
+  {
+    id: "P21",
+    promise: "A mass reconnect does not bring it down.",
+    holds:
+      "In the hub: 5,000 viewers of 500 sessions who come back at once cost one catch-up read for each session, and Redis no connection. Not yet: when clients come back, which is theirs.",
+    tests: [{ file: "packages/server/src/sse/deliver.test.ts" }],
+  },
+  {
+    id: "P22",
+    promise: "Redis can burn.",
+    holds:
+      "Flushed, killed, stopped, evicted, full and cut off at random moments under load: nothing committed is lost or changed, and every viewer converges within 10 seconds.",
+    tests: [
+      { file: "tests/burns/redis.perf.test.ts" },
+      { file: "packages/stores/src/redis/burns.test.ts" },
     ],
   },
   {
@@ -218,5 +266,12 @@ export const promises: readonly PromiseEntry[] = [
       { file: "tests/sessions/approvals.test.ts" },
       { file: "apps/cli/src/question.property.test.ts" },
     ],
+  },
+  {
+    id: "P26",
+    promise: "Nobody sees or touches another tenant's runs.",
+    holds:
+      "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not. Not yet: over HTTP.",
+    tests: [{ file: "packages/stores/src/postgres/tenants.test.ts" }],
   },
 ];

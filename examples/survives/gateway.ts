@@ -1,0 +1,25 @@
+// Serves any number of viewers of any session, wherever it is driven.
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { decodeCursor, sessionId } from "@millrace/core";
+import type { SessionStore } from "@millrace/core";
+import { sseSink } from "@millrace/server";
+import type { Hub } from "@millrace/server";
+
+export function createGateway(hub: Hub, store: SessionStore): Server {
+  const deliver = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const record = await store.find(sessionId("a long answer"));
+    if (record === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const { uid, sessionId: name } = record;
+    // Where the viewer was when it was cut off, if it was.
+    const cursor = decodeCursor(request.headers["last-event-id"]?.toString() ?? "");
+    await hub.deliver({ uid, sessionId: name, cursor }, sseSink(response));
+  };
+  return createServer((request, response) => {
+    // Whoever is cut off comes back from where it was.
+    deliver(request, response).catch(() => response.destroy());
+  });
+}

@@ -1,0 +1,32 @@
+// A viewer: server-sent events in, the text on its screen out.
+import { apply, createSseDecoder, decodeMessage, project, restore } from "@millrace/core";
+import type { SessionState } from "@millrace/core";
+
+export interface Seen {
+  readonly text: string;
+  readonly finished: boolean;
+}
+
+/** What the screen shows after each event, until the run has ended. */
+export async function* watch(url: string): AsyncGenerator<Seen, void, undefined> {
+  const { body } = await fetch(url);
+  if (body === null) return;
+  const sse = createSseDecoder();
+  let state: SessionState | undefined;
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    for (const event of sse.feed(chunk)) {
+      const message = event.kind === "event" ? decodeMessage(event.data) : undefined;
+      if (message?.ok !== true) continue;
+      if ("closedLanes" in message.value) state = restore(message.value);
+      else if (state !== undefined) state = apply(state, message.value).state;
+      if (state === undefined) continue;
+      const item = project(state).items.findLast(({ author }) => author === "model");
+      const finished = state.ended !== undefined;
+      yield {
+        text: item?.parts.map((part) => ("text" in part ? part.text : "")).join("") ?? "",
+        finished,
+      };
+      if (finished) return;
+    }
+  }
+}

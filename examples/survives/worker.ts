@@ -1,0 +1,18 @@
+// Drives the session: begins its run, or goes on with one that another worker left. Which sentence
+// it says is its own, so that you can see who is speaking.
+import { defineAgent } from "@millrace/agent";
+import { say, scriptedModel } from "@millrace/core/reference";
+import { postgresStore } from "@millrace/stores/postgres";
+import { redisLog } from "@millrace/stores/redis";
+
+const sentence = process.argv[2] ?? "";
+const model = scriptedModel([[say(sentence)]], { delayMs: 25 });
+
+// #region open
+await using store = postgresStore(); // DATABASE_URL
+await using log = redisLog(); // REDIS_URL
+await using session = await defineAgent({ model }).open({ id: "a long answer", store, log });
+// #endregion
+
+const run = session.run ?? session.send("Tell me everything.");
+await run.result;
