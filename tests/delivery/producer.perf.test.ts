@@ -63,17 +63,17 @@ it("a hundred viewers cost the writer no more than one", async () => {
   };
 
   await costWith(1, "warm");
-  const ratios: number[] = [];
+  // Whatever else runs on the machine only adds: of several rounds the least counts.
+  let [one, hundred] = [Infinity, Infinity];
   for (let round = 0; round < rounds; round += 1) {
-    const one = await costWith(1, `one-${round}`);
-    const hundred = await costWith(100, `hundred-${round}`);
-    ratios.push(hundred / one);
+    one = Math.min(one, await costWith(1, `one-${round}`));
+    hundred = Math.min(hundred, await costWith(100, `hundred-${round}`));
   }
   child.kill("SIGKILL");
-  const median = ratios.toSorted((left, right) => left - right)[Math.floor(rounds / 2)] ?? NaN;
+  const times = hundred / one;
 
   console.log(
-    `count: the writer's processor time with 100 viewers is ${median.toFixed(2)} times that with one, median of ${rounds} pairs`,
+    `count: the writer's processor time with 100 viewers is ${times.toFixed(2)} times that with one, least of ${rounds} rounds each`,
   );
-  expect(median).toBeLessThan(1.3);
+  expect(times).toBeLessThan(1.3);
 }, 300_000);
