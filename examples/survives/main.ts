@@ -1,8 +1,7 @@
 // A worker is killed in the middle of its sentence. Another one goes on, and whoever watches sees the
 // second answer take the first one's place. What is stored is one answer.
 //
-//     npm run services               in one terminal: prints REDIS_URL and DATABASE_URL
-//     npm start -w examples/survives in another, with both in the environment
+//     npm run services -- redis postgres run npm start -w examples/survives
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

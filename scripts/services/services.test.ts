@@ -243,6 +243,16 @@ describe("the process that started servers", () => {
     expect(await exit).toEqual([0, null]);
     await expect(ask(port, "PING")).rejects.toThrow("ECONNREFUSED");
   });
+
+  test("runs as long as a command does, tells it where it is, and ends as that ends", async () => {
+    const command = ["sh", "-c", "echo $REDIS_URL; exit 3"];
+    const child = startNode([join(import.meta.dirname, "main.ts"), "redis", "run", ...command]);
+    const exit = once(child, "exit");
+    const port = Number(new URL(await firstLine(child)).port);
+
+    expect(await exit).toEqual([3, null]);
+    await expect(ask(port, "PING")).rejects.toThrow("ECONNREFUSED");
+  });
 });
 
 /** How many clients are in the middle of a loop. */
