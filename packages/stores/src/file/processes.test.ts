@@ -67,6 +67,8 @@ describe("two processes that want one session", () => {
     const times = runs(100, 5_000);
     await using one = startChild("lock-run.ts", folder.path);
     await using two = startChild("lock-run.ts", folder.path);
+    // Both are there before they fight: on a busy machine one would be done before the other begins.
+    await Promise.all([one.ask("release"), two.ask("release")]);
 
     const [first, second] = (
       await Promise.all([one.ask(`fight ${times}`), two.ask(`fight ${times}`)])
