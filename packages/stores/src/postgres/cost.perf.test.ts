@@ -92,7 +92,8 @@ describe("the cost of a call", () => {
           `${what} ${Math.round(figure)}/s (${(best.insert / figure).toFixed(2)})`,
       );
       console.log(`figure: calls each second, and how much dearer: ${ratios.join(", ")}`);
-      expect(best.insert / best.append).toBeLessThan(6);
+      // No promise, a guard: it is 3 to 6 here, more where PostgreSQL is quick and Node is not.
+      expect(best.insert / best.append).toBeLessThan(9);
     },
     patience * 5,
   );
