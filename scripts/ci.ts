@@ -8,12 +8,14 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { smoke } from "./smoke.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { type Tally, readManifest, root } from "./workspace.ts";
 
 type Stage = () => Tally | Promise<Tally>;
+
+const failures: string[] = [];
 
 const stages: Readonly<Record<string, Stage>> = {
   check: () => count(npm("run", "check")),
@@ -37,12 +39,41 @@ function runTests(): Tally {
   if (!existsSync(file)) return count(false);
   const result = JSON.parse(readFileSync(file, "utf8")) as VitestResult;
   const { numPassedTests: passed, numFailedTests: failed } = result;
+  failures.push(...failedTests(result));
   return { passed, failed: ok ? failed : Math.max(failed, 1) }; // a file may fail without a test
 }
 
 interface VitestResult {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[];
+    }[];
+  }[];
+}
+
+/** What failed and how, to be said again at the end: a log of this size is often kept by its end only. */
+function failedTests({ testResults }: VitestResult): string[] {
+  return testResults
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ name, message, assertionResults }) => {
+      const failed = assertionResults.filter(({ status }) => status === "failed");
+      const reasons =
+        failed.length === 0
+          ? [message]
+          : failed.map((test) => `${test.fullName}\n${test.failureMessages?.join("\n") ?? ""}`);
+      return reasons.map((reason) => `${relative(root, name)}: ${shorten(reason)}`);
+    });
+}
+
+function shorten(reason: string): string {
+  return reason.split("\n").slice(0, 12).join("\n    ").slice(0, 2000);
 }
 
 /** Runs the `test` script of every example, or else its `start` script. */
@@ -94,5 +125,6 @@ for (const [name, stage] of Object.entries(stages)) {
 }
 
 const { passed, failed } = sum(tallies);
+for (const failure of failures) console.log(`\nfailed: ${failure}`);
 console.log(`\n${lines.join("\n")}\n\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

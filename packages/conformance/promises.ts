@@ -224,7 +224,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "A mass reconnect does not bring it down.",
     holds:
       "In the hub: 5,000 viewers of 500 sessions who come back at once cost one catch-up read for each session, and Redis no connection. Not yet: when clients come back, which is theirs.",
-    tests: [{ file: "packages/server/src/sse/deliver.test.ts" }],
+    tests: [{ file: "tests/delivery/connections.test.ts" }],
   },
   {
     id: "P22",

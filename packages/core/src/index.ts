@@ -109,10 +109,11 @@ export type {
   TurnStarted,
   UsageReported,
 } from "./event/event.ts";
+export { checkBatch, isAfter } from "./event/batch.ts";
 export type { Batch, LanePosition } from "./event/batch.ts";
 export { apply } from "./event/apply.ts";
 export type { Applied, Missing, Verdict } from "./event/apply.ts";
-export { emptyState } from "./event/state.ts";
+export { closedEpoch, emptyState, findLane } from "./event/state.ts";
 export type {
   ActiveRun,
   ActiveTurn,
@@ -232,3 +233,5 @@ export type { Decoded, WireFault, WireFaultCode } from "./wire/shape.ts";
 export { decodeCursor, encodeCursor } from "./wire/cursor-codec.ts";
 export { createSseDecoder, encodeSse, encodeSseComment } from "./wire/sse.ts";
 export type { SseDecoder, SseDecoderOptions, SseEvent, SseItem } from "./wire/sse.ts";
+export { createChannel } from "./iterate/channel.ts";
+export type { Channel } from "./iterate/channel.ts";

@@ -1,3 +1,4 @@
+import { MillraceError } from "../errors.ts";
 import type { ItemId, RunId, SessionId, TurnId } from "../ids.ts";
 import type { Epoch } from "./epoch.ts";
 import type { LiveEvent, schemaVersion } from "./event.ts";
@@ -40,4 +41,21 @@ export function isAfter(
   seq: number,
 ): boolean {
   return position.epoch > epoch || (position.epoch === epoch && position.seq > seq);
+}
+
+/** Throws for what no log may take. */
+export function checkBatch({ epoch, first, last, lane, events }: Batch): void {
+  const counts = isCount(epoch) && isCount(first) && isCount(last) && isCount(lane);
+  const sound = counts && last >= first && events.length > 0;
+  const opened = first > 0 || events[0]?.type === "attempt_started";
+  // No claim gives an epoch of 0.
+  if (sound && opened && epoch > 0) return;
+  throw new MillraceError(
+    "invalid_event",
+    `a batch needs an epoch, events, first <= last, and from 0 an attempt_started; got ${first} to ${last} of ${epoch} with ${events.length}`,
+  );
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }

@@ -118,12 +118,15 @@ export function emptyState(uid: SessionUid, sessionId: SessionId): SessionState 
   };
 }
 
+/** The lane of this number, if it is open. */
 export function findLane(state: SessionState, lane: number): OpenLane | undefined {
   return state.lanes.find((open) => open.lane === lane);
 }
 
 /** The epoch up to which this lane is closed. Writers at or below it are over. */
-export function closedEpoch(state: SessionState, lane: number): Epoch {
-  const own = state.closedLanes.find((closed) => closed.lane === lane);
-  return Math.max(state.closed, own?.epoch ?? 0);
+export function closedEpoch(
+  { closed, closedLanes }: Pick<SessionState, "closed" | "closedLanes">,
+  lane: number,
+): Epoch {
+  return Math.max(closed, closedLanes.find((own) => own.lane === lane)?.epoch ?? 0);
 }

@@ -43,6 +43,40 @@ describe("a channel", () => {
     expect(await taken).toStrictEqual([]);
   });
 
+  it("that failed gives what it has, throws once, and is over", async () => {
+    const channel = createChannel<number>(10);
+    channel.push(1);
+    channel.fail(new Error("broke"));
+    channel.end();
+    const reader = channel[Symbol.asyncIterator]();
+
+    expect(await reader.next()).toStrictEqual({ done: false, value: 1 });
+    await expect(reader.next()).rejects.toThrow("broke");
+    expect(await reader.next()).toStrictEqual({ done: true, value: undefined });
+  });
+
+  it("throws at a reader who waits", async () => {
+    const channel = createChannel<string>(10);
+    const taken = drain(channel);
+
+    channel.fail(new Error("broke"));
+
+    await expect(taken).rejects.toThrow("broke");
+  });
+
+  it("tells its end once, and throws nothing at who has left", async () => {
+    let ends = 0;
+    const channel = createChannel<number>(10, () => (ends += 1));
+    channel.push(1);
+
+    for await (const _ of channel) break;
+    channel.end();
+    channel.fail(new Error("late"));
+
+    expect(ends).toBe(1);
+    expect(await drain(channel)).toStrictEqual([]);
+  });
+
   it("answers in order a reader who asks twice before there is anything", async () => {
     const channel = createChannel<string>(10);
     const reader = channel[Symbol.asyncIterator]();

@@ -3,6 +3,8 @@ export interface Channel<T> extends AsyncIterable<T> {
   readonly push: (value: T) => void;
   /** Lets the reader take what is there, then ends it. */
   readonly end: () => void;
+  /** Lets the reader take what is there, then throws at it, once. */
+  readonly fail: (error: Error) => void;
 }
 
 /**
@@ -13,15 +15,17 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
   let values: T[] = [];
   let start = 0;
   let ended = false;
+  let failure: Error | undefined;
   let pause: PromiseWithResolvers<void> | undefined;
 
   const notify = (): void => {
     pause?.resolve();
     pause = undefined;
   };
-  const end = (): void => {
+  const close = (error?: Error): void => {
     if (ended) return;
     ended = true;
+    failure = error;
     onEnd?.();
     notify();
   };
@@ -45,18 +49,28 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
         start += 1;
         return { done: false, value };
       }
-      if (ended) return { done: true, value: undefined };
       values = [];
       start = 0;
+      if (ended) break;
       pause ??= Promise.withResolvers();
       await pause.promise;
     }
+    const error = failure;
+    failure = undefined; // whoever asks again is at the end
+    if (error !== undefined) throw error;
+    return { done: true, value: undefined };
   };
   const leave = async (): Promise<IteratorResult<T, undefined>> => {
     values = [];
     start = 0;
-    end();
+    failure = undefined;
+    close();
     return { done: true, value: undefined };
   };
-  return { push, end, [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+  return {
+    push,
+    end: () => close(),
+    fail: close,
+    [Symbol.asyncIterator]: () => ({ next, return: leave }),
+  };
 }

@@ -1,6 +1,5 @@
-import { isAfter } from "../event/batch.ts";
+import { checkBatch, isAfter } from "../event/batch.ts";
 import type { Batch } from "../event/batch.ts";
-import { MillraceError } from "../errors.ts";
 import type { Fact } from "../event/event.ts";
 import type { SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
@@ -139,19 +138,4 @@ function openChannel<T>(
   if (signal?.aborted === true) channel.end();
   else signal?.addEventListener("abort", channel.end, { once: true });
   return channel;
-}
-
-function checkBatch(batch: Batch): void {
-  const sound =
-    Number.isSafeInteger(batch.first) &&
-    batch.first >= 0 &&
-    batch.last >= batch.first &&
-    batch.events.length > 0;
-  const opened = batch.first > 0 || batch.events[0]?.type === "attempt_started";
-  if (!sound || !opened) {
-    throw new MillraceError(
-      "invalid_event",
-      `a batch needs events, first <= last, and from 0 an attempt_started; got ${batch.first} to ${batch.last} with ${batch.events.length}`,
-    );
-  }
 }

@@ -1,4 +1,4 @@
-import { apply, cursorOf, emptyState, replay } from "@millrace/core";
+import { apply, cursorOf, emptyState, findLane, replay } from "@millrace/core";
 import type {
   Applied,
   Batch,
@@ -12,7 +12,6 @@ import type {
   SessionUid,
 } from "@millrace/core";
 import { Ring } from "./ring.ts";
-import { findLane } from "./welcome.ts";
 
 export interface MirrorOptions {
   readonly store: SessionStore;

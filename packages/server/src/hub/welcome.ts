@@ -1,4 +1,4 @@
-import { cursorOf, restateLane, snapshot } from "@millrace/core";
+import { closedEpoch, cursorOf, findLane, isAfter, restateLane, snapshot } from "@millrace/core";
 import type {
   Batch,
   Cursor,
@@ -59,14 +59,9 @@ export function isAhead(cursor: Cursor, state: SessionState): boolean {
   if (cursor.head > state.head) return true;
   return cursor.lanes.some(({ lane, epoch, seq }) => {
     const open = findLane(state, lane);
-    const own = state.closedLanes.find((closed) => closed.lane === lane);
-    if (epoch <= Math.max(state.closed, own?.epoch ?? 0)) return false;
-    return open === undefined || epoch > open.epoch || (epoch === open.epoch && seq > open.seq);
+    if (epoch <= closedEpoch(state, lane)) return false;
+    return open === undefined || isAfter({ epoch, seq }, open.epoch, open.seq);
   });
-}
-
-export function findLane(state: SessionState, lane: number): OpenLane | undefined {
-  return state.lanes.find((open) => open.lane === lane);
 }
 
 /** Each cursor says only what has been told by then: the viewer may be cut off after any of these. */

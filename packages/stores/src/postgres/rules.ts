@@ -1,4 +1,12 @@
-import { apply, emptyState, equalJson, replay, standing, unpackEpoch } from "@millrace/core";
+import {
+  apply,
+  closedEpoch,
+  emptyState,
+  equalJson,
+  replay,
+  standing,
+  unpackEpoch,
+} from "@millrace/core";
 import type {
   AcceptOutcome,
   ClaimOutcome,
@@ -151,7 +159,7 @@ export function advance(
   const raised = floor === undefined ? [] : [floor];
   const others = row.floors.filter((other) => other.lane !== floor?.lane);
   const floors = [...others, ...raised]
-    .filter(({ lane, epoch }) => epoch > closedUpTo(state, lane))
+    .filter(({ lane, epoch }) => epoch > closedEpoch(state, lane))
     .toSorted((left, right) => left.lane - right.lane);
   return {
     incarnation: state.incarnation,
@@ -183,14 +191,7 @@ function floorOf(row: SessionRow, lane: number): OpenFloor | undefined {
 
 /** True while the epoch is of the session's driver and nothing has closed it. */
 function holds(row: SessionRow, lane: number, epoch: number): boolean {
-  return unpackEpoch(epoch).incarnation === row.incarnation && epoch > closedUpTo(row, lane);
-}
-
-function closedUpTo(
-  { closed, closedLanes }: Pick<SessionRow, "closed" | "closedLanes">,
-  lane: number,
-): number {
-  return Math.max(closed, closedLanes.find((own) => own.lane === lane)?.epoch ?? 0);
+  return unpackEpoch(epoch).incarnation === row.incarnation && epoch > closedEpoch(row, lane);
 }
 
 /** Why a person's call comes to nothing, by the facts that it is about and those that undo them. */

@@ -1,3 +1,4 @@
+import { isAfter } from "@millrace/core";
 import type { Batch, EpochSeq } from "@millrace/core";
 
 /** Whether a batch that was heard is news. */
@@ -11,7 +12,7 @@ export function createGate(): Gate {
   const lanes = new Map<number, EpochSeq>();
   return ({ lane, epoch, last: seq }) => {
     const at = lanes.get(lane);
-    const isNews = at === undefined || epoch > at.epoch || (epoch === at.epoch && seq > at.seq);
+    const isNews = at === undefined || isAfter({ epoch, seq }, at.epoch, at.seq);
     if (isNews) lanes.set(lane, { epoch, seq });
     return isNews;
   };

@@ -1,6 +1,5 @@
-import { decodeMessage } from "@millrace/core";
+import { checkBatch, decodeMessage } from "@millrace/core";
 import type { AppendOutcome, Batch, EpochSeq, SessionUid } from "@millrace/core";
-import { checkBatch } from "./check-batch.ts";
 import { entryId, parseEntryId } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { KnownSessions, laneOf } from "./known-sessions.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createChannel } from "@millrace/core";
+import type { Channel } from "@millrace/core";
 import type { Client, Link } from "./link.ts";
 import type { Shards } from "./shards.ts";
 import { slotOf } from "./slot.ts";
-import { createTap } from "./tap.ts";
-import type { Tap } from "./tap.ts";
 
 export interface TopicsOptions<T> {
   readonly shards: Shards;
@@ -21,7 +21,7 @@ export interface TopicsOptions<T> {
 interface Topic<T> {
   readonly channel: string;
   readonly slot: number;
-  readonly taps: Set<Tap<T>>;
+  readonly taps: Set<Channel<T>>;
   readonly listen: (text: string) => void;
   /** Whose connection brings it. */
   link: Link | undefined;
@@ -53,7 +53,7 @@ export class Topics<T> {
   ): Promise<AsyncIterable<T>> {
     const { capacity, lasting } = this.#options;
     const topics = channels.map((channel) => this.#topicOf(channel));
-    const tap: Tap<T> = createTap(capacity, () => {
+    const tap: Channel<T> = createChannel(capacity, () => {
       signal?.removeEventListener("abort", tap.end);
       for (const topic of topics) this.#leave(topic, tap);
     });
@@ -111,7 +111,7 @@ export class Topics<T> {
   #topicOf(channel: string): Topic<T> {
     const known = this.#topics.get(channel);
     if (known !== undefined) return known;
-    const taps = new Set<Tap<T>>();
+    const taps = new Set<Channel<T>>();
     const receive = this.#options.receiver((value) => {
       for (const tap of taps) tap.push(value);
     });
@@ -146,7 +146,7 @@ export class Topics<T> {
     return client;
   }
 
-  #leave(topic: Topic<T>, tap: Tap<T>): void {
+  #leave(topic: Topic<T>, tap: Channel<T>): void {
     topic.taps.delete(tap);
     if (topic.taps.size > 0 || this.#topics.get(topic.channel) !== topic) return;
     this.#topics.delete(topic.channel);
