@@ -8,12 +8,12 @@ import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { patience } from "../../packages/stores/src/testing/patience.ts";
+import { patience } from "../kit/patience.ts";
 import { openDatabase, openPool } from "../../packages/stores/src/testing/postgres.ts";
 import type { Database } from "../../packages/stores/src/testing/postgres.ts";
 import { isCommitted, openProxy } from "../../packages/stores/src/testing/proxy.ts";
 import type { Proxy } from "../../packages/stores/src/testing/proxy.ts";
-import { runs } from "../../packages/stores/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 
 let database: Database;
 /** Not through a proxy. */

@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { postgresStore } from "@millrace/stores/postgres";
 import { expect, it } from "vitest";
 import { sharedPostgres } from "../../scripts/services/shared.ts";
-import { runs } from "../../packages/stores/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { redisFaults } from "../../packages/stores/src/testing/redis-faults.ts";
 import { Cell } from "./kit/cell.ts";
 import { randomOf } from "./kit/random.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runs } from "../../packages/core/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { exhaust, explore, walk } from "./explore.ts";
 import type { Stage } from "./history.ts";
 import { faultKinds, rules } from "./setting.ts";

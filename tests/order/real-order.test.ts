@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runs } from "../../packages/core/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { explore } from "./explore.ts";
 import type { Explored } from "./explore.ts";
 import type { MakeHub } from "./history.ts";

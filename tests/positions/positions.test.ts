@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../../packages/agent/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { hashAtOnce } from "../sessions/kit/hash.ts";
 import { openBackend } from "./backends.ts";
 import type { BackendName } from "./backends.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../../packages/agent/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { approve } from "./kit/approvals.ts";
 import { hashAtOnce } from "./kit/hash.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../../packages/agent/src/testing/runs.ts";
+import { runs } from "../kit/runs.ts";
 import { hashAtOnce } from "./kit/hash.ts";
 import { World } from "./kit/world.ts";
 import type { Tally } from "./kit/world.ts";

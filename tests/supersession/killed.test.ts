@@ -6,15 +6,9 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const atOnce = 6;
 let theatre: Theatre;
-/** The batches of a reply that nobody disturbs. */
-let batches = 0;
 
 beforeAll(async () => {
   theatre = await Theatre.open();
-  await using scene = await theatre.begin();
-  scene.first.tell("go");
-  const said = await scene.first.says("done");
-  batches = Number(/after (\d+):/.exec(said)?.[1]);
 });
 
 afterAll(async () => {
@@ -66,12 +60,12 @@ async function kill({ joinAt, endAt, late }: Killing): Promise<Killed> {
 
 describe("a writer that is killed", () => {
   it("has said a short reply in at least 12 batches if it is not", () => {
-    expect(batches).toBeGreaterThanOrEqual(12);
+    expect(theatre.batches).toBeGreaterThanOrEqual(12);
   });
 
   it("after any batch is superseded on every screen, and the reply is stored once", async () => {
     const killed: (Killed & { readonly k: number })[] = [];
-    const places = Array.from({ length: batches + 1 }, (_, k) => k);
+    const places = Array.from({ length: theatre.batches + 1 }, (_, k) => k);
     await inParallel(
       places.map((k) => async () => {
         const joinAt = `batch ${Math.floor((k * 2) / 3)}`;
@@ -81,10 +75,11 @@ describe("a writer that is killed", () => {
     );
 
     expect(killed.map(({ storedBy }) => storedBy)).toStrictEqual(places.map(() => 2));
-    // The first text is in the third batch. It was on some screen, and so was that of its successor.
+    // The first text is in the third batch. From the fifth on those who wait in the middle see it before
+    // the end comes; sooner, a screen may go straight to its successor's.
     for (const { k, saw } of killed) {
       if (k < 2) expect(saw[0], `saw the first after ${k} batches`).toBe(0);
-      if (k > 3) expect(saw[0], `saw the first after ${k} batches`).toBeGreaterThan(0);
+      if (k > 4) expect(saw[0], `saw the first after ${k} batches`).toBeGreaterThan(0);
       expect(saw[1], `saw the second after ${k} batches`).toBeGreaterThan(0);
     }
     console.log(`count: killed after the k-th batch, ${places.length} kills, 0 failures`);
@@ -92,7 +87,7 @@ describe("a writer that is killed", () => {
 
   it("with a batch on its way is superseded, also if that arrives when all is over", async () => {
     const storedBy: number[] = [];
-    const places = Array.from({ length: batches }, (_, k) => k + 1);
+    const places = Array.from({ length: theatre.batches }, (_, k) => k + 1);
     await inParallel(
       places.map((k) => async () => {
         const place = { joinAt: `batch ${k} held`, endAt: `batch ${k} sent` };
@@ -109,7 +104,7 @@ describe("a writer that is killed", () => {
   it("around its commit has stored its reply, or its successor stores another, never both", async () => {
     const found = new Map<string, number>();
     const killings: readonly Killing[] = [
-      { joinAt: `batch ${batches}`, endAt: "commit held" },
+      { joinAt: `batch ${theatre.batches}`, endAt: "commit held" },
       { joinAt: "commit held", endAt: "commit sent" },
       { joinAt: "commit held", endAt: "commit sent", late: "postgres" },
       { joinAt: "batch 5", endAt: "committed" },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { edit, emptyLine } from "./line-editor.ts";
 import type { Edited, Key, Line } from "./line-editor.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 const typing = (text: string): readonly Key[] => Array.from(text, (sequence) => ({ sequence }));
 const key = (name: string, more: Partial<Key> = {}): Key => ({ name, ...more });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { emptyLine, withText } from "./line-editor.ts";
 import { Screen } from "./screen.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 import { Vt } from "./testing/vt.ts";
 import { wrapText } from "./wrap.ts";
 

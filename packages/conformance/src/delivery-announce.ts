@@ -1,5 +1,5 @@
 import type { Batch, EventLog, Fact } from "@millrace/core";
-import { assert, assertEqual, within } from "./case.ts";
+import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";
 import { deafLog, messyLog } from "./delivery-faults.ts";
@@ -126,23 +126,24 @@ export const announcementCases: readonly Case<DeliveryFixture>[] = [
     },
   ),
   deliveryCase(
-    "a subscription that breaks is told to the viewer, who comes back",
+    "a subscription that breaks is made anew, or the viewer is told and comes back",
     async (stage) => {
-      const { store, clock, uid, sessionId } = stage;
-      const reader = stage.follow({ store, log: breaking(stage.log), clock, uid, sessionId });
-      await reader.next();
+      const isOutage = (error: unknown): boolean =>
+        error instanceof Error && error.message === "the connection broke";
+      const viewer = createViewer(stage, { log: breaking(stage.log), isOutage });
+      viewer.connect();
+      await stage.until(() => viewer.messages() > 0, "joined");
+      const hand = await stage.start();
+      for (const word of ["one ", "two ", "three"]) {
+        await hand.write(word);
+        await stage.until(viewer.caughtUp, `all up to ${word}`, 100); // it may pause before it tries again
+      }
+      await stage.commit(hand);
       await stage.say();
 
-      // The first announcement may still come. Then it breaks: an error or an end, but not silence.
-      const watch = async (): Promise<void> => {
-        for (;;) if ((await reader.next()).done === true) return;
-      };
-      const end = await within(
-        watch().catch((error: unknown) => error),
-        "an end of the broken subscription",
-      );
-
-      assertEqual(end instanceof Error && end.message, "the connection broke", "the error");
+      await assertSame(stage, [viewer], 5_000);
+      assertEqual(viewer.snapshots(), 1, "snapshots");
+      await viewer.cut();
     },
   ),
 ];

@@ -13,6 +13,8 @@ export interface ViewerOptions {
   readonly pace?: (() => Promise<void>) | undefined;
   /** Each connection is cut after this many messages, and made again. */
   readonly cutEvery?: number | undefined;
+  /** After such an error the viewer comes back. Any other is a failure. */
+  readonly isOutage?: ((error: unknown) => boolean) | undefined;
 }
 
 /**
@@ -65,11 +67,16 @@ export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer 
     }
   };
   const readOn = async (from: string | undefined): Promise<void> => {
-    await read(from, leave);
-    while (leave.signal.reason === again && !gone.signal.aborted) {
+    for (let position = from; ; position = cursor) {
       leave = new AbortController();
       room = cutEvery;
-      await read(cursor, leave);
+      try {
+        await read(position, leave);
+      } catch (error) {
+        if (options.isOutage?.(error) !== true) throw error;
+        leave.abort(again);
+      }
+      if (leave.signal.reason !== again || gone.signal.aborted) return;
     }
   };
   const check = (): void => {
@@ -77,8 +84,6 @@ export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer 
   };
   const connect = (from = cursor): void => {
     assert(reading === undefined, "the viewer is cut off");
-    leave = new AbortController();
-    room = cutEvery;
     gone = new AbortController();
     reading = readOn(from)
       .catch((error: unknown) => {

@@ -4,8 +4,8 @@ import { checkJson, equalJson, isForbiddenKey, isJsonObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { parseJson } from "./scan-json.ts";
 import { json } from "./testing/arbitraries.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../tests/kit/patience.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

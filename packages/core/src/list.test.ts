@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { List } from "./list.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../tests/kit/patience.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { scanJson } from "./scan-json.ts";
-import { growth, notQuadratic } from "./testing/growth.ts";
-import { patience } from "./testing/patience.ts";
+import { growth, notQuadratic } from "../../../tests/kit/growth.ts";
+import { patience } from "../../../tests/kit/patience.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -6,8 +6,8 @@ import type { JsonFaultCode } from "./json.ts";
 import { parseJson, scanJson } from "./scan-json.ts";
 import { documentedRefusals, isInexact, readJson, tryParse } from "./testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "./testing/json-texts.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../tests/kit/patience.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -8,7 +8,7 @@ import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/encode/streams.ts";
 import type { Recorded } from "./testing/encode/streams.ts";
 import { replyOf } from "./testing/replies.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
 

@@ -8,7 +8,7 @@ import { Random } from "./testing/encode/random.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { isPlain, logicalReplies, replyOf } from "./testing/replies.ts";
 import type { LogicalReply } from "./testing/replies.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
 

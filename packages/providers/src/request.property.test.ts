@@ -9,7 +9,7 @@ import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { nativeReplies } from "./testing/native-replies.ts";
 import { brokenLaws, shrinkRequest } from "./testing/request-laws.ts";
 import type { Target } from "./testing/request-laws.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 import { generateRequest } from "./testing/transcripts.ts";
 import type { Native } from "./testing/transcripts.ts";
 import { validateAnthropicMessages } from "./testing/validators/anthropic-messages.ts";

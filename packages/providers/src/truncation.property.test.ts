@@ -9,7 +9,7 @@ import { evidenceOf } from "./testing/encode/evidence.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/encode/streams.ts";
 import type { Recorded } from "./testing/encode/streams.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 import { failure } from "./transport/failure.ts";
 
 const forever = { timeout: 24 * 3_600_000 };

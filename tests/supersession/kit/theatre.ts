@@ -23,6 +23,7 @@ export class Theatre implements AsyncDisposable {
   readonly #idle: Process[] = [];
   readonly #seconds: Process[] = [];
   #scenes = 0;
+  #batches = 0;
 
   private constructor(database: PostgresSpace, engines: Engines, folder: string, program: string) {
     this.#database = database;
@@ -40,7 +41,13 @@ export class Theatre implements AsyncDisposable {
     const engines = { postgres: database.url, redis: redis.url, prefix: redis.prefix };
     const theatre = new Theatre(database, engines, folder, program);
     await theatre.node.store.migrate();
+    await theatre.#rehearse();
     return theatre;
+  }
+
+  /** The batches of a reply that nobody disturbs. */
+  get batches(): number {
+    return this.#batches;
   }
 
   /** A first writer that has opened its session, behind valves, and an audience that is empty yet. */
@@ -88,6 +95,13 @@ export class Theatre implements AsyncDisposable {
     await this.node[Symbol.asyncDispose]();
     await this.#database[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #rehearse(): Promise<void> {
+    await using scene = await this.begin();
+    scene.first.tell("go");
+    const said = await scene.first.says("done");
+    this.#batches = Number(/after (\d+):/.exec(said)?.[1]);
   }
 
   #start(plan: Plan): Process {

@@ -1,7 +1,7 @@
 import { itemId } from "@millrace/core";
 import type { Compaction, Item } from "@millrace/core";
 import { expect, it, vi } from "vitest";
-import { growth, notQuadratic } from "../testing/growth.ts";
+import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
 import { call, item, result, text } from "../testing/transcripts.ts";
 import { assemble } from "./assemble.ts";
 import { planCompaction } from "./compact.ts";

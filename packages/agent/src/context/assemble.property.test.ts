@@ -2,7 +2,7 @@ import { checkTranscript } from "@millrace/core";
 import type { Item, Part, ToolResultPart } from "@millrace/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { answeredCalls, histories } from "../testing/transcripts.ts";
 import type { History } from "../testing/transcripts.ts";
 import { assemble } from "./assemble.ts";

@@ -1,7 +1,7 @@
 import type { Item } from "@millrace/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { answeredCalls, item, storedHistories, text } from "../testing/transcripts.ts";
 import { assemble } from "./assemble.ts";
 import { planCompaction, summaryRequest } from "./compact.ts";

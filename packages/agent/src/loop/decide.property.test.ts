@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { law, live } from "../testing/decide-laws.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { decide } from "./decide.ts";
 
 describe("decide", () => {

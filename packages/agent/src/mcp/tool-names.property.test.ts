@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { isServerName, nameTools } from "./tool-names.ts";
 import type { NamedTool } from "./tool-names.ts";
 

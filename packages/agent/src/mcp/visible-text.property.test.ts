@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { cappedText, visibleText } from "./visible-text.ts";
 
 // Thousands of cases, on a machine that may do other things as well.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { limitBody } from "./limit-body.ts";
 import { LineBuffer } from "./line-buffer.ts";
 

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { createNarrator } from "./narrator.ts";
 import { History, interleaved } from "./testing/histories.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -5,8 +5,8 @@ import { expect, test, vi } from "vitest";
 import { attemptOf } from "./queue-entries.ts";
 import { queuedObserver } from "./queued.ts";
 import { History, interleaved } from "./testing/histories.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -3,7 +3,7 @@ import type { RunEvent } from "@millrace/core";
 import { expect, test, vi } from "vitest";
 import { queuedObserver } from "./queued.ts";
 import { append, begin, delta, epochOf, Facts, live, opened, run, turn } from "./testing/events.ts";
-import { patience } from "./testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { createTerminalText, terminalLine } from "./terminal-text.ts";
-import { patience } from "./testing/patience.ts";
-import { runs } from "./testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 vi.setConfig({ testTimeout: patience });
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { runProcess } from "./index.ts";
 import { living } from "./testing/living.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { habits, unruly } from "./testing/unruly.ts";
 
 const stops = runs(2_000, 50_000);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { OutputKeeper } from "./kept-output.ts";
-import { runs } from "./testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { Utf8Reader } from "./utf8.ts";
 
 const times = runs(2_000, 200_000);

@@ -2,7 +2,7 @@ import { callId, equalJson, itemId, parseJson, runId, sessionUid } from "@millra
 import type { Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { approvalHash, canonicalJson } from "./hash.ts";
 import type { ApprovalSubject } from "./hash.ts";
 

@@ -1,7 +1,7 @@
 import { checkJson } from "@millrace/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { messageOf, resultOf } from "./output.ts";
 
 vi.setConfig({ testTimeout: process.env["CAMPAIGN"] === "1" ? 24 * 3_600_000 : 120_000 });

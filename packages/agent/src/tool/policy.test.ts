@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { PolicyRule } from "../agent.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { checkRules, isPolicy, ruleFor, strictest } from "./policy.ts";
 import type { Policy } from "./tool.ts";
 

@@ -3,7 +3,7 @@ import type { Delta } from "@millrace/core";
 import { manualClock } from "@millrace/core/reference";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { anything, executionOf } from "../testing/tools.ts";
 import { runTool } from "./run-tool.ts";
 import { defineTool } from "./tool.ts";

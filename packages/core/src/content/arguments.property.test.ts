@@ -6,8 +6,8 @@ import type { JsonLimits } from "../json.ts";
 import { text } from "../testing/arbitraries.ts";
 import { documentedRefusals, tryParse } from "../testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "../testing/json-texts.ts";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { parseArguments } from "./arguments.ts";
 
 vi.setConfig({ testTimeout: patience });

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { callId, itemId, partId } from "../ids.ts";
-import { growth, notQuadratic } from "../testing/growth.ts";
-import { patience } from "../testing/patience.ts";
+import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import type { Author, Item } from "./item.ts";
 import type { Part } from "./part.ts";
 import { repairTranscript } from "./transcript.ts";

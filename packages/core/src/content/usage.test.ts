@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { addUsage, noUsage } from "./usage.ts";
 import type { Usage } from "./usage.ts";
 

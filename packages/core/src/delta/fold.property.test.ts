@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { choices, content, legalProgram, wildProgram } from "../testing/delta-programs.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { coalesce } from "./coalesce.ts";
 import { commitDraft } from "./commit.ts";
 import type { Delta } from "./delta.ts";

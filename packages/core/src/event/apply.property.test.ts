@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { choices, content } from "../testing/delta-programs.ts";
 import { History, session, uid } from "../testing/histories.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { decodeMessage, encodeMessage } from "../wire/message-codec.ts";
 import { emptyDraft } from "../delta/draft.ts";
 import { fold } from "../delta/fold.ts";

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
-import { growth, notQuadratic } from "../testing/growth.ts";
-import { patience } from "../testing/patience.ts";
+import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { createChannel } from "./channel.ts";
 
 vi.setConfig({ testTimeout: patience });

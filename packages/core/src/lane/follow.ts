@@ -136,10 +136,14 @@ class Reader {
   /** Who was asked may not have heard it, and may have nothing more to say for long. */
   async *#askAgain(): AsyncGenerator<Followed, void, undefined> {
     const { store, uid } = this.#options;
+    const unanswered = new Set(this.#unanswered);
     this.#unanswered.clear();
     for (const { lane, epoch } of await store.floors(uid)) {
+      const before = findLane(this.#state, lane);
       yield* this.#readLane(lane, epoch);
-      if (findLane(this.#state, lane) === undefined) await this.#ask(lane);
+      const now = findLane(this.#state, lane);
+      const silent = now === before && unanswered.has(lane);
+      if (now === undefined || silent) await this.#ask(lane);
     }
   }
 

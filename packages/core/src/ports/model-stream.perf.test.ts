@@ -2,8 +2,8 @@ import { expect, it, vi } from "vitest";
 import type { Delta } from "../delta/delta.ts";
 import { emptyDraft } from "../delta/draft.ts";
 import { partId } from "../ids.ts";
-import { growth, notQuadratic } from "../testing/growth.ts";
-import { patience } from "../testing/patience.ts";
+import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { createModelStream } from "./model-stream.ts";
 
 vi.setConfig({ testTimeout: patience });

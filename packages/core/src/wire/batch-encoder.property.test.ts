@@ -5,8 +5,8 @@ import type { LiveEvent } from "../event/event.ts";
 import { partId } from "../ids.ts";
 import { text } from "../testing/arbitraries.ts";
 import { batch } from "../testing/event-arbitraries.ts";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { createBatchEncoder } from "./batch-encoder.ts";
 import { encodeMessage } from "./message-codec.ts";
 

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { Cursor } from "../event/cursor.ts";
 import { sessionUid } from "../ids.ts";
 import { count, sessionUid as anyUid } from "../testing/arbitraries.ts";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { decodeCursor, encodeCursor } from "./cursor-codec.ts";
 
 vi.setConfig({ testTimeout: patience });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { text } from "../testing/arbitraries.ts";
-import { patience } from "../testing/patience.ts";
-import { runs } from "../testing/runs.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { createSseDecoder, encodeSse, encodeSseComment } from "./sse.ts";
 import type { SseEvent, SseItem } from "./sse.ts";
 

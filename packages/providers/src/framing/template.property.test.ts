@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseJsonText } from "@millrace/core";
 import { expect, test } from "vitest";
 import { createRandom } from "../serve/random.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { TemplateReader } from "./template.ts";
 
 type Read = { readonly value: unknown } | { readonly error: true };

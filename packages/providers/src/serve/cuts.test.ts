@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { cutBytes } from "./cuts.ts";
 import type { Cuts } from "./cuts.ts";
 

@@ -5,7 +5,7 @@ import { watchAsBytes } from "../testing/as-bytes.ts";
 import { createClient } from "../testing/client.ts";
 import type { Client } from "../testing/client.ts";
 import { laneText } from "../testing/lane-text.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { name, Scene } from "../testing/scene.ts";
 import type { Speaker } from "../testing/scene.ts";
 import { createHub } from "./hub.ts";

@@ -1,28 +1,11 @@
-import { emptyState, replay, sessionUid, snapshot } from "@millrace/core";
+import { sessionUid } from "@millrace/core";
 import type { Cursor, SessionState } from "@millrace/core";
 import { expect, test } from "vitest";
 import { createClient, itemTexts } from "../testing/client.ts";
-import type { Client } from "../testing/client.ts";
+import { expectTrue, stage } from "../testing/hub-stage.ts";
 import { laneText } from "../testing/lane-text.ts";
-import { name, Scene } from "../testing/scene.ts";
+import { name } from "../testing/scene.ts";
 import { createHub } from "./hub.ts";
-import type { HubOptions } from "./hub.ts";
-
-async function stage(options: Partial<HubOptions> = {}) {
-  const scene = await Scene.open();
-  const hub = createHub({ store: scene.store, log: scene.log, clock: scene.clock, ...options });
-  return { scene, hub, settle: () => scene.clock.advance(1) };
-}
-
-/** What the store says that everybody knows in the end. Lanes are not in it. */
-async function expectTrue(scene: Scene, clients: readonly Client[]): Promise<void> {
-  const facts = await scene.truth.read(scene.uid);
-  const truth = snapshot(replay(emptyState(scene.uid, name), facts));
-  for (const client of clients) {
-    expect(client.ended()).toBeUndefined();
-    expect(snapshot({ ...client.state(), lanes: [] })).toEqual(truth);
-  }
-}
 
 test("five hundred viewers of a session cost one subscription and the reads of one join", async () => {
   const { scene, hub, settle } = await stage();
@@ -214,99 +197,6 @@ test("whoever is a little behind in a lane is told its last batches and not all 
   expect(text.length).toBeLessThan(2_000);
 });
 
-test("a broken subscription is told to all, who come back and converge by one join", async () => {
-  const { scene, hub, settle } = await stage();
-  const clients = Array.from({ length: 100 }, () => createClient(hub, scene, { comesBack: true }));
-  const speaker = await scene.start();
-  await speaker.write("before, ");
-  await settle();
-  for (let round = 0; round < 3; round += 1) {
-    scene.deaf = true;
-    await speaker.write(`lost ${round}, `);
-    await scene.say();
-    await settle();
-    scene.deaf = false;
-    scene.breakTails();
-    await settle();
-    await speaker.write(`after ${round}, `);
-    await settle();
-  }
-
-  const text = "before, lost 0, after 0, lost 1, after 1, lost 2, after 2, ";
-  expect(clients.map((client) => laneText(client.state()))).toEqual(clients.map(() => text));
-  expect(clients.every((client) => client.errors() === 3)).toBe(true);
-  expect(clients.every((client) => client.snapshots() === 1)).toBe(true);
-  expect(scene.counts.tails).toBe(4);
-  expect(scene.counts.reads).toBe(4);
-  await expectTrue(scene, clients);
-});
-
-test("a lane that the log has lost is asked for once, however many watch", async () => {
-  const { scene, hub, settle } = await stage();
-  const speaker = await scene.start();
-  await speaker.write("before, ");
-  scene.memory.lose(scene.uid);
-  const clients = Array.from({ length: 200 }, () => createClient(hub, scene));
-  await settle();
-  await speaker.write("after");
-  await scene.clock.advance(1_100);
-
-  expect(clients.map((client) => laneText(client.state()))).toEqual(
-    clients.map(() => "before, after"),
-  );
-  expect(scene.counts.nudges).toBe(1);
-});
-
-test("a lane that can't be read is asked for once a second until its writer answers", async () => {
-  const { scene, hub, settle } = await stage();
-  const speaker = await scene.start();
-  await speaker.write("a ");
-  scene.forgetful = true;
-  scene.mute = true;
-  const client = createClient(hub, scene);
-  await settle();
-  for (let batch = 0; batch < 5; batch += 1) await speaker.write("b ");
-  await settle();
-  expect(scene.counts.nudges).toBe(1);
-  await scene.clock.advance(1_000);
-  await speaker.write("c ");
-  await settle();
-  expect(scene.counts.nudges).toBe(2);
-  scene.mute = false;
-  await scene.clock.advance(1_000);
-  await speaker.write("d");
-  await settle();
-
-  expect(scene.counts.nudges).toBe(3);
-  expect(laneText(client.state())).toBe("a b b b b b c d");
-  expect(client.ended()).toBeUndefined();
-});
-
-test("a zombie that a log without its fence holds is not shown to who joins", async () => {
-  const { scene, hub, settle } = await stage();
-  const zombie = await scene.start();
-  await zombie.write("undead");
-  const holder = await scene.start();
-  await holder.write("");
-  await settle();
-  scene.memory.lose(scene.uid);
-  await zombie.write(", still");
-  expect(await scene.memory.read(scene.uid, 0)).toHaveLength(1);
-  scene.mute = true;
-  const client = createClient(hub, scene);
-  await settle();
-
-  expect([client.messages(), client.state().lanes]).toEqual([1, []]);
-  await holder.write("alive ");
-  await settle();
-  expect([client.messages(), client.state().lanes]).toEqual([1, []]);
-  scene.mute = false;
-  await scene.clock.advance(1_000);
-  await holder.write("again");
-  await settle();
-  expect(laneText(client.state())).toBe("alive again");
-});
-
 test("a reset is one snapshot to everybody, slow or not", async () => {
   const { scene, hub, settle } = await stage();
   const goesOn = Promise.withResolvers<void>();
@@ -329,41 +219,6 @@ test("a reset is one snapshot to everybody, slow or not", async () => {
   await expectTrue(scene, clients);
   expect(clients.map((client) => client.snapshots())).toEqual([2, 2]);
   expect(clients.map((client) => itemTexts(client.state()))).toEqual([[], []]);
-});
-
-test("a slow read of the store does not undo what came after it", async () => {
-  const { scene, hub, settle } = await stage();
-  const client = createClient(hub, scene);
-  await settle();
-  scene.deaf = true;
-  await scene.say();
-  await scene.claim(1);
-  const answer = Promise.withResolvers<void>();
-  scene.held = answer.promise;
-  await scene.clock.advance(5_000);
-  expect(scene.held).toBeUndefined();
-  scene.deaf = false;
-  await scene.say();
-  await settle();
-  answer.resolve();
-  await settle();
-
-  await expectTrue(scene, [client]);
-});
-
-test("a store that can't be asked for a while ends nobody's view", async () => {
-  const { scene, hub, settle } = await stage();
-  const client = createClient(hub, scene);
-  const speaker = await scene.start();
-  await settle();
-  scene.away = true;
-  await scene.clock.advance(5_000);
-  await speaker.write("goes on");
-  await settle();
-  scene.away = false;
-
-  await expectTrue(scene, [client]);
-  expect(client.errors()).toBe(0);
 });
 
 test("a session stays for a while after its last viewer left, then goes", async () => {

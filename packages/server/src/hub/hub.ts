@@ -43,15 +43,16 @@ export interface Hub extends Disposable {
    * Reads a session from a position on, without end, as core's `follow` does: every fact once and in
    * order, every token in order, whatever is lost on the way. A viewer who reads too slowly is told
    * lanes as far as they are, or a snapshot, instead of each batch. The end is that of the session,
-   * the signal or the hub. If the subscription breaks it throws, and the viewer watches anew from
-   * its cursor. After a `return` during a wait it ends at the next message: use the signal.
+   * the signal or the hub. A subscription that breaks is made anew and ends nobody; it throws if the
+   * session could not be joined at first. After a `return` during a wait it ends at the next message:
+   * use the signal.
    */
   readonly watch: (options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
   /**
    * Brings a session to a sink as server-sent events, by the same rules as `watch`, at the price of
    * the bytes: they are made once for all viewers. While the sink is full nothing waits for it. It
-   * resolves when the session, the signal, the hub or the sink has ended, and rejects when the
-   * subscription breaks; in all cases but the sink's own end, a sink that was opened is ended. One
+   * resolves when the session, the signal, the hub or the sink has ended, and rejects when the session
+   * could not be joined; in all cases but the sink's own end, a sink that was opened is ended. One
    * that was not was told nothing, as if the session does not exist.
    */
   readonly deliver: (options: WatchOptions, sink: Sink) => Promise<void>;

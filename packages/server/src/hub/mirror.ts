@@ -1,9 +1,10 @@
-import { apply, cursorOf, emptyState, findLane, replay } from "@millrace/core";
+import { apply, cursorOf, emptyState, findLane, isAfter, replay } from "@millrace/core";
 import type {
   Applied,
   Batch,
   Clock,
   Epoch,
+  EpochSeq,
   EventLog,
   Fact,
   SessionId,
@@ -74,8 +75,24 @@ export class Mirror {
     if ((await store.head(uid)) > this.#state.head) await this.#readFacts();
     if (this.#unanswered.size === 0) return;
     // Who was asked may not have heard it, and may have nothing more to say for long.
+    const unanswered = new Set(this.#unanswered);
     this.#unanswered.clear();
-    await this.#readOpenLanes();
+    await this.#readOpenLanes((lane) => unanswered.has(lane));
+  }
+
+  /**
+   * After the subscription broke: what was said meanwhile. A log that no longer has what this state
+   * holds may have lost more with it, which only the writers can tell.
+   */
+  async rejoin(): Promise<void> {
+    const { store, uid } = this.#options;
+    await this.#readFacts();
+    for (const { lane, epoch } of await store.floors(uid)) {
+      const last = await this.#readLane(lane, epoch, undefined);
+      const known = findLane(this.#state, lane);
+      const has = last !== undefined && known !== undefined;
+      if (!has || isAfter(known, last.epoch, last.last)) await this.#ask(lane);
+    }
   }
 
   /** Applies a message. False if something before it is missing: then `heal` fills that. */
@@ -90,7 +107,8 @@ export class Mirror {
     if (applied.missing !== "lane") await this.#readFacts();
     if ("n" in message) return;
     const { lane, epoch } = message;
-    if (apply(this.#state, message).verdict === "gap") await this.#readLane(lane, epoch);
+    if (apply(this.#state, message).verdict === "gap")
+      await this.#readLane(lane, epoch, findLane(this.#state, lane));
     if (this.#advance(message).verdict === "gap") await this.#ask(lane);
   }
 
@@ -113,25 +131,35 @@ export class Mirror {
     this.ring.skip();
   }
 
-  async #readOpenLanes(): Promise<void> {
+  /** Asks for those that can't be read, and for those that `wanted` names if nothing is heard of them. */
+  async #readOpenLanes(wanted: (lane: number) => boolean = () => false): Promise<void> {
     const { store, uid } = this.#options;
     for (const { lane, epoch } of await store.floors(uid)) {
-      await this.#readLane(lane, epoch);
-      if (findLane(this.#state, lane) === undefined) await this.#ask(lane);
+      const before = findLane(this.#state, lane);
+      await this.#readLane(lane, epoch, before);
+      const now = findLane(this.#state, lane);
+      if (now === undefined || (now === before && wanted(lane))) await this.#ask(lane);
     }
   }
 
   /**
    * Batches below the floor are a zombie's, which a log that lost its fence may hold. The floor is the
-   * store's, or the epoch of a batch that came: whoever wrote that has superseded those below.
+   * store's, or the epoch of a batch that came: whoever wrote that has superseded those below. Answers
+   * with the last batch that the log has behind the position.
    */
-  async #readLane(lane: number, floor: Epoch): Promise<void> {
+  async #readLane(
+    lane: number,
+    floor: Epoch,
+    after: EpochSeq | undefined,
+  ): Promise<Batch | undefined> {
     const { log, uid } = this.#options;
-    for (const batch of await log.read(uid, lane, findLane(this.#state, lane))) {
+    const batches = await log.read(uid, lane, after);
+    for (const batch of batches) {
       if (batch.epoch < floor) continue;
       if (batch.head > this.#state.head) await this.#readFacts();
       this.#advance(batch);
     }
+    return batches.at(-1);
   }
 
   #advance(message: Fact | Batch): Applied {

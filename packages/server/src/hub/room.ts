@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import type { Batch, Clock, Cursor, EventLog, Fact, Followed } from "@millrace/core";
+import type { Batch, Cursor, Fact, Followed } from "@millrace/core";
 import { frameOf, heartbeatOf } from "../sse/frame.ts";
 import type { Frame } from "../sse/frame.ts";
 import { Mirror } from "./mirror.ts";
@@ -15,7 +15,7 @@ export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
   readonly onEnd: () => void;
 }
 
-/** Why a room is over. With an error its viewers are told, and join anew from their cursors. */
+/** Why a room is over. With an error its viewers are told. */
 export interface RoomEnd {
   readonly error?: unknown;
 }
@@ -27,6 +27,9 @@ export interface Attached {
   /** It is time to say that the connection lives. */
   readonly beat: (frame: Frame) => void;
 }
+
+/** How long a broken subscription waits until it is made anew: doubled each time that comes to nothing. */
+const rejoinMs = { least: 100, most: 5_000 } as const;
 
 /** After so many messages who is attached is told at once, so that nobody falls out of the ring by that. */
 const untoldAtMost = 16;
@@ -56,7 +59,7 @@ export class Room {
   constructor(options: RoomOptions) {
     this.#options = options;
     this.#mirror = new Mirror({ ...options, changed: () => this.#wakeAll() });
-    void this.#run(options.log, options.clock);
+    void this.#run();
   }
 
   /** True once there is a state to show. */
@@ -135,21 +138,45 @@ export class Room {
     this.#wakeAll();
   }
 
-  async #run(log: EventLog, clock: Clock): Promise<void> {
-    try {
-      // Subscribed before it is read, so nothing falls between.
-      const tail = await log.tail(this.#options.uid, { signal: this.#done.signal });
-      // Who writes may have been gathering for longer, since nobody watched.
-      log.nudge(this.#options.uid, { kind: "wake" }).catch(() => undefined);
-      await this.#inTurn(() => this.#mirror.join());
-      this.#joined = true;
-      this.#wakeAll();
-      void this.#poll(clock);
-      for await (const message of tail) await this.#take(message);
-      this.close();
-    } catch (error) {
-      this.close({ error });
+  /**
+   * Until the session or the room ends. When the subscription breaks viewers stay: they have what was
+   * told, the store is still asked for facts, and what was missed is read once for all of them.
+   */
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    let pause: number = rejoinMs.least;
+    while (this.#end === undefined) {
+      const leave = new AbortController();
+      try {
+        const tail = await this.#join(AbortSignal.any([this.#done.signal, leave.signal]));
+        pause = rejoinMs.least;
+        for await (const message of tail) await this.#take(message);
+        this.close();
+      } catch (error) {
+        // A room that never had a state has nothing to go on with, and a broken contract stays broken.
+        if (!this.#joined || MillraceError.is(error)) this.close({ error });
+        leave.abort(); // a subscription that nobody reads would only fill up
+        await clock.sleep(pause, this.#done.signal);
+        pause = Math.min(pause * 2, rejoinMs.most);
+      }
     }
+  }
+
+  /** Subscribed before it is read, so nothing falls between. */
+  async #join(signal: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
+    const { log, uid } = this.#options;
+    const tail = await log.tail(uid, { signal });
+    // Who writes may have been gathering for longer, since nobody watched.
+    log.nudge(uid, { kind: "wake" }).catch(() => undefined);
+    if (this.#joined) {
+      await this.#inTurn(() => this.#mirror.rejoin());
+      return tail;
+    }
+    await this.#inTurn(() => this.#mirror.join());
+    this.#joined = true;
+    this.#wakeAll();
+    void this.#poll();
+    return tail;
   }
 
   async #take(message: Fact | Batch): Promise<void> {
@@ -157,7 +184,8 @@ export class Room {
     await this.#inTurn(() => this.#mirror.heal(message));
   }
 
-  async #poll(clock: Clock): Promise<void> {
+  async #poll(): Promise<void> {
+    const { clock } = this.#options;
     for (;;) {
       await clock.sleep(this.#options.pollMs, this.#done.signal);
       if (this.#done.signal.aborted) return;

@@ -50,6 +50,8 @@ export class Scene {
   forgetful = false;
   /** While this is true the store can't be asked for its head. */
   away = false;
+  /** While this is true the hub can't subscribe. */
+  unreachable = false;
   /** While this is true what the hub asks of writers is lost. */
   mute = false;
   /** The answer to the hub's next read of all facts waits for this. */
@@ -212,6 +214,7 @@ export class Scene {
       ...memory,
       tail: async (uid, options) => {
         counts.tails += 1;
+        if (this.unreachable) throw new Error("the log is away");
         return this.#breakable(await memory.tail(uid, options));
       },
       read: async (uid, lane, after) => {

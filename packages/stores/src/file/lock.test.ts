@@ -2,7 +2,7 @@ import { readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import { describe, expect, it } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { openFolder } from "../testing/scene.ts";
 import { lifeOf, ownHolder, parseHolder } from "./holder.ts";
 import type { Holder } from "./holder.ts";

@@ -1,7 +1,7 @@
 import { sessionId } from "@millrace/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { idOfStem, isHashed, stemOf } from "./name.ts";
 
 const odd = [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, vi } from "vitest";
 import { programArguments } from "../testing/child.ts";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { openFolder } from "../testing/scene.ts";
 
 vi.setConfig({ testTimeout: patience });

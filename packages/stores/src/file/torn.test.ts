@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { fill, linesOf, name, openFolder, prompt, show, writeLines } from "../testing/scene.ts";
 import { fileStore } from "./file-store.ts";
 import type { TornTail } from "./session-file.ts";

@@ -20,12 +20,12 @@ import type {
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { item, prompt } from "../testing/scene.ts";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { isCommit, isCommitted, openProxy } from "../testing/proxy.ts";
 import type { PostgresMessage, Proxy } from "../testing/proxy.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { postgresStore } from "./postgres-store.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 

@@ -5,10 +5,10 @@ import { manualClock, memorySessionStore } from "@millrace/core/reference";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operation, perform, progressOf } from "../testing/operations.ts";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { postgresStore } from "./postgres-store.ts";
 
 let database: Database;

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
 import type { Server } from "../../../../scripts/services/server.ts";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { command, redisFaults } from "../testing/redis-faults.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 import type { Watching, Writing } from "../testing/redis-stage.ts";
-import { runs } from "../testing/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { redisLog } from "./redis-log.ts";
 
 /** Short, so that tests need not wait long for what is given up. */

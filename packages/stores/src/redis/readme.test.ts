@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { sharedRedis } from "../../../../scripts/services/shared.ts";
 import { programArguments } from "../testing/child.ts";
-import { patience } from "../testing/patience.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 
 it("the program in the README sees what it writes, and ends", { timeout: patience }, async () => {
   const { url } = await sharedRedis();

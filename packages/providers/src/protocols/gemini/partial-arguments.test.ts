@@ -2,7 +2,7 @@ import { parseJson } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../../testing/runs.ts";
+import { runs } from "../../../../../tests/kit/runs.ts";
 import { addArgument, endOf, noArguments } from "./partial-arguments.ts";
 
 /** The text of arguments, or why there is none. */

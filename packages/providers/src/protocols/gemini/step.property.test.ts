@@ -3,7 +3,7 @@ import type { Delta, Draft, Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { plainContext } from "../../testing/decode.ts";
-import { runs } from "../../testing/runs.ts";
+import { runs } from "../../../../../tests/kit/runs.ts";
 import { ReplyReader } from "../../reply.ts";
 import { gemini } from "./protocol.ts";
 

@@ -1,7 +1,7 @@
 import { parseJson } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../../testing/runs.ts";
+import { runs } from "../../../../../tests/kit/runs.ts";
 import { extendArguments, noArguments, restOfArguments } from "./arguments.ts";
 import type { Arguments } from "./arguments.ts";
 

@@ -1,1 +1,0 @@
-export { runs } from "../../../core/src/testing/runs.ts";

@@ -1,0 +1,191 @@
+import { expect, test } from "vitest";
+import { createClient } from "../testing/client.ts";
+import { expectTrue, stage } from "../testing/hub-stage.ts";
+import { laneText } from "../testing/lane-text.ts";
+
+test("a subscription that breaks is made anew for all, who stay and are told what they missed", async () => {
+  const { scene, hub, settle } = await stage();
+  const clients = Array.from({ length: 100 }, () => createClient(hub, scene, { comesBack: true }));
+  const speaker = await scene.start();
+  await speaker.write("before, ");
+  await settle();
+  for (let round = 0; round < 3; round += 1) {
+    scene.deaf = true;
+    await speaker.write(`lost ${round}, `);
+    await scene.say();
+    await settle();
+    scene.deaf = false;
+    scene.breakTails();
+    await scene.clock.advance(100);
+    await speaker.write(`after ${round}, `);
+    await settle();
+  }
+
+  const text = "before, lost 0, after 0, lost 1, after 1, lost 2, after 2, ";
+  expect(clients.map((client) => laneText(client.state()))).toEqual(clients.map(() => text));
+  expect(clients.every((client) => client.errors() === 0)).toBe(true);
+  expect(clients.every((client) => client.snapshots() === 1)).toBe(true);
+  expect(scene.counts.tails).toBe(4);
+  expect(scene.counts.reads).toBe(4);
+  await expectTrue(scene, clients);
+});
+
+test("a lane that the log has lost is asked for once, however many watch", async () => {
+  const { scene, hub, settle } = await stage();
+  const speaker = await scene.start();
+  await speaker.write("before, ");
+  scene.memory.lose(scene.uid);
+  const clients = Array.from({ length: 200 }, () => createClient(hub, scene));
+  await settle();
+  await speaker.write("after");
+  await scene.clock.advance(1_100);
+
+  expect(clients.map((client) => laneText(client.state()))).toEqual(
+    clients.map(() => "before, after"),
+  );
+  expect(scene.counts.nudges).toBe(1);
+});
+
+test("a lane that can't be read is asked for once a second until its writer answers", async () => {
+  const { scene, hub, settle } = await stage();
+  const speaker = await scene.start();
+  await speaker.write("a ");
+  scene.forgetful = true;
+  scene.mute = true;
+  const client = createClient(hub, scene);
+  await settle();
+  for (let batch = 0; batch < 5; batch += 1) await speaker.write("b ");
+  await settle();
+  expect(scene.counts.nudges).toBe(1);
+  await scene.clock.advance(1_000);
+  await speaker.write("c ");
+  await settle();
+  expect(scene.counts.nudges).toBe(2);
+  scene.mute = false;
+  await scene.clock.advance(1_000);
+  await speaker.write("d");
+  await settle();
+
+  expect(scene.counts.nudges).toBe(3);
+  expect(laneText(client.state())).toBe("a b b b b b c d");
+  expect(client.ended()).toBeUndefined();
+});
+
+test("a zombie that a log without its fence holds is not shown to who joins", async () => {
+  const { scene, hub, settle } = await stage();
+  const zombie = await scene.start();
+  await zombie.write("undead");
+  const holder = await scene.start();
+  await holder.write("");
+  await settle();
+  scene.memory.lose(scene.uid);
+  await zombie.write(", still");
+  expect(await scene.memory.read(scene.uid, 0)).toHaveLength(1);
+  scene.mute = true;
+  const client = createClient(hub, scene);
+  await settle();
+
+  expect([client.messages(), client.state().lanes]).toEqual([1, []]);
+  await holder.write("alive ");
+  await settle();
+  expect([client.messages(), client.state().lanes]).toEqual([1, []]);
+  scene.mute = false;
+  await scene.clock.advance(1_000);
+  await holder.write("again");
+  await settle();
+  expect(laneText(client.state())).toBe("alive again");
+});
+
+test("a slow read of the store does not undo what came after it", async () => {
+  const { scene, hub, settle } = await stage();
+  const client = createClient(hub, scene);
+  await settle();
+  scene.deaf = true;
+  await scene.say();
+  await scene.claim(1);
+  const answer = Promise.withResolvers<void>();
+  scene.held = answer.promise;
+  await scene.clock.advance(5_000);
+  expect(scene.held).toBeUndefined();
+  scene.deaf = false;
+  await scene.say();
+  await settle();
+  answer.resolve();
+  await settle();
+
+  await expectTrue(scene, [client]);
+});
+
+test("a store that can't be asked for a while ends nobody's view", async () => {
+  const { scene, hub, settle } = await stage();
+  const client = createClient(hub, scene);
+  const speaker = await scene.start();
+  await settle();
+  scene.away = true;
+  await scene.clock.advance(5_000);
+  await speaker.write("goes on");
+  await settle();
+  scene.away = false;
+
+  await expectTrue(scene, [client]);
+  expect(client.errors()).toBe(0);
+});
+
+test("a log that is lost with its subscription is filled by its writers, and no text leaves a screen", async () => {
+  const { scene, hub, settle } = await stage();
+  const client = createClient(hub, scene);
+  const speaker = await scene.start();
+  await speaker.write("before, ");
+  await settle();
+  scene.deaf = true;
+  await speaker.write("lost, the last that is said for long");
+  scene.deaf = false;
+  scene.memory.lose(scene.uid);
+  scene.mute = true; // nobody hears the first request
+  scene.breakTails();
+  await scene.clock.advance(100);
+  expect(laneText(client.state())).toBe("before, ");
+  expect(scene.counts.nudges).toBe(1);
+  scene.mute = false;
+  await scene.clock.advance(5_000);
+
+  expect(laneText(client.state())).toBe("before, lost, the last that is said for long");
+  expect([client.errors(), client.snapshots(), scene.counts.nudges]).toEqual([0, 1, 2]);
+});
+
+test("a log that has all of a lane is asked for nothing when its subscription was made anew", async () => {
+  const { scene, hub } = await stage();
+  const client = createClient(hub, scene);
+  const speaker = await scene.start();
+  await speaker.write("all of it");
+  await scene.clock.advance(1_000);
+  expect(laneText(client.state())).toBe("all of it");
+  const messages = client.messages();
+  scene.breakTails();
+  await scene.clock.advance(10_000);
+
+  expect([client.messages(), scene.counts.nudges, scene.counts.tails]).toEqual([messages, 0, 2]);
+});
+
+test("while the log is away it is tried ever less often, and facts come by the polls", async () => {
+  const { scene, hub, settle } = await stage();
+  const client = createClient(hub, scene);
+  const speaker = await scene.start();
+  await settle();
+  scene.unreachable = true;
+  scene.breakTails();
+  await scene.say();
+  await scene.clock.advance(5_000);
+  await expectTrue(scene, [client]);
+  await scene.clock.advance(55_000);
+  // After 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 s, and then every 5 s.
+  expect(scene.counts.tails).toBe(1 + 6 + 10);
+  await speaker.write("said meanwhile, ");
+  scene.unreachable = false;
+  await scene.clock.advance(5_000);
+  await speaker.write("and after");
+  await settle();
+
+  expect(laneText(client.state())).toBe("said meanwhile, and after");
+  expect([client.errors(), client.snapshots()]).toEqual([0, 1]);
+});
