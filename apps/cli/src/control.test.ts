@@ -1,5 +1,5 @@
 // Questions, queues, stops and locks in a real terminal, with a model that plays a script.
-import { access } from "node:fs/promises";
+import { access, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -47,6 +47,17 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Waits until some session in the folder has such a fact. */
+async function stored(folder: string, type: string): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+    if (texts.some((text) => text.includes(`"type":"${type}"`))) return;
+    await sleep(50);
+  }
+  throw new Error(`no session has a ${type}`);
 }
 
 describe("a question", () => {
@@ -354,6 +365,8 @@ describe("a terminal that can only print", () => {
       const shown = await terminal.until("All done.");
 
       expect(shown).toMatch(/► shell .* …\n► shell .*: ok, [\d.]+ s\n {2}made it/);
+      // The text is shown before its run is over, and until then Ctrl-C would stop the run.
+      await stored(join(set.folder.path, "sessions"), "run_finished");
       await terminal.press("C-c");
       expect(await terminal.ended()).toBe(0);
     },
