@@ -127,7 +127,10 @@ test.each(violations)("$rule", ({ plant, reported }) => {
 });
 
 test("a helper for tests may use test tools", () => {
-  const helper = { "packages/core/src/testing/arbitraries.ts": `export * from "fast-check";\n` };
+  const helper = {
+    "packages/core/src/testing/arbitraries.ts": `export * from "fast-check";\n`,
+    "packages/core/src/event/testing/arbitraries.ts": `export * from "fast-check";\n`,
+  };
   using folder = temporaryFolder({ ...orderly, ...helper });
 
   expect(checkLayers(folder.path, {})).toEqual([]);

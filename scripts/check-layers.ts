@@ -18,7 +18,7 @@ interface Source {
   readonly file: string;
   readonly text: string;
   readonly program: Program;
-  /** Whether it is for tests only: a test, a type test, or a helper under src/testing. */
+  /** Whether it is for tests only: a test, a type test, or a helper in a folder named testing. */
   readonly isTest: boolean;
   readonly owner: Package;
   readonly rule: layers.PackageRule;
@@ -144,7 +144,7 @@ function parse(file: string): Pick<Source, "text" | "program" | "isTest"> {
 }
 
 function isForTests(file: string): boolean {
-  return /\.test(-d)?\.ts$|\/src\/testing\//.test(file);
+  return /\.test(-d)?\.ts$|\/src\/(.*\/)?testing\//.test(file);
 }
 
 /** Every module a program names: static, dynamic, re-exported, or in an `import("…")` type. */

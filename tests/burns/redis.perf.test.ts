@@ -5,7 +5,7 @@ import { sharedPostgres } from "../../scripts/services/shared.ts";
 import { runs } from "../kit/runs.ts";
 import { redisFaults } from "../../packages/stores/src/testing/redis-faults.ts";
 import { Cell } from "./kit/cell.ts";
-import { randomOf } from "./kit/random.ts";
+import { Random } from "../kit/random.ts";
 
 /** Half of what it is unless told, so that tests need not wait long for what is given up. */
 const timeoutMs = 1_500;
@@ -42,7 +42,7 @@ it(
       }),
     );
     console.log(`SEED=${seed}`); // said before it may fail
-    const random = randomOf(seed);
+    const random = new Random(seed);
     const plan = Array.from({ length: faultCount }, () => random.pick(faults));
     const happened = new Map<string, number>();
 

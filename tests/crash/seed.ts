@@ -1,12 +1,9 @@
-/** Numbers that look random and are the same each time, by mulberry32. Each is in [0, 1). */
+import { Random } from "../kit/random.ts";
+
+/** Numbers that look random and are the same each time. Each is in [0, 1). */
 export function numbersFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = new Random(seed);
+  return () => random.next();
 }
 
 /**

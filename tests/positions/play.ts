@@ -13,7 +13,7 @@ import type {
 } from "@millrace/core";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
-import { Random } from "../../packages/agent/src/testing/random.ts";
+import { Random } from "../kit/random.ts";
 import type { Backend } from "./backends.ts";
 import { storeTime } from "./record.ts";
 import type { Recording } from "./record.ts";

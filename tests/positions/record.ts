@@ -3,7 +3,7 @@ import type { Agent, Session, Tool } from "@millrace/agent";
 import { sessionId } from "@millrace/core";
 import type { Clock, MakeId, SessionId } from "@millrace/core";
 import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
-import { Random } from "../../packages/agent/src/testing/random.ts";
+import { Random } from "../kit/random.ts";
 import { heldClock, rest, watched } from "../sessions/kit/clock.ts";
 import type { HeldClock } from "../sessions/kit/clock.ts";
 import { anyInput } from "../sessions/kit/tools.ts";

@@ -1,6 +1,6 @@
 import { abortedCause, callId, commitOf, createModelStream, noUsage, partId } from "@millrace/core";
 import type { Clock, Delta, Ending, Model, PartOpening, ReplyWriter } from "@millrace/core";
-import type { Random } from "../../packages/agent/src/testing/random.ts";
+import type { Random } from "../kit/random.ts";
 import type { VendorEvent } from "../../packages/providers/src/framing/framing.ts";
 import { sseFraming } from "../../packages/providers/src/framing/sse.ts";
 import type { Protocol } from "../../packages/providers/src/protocol.ts";

@@ -3,7 +3,7 @@ import { same } from "./testing/encode/compare.ts";
 import { dialects } from "./testing/encode/dialects.ts";
 import type { Dialect } from "./testing/encode/dialects.ts";
 import type { Decoded } from "./testing/decode.ts";
-import { Random } from "./testing/encode/random.ts";
+import { Random } from "../../../tests/kit/random.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/encode/streams.ts";
 import type { Recorded } from "./testing/encode/streams.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Decoded } from "./testing/decode.ts";
 import { difference, same } from "./testing/encode/compare.ts";
 import { dialects } from "./testing/encode/dialects.ts";
-import { Random } from "./testing/encode/random.ts";
+import { Random } from "../../../tests/kit/random.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { isPlain, logicalReplies, replyOf } from "./testing/replies.ts";
 import type { LogicalReply } from "./testing/replies.ts";

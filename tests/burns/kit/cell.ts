@@ -8,8 +8,7 @@ import { redisLog } from "@millrace/stores/redis";
 import { startRedis } from "../../../scripts/services/redis.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { Gate } from "./gate.ts";
-import { randomOf } from "./random.ts";
-import type { Random } from "./random.ts";
+import { Random } from "../../kit/random.ts";
 import { Talk } from "./talk.ts";
 import { Viewer } from "./viewer.ts";
 import type { Node } from "./viewer.ts";
@@ -66,7 +65,7 @@ export class Cell implements AsyncDisposable {
   private constructor(options: CellOptions, server: Server, resources: AsyncDisposableStack) {
     const { store, seed, sessions, timeoutMs } = options;
     this.server = server;
-    this.random = randomOf(seed);
+    this.random = new Random(seed);
     this.#options = options;
     this.#resources = resources;
     this.#nodes = this.#openNodes();
@@ -74,7 +73,7 @@ export class Cell implements AsyncDisposable {
     const slots = Array.from({ length: sessions }, async (_, slot) => {
       for (let turn = 0; !this.#stop.signal.aborted; turn += 1) {
         const id = `${options.name}_${slot}_${turn}`;
-        const random = randomOf(seed * 1_000_003 + slot * 10_007 + turn);
+        const random = new Random(seed * 1_000_003 + slot * 10_007 + turn);
         const { signal } = this.#stop;
         const talk = await Talk.open({ id, store, log, gate: this.#gate, random, signal });
         if (talk !== undefined) await this.#attend(talk, random);

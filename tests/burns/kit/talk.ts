@@ -8,7 +8,7 @@ import type { ScriptedReply } from "@millrace/core/reference";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Gate } from "./gate.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../kit/random.ts";
 
 /** One prompt: the replies to it, and the text of the last. */
 interface Exchange {

@@ -9,7 +9,7 @@ import {
   say,
   scriptedModel,
 } from "@millrace/core/reference";
-import { Random } from "../../../packages/agent/src/testing/random.ts";
+import { Random } from "../../kit/random.ts";
 import { approvalHash } from "../../../packages/agent/src/tool/hash.ts";
 import { heldClock, rest, steps } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";

@@ -1,6 +1,6 @@
 import { callId, createModelStream, parseArguments, partId } from "@millrace/core";
 import type { Delta, Ending, Model, ModelRequest, ReplyWriter } from "@millrace/core";
-import { Random } from "../../../packages/agent/src/testing/random.ts";
+import { Random } from "../../kit/random.ts";
 
 /** What a hostile model has said of one call: every raw text that it gave for it, in any way. */
 interface SaidCall {

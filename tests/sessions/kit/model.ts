@@ -10,7 +10,7 @@ import type {
   Usage,
 } from "@millrace/core";
 import { callId } from "@millrace/core";
-import type { Random } from "../../../packages/agent/src/testing/random.ts";
+import type { Random } from "../../kit/random.ts";
 import type { HeldClock } from "./clock.ts";
 import type { Dialect } from "./dialects.ts";
 

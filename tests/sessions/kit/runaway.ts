@@ -3,7 +3,7 @@ import type { Agent, Limits, RunResult, Tool } from "@millrace/agent";
 import { callId, createModelStream, noUsage, parseArguments, partId } from "@millrace/core";
 import type { Fact, Model } from "@millrace/core";
 import { countingIds, memorySessionStore } from "@millrace/core/reference";
-import { Random } from "../../../packages/agent/src/testing/random.ts";
+import { Random } from "../../kit/random.ts";
 import { heldClock, rest, watched } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
 import { anyInput } from "./tools.ts";

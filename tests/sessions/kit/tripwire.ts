@@ -3,7 +3,7 @@ import { defineAgent, defineTool } from "@millrace/agent";
 import type { Schema } from "@millrace/agent";
 import type { Fact } from "@millrace/core";
 import { countingIds, memorySessionStore } from "@millrace/core/reference";
-import { Random } from "../../../packages/agent/src/testing/random.ts";
+import { Random } from "../../kit/random.ts";
 import { defaultJsonLimits } from "../../../packages/core/src/json.ts";
 import { documentedRefusals, tryParse } from "../../../packages/core/src/testing/json-oracle.ts";
 import { heldClock, rest, watched } from "./clock.ts";

@@ -4,7 +4,7 @@ import { checkTranscript } from "@millrace/core";
 import type { EventLog, Fact, ModelRequest, SessionStore } from "@millrace/core";
 import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
-import { Random } from "../../../packages/agent/src/testing/random.ts";
+import { Random } from "../../kit/random.ts";
 import { heldClock, rest, steps, watched } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
 import { dialects, refusedBy } from "./dialects.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { unpackEpoch } from "@millrace/core";
-import { Random } from "./random.ts";
+import { Random } from "../../../../tests/kit/random.ts";
 import { SimulatedWorld } from "./simulated-world.ts";
 import type { Action } from "../loop/action.ts";
 import { isTooLong } from "../loop/limits.ts";

@@ -1,7 +1,7 @@
 import { callId, inputId, noUsage, partId, runId } from "@millrace/core";
 import type { ApprovalId, Cause, FactOf, Input, JsonObject, Usage } from "@millrace/core";
 import type { CallStanding, LoopSettings, Verdict } from "../loop/state.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../tests/kit/random.ts";
 import { Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
 

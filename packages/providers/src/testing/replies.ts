@@ -1,7 +1,7 @@
 import type { JsonObject, Usage } from "@millrace/core";
 import fc from "fast-check";
 import { argumentsOf } from "./encode/arguments.ts";
-import { Random } from "./encode/random.ts";
+import { Random } from "../../../../tests/kit/random.ts";
 
 /** What a model says, before any vendor writes it down. */
 export interface LogicalReply {

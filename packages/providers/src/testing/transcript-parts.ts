@@ -1,6 +1,6 @@
 import { callId, parseArguments, partId } from "@millrace/core";
 import type { ArgumentFault, Json, Part, ToolCallPart } from "@millrace/core";
-import type { Random } from "./encode/random.ts";
+import type { Random } from "../../../../tests/kit/random.ts";
 
 const id = partId("p");
 const bytes = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0]);

@@ -11,7 +11,7 @@ import type {
   ToolDescription,
   ToolResultPart,
 } from "@millrace/core";
-import { Random } from "./encode/random.ts";
+import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";
 import { TranscriptParts } from "./transcript-parts.ts";
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
 import { expectTrue, stage } from "../testing/hub-stage.ts";
 import { laneText } from "../testing/lane-text.ts";
+import { createHub } from "./hub.ts";
 
 test("a subscription that breaks is made anew for all, who stay and are told what they missed", async () => {
   const { scene, hub, settle } = await stage();
@@ -188,4 +189,45 @@ test("while the log is away it is tried ever less often, and facts come by the p
 
   expect(laneText(client.state())).toBe("said meanwhile, and after");
   expect([client.errors(), client.snapshots()]).toEqual([0, 1]);
+});
+
+test("a store that is away while its log breaks, or while somebody comes who has seen more, ends nobody", async () => {
+  const { scene, hub, settle } = await stage();
+  const other = createHub({ store: scene.truth, log: scene.memory, clock: scene.clock });
+  const [client, ahead] = [createClient(hub, scene), createClient(other, scene)];
+  await settle();
+  scene.deaf = true;
+  const speaker = await scene.start();
+  await speaker.write("heard elsewhere, ");
+  await settle();
+  scene.away = true;
+  const back = createClient(hub, scene, { state: ahead.state(), cursor: ahead.cursor() });
+  scene.deaf = false;
+  scene.breakTails();
+  await scene.clock.advance(3_000);
+  expect([laneText(client.state()), laneText(back.state())]).toEqual([
+    undefined,
+    "heard elsewhere, ",
+  ]);
+  scene.away = false;
+  await scene.clock.advance(5_000);
+  await speaker.write("and here");
+  await settle();
+
+  const clients = [client, back];
+  expect(clients.map((one) => laneText(one.state()))).toEqual(
+    clients.map(() => "heard elsewhere, and here"),
+  );
+  await expectTrue(scene, clients);
+});
+
+test("a session that is removed while the log is away comes to its end", async () => {
+  const { scene, hub, settle } = await stage();
+  const client = createClient(hub, scene);
+  await settle();
+  scene.breakTails();
+  await scene.truth.remove(scene.uid);
+  await scene.clock.advance(1_000);
+
+  expect([client.ended(), client.errors(), hub.sessions()]).toEqual(["ended", 0, 0]);
 });

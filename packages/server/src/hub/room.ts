@@ -28,8 +28,8 @@ export interface Attached {
   readonly beat: (frame: Frame) => void;
 }
 
-/** How long a broken subscription waits until it is made anew: doubled each time that comes to nothing. */
-const rejoinMs = { least: 100, most: 5_000 } as const;
+/** How long is waited until what failed is tried again: doubled each time that comes to nothing. */
+const pauseMs = { least: 100, most: 5_000 } as const;
 
 /** After so many messages who is attached is told at once, so that nobody falls out of the ring by that. */
 const untoldAtMost = 16;
@@ -120,13 +120,13 @@ export class Room {
     return isAhead(cursor, this.#mirror.state);
   }
 
-  /** One read for all who ask while it is under way. Never rejects: a failure ends the room. */
+  /** One read for all who ask while it is under way. Never rejects. */
   catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#inTurn(() => this.#mirror.catchUp())
-      .catch((error: unknown) => this.close({ error }))
-      .finally(() => {
+    this.#catchingUp ??= this.#insist(() => this.#inTurn(() => this.#mirror.catchUp())).finally(
+      () => {
         this.#catchingUp = undefined;
-      });
+      },
+    );
     return this.#catchingUp;
   }
 
@@ -143,23 +143,43 @@ export class Room {
    * told, the store is still asked for facts, and what was missed is read once for all of them.
    */
   async #run(): Promise<void> {
-    const { clock } = this.#options;
-    let pause: number = rejoinMs.least;
-    while (this.#end === undefined) {
+    await this.#insist(async (succeeded) => {
       const leave = new AbortController();
       try {
         const tail = await this.#join(AbortSignal.any([this.#done.signal, leave.signal]));
-        pause = rejoinMs.least;
+        succeeded();
         for await (const message of tail) await this.#take(message);
         this.close();
-      } catch (error) {
-        // A room that never had a state has nothing to go on with, and a broken contract stays broken.
-        if (!this.#joined || MillraceError.is(error)) this.close({ error });
+      } finally {
         leave.abort(); // a subscription that nobody reads would only fill up
-        await clock.sleep(pause, this.#done.signal);
-        pause = Math.min(pause * 2, rejoinMs.most);
+      }
+    });
+  }
+
+  /** Does it again, after a pause, until it comes off or the room is over. Never rejects. */
+  async #insist(work: (succeeded: () => void) => Promise<void>): Promise<void> {
+    let pause: number = pauseMs.least;
+    const succeeded = (): void => {
+      pause = pauseMs.least;
+    };
+    while (this.#end === undefined) {
+      try {
+        await work(succeeded);
+        return;
+      } catch (error) {
+        const end = this.#endBy(error);
+        if (end !== undefined) this.close(end);
+        await this.#options.clock.sleep(pause, this.#done.signal);
+        pause = Math.min(pause * 2, pauseMs.most);
       }
     }
+  }
+
+  /** A room that never had a state has nothing to go on with, and a broken contract stays broken. */
+  #endBy(error: unknown): RoomEnd | undefined {
+    if (!this.#joined) return { error };
+    if (!MillraceError.is(error)) return undefined;
+    return error.code === "unknown_session" ? {} : { error };
   }
 
   /** Subscribed before it is read, so nothing falls between. */
@@ -194,7 +214,8 @@ export class Room {
         this.#beat();
       } catch (error) {
         // A store that is away for a moment is asked again. What is live goes on without it.
-        if (MillraceError.is(error) && error.code === "unknown_session") this.close();
+        const end = this.#endBy(error);
+        if (end !== undefined) this.close(end);
       }
     }
   }

@@ -48,7 +48,7 @@ export class Scene {
   deaf = false;
   /** While this is true the log answers the hub that it holds nothing. */
   forgetful = false;
-  /** While this is true the store can't be asked for its head. */
+  /** While this is true the store can't be asked for anything. */
   away = false;
   /** While this is true the hub can't subscribe. */
   unreachable = false;
@@ -190,6 +190,7 @@ export class Scene {
       ...truth,
       read: async (uid, options) => {
         counts.reads += 1;
+        this.#checkHere();
         const facts = await truth.read(uid, options);
         if (options !== undefined) return facts;
         const { held } = this;
@@ -197,15 +198,21 @@ export class Scene {
         await held;
         return facts;
       },
-      head: (uid) => {
+      head: async (uid) => {
         counts.heads += 1;
-        return this.away ? Promise.reject(new Error("the store is away")) : truth.head(uid);
+        this.#checkHere();
+        return truth.head(uid);
       },
-      floors: (uid) => {
+      floors: async (uid) => {
         counts.floors += 1;
+        this.#checkHere();
         return truth.floors(uid);
       },
     };
+  }
+
+  #checkHere(): void {
+    if (this.away) throw new Error("the store is away");
   }
 
   #countedLog(): EventLog {

@@ -5,11 +5,10 @@ import {
   eventLogCases,
   eventLogLossCases,
 } from "@millrace/conformance";
-import type { LosableDeliveryFixture, LosableEventLogFixture } from "@millrace/conformance";
-import { manualClock, memorySessionStore } from "@millrace/core/reference";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { startRedisCluster } from "../testing/redis-cluster.ts";
+import { redisFixtures } from "../testing/redis-fixtures.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 import { keysOf } from "./keys.ts";
 import { redisLog } from "./redis-log.ts";
@@ -26,35 +25,19 @@ function ownerOf(slot: number): number {
   return Math.min(2, Math.floor((slot * 3) / 16_384));
 }
 
-const log: LosableEventLogFixture = {
-  open: async (options) => {
-    const opened = redisLog({ cluster: [seed], ...options });
-    return {
-      log: opened,
-      lose: async (uid, lane) => {
-        const keys = keysOf("millrace:", uid);
-        const lanes = lane === undefined ? [0, 1, 2, 3, 4, 5, 6, 7] : [lane];
-        await cluster.tell(ownerOf(keys.slot), "UNLINK", ...lanes.map((one) => keys.lane(one)));
-      },
-      [Symbol.asyncDispose]: opened.close,
-    };
-  },
-};
-
-const both: LosableDeliveryFixture = {
-  open: async (options) => {
-    const clock = manualClock(1_700_000_000_000);
-    const { lose, ...opened } = await log.open(options);
-    return { ...opened, lose, clock, store: memorySessionStore({ clock }) };
-  },
-};
+const { log, delivery } = redisFixtures({
+  prefix: "millrace:",
+  open: (options) => redisLog({ cluster: [seed], ...options }),
+  unlink: (slot, keys) => cluster.tell(ownerOf(slot), "UNLINK", ...keys),
+});
 
 describe("redisLog on a cluster of three", () => {
   for (const { name, run } of [...eventLogCases, ...eventLogLossCases]) it(name, () => run(log));
 });
 
 describe("memorySessionStore and redisLog on a cluster of three", () => {
-  for (const { name, run } of [...deliveryCases, ...deliveryLossCases]) it(name, () => run(both));
+  for (const { name, run } of [...deliveryCases, ...deliveryLossCases])
+    it(name, () => run(delivery));
 });
 
 describe("a cluster", () => {

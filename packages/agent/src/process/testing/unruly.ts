@@ -1,3 +1,5 @@
+import { Random } from "../../../../../tests/kit/random.ts";
+
 /** A program that does not want to end, and how it is to be ended. */
 export interface Unruly {
   readonly script: string;
@@ -43,29 +45,17 @@ const endings = [
 
 /** The same program for the same number. */
 export function unruly(number: number, token: string): Unruly {
-  const random = randomOf(number);
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const random = new Random(number);
   const names = Object.keys(habits);
-  const chosen = Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(names));
-  const stop = pick(["abort", "abort", "abort", "timeout", "exit"] as const);
-  const ending = stop === "exit" ? "exit 3" : pick(endings);
+  const chosen = Array.from({ length: 1 + random.below(3) }, () => random.pick(names));
+  const stop = random.pick(["abort", "abort", "abort", "timeout", "exit"] as const);
+  const ending = stop === "exit" ? "exit 3" : random.pick(endings);
   const script = [...chosen.map((name) => habits[name] ?? ""), ending].join("\n");
   return {
     script: script.replaceAll(/\bT\b/g, token),
     habits: chosen,
     stop,
-    stopAfterMs: Math.floor(random() * 40),
-    graceMs: Math.floor(random() * 80),
-  };
-}
-
-/** mulberry32: small, and good enough to choose by. */
-function randomOf(seed: number): () => number {
-  let state = (seed * 0x9e3779b1) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    stopAfterMs: random.below(40),
+    graceMs: random.below(80),
   };
 }

@@ -3,7 +3,7 @@ import type { LogicalReply, LogicalStop, LogicalUsage } from "../replies.ts";
 import { anthropicBlock } from "./anthropic-blocks.ts";
 import type { BlockStyle } from "./anthropic-blocks.ts";
 import type { Encoded } from "./encoded.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { weave } from "./weave.ts";
 

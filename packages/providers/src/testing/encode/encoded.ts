@@ -1,5 +1,5 @@
 import type { LogicalReply } from "../replies.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 
 /** A reply as one vendor's bytes. Written from the vendors' documents, not from our decoders. */
 export interface Encoded {

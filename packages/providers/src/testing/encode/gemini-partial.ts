@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { LogicalCall } from "../replies.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { pieces } from "./weave.ts";
 
 /** Whether paths to values can say it: a container without a value has no path that leads to one. */

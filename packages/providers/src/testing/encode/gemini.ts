@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import type { LogicalCall, LogicalReply, LogicalStop, LogicalUsage } from "../replies.ts";
 import type { Encoded } from "./encoded.ts";
 import { canStream, partialCall } from "./gemini-partial.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { pieces } from "./weave.ts";
 

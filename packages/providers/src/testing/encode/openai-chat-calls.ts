@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { LogicalCall, LogicalReply } from "../replies.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { pieces } from "./weave.ts";
 
 /**

@@ -10,7 +10,7 @@ import type {
 import type { Encoded } from "./encoded.ts";
 import { chatCalls, chatCallStyle } from "./openai-chat-calls.ts";
 import type { ChatCallStyle } from "./openai-chat-calls.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { pieces, weave } from "./weave.ts";
 

@@ -3,7 +3,7 @@ import type { LogicalReply, LogicalUsage } from "../replies.ts";
 import type { Encoded } from "./encoded.ts";
 import { responseItem } from "./openai-responses-items.ts";
 import type { ItemStyle, ResponseItem } from "./openai-responses-items.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { weave } from "./weave.ts";
 

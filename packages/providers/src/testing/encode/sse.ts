@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 
 type Spelling = "plain" | "ascii" | "lines" | "spaced" | "keys";
 

@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../../tests/kit/random.ts";
 
 /**
  * Cuts a text into pieces: one for each UTF-16 unit, a few, or one for all. Cuts inside a character

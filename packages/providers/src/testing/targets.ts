@@ -1,0 +1,58 @@
+import type { Transcript } from "@millrace/core";
+import type { VendorEvent } from "../framing/framing.ts";
+import type { Protocol } from "../protocol.ts";
+import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
+import { gemini } from "../protocols/gemini/protocol.ts";
+import { openAiChat } from "../protocols/openai-chat/protocol.ts";
+import { openAiResponses } from "../protocols/openai-responses/protocol.ts";
+import { nativeReplies } from "./native-replies.ts";
+import type { Target } from "./request-laws.ts";
+import type { Native } from "./transcripts.ts";
+import { validateAnthropicMessages } from "./validators/anthropic-messages.ts";
+import { validateGemini } from "./validators/gemini.ts";
+import { validateOpenAiChat } from "./validators/openai-chat.ts";
+import { validatePairs } from "./validators/openai-responses-pairs.ts";
+import { validateOpenAiResponses } from "./validators/openai-responses.ts";
+
+/** A protocol asked for one model, its judge, and what it has replied in our fixtures. */
+export type NativeTarget = Target & Native;
+
+function targetOf<State>(
+  protocol: Protocol<VendorEvent, State>,
+  model: string,
+  validate: Target["validate"],
+): NativeTarget {
+  return {
+    protocol: protocol.id,
+    model,
+    ...nativeReplies(protocol),
+    request: (request) => protocol.request(request, { model }),
+    validate,
+  };
+}
+
+/** Imitators' fields go back only to the server that sent them. */
+function hasExtensions(transcript: Transcript): boolean {
+  return transcript.some(
+    ({ model, parts }) => model === "openai-chat/gpt-5" && parts.some((part) => "opaque" in part),
+  );
+}
+
+/** What fixtures hold that no version of ours knows. It goes back as it came. */
+const later = ["hologram", "mcp_tool_listing"];
+
+export const targets: readonly NativeTarget[] = [
+  targetOf(openAiChat, "gpt-5", (body, transcript) =>
+    validateOpenAiChat(body, { extensions: hasExtensions(transcript) }),
+  ),
+  targetOf(openAiResponses, "gpt-5", (body, transcript) => [
+    ...validateOpenAiResponses(body),
+    ...validatePairs(body, transcript, "openai-responses/gpt-5"),
+  ]),
+  targetOf(anthropicMessages, "claude-sonnet-4-5", (body) =>
+    validateAnthropicMessages(body, { later }),
+  ),
+  ...["gemini-3-pro-preview", "gemini-2.5-flash"].map((model) =>
+    targetOf(gemini, model, (body) => validateGemini(body, { model, later })),
+  ),
+];
