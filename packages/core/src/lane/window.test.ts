@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import type { EventLog } from "../ports/event-log.ts";
+import type { ManualClock } from "../reference/manual-clock.ts";
+import { content } from "../testing/delta-programs.ts";
+import { append, begin, drafted, id, start, uid } from "../testing/lane-stage.ts";
+import type { LaneStage } from "../testing/lane-stage.ts";
+
+describe("the window", () => {
+  /** Writes a letter every 10 ms and counts the batches. */
+  async function batchesIn(ms: number, { writer, clock, count }: LaneStage) {
+    const before = count.gathered;
+    for (let at = 0; at < ms; at += 10) {
+      writer.write(append("x"));
+      await clock.advance(10);
+    }
+    return count.gathered - before;
+  }
+
+  /** As a log that learns only afterwards who heard a batch. */
+  function oneLate(log: EventLog): EventLog {
+    let known: boolean | undefined;
+    return {
+      ...log,
+      append: async (at, batch) => {
+        const answer = await log.append(at, batch);
+        if (answer.outcome !== "stored") return answer;
+        const told = known;
+        known = answer.watched;
+        return told === undefined ? { outcome: "stored" } : { outcome: "stored", watched: told };
+      },
+    };
+  }
+
+  test("is 50 ms while somebody watches", async () => {
+    const stage = start();
+    stage.writer.write(begin);
+    stage.writer.write(append("a"));
+    await stage.read();
+
+    expect(await batchesIn(2_000, stage)).toBe(40);
+  });
+
+  test("is 50 ms for a log that can't tell whether anybody watches", async () => {
+    const through = (log: EventLog): EventLog => ({
+      ...log,
+      append: async (at, batch) => {
+        const answer = await log.append(at, batch);
+        return answer.outcome === "stored" ? { outcome: "stored" } : answer;
+      },
+    });
+    const stage = start({ watched: false, through });
+    stage.writer.write(begin);
+    stage.writer.write(append("a"));
+    await stage.read();
+
+    expect(await batchesIn(2_000, stage)).toBe(40);
+  });
+
+  test("is a second while nobody watches", async () => {
+    const stage = start({ watched: false });
+    stage.writer.write(begin);
+    stage.writer.write(append("a"));
+    await stage.read();
+
+    expect(await batchesIn(10_000, stage)).toBe(10);
+  });
+
+  test("does not hold up the first text of a part or its end, though nobody watches", async () => {
+    const { writer, read } = start({ watched: false });
+    const last = async () => (await read()).at(-1)?.last;
+    await read();
+
+    writer.write(begin);
+    writer.write(append("a"));
+    expect(await last()).toBe(2);
+    writer.write(append("b"));
+    expect(await last()).toBe(2);
+    writer.write({ op: "commit_part", partId: id, part: { kind: "text", id, text: "ab" } });
+    expect(await last()).toBe(4);
+  });
+
+  test.each([
+    ["at once", (log: EventLog) => log],
+    ["an append later", oneLate],
+  ])("ends for who comes, and is short from then on, if the log knows %s", async (_, through) => {
+    const stage = start({ watched: false, through });
+    const { writer, clock, log, read } = stage;
+    writer.write(begin);
+    writer.write(append("a"));
+    await clock.advance(1_000);
+    await batchesIn(2_500, stage);
+    const waiting = drafted(await read());
+
+    await log.tail(uid);
+    await log.nudge(uid, { kind: "wake" });
+
+    const shown = drafted(await read());
+    expect(shown).toBe(content(writer.draft()));
+    expect(shown.length).toBeGreaterThan(waiting.length);
+    expect(await batchesIn(2_000, stage)).toBe(40);
+  });
+
+  test("is short for who comes while there is nothing to say", async () => {
+    const stage = start({ watched: false, through: oneLate });
+    const { writer, clock, log } = stage;
+    writer.write(begin);
+    writer.write(append("a"));
+    await clock.advance(3_000);
+
+    await log.tail(uid);
+    await log.nudge(uid, { kind: "wake" });
+    await clock.advance(5_000);
+
+    expect(await batchesIn(1_000, stage)).toBe(20);
+  });
+
+  test("is short for who comes while a batch is on its way", async () => {
+    let away = true;
+    const through = (log: EventLog, clock: ManualClock): EventLog => {
+      const late = oneLate(log);
+      return {
+        ...log,
+        append: async (at, batch) => {
+          const answer = await late.append(at, batch);
+          if (away) await clock.sleep(10);
+          return answer;
+        },
+      };
+    };
+    const stage = start({ watched: false, through });
+    const { writer, clock, log } = stage;
+    writer.write(begin);
+    writer.write(append("a"));
+    await clock.advance(1_000);
+    await batchesIn(2_000, stage);
+    void writer.flush();
+    await clock.advance(5);
+
+    await log.tail(uid);
+    await log.nudge(uid, { kind: "wake" });
+
+    expect(await batchesIn(1_200, stage)).toBeGreaterThanOrEqual(19);
+    away = false;
+    await clock.advance(10);
+  });
+
+  test("is long again once whoever watched has left", async () => {
+    const stage = start({ watched: false, through: oneLate });
+    const { writer, log } = stage;
+    const leave = new AbortController();
+    await log.tail(uid, { signal: leave.signal });
+    await log.nudge(uid, { kind: "wake" });
+    writer.write(begin);
+    writer.write(append("a"));
+    expect(await batchesIn(1_000, stage)).toBeGreaterThan(15);
+
+    leave.abort();
+
+    await batchesIn(1_000, stage);
+    expect(await batchesIn(10_000, stage)).toBe(10);
+  });
+
+  test("is wider while the log is slow, and no wider than 200 ms", async () => {
+    const slowBy = async (ms: number): Promise<number> => {
+      let slow = true;
+      const through = (log: EventLog, clock: ManualClock): EventLog => ({
+        ...log,
+        append: async (at, batch) => {
+          if (slow) await clock.sleep(ms);
+          return await log.append(at, batch);
+        },
+      });
+      const stage = start({ through });
+      stage.writer.write(begin);
+      stage.writer.write(append("a"));
+      await stage.clock.advance(3 * ms);
+      const batches = await batchesIn(20_000, stage);
+      slow = false;
+      await stage.clock.advance(ms);
+      // Gathering begins when the answer is there, so a batch takes both.
+      return Math.round((20_000 / batches - ms) / 10) * 10;
+    };
+
+    expect(await slowBy(10)).toBe(50);
+    expect(await slowBy(20)).toBe(50);
+    expect(await slowBy(30)).toBe(150);
+    expect(await slowBy(100)).toBe(200);
+    expect(await slowBy(500)).toBeLessThanOrEqual(220);
+  });
+
+  test("is short again once the log is quick again", async () => {
+    let slow = true;
+    const through = (log: EventLog, clock: ManualClock): EventLog => ({
+      ...log,
+      append: async (at, batch) => {
+        if (slow) await clock.sleep(40);
+        return await log.append(at, batch);
+      },
+    });
+    const stage = start({ through });
+    stage.writer.write(begin);
+    await batchesIn(2_000, stage);
+    slow = false;
+
+    await batchesIn(20_000, stage);
+
+    expect(await batchesIn(2_000, stage)).toBe(40);
+  });
+});

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { runId, sessionId } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import { createClient } from "@redis/client";
+import { describe, expect, it } from "vitest";
+import { startRedis } from "../../../../scripts/services/redis.ts";
+import { listen, names } from "../testing/listen.ts";
+import { batchAt, newUid } from "../testing/redis-batch.ts";
+import { until } from "../testing/redis-stage.ts";
+import { redisLog } from "./redis-log.ts";
+
+describe("while Redis is away", () => {
+  it("appends, reads and tails reject at once, and what may be lost is lost", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 1_000 });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    await server.kill();
+    const start = performance.now();
+
+    await expect(log.append(uid, batchAt(1, 1))).rejects.toThrow();
+    await expect(log.read(uid, 0)).rejects.toThrow();
+    await expect(log.tail(uid)).rejects.toThrow();
+    await log.nudge(uid, { kind: "wake" });
+    const told = { v: 1, n: 1, sessionId: sessionId("talk"), time: 1 } as const;
+    await log.announce(uid, { ...told, type: "run_started", runId: runId("run_1") });
+
+    expect(performance.now() - start).toBeLessThan(1_000);
+    await server.restart();
+    expect(await log.append(uid, batchAt(1, 2))).toEqual({ outcome: "absent" });
+  });
+
+  it("the last fact of each session waits to be announced, and is when Redis is back", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    await using other = redisLog({ url: server.url });
+    const [uid, next] = [newUid(), newUid()];
+    const fact = (n: number): Fact => {
+      const told = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
+      return { ...told, type: "run_started", runId: runId("run_1") };
+    };
+    await log.announce(uid, fact(1));
+    await server.kill();
+    for (const n of [2, 3]) await log.announce(uid, fact(n));
+    await log.announce(next, fact(1));
+    await server.restart();
+
+    const tails = [listen(await other.tail(uid)), listen(await other.tail(next))];
+
+    await until(() => tails.every(({ all }) => all.length > 0), "both are announced");
+    await sleep(500);
+    expect(tails.map(({ all }) => names(all))).toEqual([["fact 3"], ["fact 1"]]);
+  });
+
+  it("a stopped Redis is given up after its time, with all that waits for it", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 400 });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const tail = listen(await log.tail(uid));
+    await server.stop();
+    const start = performance.now();
+
+    const answers = await Promise.allSettled(
+      [1, 2, 3].map((seq) => log.append(uid, batchAt(1, seq))),
+    );
+
+    const ms = performance.now() - start;
+    console.log(`count: a silent Redis was given up after ${Math.round(ms)} ms of 400`);
+    expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(String(await tail.over)).toContain("join anew");
+    await expect(log.append(uid, batchAt(1, 4))).rejects.toThrow(); // opening is limited too
+    await server.cont();
+    await log.append(uid, batchAt(1, 0, 5));
+    const [first] = await log.read(uid, 0);
+    expect(first?.first).toBe(0);
+  });
+
+  it("no more calls wait for it than are allowed", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url, timeoutMs: 1_000, waiting: 10 });
+    const uid = newUid();
+    await server.stop();
+
+    const sent = Array.from({ length: 30 }, (_, seq) => log.append(uid, batchAt(1, seq)));
+    const first = await Promise.race(sent.map((one, at) => one.catch(() => at)));
+
+    expect(first).toBe(10);
+    await server.cont();
+    const answers = await Promise.allSettled(sent);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  });
+
+  it("a tail whose connection breaks throws, so that its reader joins anew", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    const tail = listen(await log.tail(uid));
+    await log.append(uid, batchAt(1, 0));
+    await until(() => tail.all.length === 1, "it hears");
+
+    await server.restart();
+
+    expect(await tail.over).toBeInstanceOf(Error);
+    expect(names(tail.all)).toEqual(["0"]);
+    const again = listen(await log.tail(uid));
+    await log.append(uid, batchAt(1, 0, 1));
+    await until(() => again.all.length === 1, "the next one hears");
+  });
+
+  it("a Redis that follows another one is left, so that the address leads to its successor", async () => {
+    await using server = await startRedis();
+    await using other = await startRedis();
+    const admin = await createClient({ url: server.url }).connect();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    await log.append(uid, batchAt(1, 0));
+    const ids = async (): Promise<number[]> => (await admin.clientList()).map(({ id }) => id);
+    const before = await ids();
+    await admin.sendCommand(["REPLICAOF", "127.0.0.1", `${other.port}`]);
+
+    await expect(log.append(uid, batchAt(1, 1))).rejects.toThrow("READONLY");
+    await admin.sendCommand(["REPLICAOF", "NO", "ONE"]);
+    await log.append(uid, batchAt(1, 0, 2));
+
+    expect((await ids()).filter((id) => before.includes(id))).toHaveLength(1);
+    admin.destroy();
+  });
+
+  it("nudges outlive their connection", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    await using other = redisLog({ url: server.url });
+    const uid = newUid();
+    const nudges = listen(await log.nudges(uid));
+
+    await server.restart();
+    for (let left = 100; left > 0 && nudges.all.length === 0; left -= 1) {
+      await other.nudge(uid, { kind: "wake" });
+      await sleep(30);
+    }
+
+    expect(nudges.all[0]).toEqual({ kind: "wake" });
+  });
+
+  it("nudges asked for while it is away are heard once it is there", async () => {
+    await using server = await startRedis();
+    await using log = redisLog({ url: server.url });
+    const uid = newUid();
+    await server.kill();
+
+    const nudges = listen(await log.nudges(uid));
+    await server.restart();
+    for (let left = 100; left > 0 && nudges.all.length === 0; left -= 1) {
+      await log.nudge(uid, { kind: "abort" });
+      await sleep(30);
+    }
+
+    expect(nudges.all[0]).toEqual({ kind: "abort" });
+  });
+});

@@ -1,0 +1,19 @@
+import type { Batch, Fact } from "@millrace/core";
+
+/** Reads a subscription in the background. */
+export function listen<T>(subscription: AsyncIterable<T>): { all: T[]; over: Promise<unknown> } {
+  const all: T[] = [];
+  const read = async (): Promise<void> => {
+    for await (const value of subscription) all.push(value);
+  };
+  const over = read().then(
+    () => "ended",
+    (error: unknown) => error,
+  );
+  return { all, over };
+}
+
+/** What came, in short. */
+export function names(messages: readonly (Fact | Batch)[]): string[] {
+  return messages.map((message) => ("n" in message ? `fact ${message.n}` : `${message.last}`));
+}
