@@ -6,7 +6,7 @@ import { Fenced } from "./host.ts";
 import type { Epochs, Host } from "./host.ts";
 import { isLane, openItemLane } from "./lane.ts";
 import { attempt } from "./reply.ts";
-import { outputBytesOf } from "./request.ts";
+import { outputBytesOf } from "./tools.ts";
 
 export interface CompactionToDo {
   readonly runId: RunId;

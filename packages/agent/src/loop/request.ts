@@ -1,8 +1,7 @@
 import type { ModelRequest, RunId } from "@millrace/core";
 import { assemble } from "../context/assemble.ts";
-import { defaultOutputBytes } from "../context/outputs.ts";
-import type { Blueprint, Host } from "./host.ts";
-import { offeredTools } from "./tools.ts";
+import type { Host } from "./host.ts";
+import { offeredTools, outputBytesOf } from "./tools.ts";
 import { answerSchemaOf } from "../schema/schema.ts";
 
 /**
@@ -36,9 +35,4 @@ export async function requestFor(
   const changed = (await agent.hooks.beforeReply?.(request, info)) ?? request;
   // A hook may change what is asked, not how it is stopped and watched.
   return { ...changed, ...options };
-}
-
-/** The bytes of each tool's output that the model is given; the rest it can read back. */
-export function outputBytesOf({ tools }: Blueprint): (tool: string) => number {
-  return (tool) => tools.get(tool)?.limits.outputBytes ?? defaultOutputBytes;
 }

@@ -1,4 +1,5 @@
 import type { Item, ToolDescription } from "@millrace/core";
+import { defaultOutputBytes, trimOutputs } from "../context/outputs.ts";
 import { readOutputTool } from "../tool/read-output.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { Blueprint } from "./host.ts";
@@ -14,9 +15,15 @@ export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolD
   }));
 }
 
+/** The bytes of each tool's output that the model is given; the rest it can read back. */
+export function outputBytesOf({ tools }: Blueprint): (tool: string) => number {
+  return (tool) => tools.get(tool)?.limits.outputBytes ?? defaultOutputBytes;
+}
+
 /**
  * The tools that a model may call, by name: those that it was offered in this turn. If that is not
- * known any more, the agent's own, and the one that reads back what was cut from long results.
+ * known any more, since another process asked it, the agent's own, and the one that reads back if
+ * there is something to read back.
  */
 export function toolsByName(
   agent: Blueprint,
@@ -26,5 +33,8 @@ export function toolsByName(
   const reader = readOutputTool(items);
   const own = agent.tools;
   const all = own.has(reader.name) ? own : new Map([...own, [reader.name, reader]]);
-  return offered === undefined ? all : new Map([...all].filter(([name]) => offered.has(name)));
+  if (offered !== undefined) return new Map([...all].filter(([name]) => offered.has(name)));
+  const session = items();
+  const whole = trimOutputs(session, { session, outputBytes: outputBytesOf(agent) }) === session;
+  return whole ? own : all;
 }
