@@ -78,6 +78,8 @@ const restateAfter = 8 * 1024;
 const envelopeSize = 128;
 /** Readers who ask for a lane again and again are answered this often. */
 const reseedEveryMs = 1_000;
+/** A reason of its own: without one an error is made, which costs more than all the rest of a batch. */
+const haste = "haste";
 
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
   const writer = new Writer(options);
@@ -314,7 +316,7 @@ class Writer {
   #hurry(): void {
     this.#urgent = true;
     this.#ring();
-    if (this.#resting) this.#haste.abort();
+    if (this.#resting) this.#haste.abort(haste);
   }
 
   #ring(): void {
