@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { calm } from "../../../../tests/kit/calm.ts";
 
 function runScript(name: string, ...flags: readonly string[]): unknown {
   const script = fileURLToPath(new URL(`../testing/${name}`, import.meta.url));
@@ -66,15 +67,12 @@ function within(row: Row): boolean {
   return costs && growth <= limits.growth && batchGrowth <= limits.batchGrowth;
 }
 
-/** Measures again if the figures are too high: a busy machine passes, a slow fold stays slow. */
-function measured(tries: number): readonly Row[] {
-  const rows = runScript("fold-speed.ts") as readonly Row[];
-  return tries <= 1 || rows.every(within) ? rows : measured(tries - 1);
-}
+const rows = await calm(
+  async () => runScript("fold-speed.ts") as readonly Row[],
+  (measured) => measured.every(within),
+);
 
 describe("folding one-character deltas, up to 160,000 of them", { timeout: 120_000 }, () => {
-  const rows = measured(3);
-
   test.each(rows)("$kind is linear, and costs little more than adding strings", (row) => {
     const { kind } = row;
     const { one, batch, growth, batchGrowth } = figures(row);

@@ -41,7 +41,8 @@ export interface Followed {
 /**
  * Reads a session from a position on, without end: every fact and token once and in order, whatever
  * is lost on the way. It subscribes before it reads, so nothing falls between; a gap is filled from
- * the store or the log, or by the lane's writer, or answered with a snapshot. Never with silence.
+ * the store or the log, or by the lane's writer, or answered with a snapshot. Never with silence. It
+ * throws when the subscription breaks: its reader follows anew, from its last cursor.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
   const { log, uid, signal } = options;

@@ -73,7 +73,6 @@ class Watcher {
     const client: Client = createClient(this.#hub, this.#scene, {
       state: last?.state(),
       cursor: last?.cursor(),
-      comesBack: true,
       pace: async () => {
         for (const { lane, epoch } of client.state().lanes) {
           const shown = laneText(client.state(), lane) ?? "";
@@ -197,7 +196,7 @@ it.each<[string, (hub: Hub) => Pick<Hub, "watch">]>([
         }
         await play.finish();
         histories += 1;
-        for (const watcher of play.watchers) joins += watcher.joins + watcher.client.errors();
+        for (const watcher of play.watchers) joins += watcher.joins;
       }),
       { numRuns: runs(150, 15_000) },
     );

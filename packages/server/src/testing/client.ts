@@ -8,8 +8,6 @@ export interface ClientOptions {
   /** What it knows already, and the cursor that it got with it. */
   readonly state?: SessionState | undefined;
   readonly cursor?: Cursor | undefined;
-  /** Comes back from its cursor whenever the hub throws. */
-  readonly comesBack?: boolean | undefined;
   /** Awaited after each message. */
   readonly pace?: (() => Promise<void>) | undefined;
 }
@@ -20,7 +18,6 @@ export interface Client {
   readonly cursor: () => Cursor | undefined;
   readonly messages: () => number;
   readonly snapshots: () => number;
-  readonly errors: () => number;
   /** Why it failed, or that it came to its end. */
   readonly ended: () => unknown;
   readonly leave: () => Promise<void>;
@@ -37,7 +34,6 @@ export function createClient(
   let { cursor } = options;
   let messages = 0;
   let snapshots = 0;
-  let errors = 0;
   let ended: unknown;
 
   const take = ({ message, cursor: next }: Followed): void => {
@@ -60,18 +56,11 @@ export function createClient(
     }
   };
   const watch = async (): Promise<void> => {
-    for (;;) {
-      try {
-        await read();
-        ended = "ended";
-        return;
-      } catch (error) {
-        errors += 1;
-        if (error instanceof TypeError || options.comesBack !== true || errors > 100) {
-          ended = error;
-          return;
-        }
-      }
+    try {
+      await read();
+      ended = "ended";
+    } catch (error) {
+      ended = error;
     }
   };
   const reading = watch();
@@ -80,7 +69,6 @@ export function createClient(
     cursor: () => cursor,
     messages: () => messages,
     snapshots: () => snapshots,
-    errors: () => errors,
     ended: () => ended,
     leave: async () => {
       end.abort();
