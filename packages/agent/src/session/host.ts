@@ -230,7 +230,7 @@ export class SessionHost {
   }
 
   async #listen(tail: AsyncIterable<Fact | object>): Promise<void> {
-    for await (const message of tail) if (isFact(message)) this.journal.heard([message]);
+    for await (const message of tail) if (isFact(message)) this.journal.announcedUpTo(message.n);
   }
 
   #remember(fact: Fact): void {

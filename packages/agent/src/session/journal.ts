@@ -20,16 +20,21 @@ export interface JournalOptions {
 }
 
 /**
- * What one process knows of a session's facts, in order and without holes, whoever stored them. All
- * answers of the store go through here, so that there is one place where facts arrive.
+ * What one process knows of a session's facts, in order and without holes. Facts come from the store
+ * alone: as its answers to this process, or by reading. An announcement only says how far to read, so
+ * a forged one costs a read and changes nothing. Nothing that came early is kept: it is read.
  */
 export class Journal {
   readonly #options: JournalOptions;
-  readonly #early = new Map<number, Fact>();
   #facts: Fact[] = [];
   #state: SessionState;
   #standing: Standing;
-  #catching: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
+  /** The read that follows the one under way, for calls that came after that one began. */
+  #nextRead: Promise<void> | undefined;
+  /** The highest number announced since the last read for announcements began. */
+  #hinted = 0;
+  #followingHints = false;
   readonly #announcing = new Set<Promise<void>>();
 
   private constructor(options: JournalOptions, facts: readonly Fact[]) {
@@ -56,9 +61,11 @@ export class Journal {
     return this.#facts;
   }
 
-  /** Takes in facts that this process has stored, and announces them: durable first, then announced. */
+  /** Takes facts that the store answered with, and announces them: durable first, then announced. */
   stored(facts: readonly Fact[]): void {
-    this.heard(facts);
+    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
+    const last = facts.at(-1);
+    if (last !== undefined) this.announcedUpTo(last.n);
     const { log, uid } = this.#options;
     for (const fact of facts) {
       // An announcement may be lost: readers find the head by themselves.
@@ -68,41 +75,56 @@ export class Journal {
     }
   }
 
-  /** Settles when what was stored has been announced: whoever closes the log then takes nothing from its readers. */
+  /** Settles when what was stored has been announced, so that closing the log then loses nothing. */
   async announced(): Promise<void> {
     await Promise.all(this.#announcing);
   }
 
-  /** Takes in facts that anyone has stored. What came too early waits for what is missing. */
-  heard(facts: readonly Fact[]): void {
-    for (const fact of facts) if (fact.n > this.#state.head) this.#early.set(fact.n, fact);
-    this.#drain();
-    if (this.#early.size > 0) this.catchUp().catch(() => undefined); // asked for again by whoever needs it
+  /** An announcement: reads if the number is not known yet. One read at a time, however many come. */
+  announcedUpTo(n: number): void {
+    this.#hinted = Math.max(this.#hinted, n);
+    if (n > this.#state.head && !this.#followingHints) void this.#followHints();
   }
 
-  /** Reads what the store has and this process has not. */
+  /** Reads what the store has by now and this process has not. */
   catchUp(): Promise<void> {
-    this.#catching ??= this.#read().finally(() => {
-      this.#catching = undefined;
+    if (this.#reading === undefined) return this.#startRead();
+    // The read under way may have begun before what the caller wants was stored.
+    this.#nextRead ??= this.#reading
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextRead = undefined;
+        return this.#startRead();
+      });
+    return this.#nextRead;
+  }
+
+  async #followHints(): Promise<void> {
+    this.#followingHints = true;
+    try {
+      while (this.#hinted > this.#state.head) {
+        this.#hinted = 0; // a number that the store does not have is not asked for twice
+        await this.catchUp();
+      }
+    } catch {
+      // The store is away: the next announcement, or the poll of the head, reads again.
+    } finally {
+      this.#followingHints = false;
+    }
+  }
+
+  #startRead(): Promise<void> {
+    const reading = this.#read().finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
     });
-    return this.#catching;
+    this.#reading = reading;
+    return reading;
   }
 
   async #read(): Promise<void> {
     const { store, uid } = this.#options;
     const facts = await store.read(uid, { after: this.#state.head });
-    for (const fact of facts) this.#early.set(fact.n, fact);
-    this.#drain();
-  }
-
-  #drain(): void {
-    for (;;) {
-      const fact = this.#early.get(this.#state.head + 1);
-      if (fact === undefined) break;
-      this.#early.delete(fact.n);
-      this.#take(fact);
-    }
-    for (const n of this.#early.keys()) if (n <= this.#state.head) this.#early.delete(n);
+    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
   }
 
   #take(fact: Fact): void {
