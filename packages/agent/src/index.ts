@@ -1,5 +1,5 @@
-export { defineAgent } from "./define-agent.ts";
-export { defineTool } from "./tool/tool.ts";
+export { defineAgent } from "./define/define-agent.ts";
+export { defineTool } from "./definition/tool.ts";
 export type {
   Effect,
   Policy,
@@ -8,26 +8,26 @@ export type {
   ToolDefinition,
   ToolExecution,
   ToolLimits,
-} from "./tool/tool.ts";
+} from "./definition/tool.ts";
+export type { Agent } from "./define/agent.ts";
 export type {
   ActiveRun,
-  Agent,
   AgentSettings,
   CommonSettings,
   ContextSettings,
   CustomAgentSettings,
   ItemWriter,
-  OpenOptions,
   PolicyRule,
   Respond,
-} from "./agent.ts";
-export type { CallToRun, Hooks } from "./hooks.ts";
-export type { Limits } from "./loop/limits.ts";
+} from "./definition/settings.ts";
+export type { OpenOptions } from "./session/open.ts";
+export type { CallToRun, Hooks } from "./definition/hooks.ts";
+export type { Limits } from "./definition/limits.ts";
 export type { Schema, SchemaOutput } from "./schema/schema.ts";
 export type { Acceptance, BlobLike, Content, SentInput } from "./session/input.ts";
 export type { Run, RunResult } from "./session/run.ts";
 export type { OutputFor, RunOptions, Session } from "./session/session.ts";
-export type { Observer } from "./observe/observer.ts";
+export type { Observer } from "./definition/observer.ts";
 export { narrateTo } from "./observe/narrate-to.ts";
 export type { NarrateOptions } from "./observe/narrate-to.ts";
 export { jsonLines } from "./observe/json-lines.ts";
@@ -36,12 +36,8 @@ export type { UsageMeter } from "./observe/usage.ts";
 export { queuedObserver } from "./observe/queued.ts";
 export type { QueuedObserver, QueueOptions } from "./observe/queued.ts";
 
-// For whoever builds a terminal, a driver or a store of their own.
+// For terminals of one's own. The loop itself is at `@millrace/agent/loop`.
 export { createNarrator } from "./observe/narrator.ts";
 export { createTerminalText, terminalLine } from "./observe/terminal-text.ts";
 export type { TerminalText } from "./observe/terminal-text.ts";
 export type { TextSink } from "./observe/write-to.ts";
-export { decide } from "./loop/decide.ts";
-export type { Action } from "./loop/action.ts";
-export { advance, standingOf } from "./loop/advance.ts";
-export type { LoopState, Standing } from "./loop/state.ts";

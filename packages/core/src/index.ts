@@ -171,7 +171,7 @@ export type { CoalesceOptions } from "./delta/coalesce.ts";
 export { restate } from "./delta/restate.ts";
 export { packEpoch, unpackEpoch } from "./event/epoch.ts";
 export type { Epoch, EpochFields } from "./event/epoch.ts";
-export { replay, standing } from "./event/reduce.ts";
+export { replay, withoutUndone } from "./event/reduce.ts";
 export { cursorOf } from "./event/cursor.ts";
 export type { Cursor } from "./event/cursor.ts";
 export { restore, snapshot } from "./event/snapshot.ts";
@@ -194,8 +194,8 @@ export type {
 } from "./ports/model.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
-export { defaultRetryPolicy, retryDelay } from "./ports/retry.ts";
-export type { RetryPolicy } from "./ports/retry.ts";
+export { defaultRetryPolicy, retryDelay, retryHintOf } from "./ports/retry.ts";
+export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export type {
   AppendOutcome,
   EpochSeq,

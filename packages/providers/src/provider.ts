@@ -126,7 +126,8 @@ class Asking<Event, State> {
     const shape = this.#request.output?.name ?? "_";
     if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure("output", shape) };
     const { retry, price, random = Math.random } = this.#options;
-    const policy = { ...defaultRetryPolicy, ...(retry === false ? { attempts: 1 } : retry) };
+    const once = retry === false || this.#request.retry === false;
+    const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {

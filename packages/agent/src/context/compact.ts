@@ -168,7 +168,7 @@ export function summaryRequest(
  * The summary that a reply holds, or nothing if it is empty or did not come to its own end. Half a
  * summary would lose the rest for good, so then the old context is used on.
  */
-export function summaryText(reply: Reply): string | undefined {
+export function summaryText(reply: Pick<Reply, "stop" | "parts">): string | undefined {
   if (reply.stop !== "end") return undefined;
   const texts = reply.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
   const text = texts.join("\n\n").trim();

@@ -12,6 +12,7 @@ import type { Fact, FactBody, Item } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { ask, Driving } from "../testing/driving.ts";
 import { advance, standingOf } from "./advance.ts";
+import { outline } from "./outline.ts";
 import { emptyRun, emptyStanding } from "./state.ts";
 import type { RunStanding, Standing } from "./state.ts";
 
@@ -22,7 +23,7 @@ function factOf(session: Driving, body: FactBody): Fact {
 }
 
 function after(session: Driving, body: FactBody): Standing {
-  return advance(session.standing, factOf(session, body));
+  return advance(session.standing, outline(factOf(session, body)));
 }
 
 function runAfter(session: Driving, body: FactBody): RunStanding | undefined {
@@ -55,9 +56,8 @@ describe("a fact", () => {
       {
         inputId: "input_1",
         kind,
-        options: { limits: { turns: 2 } },
+        limits: { turns: 2 },
         held: false,
-        callId: undefined,
       },
     ]);
   });
@@ -66,7 +66,7 @@ describe("a fact", () => {
     const session = new Driving();
     session.input({ kind: "answer", callId: callId("c1"), output: 1 });
 
-    expect(session.standing.queue).toMatchObject([{ kind: "answer", callId: "c1" }]);
+    expect(session.standing.queue).toMatchObject([{ inputId: "input_1", kind: "answer" }]);
   });
 
   it("input_accepted of a stop: the run that is on is stopping, and no other", () => {
@@ -101,8 +101,8 @@ describe("a fact", () => {
     session.send("prompt", { turns: 3 });
     const run = runAfter(session, { type: "run_started", runId: runId("run_1") });
 
-    const options = { limits: { turns: 3 } };
-    expect(run).toStrictEqual(emptyRun({ runId: runId("run_1"), startedAt: session.now, options }));
+    const limits = { turns: 3 };
+    expect(run).toStrictEqual(emptyRun({ runId: runId("run_1"), startedAt: session.now, limits }));
   });
 
   it("run_finished: no run; after a stop what was said besides is held", () => {
@@ -177,7 +177,7 @@ describe("a fact", () => {
     const usage = { ...noUsage, inputTokens: 70, outputTokens: 7, cachedTokens: 60 };
     session.endReply({ stop: "tools", usage });
 
-    expect(session.run()).toMatchObject({ contextTokens: 77, used: usage });
+    expect(session.run()).toMatchObject({ contextTokens: 77, used: { tokens: 77 } });
   });
 
   it("item_committed of a result: that call is settled, and no other", () => {
@@ -216,7 +216,8 @@ describe("a fact", () => {
     const no = factOf(session, { ...resolved, approvalId, decision: "deny" });
     const other = factOf(session, { ...resolved, approvalId: "x" as never, decision: "deny" });
     const answers = [yes, no, other]
-      .reduce(advance, session.standing)
+      .map(outline)
+      .reduce((standing, fact) => advance(standing, fact), session.standing)
       .run?.turn?.reply?.calls.map(({ approval }) => approval?.answer?.decision);
 
     expect(answers).toStrictEqual(["allow", undefined]);
@@ -246,17 +247,18 @@ describe("a fact", () => {
 
   it("compaction_started and compaction_finished: whether one is on, and whether it helps", () => {
     const session = asking();
-    const started = factOf(session, { type: "compaction_started", ...here });
+    const started = outline(factOf(session, { type: "compaction_started", ...here }));
     const finished = { type: "compaction_finished", ...here } as const;
     const summary = { itemId: "s" as never, first: "a" as never, last: "b" as never };
     const on = advance(session.standing, started);
 
     expect(on.run).toMatchObject({ compacting: true, compactions: 1, compacted: "no" });
-    expect(advance(on, factOf(session, finished)).run).toMatchObject({
+    expect(advance(on, outline(factOf(session, finished))).run).toMatchObject({
       compacting: false,
       compacted: "in_vain",
     });
-    expect(advance(on, factOf(session, { ...finished, summary })).run?.compacted).toBe("worked");
+    const worked = outline(factOf(session, { ...finished, summary }));
+    expect(advance(on, worked).run?.compacted).toBe("worked");
   });
 
   it("usage_reported: what the run has used, and how many attempts there were before the reply", () => {
@@ -267,7 +269,7 @@ describe("a fact", () => {
     session.retry({ ...noUsage, inputTokens: 5 });
 
     expect(session.turn().attempts).toBe(2);
-    expect(session.run().used).toMatchObject({ inputTokens: 10, cost: 2 });
+    expect(session.run().used).toMatchObject({ tokens: 10, cost: 2 });
     session.endReply({ stop: "tools", usage: { ...noUsage, inputTokens: 1 } });
     expect(session.turn().attempts).toBe(2);
   });

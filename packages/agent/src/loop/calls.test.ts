@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allow, ask, Driving, plainTool } from "../testing/driving.ts";
+import type { ToolSettings } from "../definition/loop-settings.ts";
 import type { Action } from "./action.ts";
+import { answerInputIdOf } from "./ids.ts";
 import type { Verdict } from "./state.ts";
 
 /** Which calls are begun now, by their numbers. */
@@ -13,6 +15,13 @@ function answersOf(action: Action): readonly string[] {
   return action.do === "settle"
     ? action.answers.map(({ call, status }) => `${call.lane} ${status}`)
     : [];
+}
+
+/** The texts of all answers so far. */
+function resultsOf({ ledger }: Driving): readonly string[] {
+  return ledger.state.items
+    .toArray()
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.kind === "tool_result" ? part.text : [])));
 }
 
 describe("calls that may run", () => {
@@ -90,14 +99,15 @@ describe("a call that may not run", () => {
 
   it.each(["failed", "denied"] as const)("is answered as %s if it is refused so", (status) => {
     const session = new Driving();
-    const refused: Verdict = { decision: "refuse", status, message: "no" };
+    const refused: Verdict = { decision: "refuse", status };
     session.asked(["pay", "look"], (call) => (call.lane === 1 ? refused : allow(call)));
 
     expect(session.next()).toMatchObject({
       do: "settle",
-      answers: [{ status, message: "no", call: { lane: 1 } }],
+      answers: [{ status, why: "refused", call: { lane: 1 } }],
     });
     session.perform(session.next());
+    expect(resultsOf(session)).toStrictEqual(["no"]);
     expect(begun(session)).toStrictEqual([2]);
   });
 
@@ -147,8 +157,10 @@ describe("a question", () => {
 
     expect(session.next()).toMatchObject({
       do: "settle",
-      answers: [{ status: "denied", message: "a person denied this call: not today" }],
+      answers: [{ status: "denied", why: "denied" }],
     });
+    session.perform(session.next());
+    expect(resultsOf(session)).toStrictEqual(["a person denied this call: not today"]);
   });
 
   it.each(["allow", "deny"] as const)(
@@ -243,7 +255,97 @@ describe("a question", () => {
   });
 });
 
+describe("a call that a client answers", () => {
+  const client: ToolSettings = { ...plainTool, effect: "idempotent", client: true };
+  const tools = { confirm: client, pay: plainTool };
+  const answer = (session: Driving, number: number): void => {
+    const { callId, itemId } = session.call(number);
+    const id = answerInputIdOf(itemId);
+    const input = { kind: "answer", callId, output: 1 } as const;
+    session.say(id, { type: "input_accepted", inputId: id, input });
+  };
+
+  it("is waited for by nothing: its intent is a fact, and no lane is open", () => {
+    const session = new Driving({ tools });
+    session.asked(["confirm"]);
+
+    expect(session.settle()).toStrictEqual(["await_client"]);
+    expect(session.ledger.state.executions).toHaveLength(1);
+    expect(session.ledger.floors()).toStrictEqual([]);
+    expect(session.calls.size).toBe(0);
+  });
+
+  it("takes no place of calls that run", () => {
+    const session = new Driving({ tools, parallel: 1 });
+    session.asked(["confirm", "pay", "confirm"]);
+
+    expect(session.settle()).toStrictEqual(["await_client", "execute"]);
+    expect(session.ledger.state.executions).toHaveLength(3);
+  });
+
+  it("is settled by the answer, after that was checked, in one step with its input", () => {
+    const session = new Driving({ tools });
+    session.asked(["confirm"]);
+    session.settle();
+    answer(session, 1);
+
+    expect(session.settle()).toStrictEqual([
+      "check_answers",
+      "settle",
+      "finish_turn",
+      "begin_turn",
+      "reply",
+    ]);
+    expect(resultsOf(session)).toStrictEqual(["answered"]);
+    expect(session.standing.queue).toStrictEqual([]);
+  });
+
+  it.each(["claim", "restart"] as const)("is waited for on after a %s, and asked once", (event) => {
+    const session = new Driving({ tools });
+    session.asked(["confirm"]);
+    session.settle();
+    session[event]();
+
+    expect(session.settle()).toStrictEqual([]);
+    answer(session, 1);
+    expect(session.settle()).toContain("settle");
+  });
+
+  it("is answered as aborted when the run is stopped, and uses up an answer that came", () => {
+    const session = new Driving({ tools });
+    session.asked(["confirm"]);
+    session.settle();
+    answer(session, 1);
+    session.abort();
+
+    expect(answersOf(session.next())).toStrictEqual(["1 aborted"]);
+    session.settle();
+    expect(resultsOf(session)).toStrictEqual([
+      "the run was stopped before a client answered this call",
+    ]);
+    expect(session.standing.queue).toStrictEqual([]);
+  });
+
+  it("of a tool that runs alone lets nothing run beside it", () => {
+    const session = new Driving({ tools: { ...tools, confirm: { ...client, alone: true } } });
+    session.asked(["confirm", "pay"]);
+
+    expect(session.settle()).toStrictEqual(["await_client"]);
+    answer(session, 1);
+    expect(session.settle()).toStrictEqual(["check_answers", "settle", "execute"]);
+  });
+});
+
 describe("a call that was begun by a driver that is gone", () => {
+  it.each(["claim", "restart"] as const)("is known to be lost after a %s", (event) => {
+    const session = new Driving();
+    session.asked(["pay"]);
+    session.settle();
+    session[event]();
+
+    expect(answersOf(session.next())).toStrictEqual(["1 unknown"]);
+  });
+
   it("is answered as unknown if it is effectful", () => {
     const session = new Driving();
     session.asked(["pay"]);

@@ -1,23 +1,31 @@
-import { unpackEpoch } from "@millrace/core";
-import type { Action, Answer } from "./action.ts";
+import type { ItemId } from "@millrace/core";
+import type { ToolSettings } from "../definition/loop-settings.ts";
+import type { Action, Answer, AnswerReason, ReadyCall } from "./action.ts";
+import { answerInputIdOf } from "./ids.ts";
 import type { CallStanding, LoopState, ReplyStanding, Verdict } from "./state.ts";
 
 /**
  * What is to be done about the calls of a reply that have no answer. Nothing: they are all under way,
- * or wait for a person. Calls of a reply that did not end by asking for tools are never run: their
- * arguments may be whole, but the request is not.
+ * or wait for a person or a client. Calls of a reply that did not end by asking for tools are never
+ * run: their arguments may be whole, but the request is not.
  */
 export function answerCalls(
   state: LoopState,
   reply: ReplyStanding,
   open: readonly CallStanding[],
 ): Action | undefined {
-  if (reply.stop !== "tools") {
-    return settleCalls(state, open, `not run: the reply that asks for it ended as ${reply.stop}`);
-  }
+  if (reply.stop !== "tools") return settleCalls(state, open, "reply_not_whole");
   const lost = open.filter((call) => isLost(state, call) && !mayRepeat(state, call));
-  if (lost.length > 0) return settle(lost.map(unknownAnswer));
-  const idle = open.filter((call) => !state.doing.calls.has(call.itemId));
+  if (lost.length > 0) return settle(lost.map(lostAnswer));
+  const waiting = open.filter((call) => isAwaited(state, call));
+  const answered = answerWaiting(state, waiting);
+  if (answered !== undefined) return answered;
+  const idle = open.filter((call) => !isUnderWay(state, call.itemId) && !waiting.includes(call));
+  return startCalls(state, idle);
+}
+
+/** Calls are assessed, refused, put to a person, and then run or handed to a client: in that order. */
+function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | undefined {
   const fresh = idle.filter((call) => !state.doing.verdicts.has(call.itemId));
   if (fresh.length > 0) {
     return state.doing.assessing ? undefined : { do: "assess", calls: fresh };
@@ -31,54 +39,85 @@ export function answerCalls(
       : [];
   });
   if (questions.length > 0) return { do: "ask", questions };
-  const ready = idle.filter((call) => mayRun(state, call));
-  const calls = fitting(state, ready);
-  return calls.length > 0 ? { do: "execute", calls } : undefined;
+  const fitting = fittingCalls(
+    state,
+    idle.flatMap((call) => readyCall(state, call) ?? []),
+  );
+  const clients = fitting.filter((call) => isClient(state, call));
+  if (clients.length > 0) return { do: "await_client", calls: clients };
+  return fitting.length > 0 ? { do: "execute", calls: fitting } : undefined;
 }
 
 /** Answers calls that will not run any more. One that had been started may have done its work. */
 export function settleCalls(
   state: LoopState,
   calls: readonly CallStanding[],
-  message: string,
+  why: AnswerReason,
 ): Action {
   return settle(
-    calls.map((call) =>
-      isLost(state, call) && mayHaveActed(state, call)
-        ? unknownAnswer(call)
-        : { call, status: "aborted", message },
-    ),
+    calls.map((call): Answer => {
+      if (isLost(state, call) && mayHaveActed(state, call)) return lostAnswer(call);
+      return { call, status: "aborted", why: isAwaited(state, call) ? "unanswered" : why };
+    }),
   );
+}
+
+/** Calls that clients have answered: the answers are checked, then they settle their calls. */
+function answerWaiting(state: LoopState, waiting: readonly CallStanding[]): Action | undefined {
+  const inputs = new Set<string>(state.standing.queue.map(({ inputId }) => inputId));
+  const given = waiting.filter(({ itemId }) => inputs.has(answerInputIdOf(itemId)));
+  const unchecked = given.filter(({ itemId }) => !state.doing.answers.has(itemId));
+  if (unchecked.length > 0) return { do: "check_answers", calls: unchecked };
+  const answers = given.map((call): Answer => {
+    const status = state.doing.answers.get(call.itemId) ?? "failed";
+    return { call, status, why: "answered" };
+  });
+  return answers.length > 0 ? settle(answers) : undefined;
 }
 
 function settle(answers: readonly Answer[]): Action {
   return { do: "settle", answers };
 }
 
-function unknownAnswer(call: CallStanding): Answer {
-  return {
-    call,
-    status: "unknown",
-    message:
-      "this call was started, and the process that ran it ended before the outcome was known. It may have taken effect or not: find out before you ask for it again",
-  };
+function lostAnswer(call: CallStanding): Answer {
+  return { call, status: "unknown", why: "lost" };
 }
 
-/** Started by a driver that is gone, and not answered. */
-function isLost({ standing, doing }: LoopState, { started, itemId }: CallStanding): boolean {
-  if (started === undefined || doing.calls.has(itemId)) return false;
-  return unpackEpoch(started).incarnation < standing.incarnation;
+/**
+ * Started, not answered, and not under way here: the process that ran it is gone. This asks for no
+ * new incarnation, since an engine may start a worker again without one.
+ */
+function isLost(state: LoopState, call: CallStanding): boolean {
+  const { started, itemId } = call;
+  return started !== undefined && !isUnderWay(state, itemId) && !isClient(state, call);
+}
+
+/** A client was asked to carry it out, and its answer may come at any time. */
+function isAwaited(state: LoopState, call: CallStanding): boolean {
+  return call.started !== undefined && isClient(state, call);
+}
+
+function isUnderWay({ doing }: LoopState, itemId: ItemId): boolean {
+  return doing.calls.has(itemId);
+}
+
+function isClient(state: LoopState, call: CallStanding): boolean {
+  return settingsOf(state, call)?.client === true;
+}
+
+function settingsOf({ settings }: LoopState, { tool }: CallStanding): ToolSettings | undefined {
+  return Object.hasOwn(settings.tools, tool) ? settings.tools[tool] : undefined;
 }
 
 /** A tool that is not known any more counts as effectful. */
-function mayRepeat({ settings }: LoopState, { tool }: CallStanding): boolean {
-  const effect = settings.tools[tool]?.effect ?? "effectful";
+function mayRepeat(state: LoopState, call: CallStanding): boolean {
+  const effect = settingsOf(state, call)?.effect ?? "effectful";
   return effect !== "effectful";
 }
 
 /** What will not be repeated may still have taken effect, unless it never has one. */
-function mayHaveActed({ settings }: LoopState, { tool }: CallStanding): boolean {
-  return settings.tools[tool]?.effect !== "pure";
+function mayHaveActed(state: LoopState, call: CallStanding): boolean {
+  return settingsOf(state, call)?.effect !== "pure";
 }
 
 function verdictOf({ doing }: LoopState, { itemId }: CallStanding): Verdict | undefined {
@@ -88,19 +127,11 @@ function verdictOf({ doing }: LoopState, { itemId }: CallStanding): Verdict | un
 /** An answer for a call that will not run: it can't, it may not, or a person said no. */
 function refusalOf(state: LoopState, call: CallStanding): Answer | undefined {
   const verdict = verdictOf(state, call);
-  if (verdict?.decision === "refuse") {
-    return { call, status: verdict.status, message: verdict.message };
-  }
+  if (verdict?.decision === "refuse") return { call, status: verdict.status, why: "refused" };
   const { approval } = call;
   if (verdict?.decision !== "ask" || approval?.hash !== verdict.hash) return undefined;
-  if (approval.answer?.decision === "deny") {
-    const { reason } = approval.answer;
-    const why = reason === undefined ? "" : `: ${reason}`;
-    return { call, status: "denied", message: `a person denied this call${why}` };
-  }
-  return isExpired(state, approval)
-    ? { call, status: "denied", message: "nobody answered in time whether this call may run" }
-    : undefined;
+  if (approval.answer?.decision === "deny") return { call, status: "denied", why: "denied" };
+  return isExpired(state, approval) ? { call, status: "denied", why: "expired" } : undefined;
 }
 
 function isExpired(
@@ -109,7 +140,7 @@ function isExpired(
 ): boolean {
   const { approvalSeconds } = settings;
   if (approvalSeconds === undefined) return false;
-  // An answer may be stored while nobody drives the session: it must have come in time all the same.
+  // An answer may be stored while no process drives the session: it must have come in time all the same.
   return (answer?.at ?? now) >= askedAt + approvalSeconds * 1_000;
 }
 
@@ -118,30 +149,37 @@ function isAsked({ approval }: CallStanding, hash: string): boolean {
   return approval?.hash === hash;
 }
 
-function mayRun(state: LoopState, call: CallStanding): boolean {
+function readyCall(state: LoopState, call: CallStanding): ReadyCall | undefined {
   const verdict = verdictOf(state, call);
-  if (verdict?.decision === "allow") return true;
-  if (verdict?.decision !== "ask") return false;
+  if (verdict === undefined || verdict.decision === "refuse") return undefined;
+  const { hash } = verdict;
   const { approval } = call;
-  return approval?.hash === verdict.hash && approval.answer?.decision === "allow";
+  const approved = approval?.hash === hash && approval.answer?.decision === "allow";
+  return verdict.decision === "allow" || approved ? { ...call, hash } : undefined;
 }
 
-/** As many of the calls, in their order, as may run beside what runs already. */
-function fitting(
-  { doing, settings, standing }: LoopState,
-  ready: readonly CallStanding[],
-): readonly CallStanding[] {
-  const alone = (tool: string | undefined): boolean =>
-    tool !== undefined && settings.tools[tool]?.alone === true;
-  const all = standing.run?.turn?.reply?.calls ?? [];
+/**
+ * As many of the calls, in their order, as may run beside what runs already. A call that waits for its
+ * client takes no place, but nothing runs beside it if its tool runs alone.
+ */
+function fittingCalls(state: LoopState, ready: readonly ReadyCall[]): readonly ReadyCall[] {
+  const { doing, settings, standing } = state;
+  const alone = (call: CallStanding): boolean => settingsOf(state, call)?.alone === true;
+  const all = standing.run?.turn?.reply?.calls.filter(({ settled }) => !settled) ?? [];
   const running = all.filter(({ itemId }) => doing.calls.has(itemId));
-  if (running.some(({ tool }) => alone(tool))) return [];
-  const chosen: CallStanding[] = [];
+  const awaited = all.filter((call) => isAwaited(state, call));
+  if ([...running, ...awaited].some(alone)) return [];
+  const chosen: ReadyCall[] = [];
+  let beside = running.length;
   for (const call of ready) {
-    const beside = running.length + chosen.length;
-    if (beside >= settings.parallel) break;
-    if (alone(call.tool)) return chosen.length === 0 && beside === 0 ? [call] : chosen;
+    const client = isClient(state, call);
+    if (!client && beside >= settings.parallel) break;
+    if (alone(call)) {
+      const first = chosen.length === 0 && running.length + awaited.length === 0;
+      return first ? [call] : chosen;
+    }
     chosen.push(call);
+    if (!client) beside += 1;
   }
   return chosen;
 }

@@ -238,7 +238,7 @@ describe("a context that is too long", () => {
 
   it.each([
     [100, "begin_turn"],
-    [101, "compact"],
+    [101, "start_compaction"],
   ])("by its tokens, with %i of 100, leads to %s", (tokens, next) => {
     const session = new Driving({ compactAbove: 100 });
     session.send();
@@ -253,7 +253,7 @@ describe("a context that is too long", () => {
     const session = overflowing();
     session.claim();
 
-    expect(session.next()).toMatchObject({ do: "compact", starts: false });
+    expect(session.next()).toMatchObject({ do: "compact", itemId: "item_2_s1" });
   });
 
   it("is compacted eight times in a run, and no more", () => {
@@ -274,15 +274,14 @@ describe("a context that is too long", () => {
 describe("an answer that has not its shape", () => {
   it("is mended twice by the model, and then the run fails", () => {
     const session = new Driving();
-    const invalid = { state: "invalid", message: "no number" } as const;
     session.send();
     for (const expected of ["correct", "correct", "finish_run"]) {
       session.settle();
       session.endReply({ stop: "end" });
       session.perform(session.next());
-      session.output = { state: "unchecked" };
+      session.output = "unchecked";
       expect(session.next()).toStrictEqual({ do: "check_output" });
-      session.output = invalid;
+      session.output = "invalid";
       expect(session.next().do).toBe(expected);
       session.perform(session.next());
     }

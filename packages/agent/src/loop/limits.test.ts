@@ -1,10 +1,10 @@
 import { noUsage, runId } from "@millrace/core";
 import { call, scriptedModel } from "@millrace/core/reference";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../define-agent.ts";
+import { defineAgent } from "../define/define-agent.ts";
 import { Driving, plainTool } from "../testing/driving.ts";
 import { limitsOf, readLimits } from "./limits.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits } from "../definition/limits.ts";
 import { emptyRun } from "./state.ts";
 
 type Outcome = ReturnType<typeof outcomeOf>;
@@ -123,8 +123,7 @@ describe("the limits of a run", () => {
     ],
   ])("asked for as %j are the least of that and the agent's", (asked, limits) => {
     const session = new Driving({ limits: own });
-    const options = { limits: asked };
-    const run = emptyRun({ runId: runId("run_1"), startedAt: 0, options });
+    const run = emptyRun({ runId: runId("run_1"), startedAt: 0, limits: readLimits(asked) });
 
     expect(limitsOf(session.state(), run)).toStrictEqual(limits);
   });
@@ -133,7 +132,7 @@ describe("the limits of a run", () => {
     const run = emptyRun({
       runId: runId("run_1"),
       startedAt: 0,
-      options: { limits: { turns: 5 } },
+      limits: { turns: 5 },
     });
 
     expect(limitsOf(new Driving().state(), run).turns).toBe(5);

@@ -1,33 +1,24 @@
 import { isJsonObject } from "@millrace/core";
-import type { Cause } from "@millrace/core";
+import type { Limits } from "../definition/limits.ts";
+import type { LoopSettings } from "../definition/loop-settings.ts";
 import type { CallPrint, LoopState, RunStanding } from "./state.ts";
-
-/** What a run may spend. A limit that is left out is the agent's, and then the default. */
-export interface Limits {
-  /** Model replies. */
-  readonly turns?: number | undefined;
-  /** Wall-clock time since the run started, waiting for people included. */
-  readonly seconds?: number | undefined;
-  /** Input and output tokens of all attempts, sub-agents included. */
-  readonly tokens?: number | undefined;
-  /** In US dollars, where the price of a reply is known. */
-  readonly cost?: number | undefined;
-  /** How often the same call, or the same sequence of up to four calls, may come in a row. */
-  readonly repeats?: number | undefined;
-}
-
-export const defaultLimits: Limits = { turns: 200, seconds: 7_200, repeats: 3 };
 
 /** The longest sequence of calls whose repetition is noticed. */
 const longestPeriod = 4;
 /** No limit of repeats above this is kept track of. */
 const mostRepeats = 64;
-/** How many calls a run remembers. */
+/** How many calls a run remembers under any settings, at most. */
 export const rememberedCalls: number = longestPeriod * mostRepeats;
 
+/** How many calls a run remembers under these settings: as far as a repetition could reach back. */
+export function callsToRemember({ limits, tools }: Pick<LoopSettings, "limits" | "tools">): number {
+  const all = [limits.repeats, ...Object.values(tools).map(({ repeats }) => repeats)];
+  return longestPeriod * Math.max(...all.map(timesOf));
+}
+
 /** The limits of a run: what its sender asked for, but never more than the agent allows. */
-export function limitsOf(state: LoopState, run: RunStanding): Limits {
-  const asked = readLimits(run.options?.["limits"]);
+export function limitsOf(state: Pick<LoopState, "settings">, run: RunStanding): Limits {
+  const asked = run.limits ?? {};
   const own = state.settings.limits;
   return {
     turns: least(asked.turns, own.turns),
@@ -52,14 +43,14 @@ export function outOf(state: LoopState, run: RunStanding): "seconds" | "repeats"
 export function overspent(state: LoopState, run: RunStanding): string | undefined {
   const { tokens, cost } = limitsOf(state, run);
   const { used } = run;
-  if (tokens !== undefined && used.inputTokens + used.outputTokens >= tokens) return "tokens";
+  if (tokens !== undefined && used.tokens >= tokens) return "tokens";
   if (cost !== undefined && (used.cost ?? 0) >= cost) return "cost";
   return state.doing.allowance;
 }
 
 /** The vendor would not take so many tokens, or so many bytes: less of it may do. */
-export function isTooLong(cause: Cause | undefined): boolean {
-  return cause?.code === "context_overflow" || cause?.code === "request_too_large";
+export function isTooLong(code: string | undefined): boolean {
+  return code === "context_overflow" || code === "request_too_large";
 }
 
 /** When the run's time is over, in milliseconds since 1970. */
@@ -70,17 +61,12 @@ export function deadlineOf(run: RunStanding, seconds: number): number {
 /** What is left out, or is no sound number, limits nothing. */
 export function readLimits(value: unknown): Limits {
   if (!isJsonObject(value)) return {};
-  const read = (name: keyof Limits): number | undefined => {
+  const names = ["turns", "seconds", "tokens", "cost", "repeats"] as const;
+  const sound = names.flatMap((name) => {
     const limit = value[name];
-    return typeof limit === "number" && limit >= 0 ? limit : undefined;
-  };
-  return {
-    turns: read("turns"),
-    seconds: read("seconds"),
-    tokens: read("tokens"),
-    cost: read("cost"),
-    repeats: read("repeats"),
-  };
+    return typeof limit === "number" && limit >= 0 ? [[name, limit] as const] : [];
+  });
+  return Object.fromEntries(sound);
 }
 
 function least(asked: number | undefined, own: number | undefined): number | undefined {
@@ -93,18 +79,19 @@ function repeats(state: LoopState, calls: readonly CallPrint[], limit: number): 
   for (let period = 1; period <= longestPeriod; period += 1) {
     const block = calls.slice(-period);
     if (block.length < period) return false;
-    const allowed = Math.max(
-      ...block.map(({ tool }) => state.settings.tools[tool]?.repeats ?? limit),
-    );
-    const times = Math.min(Math.max(1, Math.floor(allowed)), mostRepeats);
-    if (comesAgain(calls, period, times)) return true;
+    const allowed = block.map(({ tool }) => state.settings.tools[tool]?.repeats ?? limit);
+    if (comesAgain(calls, period, timesOf(Math.max(...allowed)))) return true;
   }
   return false;
 }
 
-/** A repetition needs at least two: one call alone repeats nothing. */
+/** How many in a row are too many. A repetition needs at least two: one call alone repeats nothing. */
+function timesOf(limit: number | undefined): number {
+  return Math.min(Math.max(2, Math.floor(limit ?? 0)), mostRepeats);
+}
+
 function comesAgain(calls: readonly CallPrint[], period: number, times: number): boolean {
-  const needed = period * Math.max(2, times);
+  const needed = period * times;
   if (calls.length < needed) return false;
   const recent = calls.slice(-needed);
   return recent.every((call, at) => call.print === recent[at % period]?.print);

@@ -1,20 +1,17 @@
-import { noUsage } from "@millrace/core";
 import type {
   ApprovalId,
   CallId,
-  Cause,
   Epoch,
   InputId,
   ItemId,
-  JsonObject,
   ResultStatus,
+  RetryHint,
   RunId,
   StopReason,
   TurnId,
-  Usage,
 } from "@millrace/core";
-import type { Effect } from "../tool/tool.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits } from "../definition/limits.ts";
+import type { LoopSettings } from "../definition/loop-settings.ts";
 
 /**
  * All that a decision rests on, as plain data without any content: what the facts say, how the agent
@@ -38,35 +35,41 @@ export interface Standing {
 export interface Queued {
   readonly inputId: InputId;
   readonly kind: "prompt" | "steer" | "follow_up" | "answer";
-  /** What its sender asks of the run it begins. */
-  readonly options: JsonObject | undefined;
+  /** The limits that its sender asks for, for the run it begins. */
+  readonly limits: Limits | undefined;
   /** Left over when a run was stopped: it waits for the next prompt instead of beginning a run. */
   readonly held: boolean;
-  /** The call that an answer is for. */
-  readonly callId: CallId | undefined;
+}
+
+/** What attempts have used. A cost that is not known must not hide the others from a limit. */
+export interface Spent {
+  readonly tokens: number;
+  readonly cost: number | undefined;
 }
 
 export interface RunStanding {
   readonly runId: RunId;
-  /** By the clock of whoever started it. */
+  /** By the clock of the process that started it. */
   readonly startedAt: number;
   readonly aborting: boolean;
-  readonly options: JsonObject | undefined;
+  /** What its sender asked for. */
+  readonly limits: Limits | undefined;
   readonly turns: number;
-  readonly used: Usage;
+  readonly used: Spent;
   /** The latest calls of the run, oldest first, as far as a repetition could reach back. */
   readonly calls: readonly CallPrint[];
   /** The tokens of the latest reply and its request: what the next request is sure to have. */
   readonly contextTokens: number;
   readonly compacting: boolean;
-  /** Compactions that this run has tried. */
+  /** Compactions that this run has tried, and attempts at the summary of the latest that are over. */
   readonly compactions: number;
+  readonly summaryAttempts: number;
   /**
    * Whether one was tried since the last reply, and whether it helps. It does not if there was
    * nothing to summarise, or if what it left was refused as too long again.
    */
   readonly compacted: "no" | "worked" | "in_vain";
-  /** How often the model was told that its answer has not the shape that was asked for. */
+  /** How often the model was asked again because its answer had not the requested shape. */
   readonly corrections: number;
   readonly turn: TurnStanding | undefined;
 }
@@ -89,7 +92,8 @@ export interface TurnStanding {
 export interface ReplyStanding {
   readonly itemId: ItemId;
   readonly stop: StopReason;
-  readonly cause: Cause | undefined;
+  /** The code of what cut it short. */
+  readonly cause: string | undefined;
   readonly calls: readonly CallStanding[];
 }
 
@@ -111,33 +115,7 @@ export interface ApprovalStanding {
   readonly approvalId: ApprovalId;
   readonly hash: string;
   readonly askedAt: number;
-  readonly answer:
-    | {
-        readonly decision: "allow" | "deny";
-        readonly reason: string | undefined;
-        readonly at: number;
-      }
-    | undefined;
-}
-
-/** How the agent is set up, as far as decisions depend on it. */
-export interface LoopSettings {
-  /** The agent answers by itself, instead of a model with tools. */
-  readonly custom: boolean;
-  readonly limits: Limits;
-  readonly tools: Readonly<Record<string, ToolSettings>>;
-  /** Tools that run at once, at most. */
-  readonly parallel: number;
-  /** Above this many tokens the context is compacted. Left out: only when a vendor refuses it. */
-  readonly compactAbove: number | undefined;
-  /** A question without an answer is a no after this long. */
-  readonly approvalSeconds: number | undefined;
-}
-
-export interface ToolSettings {
-  readonly effect: Effect;
-  readonly alone: boolean;
-  readonly repeats: number | undefined;
+  readonly answer: { readonly decision: "allow" | "deny"; readonly at: number } | undefined;
 }
 
 /** What this driver has under way, and what it has found out. Gone with the process. */
@@ -147,25 +125,37 @@ export interface Doing {
   readonly assessing: boolean;
   /** Calls that run, by the reserved ids of their answers: call ids come again in later turns. */
   readonly calls: ReadonlySet<ItemId>;
-  /** What is under way has been told to stop. */
+  /** All that is under way has had its signal aborted. */
   readonly interrupted: boolean;
   /** By the same ids. */
   readonly verdicts: ReadonlyMap<ItemId, Verdict>;
-  /** Whether the answer has the shape that was asked for. Not asked for: it always has. */
-  readonly output: OutputVerdict;
-  /** A limit of whoever started this run, if it is reached. */
+  /** Answers of clients that were checked: what each call comes to. By the same ids. */
+  readonly answers: ReadonlyMap<ItemId, ResultStatus>;
+  /** Whether the answer has the requested shape. Where none is requested it is valid. */
+  readonly output: "unchecked" | "valid" | "invalid";
+  /** The latest attempt at the reply, or at the summary, if it failed and nothing followed yet. */
+  readonly failed: FailedAttempt | undefined;
+  /** A limit of the run that this one spends from, if it is reached. */
   readonly allowance: string | undefined;
 }
 
 /** What is known of a call before it runs: what would run, and whether it may. */
 export type Verdict =
   | { readonly decision: "allow" | "ask"; readonly hash: string }
-  | { readonly decision: "refuse"; readonly status: ResultStatus; readonly message: string };
+  | { readonly decision: "refuse"; readonly status: ResultStatus };
 
-export type OutputVerdict =
-  | { readonly state: "unchecked" }
-  | { readonly state: "valid" }
-  | { readonly state: "invalid"; readonly message: string };
+/** An attempt that failed, as far as the decision about another one depends on it. */
+export interface FailedAttempt {
+  readonly cause: RetryHint;
+  /** In [0, 1), drawn when it failed. */
+  readonly jitter: number;
+  /** What it used, until that is reported. */
+  readonly used: Spent;
+  /** When the next attempt is due, once it is scheduled. */
+  readonly retryAt: number | undefined;
+}
+
+export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
 export const emptyStanding: Standing = { incarnation: 0, queue: [], run: undefined };
 
@@ -176,20 +166,23 @@ export const doingNothing: Doing = {
   calls: new Set(),
   interrupted: false,
   verdicts: new Map(),
-  output: { state: "valid" },
+  answers: new Map(),
+  output: "valid",
+  failed: undefined,
   allowance: undefined,
 };
 
-export function emptyRun(run: Pick<RunStanding, "runId" | "startedAt" | "options">): RunStanding {
+export function emptyRun(run: Pick<RunStanding, "runId" | "startedAt" | "limits">): RunStanding {
   return {
     ...run,
     aborting: false,
     turns: 0,
-    used: noUsage,
+    used: nothingSpent,
     calls: [],
     contextTokens: 0,
     compacting: false,
     compactions: 0,
+    summaryAttempts: 0,
     compacted: "no",
     corrections: 0,
     turn: undefined,

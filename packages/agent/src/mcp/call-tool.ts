@@ -2,7 +2,7 @@ import type { CallToolRequestOptions, Client, Progress } from "@modelcontextprot
 
 import { checkJson, isJsonObject } from "@millrace/core";
 
-import type { ToolExecution } from "../tool/tool.ts";
+import type { ToolExecution } from "../definition/tool.ts";
 import { resultText } from "./result-text.ts";
 import { cappedText, oneLine, visibleText } from "./visible-text.ts";
 

@@ -3,8 +3,8 @@ import type { JsonObject } from "@millrace/core";
 
 import type { Schema } from "../schema/schema.ts";
 import { fromJsonSchema } from "../schema/json-schema.ts";
-import { defineTool } from "../tool/tool.ts";
-import type { Effect, Policy, Tool } from "../tool/tool.ts";
+import { defineTool } from "../definition/tool.ts";
+import type { Effect, Policy, Tool } from "../definition/tool.ts";
 import { callTool } from "./call-tool.ts";
 import type { CallOptions, CallTarget } from "./call-tool.ts";
 import { nameTools } from "./tool-names.ts";

@@ -3,7 +3,7 @@
 import type { EventOf } from "@millrace/core";
 import { z } from "zod";
 
-import { defineTool } from "../tool/tool.ts";
+import { defineTool } from "../definition/tool.ts";
 import { openMcp } from "./open-mcp.ts";
 import type { McpConnection } from "./open-mcp.ts";
 

@@ -7,7 +7,7 @@ import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
 import { openHttpServer } from "./http-server.ts";
 import { listTools } from "./list-tools.ts";
-import type { Policy } from "../tool/tool.ts";
+import type { Policy } from "../definition/tool.ts";
 import { isServerName } from "./tool-names.ts";
 import { oneLine } from "./visible-text.ts";
 

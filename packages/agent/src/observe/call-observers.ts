@@ -1,6 +1,6 @@
 import type { RunEvent } from "@millrace/core";
 import { holdsBytes, withOwnBytes, withoutHandles } from "./inert.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../definition/observer.ts";
 
 /**
  * Calls each observer with the event: in the order of registration, synchronously, all of them. One

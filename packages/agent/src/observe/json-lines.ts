@@ -1,6 +1,6 @@
 import { encodeDelta, encodeMessage } from "@millrace/core";
 import type { LiveEnvelope, LiveEvent, RunEvent } from "@millrace/core";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../definition/observer.ts";
 import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";
 

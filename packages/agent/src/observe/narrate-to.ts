@@ -1,6 +1,6 @@
 import type { Item, JsonObject, Narration, RunEvent, SessionId } from "@millrace/core";
 import { createNarrator } from "./narrator.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../definition/observer.ts";
 import { createTerminalText, terminalLine } from "./terminal-text.ts";
 import type { TerminalText } from "./terminal-text.ts";
 import { writerTo } from "./write-to.ts";

@@ -1,5 +1,5 @@
 import type { RunEvent } from "@millrace/core";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../definition/observer.ts";
 import { attemptOf, mergeEvents } from "./queue-entries.ts";
 
 export interface QueueOptions {

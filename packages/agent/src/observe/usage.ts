@@ -1,6 +1,6 @@
 import { addUsage, noUsage } from "@millrace/core";
 import type { Epoch, FactOf, RunEvent, RunId, SessionId, Usage } from "@millrace/core";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../definition/observer.ts";
 
 /** Adds up what sessions use. All functions are bound. */
 export interface UsageMeter {

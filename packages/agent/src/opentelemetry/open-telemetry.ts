@@ -1,7 +1,7 @@
 import { context, trace } from "@opentelemetry/api";
 import type { Context, Tracer } from "@opentelemetry/api";
 import type { SessionId } from "@millrace/core";
-import type { Observer } from "../observe/observer.ts";
+import type { Observer } from "../definition/observer.ts";
 import { SessionSpans } from "./session-spans.ts";
 
 export interface OpenTelemetryOptions {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import { describe, expect, it } from "vitest";
-import { defineTool } from "../tool/tool.ts";
+import { defineTool } from "../definition/tool.ts";
 import { fromJsonSchema } from "./json-schema.ts";
 import type { JsonSchemaOptions } from "./json-schema.ts";
 import { describeIssues, jsonSchemaOf } from "./schema.ts";

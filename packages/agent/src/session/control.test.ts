@@ -9,8 +9,8 @@ import {
 } from "@millrace/core/reference";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../define-agent.ts";
-import { defineTool } from "../tool/tool.ts";
+import { defineAgent } from "../define/define-agent.ts";
+import { defineTool } from "../definition/tool.ts";
 
 /** On a busy machine. What is waited for comes at once, or never. */
 const patience = { timeout: 60_000 };

@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import type { InputId, RunEvent, RunId } from "@millrace/core";
 import type { Schema } from "../schema/schema.ts";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./session-host.ts";
 import type { Acceptance, SentInput } from "./input.ts";
 import { resultOf, textOrThrow } from "./result.ts";
 import type { Run, RunResult } from "./run.ts";

@@ -12,11 +12,11 @@ import type {
 } from "@millrace/core";
 import { answerInputIdOf, runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
-import type { Limits } from "../loop/limits.ts";
+import type { Limits } from "../definition/limits.ts";
 import type { Schema } from "../schema/schema.ts";
 import { createRun } from "./create-run.ts";
 import { forkAt } from "./fork.ts";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./session-host.ts";
 import type { Acceptance, Content, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
@@ -124,7 +124,9 @@ async function promptOf(
   }: { readonly limits?: Limits | undefined; readonly output?: Schema | undefined },
 ): Promise<PeopleFact> {
   const parts = await partsOf(content);
-  const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const given = Object.entries(limits ?? {}).flatMap(([name, limit]) =>
+    typeof limit === "number" ? [[name, limit] as const] : [],
+  );
   // Whoever takes the run over can't know the schema, but can still tell the model of the shape.
   const options: JsonObject = {
     ...(given.length === 0 ? {} : { limits: Object.fromEntries(given) }),

@@ -11,8 +11,8 @@ import {
 } from "@millrace/core/reference";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../define-agent.ts";
-import { defineTool } from "../tool/tool.ts";
+import { defineAgent } from "../define/define-agent.ts";
+import { defineTool } from "../definition/tool.ts";
 
 const nothing = z.object({});
 /** On a busy machine. What is waited for comes at once, or never. */

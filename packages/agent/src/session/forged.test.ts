@@ -9,8 +9,8 @@ import {
 } from "@millrace/core/reference";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../define-agent.ts";
-import { defineTool } from "../tool/tool.ts";
+import { defineAgent } from "../define/define-agent.ts";
+import { defineTool } from "../definition/tool.ts";
 
 /** A session whose tool waits for an approval, on a log that anybody can write to. */
 async function openGuarded() {

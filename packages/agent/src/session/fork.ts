@@ -1,7 +1,7 @@
 import { inputId, MillraceError, sessionId } from "@millrace/core";
 import type { Fact, PeopleFact, SessionRecord } from "@millrace/core";
 import { standingOf } from "../loop/advance.ts";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./session-host.ts";
 
 /**
  * A session of its own that begins with another's facts up to an item. Inputs that still waited there

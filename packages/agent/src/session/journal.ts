@@ -8,7 +8,9 @@ import type {
   SessionUid,
 } from "@millrace/core";
 import { advance, standingOf } from "../loop/advance.ts";
+import { outline } from "../loop/outline.ts";
 import type { Standing } from "../loop/state.ts";
+import type { Journal } from "../work/host.ts";
 
 export interface JournalOptions {
   readonly store: SessionStore;
@@ -17,6 +19,8 @@ export interface JournalOptions {
   readonly sessionId: SessionId;
   /** Told of each fact once, in order, after it is in the state. */
   readonly onFact: (fact: Fact) => void;
+  /** How many calls a repetition may reach back. */
+  readonly remember?: number | undefined;
 }
 
 /**
@@ -24,7 +28,7 @@ export interface JournalOptions {
  * alone: as its answers to this process, or by reading. An announcement only says how far to read, so
  * a forged one costs a read and changes nothing. Nothing that came early is kept: it is read.
  */
-export class Journal {
+export class SessionJournal implements Journal {
   readonly #options: JournalOptions;
   #facts: Fact[] = [];
   #state: SessionState;
@@ -42,11 +46,11 @@ export class Journal {
     this.#options = options;
     this.#facts = [...facts];
     this.#state = replay(emptyState(uid, sessionId), facts);
-    this.#standing = standingOf(facts);
+    this.#standing = standingOf(facts, options.remember);
   }
 
-  static async open(options: JournalOptions): Promise<Journal> {
-    return new Journal(options, await options.store.read(options.uid));
+  static async open(options: JournalOptions): Promise<SessionJournal> {
+    return new SessionJournal(options, await options.store.read(options.uid));
   }
 
   get state(): SessionState {
@@ -128,16 +132,16 @@ export class Journal {
   }
 
   #take(fact: Fact): void {
-    const { uid, sessionId, onFact } = this.#options;
+    const { uid, sessionId, onFact, remember } = this.#options;
     this.#facts.push(fact);
     const applied = apply(this.#state, fact);
     if (applied.verdict === "gap") {
       // Only a reset does not apply: it undoes what is in the state, so that is made anew.
       this.#state = replay(emptyState(uid, sessionId), this.#facts);
-      this.#standing = standingOf(this.#facts);
+      this.#standing = standingOf(this.#facts, remember);
     } else {
       this.#state = applied.state;
-      this.#standing = advance(this.#standing, fact);
+      this.#standing = advance(this.#standing, outline(fact), remember);
     }
     onFact(fact);
   }

@@ -1,16 +1,38 @@
 import { MillraceError, sessionId } from "@millrace/core";
-import type { FactBody, SessionRecord, SessionStore, SessionUid, Transcript } from "@millrace/core";
+import type {
+  Clock,
+  EventLog,
+  FactBody,
+  MakeId,
+  Metadata,
+  SessionRecord,
+  SessionStore,
+  SessionUid,
+  Transcript,
+} from "@millrace/core";
 import {
   memoryEventLog,
   memorySessionStore,
   randomId,
   systemClock,
 } from "@millrace/core/reference";
-import type { OpenOptions } from "../agent.ts";
-import type { Blueprint } from "../loop/host.ts";
-import type { Observer } from "../observe/observer.ts";
-import type { Allowance, AskMode } from "../tool/host.ts";
-import { SessionHost } from "./host.ts";
+import type { Blueprint } from "../definition/blueprint.ts";
+import type { Observer } from "../definition/observer.ts";
+import type { Allowance, AskMode } from "../definition/tool-host.ts";
+import { SessionHost } from "./session-host.ts";
+
+export interface OpenOptions {
+  /** Left out: a new one. */
+  readonly id?: string | undefined;
+  /** Left out: memory, which ends with the process. */
+  readonly store?: SessionStore | undefined;
+  readonly log?: EventLog | undefined;
+  /** What a new session begins with. */
+  readonly transcript?: Transcript | undefined;
+  readonly metadata?: Metadata | undefined;
+  readonly clock?: Clock | undefined;
+  readonly makeId?: MakeId | undefined;
+}
 
 export interface Opening extends OpenOptions {
   readonly agent: Blueprint;

@@ -1,8 +1,8 @@
 import { addUsage, MillraceError, noUsage } from "@millrace/core";
 import type { Cause, ErrorCode, FactOf, InputId, RunId, Usage } from "@millrace/core";
-import { answerOf, readOutput } from "../loop/output.ts";
+import { answerOf, readOutput } from "../work/output.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./session-host.ts";
 import type { RunResult } from "./run.ts";
 
 /** What a run came to, once it has. Never rejects. */

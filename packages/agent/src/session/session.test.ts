@@ -13,8 +13,8 @@ import {
 } from "@millrace/core/reference";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../define-agent.ts";
-import { defineTool } from "../tool/tool.ts";
+import { defineAgent } from "../define/define-agent.ts";
+import { defineTool } from "../definition/tool.ts";
 
 const add = defineTool({
   name: "add",

@@ -8,7 +8,7 @@ import type {
   SessionId,
   ViewOf,
 } from "@millrace/core";
-import type { Limits } from "../loop/limits.ts";
+import type { Limits } from "../definition/limits.ts";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import type { Content, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";

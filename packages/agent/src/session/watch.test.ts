@@ -1,8 +1,8 @@
 import { call, say, scriptedModel } from "@millrace/core/reference";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../define-agent.ts";
-import { defineTool } from "../tool/tool.ts";
+import { defineAgent } from "../define/define-agent.ts";
+import { defineTool } from "../definition/tool.ts";
 
 const input = z.object({});
 const text = defineTool({ name: "text", input, run: () => "a text" });

@@ -10,7 +10,7 @@ import type {
   RunId,
   SessionState,
 } from "@millrace/core";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./session-host.ts";
 
 /** A run to watch, and the input that began it. */
 export interface Watched {

@@ -1,10 +1,9 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { unpackEpoch } from "@millrace/core";
 import { Random } from "../../../../tests/kit/random.ts";
 import { SimulatedWorld } from "./simulated-world.ts";
 import type { Action } from "../loop/action.ts";
-import { isTooLong } from "../loop/limits.ts";
-import type { Limits } from "../loop/limits.ts";
+import { callsToRemember, isTooLong } from "../loop/limits.ts";
+import type { Limits } from "../definition/limits.ts";
 import type { Simulation } from "./simulate.ts";
 import { standingOf } from "../loop/advance.ts";
 import { decide } from "../loop/decide.ts";
@@ -40,7 +39,7 @@ export function live(seed: number): readonly Decision[] {
       if (action.do === "wait") return;
       if (action.do === "check_output") world.setOutput();
       else session.perform(action);
-      if (action.do === "begin_turn" && random.chance(0.2)) session.output = { state: "unchecked" };
+      if (action.do === "begin_turn" && random.chance(0.2)) session.output = "unchecked";
     }
   };
   for (let left = 1 + random.below(30); left > 0; left -= 1) {
@@ -56,7 +55,8 @@ export function live(seed: number): readonly Decision[] {
     settle();
   }
   // A driver that reads the facts again comes to the same.
-  deepStrictEqual(standingOf(session.ledger.facts), session.standing);
+  const remember = callsToRemember(session.settings);
+  deepStrictEqual(standingOf(session.ledger.facts, remember), session.standing);
   return decisions;
 }
 
@@ -99,17 +99,33 @@ function checkLaws(state: LoopState, action: Action): void {
       law(doing.calls.size === 0 && !doing.reply && !doing.compaction, `${action.do} while busy`);
       if (action.do !== "finish_run") break;
       law(run?.turn === undefined || run.turn.stop !== undefined, "finish_run within a turn");
-      const { outcome } = action;
-      const tooLong = outcome.outcome === "failed" && isTooLong(outcome.cause);
+      const { ending } = action;
+      const byReply = ending.outcome === "failed" && ending.why === "reply";
+      const tooLong = byReply && isTooLong(run?.turn?.reply?.cause);
       law(!tooLong || run?.compacted !== "worked", "gives up though the context is shorter now");
       break;
     }
     case "wait":
       law(action.until === undefined || action.until > state.now, "waits for a time that is over");
       break;
+    case "schedule_retry": {
+      const { attempts } = state.settings.retry;
+      law(action.attempt <= attempts, `attempt ${action.attempt} of ${attempts}`);
+      law(run?.aborting !== true, "another attempt while the run is aborting");
+      law(doing.failed?.cause.retryable === true, "repeats what can't succeed");
+      break;
+    }
+    case "await_client":
+      law(run?.aborting !== true, "asks a client while the run is aborting");
+      for (const { started } of action.calls) law(started === undefined, "asks a client twice");
+      break;
     case "compact":
+    case "start_compaction":
+    case "end_compaction":
+    case "check_answers":
     case "check_output":
     case "interrupt":
+    case "end_reply":
     case "abandon_reply":
       break;
     default:
@@ -121,9 +137,9 @@ function checkLaws(state: LoopState, action: Action): void {
 function checkBudget(session: Simulation, action: Action): void {
   const begins = action.do === "begin_turn" && !action.startsRun;
   if (!begins && action.do !== "correct" && !requests(action)) return;
-  const { runId, options, startedAt } = session.run();
+  const { runId, limits: asked, startedAt } = session.run();
   const limit = (name: "turns" | "tokens" | "cost" | "seconds"): number => {
-    const limits = options?.["limits"] as Limits | undefined;
+    const limits: Limits | undefined = asked;
     return Math.min(limits?.[name] ?? Infinity, session.settings.limits[name] ?? Infinity);
   };
   let tokens = 0;
@@ -145,7 +161,7 @@ function checkBudget(session: Simulation, action: Action): void {
 /** Whether a model is asked at once. A compaction that a crash cut is gone on with. */
 function requests(action: Action): boolean {
   return (
-    action.do === "reply" || action.do === "respond" || (action.do === "compact" && action.starts)
+    action.do === "reply" || action.do === "respond" || action.do === "start_compaction"
   );
 }
 
@@ -164,8 +180,7 @@ function checkExecution({ standing, doing, settings }: LoopState, call: CallStan
   }
   law(!call.settled, "runs a call that has its answer");
   law(!doing.calls.has(call.itemId), "runs a call that runs");
-  const lost =
-    call.started !== undefined && unpackEpoch(call.started).incarnation < standing.incarnation;
+  const lost = call.started !== undefined;
   const effect = settings.tools[call.tool]?.effect ?? "effectful";
   law(!(lost && effect === "effectful"), "runs an effectful call again whose outcome was lost");
 }

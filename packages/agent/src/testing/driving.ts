@@ -1,13 +1,20 @@
 import { inputId, partId } from "@millrace/core";
-import type { Input, JsonObject } from "@millrace/core";
+import type { Input, JsonObject, Usage } from "@millrace/core";
 import type { Action } from "../loop/action.ts";
 import { decide } from "../loop/decide.ts";
-import type { CallStanding, LoopSettings, ToolSettings, Verdict } from "../loop/state.ts";
-import { Simulation } from "./simulate.ts";
+import { defaultRetryPolicy } from "@millrace/core";
+import type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";
+import type { CallStanding, Verdict } from "../loop/state.ts";
+import { overloaded, Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
 
 /** A tool that changes the world, may run beside others, and may not poll. */
-export const plainTool: ToolSettings = { effect: "effectful", alone: false, repeats: undefined };
+export const plainTool: ToolSettings = {
+  effect: "effectful",
+  alone: false,
+  repeats: undefined,
+  client: false,
+};
 
 const plainSettings: LoopSettings = {
   custom: false,
@@ -16,6 +23,7 @@ const plainSettings: LoopSettings = {
   parallel: 8,
   compactAbove: undefined,
   approvalSeconds: undefined,
+  retry: defaultRetryPolicy,
 };
 
 /** A session that is driven step by step, with everything that happens said by the test. */
@@ -56,6 +64,12 @@ export class Driving extends Simulation {
     const id = inputId(`input_${this.#inputs}`);
     if (!this.say(id, { type: "input_accepted", inputId: id, input })) throw new Error("refused");
     return id;
+  }
+
+  /** The attempt under way fails, and the next one begins at once. */
+  retry(usage: Usage): void {
+    this.failAttempt(overloaded, usage, 0);
+    this.settle();
   }
 
   /** Begins a run if none is on, and ends the reply that is asked for. */

@@ -50,12 +50,15 @@ export function fixed(state: LoopState): LoopState {
   const { doing } = state;
   const calls = new FixedSet<Parameters<typeof doing.calls.has>[0]>();
   for (const call of doing.calls) calls.add(call);
-  const verdicts: FixedMap<
-    Parameters<typeof doing.verdicts.get>[0],
-    NonNullable<ReturnType<typeof doing.verdicts.get>>
-  > = new FixedMap();
-  for (const [itemId, verdict] of doing.verdicts) verdicts.set(itemId, freeze(verdict));
-  return freeze({ ...state, doing: { ...doing, calls: calls.fix(), verdicts: verdicts.fix() } });
+  const verdicts = fixedMap(doing.verdicts);
+  const answers = fixedMap(doing.answers);
+  return freeze({ ...state, doing: { ...doing, calls: calls.fix(), verdicts, answers } });
+}
+
+function fixedMap<K, V>(map: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
+  const copy = new FixedMap<K, V>();
+  for (const [key, value] of map) copy.set(key, freeze(value));
+  return copy.fix();
 }
 
 /** Freezes a plain value all the way down. */

@@ -16,19 +16,25 @@ import type {
   ItemId,
   Part,
   PeopleFact,
+  ResultStatus,
   StopReason,
   Usage,
 } from "@millrace/core";
 import { SessionLedger } from "@millrace/core/reference";
-import type { Action } from "../loop/action.ts";
+import type { LoopSettings } from "../definition/loop-settings.ts";
+import type { Action, RecordAction, WorkAction } from "../loop/action.ts";
 import { advance } from "../loop/advance.ts";
-import { approvalIdOf, inputItemIdOf, laneItemIdOf } from "../loop/ids.ts";
-import { emptyStanding } from "../loop/state.ts";
+import { laneItemIdOf } from "../loop/ids.ts";
+import type { FailedFacts, Known } from "../loop/known.ts";
+import { callsToRemember } from "../loop/limits.ts";
+import { outline, spentOf } from "../loop/outline.ts";
+import { perform } from "../loop/perform.ts";
+import { emptyStanding, nothingSpent } from "../loop/state.ts";
 import type {
   CallStanding,
-  LoopSettings,
+  Doing,
+  FailedAttempt,
   LoopState,
-  OutputVerdict,
   RunStanding,
   Standing,
   TurnStanding,
@@ -55,17 +61,18 @@ interface Work {
 }
 
 /**
- * A session that is driven without any agent: actions are performed by storing the facts that they
- * stand for, under the store's own rules. What takes long is begun, and ends when it is told to.
+ * A host of the loop without any agent: facts are stored under the store's own rules, and what takes
+ * long is begun and ends when the test says how. Actions are performed by the loop's own `perform`.
  */
 export class Simulation {
   readonly ledger: SessionLedger;
   settings: LoopSettings;
   now = 1_000;
   standing: Standing = emptyStanding;
-  output: OutputVerdict = { state: "valid" };
+  output: Doing["output"] = "valid";
   allowance: string | undefined;
   readonly verdicts = new Map<ItemId, Verdict>();
+  readonly answers = new Map<ItemId, ResultStatus>();
   /** Calls whose tool runs now. */
   readonly calls = new Map<ItemId, Work>();
   /** What each execution began with, in order. */
@@ -73,6 +80,9 @@ export class Simulation {
   reply: (Work & { readonly itemId: ItemId }) | undefined;
   compaction: (Work & { readonly itemId: ItemId }) | undefined;
   assessing: readonly CallStanding[] | undefined;
+  failed: { readonly decision: FailedAttempt; readonly facts: FailedFacts } | undefined;
+  /** Requests to the model, one for each attempt. */
+  requests = 0;
   #generation = 0;
 
   constructor(settings: LoopSettings) {
@@ -83,9 +93,7 @@ export class Simulation {
   }
 
   state(): LoopState {
-    const works = [this.reply, this.compaction, ...this.calls.values()].filter(
-      (work) => work !== undefined,
-    );
+    const works = this.#works();
     return fixed({
       standing: this.standing,
       settings: this.settings,
@@ -97,7 +105,9 @@ export class Simulation {
         calls: new Set(this.calls.keys()),
         interrupted: works.length > 0 && works.every((work) => work.stopped),
         verdicts: this.verdicts,
+        answers: this.answers,
         output: this.output,
+        failed: this.failed?.decision,
         allowance: this.allowance,
       },
     });
@@ -105,14 +115,20 @@ export class Simulation {
 
   /** A new driver: what the old one had under way is gone, and so is what it had found out. */
   claim(): void {
-    this.forget();
-    this.calls.clear();
-    this.reply = undefined;
-    this.compaction = undefined;
+    this.restart();
     this.#generation = 0;
     const claimed = this.ledger.claim({ from: this.standing.incarnation });
     if (claimed.outcome !== "claimed") throw new Error("the claim was refused");
     this.#take(claimed.facts);
+  }
+
+  /** The process starts again under the same incarnation, as an engine's worker may. */
+  restart(): void {
+    this.forget();
+    this.calls.clear();
+    this.reply = undefined;
+    this.compaction = undefined;
+    this.failed = undefined;
   }
 
   /** What a person says. False if the store refuses it. */
@@ -124,12 +140,53 @@ export class Simulation {
   }
 
   perform(action: Action): void {
+    perform<void>(
+      {
+        record: (recorded, bodies) => this.#record(recorded, bodies),
+        begin: (begun) => this.#begin(begun),
+        skip: () => {
+          if (action.do !== "wait") throw new Error(`${action.do} is about what is over`);
+        },
+      },
+      action,
+      () => this.known(),
+    );
+  }
+
+  known(): Known {
+    return {
+      standing: this.standing,
+      state: this.ledger.state,
+      closes: this.#epoch(this.#generation + 1) - 1,
+      refusals: () => "no",
+      answers: (itemId) => {
+        const status = this.answers.get(itemId);
+        return status === undefined ? undefined : { status, text: "answered" };
+      },
+      outputProblem: this.output === "invalid" ? "no number" : undefined,
+      failed: this.failed?.facts,
+    };
+  }
+
+  #record(action: RecordAction, bodies: readonly FactBody[]): void {
+    if (action.do === "begin_turn" || action.do === "correct") this.forget();
+    this.append(bodies);
+    if (action.do === "schedule_retry") this.#schedule(action.delayMs);
+    if (endsAttempts.includes(action.do)) this.failed = undefined;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.failed === undefined) throw new Error("no attempt has failed");
+    const retryAt = this.now + delayMs;
+    const decision = { ...this.failed.decision, used: nothingSpent, retryAt };
+    this.failed = { ...this.failed, decision };
+  }
+
+  #begin(action: WorkAction): void {
     switch (action.do) {
-      case "wait":
-        return;
-      case "begin_turn":
-        return this.#beginTurn(action);
       case "reply":
+        this.failed = undefined;
+        this.requests += 1;
         this.reply = this.#open(0, action.itemId);
         return;
       case "respond":
@@ -138,54 +195,21 @@ export class Simulation {
       case "assess":
         this.assessing = action.calls;
         return;
-      case "ask":
-        return this.#ask(action);
       case "execute":
         for (const call of action.calls) this.#execute(call);
         return;
-      case "settle":
-        return this.#settle(action);
-      case "finish_turn": {
-        const { runId } = this.run();
-        const { turnId, stop } = action;
-        return this.append([{ type: "turn_finished", runId, turnId, stop, closes: this.#last() }]);
-      }
+      case "check_answers":
+        for (const { itemId } of action.calls) this.answers.set(itemId, "ok");
+        return;
       case "compact":
-        if (action.starts) this.append([{ type: "compaction_started", runId: action.runId }]);
+        this.failed = undefined;
         this.compaction = this.#open(0, action.itemId);
         return;
       case "check_output":
-        throw new Error("whoever simulates says what the answer is worth");
-      case "correct": {
-        const { runId } = this.run();
-        const { itemId, turnId, message } = action;
-        const item: Item = { id: itemId, author: "user", parts: [text(message)], stop: "end" };
-        this.forget();
-        return this.append([
-          { type: "item_committed", item, runId, turnId },
-          { type: "turn_started", runId, turnId },
-        ]);
-      }
+        throw new Error("the test says what the answer is worth");
       case "interrupt":
-        for (const work of [this.reply, this.compaction, ...this.calls.values()])
-          if (work !== undefined) work.stopped = true;
+        for (const work of this.#works()) work.stopped = true;
         return;
-      case "abandon_reply": {
-        const { runId } = this.run();
-        const { turnId, itemId } = action;
-        const item: Item = {
-          id: itemId,
-          author: "model",
-          parts: [],
-          stop: "aborted",
-          cause: aborted,
-        };
-        return this.append([{ type: "item_committed", item, runId, turnId }]);
-      }
-      case "finish_run": {
-        const { runId, outcome } = action;
-        return this.append([{ type: "run_finished", runId, closes: this.#last(), ...outcome }]);
-      }
       default:
         action satisfies never;
     }
@@ -199,7 +223,8 @@ export class Simulation {
     if (reply === undefined) throw new Error("no reply is under way");
     this.reply = undefined;
     if (this.settings.custom) {
-      return this.append([{ type: "turn_finished", runId, turnId, stop, closes: this.#last() }]);
+      const { closes } = this.known();
+      return this.append([{ type: "turn_finished", runId, turnId, stop, closes }]);
     }
     const parts: Part[] = calls.map((call, index) => ({
       kind: "tool_call",
@@ -218,14 +243,22 @@ export class Simulation {
     ]);
   }
 
-  /** An attempt at the reply fails, and another one begins. */
-  retry(usage: Usage): void {
-    const { reply } = this;
-    if (reply === undefined) throw new Error("no reply is under way");
-    const { runId } = this.run();
-    const { turnId } = this.turn();
-    this.append([{ type: "usage_reported", runId, turnId, epoch: reply.epoch, usage }]);
-    this.reply = this.#open(0, reply.itemId);
+  /** The attempt under way fails, at the reply or at the summary: the loop decides what follows. */
+  failAttempt(cause: Cause = overloaded, usage: Usage = noUsage, jitter = 0.5): void {
+    const work = this.reply ?? this.compaction;
+    if (work === undefined) throw new Error("no attempt is under way");
+    this.reply = undefined;
+    this.compaction = undefined;
+    const { retryable, evidence } = cause;
+    const hint = {
+      ...(retryable === undefined ? {} : { retryable }),
+      ...(evidence === undefined ? {} : { evidence }),
+    };
+    const used = spentOf(usage);
+    this.failed = {
+      decision: { cause: hint, jitter, used, retryAt: undefined },
+      facts: { epoch: work.epoch, usage, cause },
+    };
   }
 
   /** The tool of a call is done. */
@@ -285,8 +318,9 @@ export class Simulation {
 
   forget(): void {
     this.verdicts.clear();
+    this.answers.clear();
     this.assessing = undefined;
-    this.output = { state: "valid" };
+    this.output = "valid";
   }
 
   append(bodies: readonly FactBody[]): void {
@@ -297,72 +331,23 @@ export class Simulation {
     this.#take(answer.facts);
   }
 
-  #beginTurn({ runId, turnId, startsRun, takes }: Extract<Action, { do: "begin_turn" }>): void {
-    const items = takes.map((inputId): FactBody => {
-      const input = this.ledger.state.queue.find((queued) => queued.inputId === inputId)?.input;
-      if (input === undefined || input.kind === "answer") throw new Error("not in the queue");
-      const { parts } = input;
-      const item: Item = { id: inputItemIdOf(inputId), author: "user", parts, stop: "end" };
-      return { type: "item_committed", item, runId, turnId, inputId };
-    });
-    this.forget();
-    const started: FactBody[] = startsRun ? [{ type: "run_started", runId }] : [];
-    this.append([...started, ...items, { type: "turn_started", runId, turnId }]);
-  }
-
-  #ask({ questions }: Extract<Action, { do: "ask" }>): void {
-    const { runId } = this.run();
-    const { turnId } = this.turn();
-    this.append(
-      questions.map(({ call, hash }) => {
-        const { lane, asked, tool } = call;
-        const approvalId = approvalIdOf(turnId, lane, asked + 1);
-        const about = { approvalId, callId: call.callId, tool, input: {}, hash };
-        return { type: "approval_requested", runId, turnId, ...about };
-      }),
-    );
-  }
-
   #execute(call: CallStanding): void {
     const { runId } = this.run();
     const { turnId } = this.turn();
     const { tool, itemId, lane } = call;
     this.executed.push(call);
     const epoch = this.#next();
-    const opened = this.ledger.open({
-      lane,
-      epoch,
-      itemId,
-      intent: {
-        type: "tool_execution_started",
-        runId,
-        turnId,
-        callId: call.callId,
-        tool,
-        input: {},
-        itemId,
-        lane,
-        epoch,
-      },
-    });
+    const place = { runId, turnId, callId: call.callId, tool, itemId, lane, epoch };
+    const intent = { type: "tool_execution_started", ...place, input: {} } as const;
+    const opened = this.ledger.open({ lane, epoch, itemId, intent });
     if (opened.outcome !== "opened") throw new Error(`the store answered ${opened.outcome}`);
     this.#take(opened.facts);
     this.calls.set(itemId, { epoch, stopped: false });
   }
 
-  #settle({ answers }: Extract<Action, { do: "settle" }>): void {
-    const { runId } = this.run();
-    const { turnId } = this.turn();
-    this.append(
-      answers.flatMap(({ call, status, message }): FactBody[] => {
-        const part: Part = { ...result(call, status), text: message, synthetic: true };
-        const item: Item = { id: call.itemId, author: "tool", parts: [part], stop: "end" };
-        const place = { runId, turnId, callId: call.callId, tool: call.tool };
-        const settled: FactBody[] =
-          call.started === undefined ? [] : [{ type: "tool_execution_finished", ...place, status }];
-        return [{ type: "item_committed", item, runId, turnId }, ...settled];
-      }),
-    );
+  #works(): readonly Work[] {
+    const all = [this.reply, this.compaction, ...this.calls.values()];
+    return all.filter((work) => work !== undefined);
   }
 
   #open(lane: number, itemId: ItemId): Work & { readonly itemId: ItemId } {
@@ -379,7 +364,9 @@ export class Simulation {
   }
 
   #take(facts: readonly Fact[]): void {
-    for (const fact of facts) this.standing = freeze(advance(this.standing, freeze(fact)));
+    const remember = callsToRemember(this.settings);
+    for (const fact of facts)
+      this.standing = freeze(advance(this.standing, freeze(outline(fact)), remember));
   }
 
   #next(): Epoch {
@@ -387,14 +374,21 @@ export class Simulation {
     return this.#epoch(this.#generation);
   }
 
-  #last(): Epoch {
-    return this.#epoch(this.#generation + 1) - 1;
-  }
-
   #epoch(generation: number): Epoch {
     return packEpoch({ incarnation: this.standing.incarnation, generation, attempt: 0 });
   }
 }
+
+/** After these no attempt follows the one that failed. */
+const endsAttempts: readonly Action["do"][] = [
+  "end_reply",
+  "abandon_reply",
+  "end_compaction",
+  "finish_run",
+];
+
+/** What passes by itself. */
+export const overloaded: Cause = { code: "overloaded", message: "too busy", retryable: true };
 
 type Commit = Parameters<SessionLedger["commit"]>[0];
 type CommitArguments = [fact: Commit["fact"], settlement: NonNullable<Commit["settlement"]>];

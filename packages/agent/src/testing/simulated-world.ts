@@ -1,6 +1,9 @@
 import { callId, inputId, noUsage, partId, runId } from "@millrace/core";
 import type { ApprovalId, Cause, FactOf, Input, JsonObject, Usage } from "@millrace/core";
-import type { CallStanding, LoopSettings, Verdict } from "../loop/state.ts";
+import { defaultRetryPolicy } from "@millrace/core";
+import type { LoopSettings } from "../definition/loop-settings.ts";
+import { answerInputIdOf } from "../loop/ids.ts";
+import type { CallStanding, Verdict } from "../loop/state.ts";
 import type { Random } from "../../../../tests/kit/random.ts";
 import { Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
@@ -33,8 +36,7 @@ export class SimulatedWorld {
   }
 
   setOutput(): void {
-    const valid = this.#random.chance(0.5);
-    this.session.output = valid ? { state: "valid" } : { state: "invalid", message: "not so" };
+    this.session.output = this.#random.chance(0.5) ? "valid" : "invalid";
   }
 
   /** What people say, time, crashes. */
@@ -47,6 +49,7 @@ export class SimulatedWorld {
       () => this.#abort(),
       () => this.#takeBack(),
       () => session.claim(),
+      () => session.restart(),
       () => this.#pass(),
       // Whoever's budget this run spends from.
       () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
@@ -60,10 +63,13 @@ export class SimulatedWorld {
     if (session.reply !== undefined) {
       events.push(() => session.endReply(this.#drawReply()));
       if (!session.settings.custom && random.chance(0.2))
-        events.push(() => session.retry(drawUsage(random)));
+        events.push(() => session.failAttempt(random.pick(causes), drawUsage(random), random.next()));
     }
-    if (session.compaction !== undefined)
+    if (session.compaction !== undefined) {
       events.push(() => session.endCompaction(random.chance(0.8)));
+      if (random.chance(0.2)) events.push(() => session.failAttempt(random.pick(causes)));
+    }
+    for (const call of this.#awaited()) events.push(() => this.#answerCall(call));
     if (session.assessing !== undefined)
       events.push(() => session.endAssessing((call) => this.#judge(call)));
     for (const itemId of session.calls.keys()) {
@@ -73,7 +79,8 @@ export class SimulatedWorld {
     for (const { asked } of session.ledger.state.approvals) {
       events.push(() => this.#answer(asked.approvalId, asked.callId));
     }
-    if (session.settings.approvalSeconds !== undefined) events.push(() => this.#pass());
+    const timed = session.settings.approvalSeconds !== undefined || session.failed !== undefined;
+    if (timed) events.push(() => this.#pass());
     return events;
   }
 
@@ -113,6 +120,21 @@ export class SimulatedWorld {
     this.session.say(`answer_${this.#said}`, body);
   }
 
+  /** Calls that wait for their client. */
+  #awaited(): readonly CallStanding[] {
+    const { run } = this.session.standing;
+    const calls = run?.turn?.reply?.calls ?? [];
+    return calls.filter(
+      (call) => call.tool === "confirm" && call.started !== undefined && !call.settled,
+    );
+  }
+
+  #answerCall({ callId: asked, itemId }: CallStanding): void {
+    const id = answerInputIdOf(itemId);
+    const input = { kind: "answer", callId: asked, output: 1 } as const;
+    this.session.say(id, { type: "input_accepted", inputId: id, input });
+  }
+
   /** Time goes on: by little, to the next time that counts, or far. */
   #pass(): void {
     const { session } = this;
@@ -140,13 +162,13 @@ export class SimulatedWorld {
     const draw = random.next();
     // Mostly what it was before a crash; sometimes the tool has changed since.
     const hash = `${itemId}${random.chance(0.8) ? "" : "'"}`;
-    if (draw < 0.15) return { decision: "refuse", status: "failed", message: "no such tool" };
-    if (draw < 0.25) return { decision: "refuse", status: "denied", message: "not allowed" };
+    if (draw < 0.15) return { decision: "refuse", status: "failed" };
+    if (draw < 0.25) return { decision: "refuse", status: "denied" };
     return { decision: draw < 0.6 ? "ask" : "allow", hash };
   }
 }
 
-const toolNames = ["pay", "look", "put", "alone", "poll", "gone"] as const;
+const toolNames = ["pay", "look", "put", "alone", "poll", "confirm", "gone"] as const;
 const stops: readonly SimulatedReply["stop"][] = [
   "tools",
   "tools",
@@ -162,13 +184,14 @@ const stops: readonly SimulatedReply["stop"][] = [
   "failed",
 ];
 const causes: readonly Cause[] = [
-  { code: "overloaded", message: "too busy" },
+  { code: "overloaded", message: "too busy", retryable: true },
+  { code: "busy", message: "later", retryable: true, evidence: { retryAfterMs: 400 } },
   { code: "context_overflow", message: "too long" },
   { code: "request_too_large", message: "too large" },
 ];
 
 function drawSettings(random: Random): LoopSettings {
-  const plain = { alone: false, repeats: undefined };
+  const plain = { alone: false, repeats: undefined, client: false };
   return {
     custom: random.chance(0.1),
     // Some limit has to end each run, or nothing does.
@@ -177,12 +200,14 @@ function drawSettings(random: Random): LoopSettings {
       pay: { effect: "effectful", ...plain },
       look: { effect: "pure", ...plain },
       put: { effect: "idempotent", ...plain },
-      alone: { effect: "effectful", alone: true, repeats: undefined },
-      poll: { effect: "pure", alone: false, repeats: 10 },
+      alone: { effect: "effectful", ...plain, alone: true },
+      poll: { effect: "pure", ...plain, repeats: 10 },
+      confirm: { effect: "idempotent", ...plain, client: true, alone: random.chance(0.2) },
     },
     parallel: 1 + random.below(4),
     compactAbove: random.chance(0.5) ? 30 : undefined,
     approvalSeconds: random.chance(0.5) ? 60 : undefined,
+    retry: { ...defaultRetryPolicy, attempts: 1 + random.below(4) },
   };
 }
 

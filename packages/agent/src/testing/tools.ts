@@ -18,8 +18,8 @@ import type { AssessContext } from "../tool/assess.ts";
 import type { Checked, Schema } from "../schema/schema.ts";
 import { runTool } from "../tool/run-tool.ts";
 import type { RunToolOptions, ToolOutcome } from "../tool/run-tool.ts";
-import { defineTool } from "../tool/tool.ts";
-import type { AnyTool, SessionInfo, ToolExecution } from "../tool/tool.ts";
+import { defineTool } from "../definition/tool.ts";
+import type { AnyTool, SessionInfo, ToolExecution } from "../definition/tool.ts";
 
 const session: SessionInfo = {
   id: sessionId("s"),

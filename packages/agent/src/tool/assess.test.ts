@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { PolicyRule } from "../agent.ts";
+import type { PolicyRule } from "../definition/settings.ts";
 import type { Schema } from "../schema/schema.ts";
 import { anything, callOf, contextOf, schemaOf } from "../testing/tools.ts";
 import { assessCall } from "./assess.ts";
 import type { AssessContext } from "./assess.ts";
-import { defineTool } from "./tool.ts";
-import type { AnyTool, Policy } from "./tool.ts";
+import { defineTool } from "../definition/tool.ts";
+import type { AnyTool, Policy } from "../definition/tool.ts";
 
 const bash: AnyTool = defineTool({
   name: "bash",

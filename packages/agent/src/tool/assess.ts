@@ -1,7 +1,13 @@
-import type { ItemId, JsonObject, RunId, SessionUid, ToolCallPart } from "@millrace/core";
-import type { PolicyRule } from "../agent.ts";
-import type { Hooks } from "../hooks.ts";
-import type { Verdict } from "../loop/state.ts";
+import type {
+  ItemId,
+  JsonObject,
+  ResultStatus,
+  RunId,
+  SessionUid,
+  ToolCallPart,
+} from "@millrace/core";
+import type { PolicyRule } from "../definition/settings.ts";
+import type { Hooks } from "../definition/hooks.ts";
 import { describeIssues } from "../schema/schema.ts";
 import type { Schema } from "../schema/schema.ts";
 import { describeFault } from "./assess-fault.ts";
@@ -9,8 +15,8 @@ import { frozen, twinOf } from "./assess-copy.ts";
 import { approvalHash } from "./hash.ts";
 import { capText } from "./output-tail.ts";
 import { messageOf } from "./output.ts";
-import { isPolicy, ruleFor } from "./policy.ts";
-import type { AnyTool, Policy, SessionInfo } from "./tool.ts";
+import { isPolicy, ruleFor } from "../definition/policy.ts";
+import type { AnyTool, Policy, SessionInfo } from "../definition/tool.ts";
 
 /** What a call is assessed against. */
 export interface AssessContext {
@@ -24,9 +30,14 @@ export interface AssessContext {
   readonly itemId: ItemId;
 }
 
+/** Whether a call may run. The hash is of exactly what would run. */
+export type Assessment =
+  | { readonly decision: "allow" | "ask"; readonly hash: string }
+  | { readonly decision: "refuse"; readonly status: ResultStatus; readonly message: string };
+
 /** Whether a call may run, and what would run then. */
 export interface Assessed {
-  readonly verdict: Verdict;
+  readonly verdict: Assessment;
   /** Left out for a call that is refused. */
   readonly tool?: AnyTool;
   /** What the schema made of the arguments. Nobody but the schema has seen this very object. */
@@ -48,17 +59,36 @@ export async function assessCall(part: ToolCallPart, context: AssessContext): Pr
     return await assess(part, context);
   } catch (error) {
     // Whatever is not foreseen below stops the call: a guard that breaks is closed.
-    return refuse("denied", `not run: it could not be assessed: ${messageOf(error)}`);
+    return { verdict: refusal("denied", `not run: it could not be assessed: ${messageOf(error)}`) };
   }
 }
 
-async function assess(part: ToolCallPart, context: AssessContext): Promise<Assessed> {
+/** What would run for a call, and its hash, without asking any policy. */
+export type Prepared =
+  | { readonly tool: AnyTool; readonly input: unknown; readonly hash: string }
+  | { readonly refusal: Extract<Assessment, { readonly decision: "refuse" }> };
+
+/**
+ * Finds the tool of a call and checks its arguments, as assessing does first. What runs a call prepares
+ * it again and compares the hash, so that it needs nothing of the process that assessed it. Never throws.
+ */
+export async function prepareCall(part: ToolCallPart, context: AssessContext): Promise<Prepared> {
+  try {
+    return await prepare(part, context);
+  } catch (error) {
+    return { refusal: refusal("denied", `not run: it could not be assessed: ${messageOf(error)}`) };
+  }
+}
+
+async function prepare(part: ToolCallPart, context: AssessContext): Promise<Prepared> {
   const tool = context.tools.get(part.tool);
-  if (tool === undefined) return refuse("failed", unknownTool(part.tool, context.tools));
-  if (part.input === undefined) return refuse("failed", describeFault(part.fault));
+  if (tool === undefined) {
+    return { refusal: refusal("failed", unknownTool(part.tool, context.tools)) };
+  }
+  if (part.input === undefined) return { refusal: refusal("failed", describeFault(part.fault)) };
   const checked = await check(tool.input, part.input);
-  if (checked.problem !== undefined) return refuse("failed", checked.problem);
-  const subject = {
+  if (checked.problem !== undefined) return { refusal: refusal("failed", checked.problem) };
+  const hash = await approvalHash({
     uid: context.uid,
     runId: context.runId,
     callId: part.callId,
@@ -67,16 +97,24 @@ async function assess(part: ToolCallPart, context: AssessContext): Promise<Asses
     description: tool.description,
     inputSchema: tool.inputSchema,
     input: part.input,
-  };
-  // Before anybody is asked: what they then say is about what was there when they were asked.
-  const hash = await approvalHash(subject);
+  });
+  return { tool, input: checked.value, hash };
+}
+
+async function assess(part: ToolCallPart, context: AssessContext): Promise<Assessed> {
+  // The hash is made before any policy is asked: its answer is about what was there then.
+  const prepared = await prepare(part, context);
+  if ("refusal" in prepared) return { verdict: prepared.refusal };
+  const { tool, input, hash } = prepared;
   let decision: "allow" | "ask" = "allow";
-  for (const { who, say } of voices(tool, part, checked.value, context)) {
+  for (const { who, say } of voices(tool, part, input, context)) {
     const { policy, problem } = await hear(say);
-    if (policy === "deny") return refuse("denied", `not run: ${problem ?? "denied"} by ${who}`);
+    if (policy === "deny") {
+      return { verdict: refusal("denied", `not run: ${problem ?? "denied"} by ${who}`) };
+    }
     if (policy === "ask") decision = "ask";
   }
-  return { verdict: { decision, hash }, tool, input: checked.value };
+  return { verdict: { decision, hash }, tool, input };
 }
 
 interface Voice {
@@ -87,11 +125,12 @@ interface Voice {
 /** Who has a say, in this order. One that denies ends it, so later ones are not troubled. */
 function voices(
   tool: AnyTool,
-  part: ToolCallPart & { readonly input: JsonObject },
+  part: ToolCallPart,
   value: unknown,
   { rules, beforeTool, session }: AssessContext,
 ): readonly Voice[] {
   const { approve } = tool;
+  const input = part.input ?? {}; // a call without sound input is refused before any policy is asked
   return [
     { who: "a rule of the agent", say: () => ruleFor(rules, tool.name) },
     {
@@ -99,13 +138,13 @@ function voices(
       say: async () =>
         typeof approve === "function"
           ? // The schema's value is what this tool's policy takes, as the types of a definition say.
-            approve((await twin(tool, part.input, value)) as never, session)
+            approve((await twin(tool, input, value)) as never, session)
           : (approve ?? "allow"),
     },
     {
       who: "a hook of the agent",
       say: () => {
-        const call = { callId: part.callId, tool: tool.name, input: frozen(part.input) };
+        const call = { callId: part.callId, tool: tool.name, input: frozen(input) };
         return beforeTool === undefined ? "allow" : beforeTool(call, session);
       },
     },
@@ -186,6 +225,9 @@ function capped(text: string): string {
   return capText(text.toWellFormed(), issueBytes);
 }
 
-function refuse(status: "failed" | "denied", message: string): Assessed {
-  return { verdict: { decision: "refuse", status, message } };
+function refusal(
+  status: "failed" | "denied",
+  message: string,
+): Extract<Assessment, { readonly decision: "refuse" }> {
+  return { decision: "refuse", status, message };
 }

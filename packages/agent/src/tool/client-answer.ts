@@ -1,7 +1,7 @@
 import type { Json } from "@millrace/core";
 import { describeIssues } from "../schema/schema.ts";
 import type { ToolOutcome } from "./run-tool.ts";
-import type { AnyTool } from "./tool.ts";
+import type { AnyTool } from "../definition/tool.ts";
 
 /** What a client's answer to a call comes to: the tool's output schema has the last word. */
 export async function checkAnswer(tool: AnyTool, output: Json): Promise<ToolOutcome> {

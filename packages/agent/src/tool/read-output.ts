@@ -2,8 +2,8 @@ import type { Item } from "@millrace/core";
 import { readOutput, readOutputDescription } from "../context/read-output.ts";
 import type { OutputRange } from "../context/read-output.ts";
 import type { Checked, Issue, Schema } from "../schema/schema.ts";
-import { defineTool } from "./tool.ts";
-import type { AnyTool } from "./tool.ts";
+import { defineTool } from "../definition/tool.ts";
+import type { AnyTool } from "../definition/tool.ts";
 
 /**
  * The tool by which a model reads what was left out of a long result. `items` gives all items of the

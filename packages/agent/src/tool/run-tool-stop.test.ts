@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { executionOf, outcomeOf, toolOf } from "../testing/tools.ts";
 import type { RunFunction } from "../testing/tools.ts";
 import { runTool } from "./run-tool.ts";
-import type { AnyTool, ToolExecution } from "./tool.ts";
+import type { AnyTool, ToolExecution } from "../definition/tool.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -2,7 +2,7 @@ import { wholeText } from "@millrace/core";
 import { capText, createTail } from "./output-tail.ts";
 import type { ToolOutput } from "./output.ts";
 import { resultOf } from "./output.ts";
-import type { ToolExecution } from "./tool.ts";
+import type { ToolExecution } from "../definition/tool.ts";
 
 /** What a tool streams, from its first text until it is settled. All functions are bound. */
 export interface Streamed extends Pick<ToolExecution, "append" | "progress"> {

@@ -6,7 +6,7 @@ import { expect, it, vi } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { anything, executionOf } from "../testing/tools.ts";
 import { runTool } from "./run-tool.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool } from "../definition/tool.ts";
 
 vi.setConfig({ testTimeout: process.env["CAMPAIGN"] === "1" ? 24 * 3_600_000 : 120_000 });
 

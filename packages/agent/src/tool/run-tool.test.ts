@@ -3,8 +3,8 @@ import { z } from "zod";
 import { anything, executionOf, outcomeOf, schemaOf, toolOf } from "../testing/tools.ts";
 import type { RunFunction } from "../testing/tools.ts";
 import { runTool } from "./run-tool.ts";
-import { defineTool } from "./tool.ts";
-import type { AnyTool, ToolExecution } from "./tool.ts";
+import { defineTool } from "../definition/tool.ts";
+import type { AnyTool, ToolExecution } from "../definition/tool.ts";
 
 describe("a tool", () => {
   it("gets the input, its execution and functions that need no owner", async () => {

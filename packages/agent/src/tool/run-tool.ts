@@ -5,7 +5,7 @@ import { joined, messageOf, resultOf } from "./output.ts";
 import type { ToolOutput } from "./output.ts";
 import { createStreamed } from "./run-tool-streamed.ts";
 import type { Streamed } from "./run-tool-streamed.ts";
-import type { AnyTool, ToolExecution } from "./tool.ts";
+import type { AnyTool, ToolExecution } from "../definition/tool.ts";
 
 /** One execution of a tool. */
 export interface RunToolOptions {

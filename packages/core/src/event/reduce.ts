@@ -92,7 +92,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
  * at hand, so it can undo what an operator's reset undoes.
  */
 export function replay(empty: SessionState, facts: readonly Fact[]): SessionState {
-  const state = standing(facts).reduce<SessionState>(reduceFact, empty);
+  const state = withoutUndone(facts).reduce<SessionState>(reduceFact, empty);
   // What an undone attempt used was used all the same.
   const usage = facts.reduce(
     (sum, fact) => (fact.type === "usage_reported" ? addUsage(sum, fact.usage) : sum),
@@ -101,18 +101,27 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
   return { ...state, usage, head: facts.length };
 }
 
+/** As much of a fact, or of an outline of one, as says what a reset undoes. */
+export interface Undoable {
+  readonly n: number;
+  readonly type: string;
+  readonly to?: number | undefined;
+  readonly approvalId?: string | undefined;
+  readonly input?: unknown;
+}
+
 /**
  * The facts that stand: a claim with `to` undoes what is above it, except what people said. A stop is
  * not kept, since it was for the run that is undone, nor is the answer to a question that is.
  */
-export function standing(facts: readonly Fact[]): readonly Fact[] {
-  let live: Fact[] = [];
+export function withoutUndone<F extends Undoable>(facts: readonly F[]): readonly F[] {
+  let live: F[] = [];
   for (const fact of facts) {
     const to = fact.type === "session_claimed" ? fact.to : undefined;
     if (to !== undefined) {
       const asked = new Set(
         live.map((past) =>
-          past.type === "approval_requested" && past.n <= to ? past.approvalId : "",
+          past.type === "approval_requested" && past.n <= to ? past.approvalId : undefined,
         ),
       );
       live = live.filter((past) => past.n <= to || saidByPeople(past, asked));
@@ -122,10 +131,15 @@ export function standing(facts: readonly Fact[]): readonly Fact[] {
   return live;
 }
 
-function saidByPeople(fact: Fact, asked: ReadonlySet<string>): boolean {
-  if (fact.type === "approval_resolved") return asked.has(fact.approvalId);
-  if (fact.type === "input_accepted") return fact.input.kind !== "abort";
-  return fact.type === "queue_updated";
+function saidByPeople(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
+  const { type, approvalId, input } = fact;
+  if (type === "approval_resolved") return approvalId !== undefined && asked.has(approvalId);
+  if (type === "input_accepted") return !(isObject(input) && input["kind"] === "abort");
+  return type === "queue_updated";
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 function closeLane(

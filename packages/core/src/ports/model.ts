@@ -21,6 +21,11 @@ export interface ModelRequest {
   readonly output?: OutputShape | undefined;
   /** Settings of the model, passed on as they are. */
   readonly settings?: JsonObject | undefined;
+  /**
+   * `false`: one request and no more, since the caller repeats it by a policy of its own, as the loop
+   * does. Left out: the model may repeat it, as long as nothing of the reply has been seen.
+   */
+  readonly retry?: false | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;

@@ -10,6 +10,9 @@ export interface RetryPolicy {
   readonly capMs: number;
 }
 
+/** As much of a cause as the policy looks at. */
+export type RetryHint = Pick<Cause, "retryable" | "evidence">;
+
 export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 30_000 };
 
 /**
@@ -19,7 +22,7 @@ export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs
  */
 export function retryDelay(
   policy: RetryPolicy,
-  failed: { readonly attempt: number; readonly cause: Cause },
+  failed: { readonly attempt: number; readonly cause: RetryHint },
   random: number,
 ): number | undefined {
   if (failed.cause.retryable !== true || failed.attempt >= policy.attempts) return undefined;
@@ -27,8 +30,13 @@ export function retryDelay(
   return Math.min(policy.capMs, askedFor(failed.cause) + random * bound);
 }
 
+/** What of a cause says whether and when to try again. Its words, which may be long, are left out. */
+export function retryHintOf(cause: Cause): RetryHint {
+  return { retryable: cause.retryable === true, evidence: { retryAfterMs: askedFor(cause) } };
+}
+
 /** The wait that the vendor asked for, which stands in the evidence as `retryAfterMs`. */
-function askedFor({ evidence }: Cause): number {
+function askedFor({ evidence }: RetryHint): number {
   const asked = isJsonObject(evidence) ? evidence["retryAfterMs"] : undefined;
   return typeof asked === "number" && asked > 0 ? asked : 0;
 }

@@ -4,7 +4,7 @@ import {
   emptyState,
   equalJson,
   replay,
-  standing,
+  withoutUndone,
   unpackEpoch,
 } from "@millrace/core";
 import type {
@@ -172,7 +172,7 @@ export function advance(
 /** Which fact holds which item, of facts of which some may have been undone. */
 export function itemsOf(facts: readonly Fact[]): ReadonlyMap<ItemId, number> {
   const places = new Map<ItemId, number>();
-  for (const fact of standing(facts)) {
+  for (const fact of withoutUndone(facts)) {
     if (fact.type === "item_committed" || fact.type === "item_replaced") {
       places.set(fact.item.id, fact.n);
     }

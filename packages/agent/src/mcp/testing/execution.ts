@@ -2,7 +2,7 @@ import { callId, sessionId } from "@millrace/core";
 
 import { describeIssues } from "../../schema/schema.ts";
 import type { AnyInput } from "../describe-tools.ts";
-import type { Tool, ToolExecution } from "../../tool/tool.ts";
+import type { Tool, ToolExecution } from "../../definition/tool.ts";
 
 /** What a call came to, for tests. */
 export interface Called {

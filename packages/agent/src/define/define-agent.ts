@@ -1,0 +1,155 @@
+import { defaultRetryPolicy, inputId, MillraceError } from "@millrace/core";
+import type { AnyTools, RetryPolicy } from "@millrace/core";
+import { randomId } from "@millrace/core/reference";
+import type { Blueprint } from "../definition/blueprint.ts";
+import { defaultLimits } from "../definition/limits.ts";
+import type { ToolSettings } from "../definition/loop-settings.ts";
+import type { AgentSettings, CustomAgentSettings } from "../definition/settings.ts";
+import type { Agent } from "./agent.ts";
+import type { Observer } from "../definition/observer.ts";
+import type { Schema } from "../schema/schema.ts";
+import { createSession, sendPrompt } from "../session/create-session.ts";
+import type { Content } from "../session/input.ts";
+import { openHost } from "../session/open.ts";
+import type { OpenOptions } from "../session/open.ts";
+import type { RunOptions } from "../session/session.ts";
+import { agentAsTool } from "./sub-agent.ts";
+import { checkRules } from "../definition/policy.ts";
+import { readOutputDescription } from "../context/read-output.ts";
+import type { AnyTool, Tool } from "../definition/tool.ts";
+
+/** Describes an agent. Nothing runs and nothing is opened until it is asked to. */
+export function defineAgent<const Tools extends readonly Tool[] = []>(
+  settings: AgentSettings<Tools> | CustomAgentSettings,
+): Agent<Tools> {
+  const agent = blueprintOf(settings);
+  const observers = settings.observers ?? [];
+  // The types of an agent's tools are known to its caller only.
+  const tools = (settings.tools ?? []) as unknown as Tools;
+  return {
+    name: agent.name,
+    tools,
+    run: <S extends Schema | undefined = undefined>(
+      content: Content,
+      options: RunOptions<Tools, S> = {},
+    ) => runOnce<Tools, S>(agent, observers, content, options),
+    open: async (options: OpenOptions = {}) => {
+      const { host, close } = await openHost({ ...options, agent, observers, ask: "wait" });
+      return createSession<Tools>(host, close);
+    },
+    // What is not changed stays, also the tools.
+    with: ((changes: Partial<AgentSettings<readonly Tool[]>>) =>
+      defineAgent({ ...settings, ...changes } as AgentSettings<
+        readonly Tool[]
+      >)) as unknown as Agent<Tools>["with"],
+    asTool: ({ name, description }) => agentAsTool({ agent, observers, name, description }),
+  };
+}
+
+/** A session in memory, with one prompt, that ends with its run. */
+function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
+  agent: Blueprint,
+  observers: readonly Observer[],
+  content: Content,
+  options: RunOptions<Tools, S>,
+): ReturnType<typeof sendPrompt<Tools, S>> {
+  const opened = openHost({ agent, observers, ask: "deny" });
+  const host = opened.then((open) => open.host);
+  const run = sendPrompt<Tools, S>(host, content, options, inputId(randomId("input")));
+  const closeAfter = async (): Promise<void> => {
+    await run.result;
+    await (await opened).close();
+  };
+  closeAfter().catch(() => undefined); // a session that could not be opened is in the result
+  return run;
+}
+
+function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSettings): Blueprint {
+  // A limit that is there but undefined is left out: it must not take the default away.
+  const given = Object.entries(settings.limits ?? {}).filter(([, limit]) => limit !== undefined);
+  const limits = { ...defaultLimits, ...Object.fromEntries(given) };
+  const name = settings.name ?? "agent";
+  const common = { name, hooks: {}, rules: [] };
+  const nothing = { instructions: undefined, context: undefined, price: undefined };
+  if (settings.respond !== undefined) {
+    return {
+      ...common,
+      ...nothing,
+      tools: new Map(),
+      model: undefined,
+      respond: settings.respond,
+      settings: loopSettings(limits, new Map(), { custom: true }),
+    };
+  }
+  const tools = toolMap(settings.tools ?? []);
+  const rules = settings.policy ?? [];
+  checkRules(rules);
+  const { context } = settings;
+  const compactAbove =
+    context === undefined ? undefined : Math.floor(context.window * (context.compactAbove ?? 0.8));
+  return {
+    ...common,
+    tools,
+    model: settings.model,
+    instructions: settings.instructions,
+    respond: undefined,
+    rules,
+    hooks: settings.hooks ?? {},
+    context,
+    price: settings.price,
+    settings: loopSettings(limits, tools, {
+      custom: false,
+      compactAbove,
+      approvalSeconds: settings.approvalSeconds,
+      parallel: settings.parallel,
+      retry: settings.retry,
+    }),
+  };
+}
+
+function loopSettings(
+  limits: Blueprint["settings"]["limits"],
+  tools: ReadonlyMap<string, AnyTool>,
+  options: {
+    readonly custom: boolean;
+    readonly compactAbove?: number | undefined;
+    readonly approvalSeconds?: number | undefined;
+    readonly parallel?: number | undefined;
+    readonly retry?: RetryPolicy | undefined;
+  },
+): Blueprint["settings"] {
+  const entries = [...tools].map(([name, tool]): [string, ToolSettings] => [
+    name,
+    {
+      effect: tool.effect,
+      alone: tool.sequence === "alone",
+      repeats: tool.limits.repeats,
+      client: tool.run === "client",
+    },
+  ]);
+  const plain = { alone: false, repeats: undefined, client: false };
+  const reader: ToolSettings = { effect: "pure", ...plain };
+  return {
+    custom: options.custom,
+    limits,
+    tools: Object.fromEntries([[readOutputDescription.name, reader], ...entries]),
+    parallel: Math.max(1, options.parallel ?? 8),
+    compactAbove: options.compactAbove,
+    approvalSeconds: options.approvalSeconds,
+    retry: options.retry ?? defaultRetryPolicy,
+  };
+}
+
+function toolMap(tools: readonly Tool[]): ReadonlyMap<string, AnyTool> {
+  const byName = new Map<string, AnyTool>();
+  for (const tool of tools) {
+    if (byName.has(tool.name)) {
+      throw new MillraceError(
+        "invalid_definition",
+        `two tools are called ${tool.name}: a model could not tell them apart`,
+      );
+    }
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}

@@ -1,0 +1,148 @@
+import { inputId, sessionId } from "@millrace/core";
+import type { Metadata, SessionId } from "@millrace/core";
+import type { Blueprint } from "../definition/blueprint.ts";
+import type { Observer } from "../definition/observer.ts";
+import type { Schema } from "../schema/schema.ts";
+import { sendPrompt } from "../session/create-session.ts";
+import { openHost } from "../session/open.ts";
+import type { Opened } from "../session/open.ts";
+import { runIdOf } from "../loop/ids.ts";
+import type { ToolHost } from "../definition/tool-host.ts";
+import type { Tool, ToolExecution } from "../definition/tool.ts";
+
+/** Agents that run agents that run agents end here. */
+const maxDepth = 8;
+
+export interface AgentTool<Name extends string> {
+  readonly agent: Blueprint;
+  readonly observers: readonly Observer[];
+  readonly name: Name;
+  readonly description: string;
+}
+
+/**
+ * An agent as a tool. Each call is a session of its own in its parent's store, under an id that
+ * follows from the call: a call that is taken up again after a crash goes on with that session, so
+ * nothing in it is done twice. It spends its parent's budget.
+ */
+export function agentAsTool<const Name extends string>(
+  options: AgentTool<Name>,
+): Tool<Name, { readonly prompt: string }, string> {
+  return {
+    name: options.name,
+    description: options.description,
+    input: promptSchema,
+    inputSchema: promptJsonSchema,
+    output: undefined,
+    effect: "idempotent",
+    sequence: "parallel",
+    approve: undefined,
+    // Its own limits, and its parent's, end it.
+    limits: { seconds: Infinity },
+    childSession: childOf,
+    abandon: (effectKey, host) => stopSubAgent(options, effectKey, host),
+    run: ({ prompt }, execution) => runSubAgent(options, prompt, execution),
+  };
+}
+
+async function runSubAgent(
+  options: AgentTool<string>,
+  prompt: string,
+  { effectKey, signal, "~host": host, session }: ToolExecution,
+): Promise<string> {
+  if (host.depth > maxDepth) throw new Error(`agents are nested more than ${maxDepth} deep`);
+  const opened = await openChild(options, effectKey, host, session.metadata);
+  const over = new AbortController();
+  try {
+    const run = sendPrompt(opened.host, prompt, {}, promptId);
+    // A session that is let go leaves its sub-agents as it is left itself: to be taken up again.
+    const stop = (): void => void (host.left() ? opened.close() : run.abort().accepted);
+    signal.addEventListener("abort", stop, { once: true, signal: over.signal });
+    if (signal.aborted) stop();
+    const result = await run.result;
+    if (result.outcome === "completed") return result.text;
+    const why = result.outcome === "failed" ? `: ${result.error.message}` : "";
+    throw new Error(`the agent ended as ${result.outcome}${why}\n${result.text}`.trim());
+  } finally {
+    over.abort();
+    await opened.close();
+  }
+}
+
+/** Ends the run of a sub-agent whose parent will not wait for it any more. */
+async function stopSubAgent(
+  options: AgentTool<string>,
+  effectKey: string,
+  host: ToolHost,
+): Promise<void> {
+  if ((await host.store.find(childOf(effectKey))) === undefined) return;
+  const { host: child, close } = await openChild(options, effectKey, host, undefined);
+  try {
+    const runId = runIdOf(promptId);
+    const { queue, run } = child.journal.state;
+    if (queue.some((queued) => queued.inputId === promptId)) {
+      const back = { type: "queue_updated", inputId: promptId, change: "taken_back" } as const;
+      await child.say(`take_back_${promptId}`, async () => back);
+    }
+    if (run === undefined && child.journal.state.run === undefined) return;
+    const stop = inputId("input_stop");
+    const input = { kind: "abort", runId, reason: "the parent was stopped" } as const;
+    await child.say(stop, async () => ({ type: "input_accepted", inputId: stop, input }));
+    await child.until(() => child.ended(runId));
+  } finally {
+    await close();
+  }
+}
+
+function openChild(
+  { agent, observers }: AgentTool<string>,
+  effectKey: string,
+  host: ToolHost,
+  metadata: Metadata | undefined,
+): Promise<Opened> {
+  const { store, log, clock, makeId, depth, allowance, ask } = host;
+  const ports = { store, log, clock, makeId, metadata };
+  const id = childOf(effectKey);
+  return openHost({ ...ports, id, agent, observers, ask, allowance, depth });
+}
+
+/** The session of a call. Its id says which call, so that the call finds it again. */
+function childOf(effectKey: string): SessionId {
+  return sessionId(`sub_${effectKey}`);
+}
+
+/**
+ * The same input each time: the session has the prompt once, however often it is sent. It need not
+ * say more: ids that name all agents above would soon be too long.
+ */
+const promptId = inputId("input_prompt");
+
+const promptJsonSchema = {
+  type: "object",
+  properties: {
+    prompt: { type: "string", description: "What the agent is to do, with all it needs to know" },
+  },
+  required: ["prompt"],
+  additionalProperties: false,
+};
+
+const promptSchema: Schema<{ readonly prompt: string }> = {
+  "~standard": {
+    version: 1,
+    vendor: "millrace",
+    validate: (value) =>
+      isPrompt(value)
+        ? { value }
+        : { issues: [{ message: "an object with one string", path: ["prompt"] }] },
+    jsonSchema: { input: () => promptJsonSchema, output: () => promptJsonSchema },
+  },
+};
+
+function isPrompt(value: unknown): value is { readonly prompt: string } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "prompt" in value &&
+    typeof value.prompt === "string"
+  );
+}

@@ -1,0 +1,19 @@
+import type { Model, Usage } from "@millrace/core";
+import type { Hooks } from "./hooks.ts";
+import type { LoopSettings } from "./loop-settings.ts";
+import type { ContextSettings, PolicyRule, Respond } from "./settings.ts";
+import type { AnyTool, SessionInfo } from "./tool.ts";
+
+/** An agent with all its defaults filled in. */
+export interface Blueprint {
+  readonly name: string;
+  readonly settings: LoopSettings;
+  readonly tools: ReadonlyMap<string, AnyTool>;
+  readonly model: Model | undefined;
+  readonly instructions: string | ((session: SessionInfo) => string | Promise<string>) | undefined;
+  readonly respond: Respond | undefined;
+  readonly rules: readonly PolicyRule[];
+  readonly hooks: Hooks;
+  readonly context: ContextSettings | undefined;
+  readonly price: ((usage: Usage, model: string) => number) | undefined;
+}

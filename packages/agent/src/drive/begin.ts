@@ -1,0 +1,162 @@
+import type { FactBody } from "@millrace/core";
+import type { ActionOf, WorkAction } from "../loop/action.ts";
+import { callPart } from "../loop/facts.ts";
+import type { CallStanding, RunStanding, TurnStanding } from "../loop/state.ts";
+import { assessCall, prepareCall } from "../tool/assess.ts";
+import type { AssessContext } from "../tool/assess.ts";
+import { checkAnswers } from "../work/client-answer.ts";
+import { compactContext } from "../work/compaction.ts";
+import { execute } from "../work/execution.ts";
+import { HeldAttempt } from "../work/held-attempt.ts";
+import { checkOutput } from "../work/output.ts";
+import { getReply } from "../work/reply.ts";
+import { respond } from "../work/respond/respond.ts";
+import { toolsByName } from "../work/tools.ts";
+import type { Desk } from "./desk.ts";
+
+/**
+ * Begins what takes long. What comes of it is a fact later, or stands in the driver's memory. An action
+ * about a run or a turn that is over begins nothing: the next decision rests on what is there.
+ */
+export async function begin(desk: Desk, action: WorkAction): Promise<void> {
+  const here = placeOf(desk);
+  if (here === undefined) return;
+  const { run, turn } = here;
+  switch (action.do) {
+    case "reply":
+      return await beginReply(desk, run, action);
+    case "respond":
+      return beginRespond(desk, { runId: run.runId, turnId: turn.turnId });
+    case "assess":
+      return desk.underWay.beginAssessing(() => assess(desk, here, action.calls));
+    case "execute":
+      for (const call of action.calls) beginCall(desk, here, call);
+      return;
+    case "check_answers":
+      for (const [itemId, answer] of await checkAnswers(desk.host, action.calls))
+        desk.memory.setAnswer(itemId, answer);
+      return;
+    case "compact":
+      return await beginCompaction(desk, turn, action);
+    case "check_output":
+      return desk.memory.setOutput(await checkOutput(desk.host));
+    case "interrupt":
+      return desk.underWay.stop();
+    default:
+      action satisfies never;
+  }
+}
+
+interface Place {
+  readonly run: RunStanding;
+  readonly turn: TurnStanding;
+}
+
+function placeOf({ host }: Desk): Place | undefined {
+  const { run } = host.journal.standing;
+  return run?.turn === undefined ? undefined : { run, turn: run.turn };
+}
+
+async function beginReply(
+  desk: Desk,
+  { runId }: RunStanding,
+  { turnId, itemId }: ActionOf<"reply">,
+): Promise<void> {
+  const { host, epochs, memory, underWay } = desk;
+  // The attempt that this one replaces writes no more.
+  await memory.takeHeld()?.drop();
+  underWay.beginReply(async (signal) => {
+    const offered = (names: readonly string[]): void => memory.offer(names);
+    const failed = await getReply(host, epochs, { runId, turnId, itemId, signal, offered });
+    if (failed !== undefined) memory.hold(failed, host.random());
+  });
+}
+
+function beginRespond(
+  { host, epochs, underWay, report }: Desk,
+  place: { readonly runId: RunStanding["runId"]; readonly turnId: TurnStanding["turnId"] },
+): void {
+  underWay.beginReply(async (signal) => {
+    const ending = await respond(host, epochs, { ...place, signal });
+    const closes = epochs.last();
+    const { runId, turnId } = place;
+    const finished: FactBody[] = [
+      { type: "turn_finished", runId, turnId, stop: ending.stop, closes },
+    ];
+    // Why it failed is known here only, so the run's end is stored with the turn's.
+    if (ending.stop === "failed" || ending.stop === "truncated") {
+      const { cause } = ending;
+      finished.push({ type: "run_finished", runId, closes, outcome: "failed", cause });
+    }
+    await report(finished);
+  });
+}
+
+async function assess(desk: Desk, here: Place, calls: readonly CallStanding[]): Promise<void> {
+  const { host, memory } = desk;
+  const context = assessContext(desk, here);
+  // Read before anything is waited for: a run that is stopped ends without waiting for this.
+  const parts = calls.map((call) => callPart(host.journal.state, here.turn, call));
+  for (const [index, { itemId }] of calls.entries()) {
+    const part = parts[index];
+    if (part === undefined) continue;
+    if (host.journal.standing.run?.runId !== here.run.runId) return;
+    const { verdict } = await assessCall(part, { ...context, itemId });
+    memory.setVerdict(itemId, verdict);
+  }
+}
+
+/** What is prepared anew must be what was assessed, to the hash, or it does not run. */
+function beginCall(desk: Desk, here: Place, call: ActionOf<"execute">["calls"][number]): void {
+  const { host, epochs, memory, underWay, toolHost } = desk;
+  const { itemId, hash } = call;
+  const part = callPart(host.journal.state, here.turn, call);
+  if (part?.input === undefined) return;
+  const asked = part.input;
+  const context = { ...assessContext(desk, here), itemId };
+  underWay.beginCall(itemId, async (signal) => {
+    const prepared = await prepareCall(part, context);
+    if ("refusal" in prepared) return memory.setVerdict(itemId, prepared.refusal);
+    if (prepared.hash !== hash) {
+      const message = "not run: what would run now is not what was assessed. Ask for it again";
+      return memory.setVerdict(itemId, { decision: "refuse", status: "denied", message });
+    }
+    const { tool, input } = prepared;
+    const place = { runId: here.run.runId, turnId: here.turn.turnId };
+    await execute(host, epochs, {
+      ...place,
+      call,
+      tool,
+      asked,
+      input,
+      signal,
+      toolHost: (lane) => toolHost(lane.epoch),
+    });
+  });
+}
+
+function assessContext({ host, memory }: Desk, { run }: Place): Omit<AssessContext, "itemId"> {
+  const { agent, info, uid, journal } = host;
+  return {
+    tools: toolsByName(agent, () => journal.state.items.toArray(), memory.offered),
+    rules: agent.rules,
+    beforeTool: agent.hooks.beforeTool,
+    session: info,
+    uid,
+    runId: run.runId,
+  };
+}
+
+async function beginCompaction(
+  desk: Desk,
+  { turnId }: TurnStanding,
+  { runId, itemId }: ActionOf<"compact">,
+): Promise<void> {
+  const { host, epochs, memory, underWay, report } = desk;
+  await memory.takeHeld()?.drop();
+  underWay.beginCompaction(async (signal) => {
+    const came = await compactContext(host, epochs, { runId, turnId, itemId, signal });
+    if (came instanceof HeldAttempt) memory.hold(came, host.random());
+    else await report(came);
+  });
+}

@@ -1,0 +1,18 @@
+import type { FactBody } from "@millrace/core";
+import type { Epochs, WorkHost } from "../work/host.ts";
+import type { TurnMemory } from "./turn-memory.ts";
+import type { UnderWay } from "./under-way.ts";
+import type { ToolHost } from "../definition/tool-host.ts";
+import type { Epoch } from "@millrace/core";
+
+/** What beginning a piece of work needs of its driver. */
+export interface Desk {
+  readonly host: WorkHost;
+  readonly epochs: Epochs;
+  readonly underWay: UnderWay;
+  readonly memory: TurnMemory;
+  /** Stores facts that are true at any head. */
+  readonly report: (bodies: readonly FactBody[]) => Promise<void>;
+  /** What a tool needs to run an agent of its own inside this run's budget. */
+  readonly toolHost: (epoch: Epoch) => ToolHost;
+}

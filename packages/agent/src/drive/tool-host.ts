@@ -1,0 +1,45 @@
+import type { Epoch, FactBody } from "@millrace/core";
+import type { ToolHost } from "../definition/tool-host.ts";
+import { outOf, overspent } from "../loop/limits.ts";
+import type { LoopState } from "../loop/state.ts";
+import type { WorkHost } from "../work/host.ts";
+
+/** What a tool's host needs of the driver that runs it. */
+export interface ToolDriver {
+  readonly state: () => LoopState;
+  /** True once the session was closed or taken over. */
+  readonly left: () => boolean;
+  readonly report: (bodies: readonly FactBody[]) => Promise<void>;
+}
+
+/** What a tool needs to run an agent of its own: the same ports, and its parent's budget. */
+export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): ToolHost {
+  const { store, log, clock, makeId, depth, allowance, journal, ask } = host;
+  const { run } = journal.standing;
+  return {
+    store,
+    log,
+    clock,
+    makeId,
+    depth: depth + 1,
+    ask,
+    left: driver.left,
+    allowance: {
+      exhausted: () => exhausted(driver.state()),
+      spend: async (usage) => {
+        if (run === undefined) return;
+        const { runId, turn } = run;
+        const place = turn === undefined ? { runId } : { runId, turnId: turn.turnId };
+        await driver.report([{ type: "usage_reported", ...place, epoch, usage }]);
+        await allowance?.spend(usage);
+      },
+    },
+  };
+}
+
+/** The limit that a run is at, for what spends from its budget: its time counts too. */
+function exhausted(state: LoopState): string | undefined {
+  const { run } = state.standing;
+  if (run === undefined || run.aborting) return "parent";
+  return outOf(state, run) ?? overspent(state, run);
+}

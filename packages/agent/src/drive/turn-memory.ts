@@ -1,0 +1,103 @@
+import { retryHintOf } from "@millrace/core";
+import type { ItemId } from "@millrace/core";
+import type { CheckedAnswer, Known } from "../loop/known.ts";
+import { spentOf } from "../loop/outline.ts";
+import { nothingSpent } from "../loop/state.ts";
+import type { Doing, FailedAttempt, Verdict } from "../loop/state.ts";
+import type { Assessment } from "../tool/assess.ts";
+import type { HeldAttempt } from "../work/held-attempt.ts";
+import type { OutputVerdict } from "../work/output.ts";
+
+/**
+ * What a driver has found out about the turn that is on, beyond the facts. It may be lost at any
+ * moment: then it is found out again.
+ */
+export class TurnMemory {
+  /** By the reserved ids of the answers: call ids come again in later turns. */
+  readonly #verdicts = new Map<ItemId, Assessment>();
+  readonly #answers = new Map<ItemId, CheckedAnswer>();
+  #offered: ReadonlySet<string> | undefined;
+  #output: OutputVerdict = { state: "unchecked" };
+  #held: { readonly attempt: HeldAttempt; readonly failed: FailedAttempt } | undefined;
+
+  /** The tools that the model was offered in this turn, if this driver asked it. */
+  get offered(): ReadonlySet<string> | undefined {
+    return this.#offered;
+  }
+
+  /** The attempt that failed last, with its lane. */
+  get held(): HeldAttempt | undefined {
+    return this.#held?.attempt;
+  }
+
+  offer(names: readonly string[]): void {
+    this.#offered = new Set(names);
+  }
+
+  setVerdict(itemId: ItemId, verdict: Assessment): void {
+    this.#verdicts.set(itemId, verdict);
+  }
+
+  setAnswer(itemId: ItemId, answer: CheckedAnswer): void {
+    this.#answers.set(itemId, answer);
+  }
+
+  setOutput(output: OutputVerdict): void {
+    this.#output = output;
+  }
+
+  /** `jitter` is in [0, 1). */
+  hold(attempt: HeldAttempt, jitter: number): void {
+    const { cause, usage } = attempt;
+    const failed = { cause: retryHintOf(cause), jitter, used: spentOf(usage), retryAt: undefined };
+    this.#held = { attempt, failed };
+  }
+
+  /** What the failed attempt used is reported by now. */
+  setRetry(retryAt: number): void {
+    if (this.#held === undefined) return;
+    const { attempt, failed } = this.#held;
+    this.#held = { attempt, failed: { ...failed, used: nothingSpent, retryAt } };
+  }
+
+  /** Takes the failed attempt: nothing more is decided about it. */
+  takeHeld(): HeldAttempt | undefined {
+    const held = this.#held?.attempt;
+    this.#held = undefined;
+    return held;
+  }
+
+  /** What was found out about a turn is of no use for the next one. */
+  forget(): void {
+    this.#verdicts.clear();
+    this.#answers.clear();
+    this.#offered = undefined;
+    this.#output = { state: "unchecked" };
+  }
+
+  /** `wanted`: whether the run asks for an output of some shape. */
+  doing(wanted: boolean): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
+    const verdicts = new Map<ItemId, Verdict>();
+    for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutMessage(verdict));
+    const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
+    const output = wanted ? this.#output.state : "valid";
+    return { verdicts, answers, output, failed: this.#held?.failed };
+  }
+
+  known(): Pick<Known, "refusals" | "answers" | "outputProblem" | "failed"> {
+    return {
+      refusals: (itemId) => {
+        const verdict = this.#verdicts.get(itemId);
+        return verdict?.decision === "refuse" ? verdict.message : undefined;
+      },
+      answers: (itemId) => this.#answers.get(itemId),
+      outputProblem: this.#output.state === "invalid" ? this.#output.message : undefined,
+      failed: this.held,
+    };
+  }
+}
+
+function withoutMessage(verdict: Assessment): Verdict {
+  if (verdict.decision !== "refuse") return verdict;
+  return { decision: verdict.decision, status: verdict.status };
+}

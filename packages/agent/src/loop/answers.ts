@@ -1,0 +1,87 @@
+import { partId } from "@millrace/core";
+import type { FactBody, InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
+import type { ActionOf, Answer } from "./action.ts";
+import type { Known } from "./known.ts";
+import { answerInputIdOf } from "./ids.ts";
+import type { CallStanding, TurnStanding } from "./state.ts";
+
+/**
+ * The answers of calls that did not run here, in one transaction. A call that had been started is
+ * settled with it. Calls that have their answer by now are left out; if all have, the session has
+ * moved on.
+ */
+export function answerFacts(
+  { answers }: ActionOf<"settle">,
+  { runId, turn }: { readonly runId: RunId; readonly turn: TurnStanding },
+  known: Known,
+): readonly FactBody[] | undefined {
+  const open = answers.filter(({ call }) => isOpen(turn, call));
+  if (open.length === 0) return undefined;
+  const { turnId } = turn;
+  return open.flatMap((answer): FactBody[] => {
+    const { call, status } = answer;
+    const { callId, tool } = call;
+    const item: Item = {
+      id: call.itemId,
+      author: "tool",
+      parts: [resultOf(answer, turn, known)],
+      stop: "end",
+    };
+    const settled: FactBody[] =
+      call.started === undefined
+        ? []
+        : [{ type: "tool_execution_finished", runId, turnId, callId, tool, status }];
+    const input = queuedAnswer(known.state, call);
+    const taken = input === undefined ? {} : { inputId: input };
+    return [{ type: "item_committed", item, runId, turnId, ...taken }, ...settled];
+  });
+}
+
+function isOpen(turn: TurnStanding, call: CallStanding): boolean {
+  return turn.reply?.calls.some(({ itemId, settled }) => itemId === call.itemId && !settled) === true;
+}
+
+/** An answer that a client gave is used up with the call that it was for, also if that was stopped. */
+function queuedAnswer({ queue }: SessionState, { itemId }: CallStanding): InputId | undefined {
+  const answer = answerInputIdOf(itemId);
+  return queue.some(({ inputId }) => inputId === answer) ? answer : undefined;
+}
+
+function resultOf(answer: Answer, turn: TurnStanding, known: Known): ToolResultPart {
+  const { call, status } = answer;
+  const { callId, tool, itemId } = call;
+  const head = { kind: "tool_result", id: partId("p1"), callId, tool } as const;
+  const given = answer.why === "answered" ? known.answers(itemId) : undefined;
+  if (given !== undefined) return { ...head, ...given };
+  return { ...head, status, text: messageOf(answer, turn, known), synthetic: true };
+}
+
+function messageOf({ call, why }: Answer, turn: TurnStanding, known: Known): string {
+  switch (why) {
+    case "refused":
+      return known.refusals(call.itemId) ?? "not run: it was refused";
+    case "denied": {
+      const reason = denialReason(known.state, call);
+      return `a person denied this call${reason === undefined ? "" : `: ${reason}`}`;
+    }
+    case "expired":
+      return "nobody answered in time whether this call may run";
+    case "lost":
+      return "this call was started, and the process that ran it ended before the outcome was known. It may have taken effect or not: find out before you ask for it again";
+    case "stopped":
+      return "the run was stopped before this call was run";
+    case "unanswered":
+      return "the run was stopped before a client answered this call";
+    case "reply_not_whole":
+      return `not run: the reply that asks for it ended as ${turn.reply?.stop ?? "failed"}`;
+    case "answered":
+      return "a client answered this call, and the answer could not be read";
+    default:
+      why satisfies never;
+      return "not run";
+  }
+}
+
+function denialReason({ approvals }: SessionState, { approval }: CallStanding): string | undefined {
+  return approvals.find(({ asked }) => asked.approvalId === approval?.approvalId)?.answer?.reason;
+}

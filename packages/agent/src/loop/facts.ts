@@ -1,0 +1,251 @@
+import { abortedCause, partId } from "@millrace/core";
+import type {
+  Cause,
+  Epoch,
+  FactBody,
+  InputId,
+  Item,
+  ItemId,
+  RunOutcome,
+  SessionState,
+  ToolCallPart,
+  Usage,
+} from "@millrace/core";
+import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
+import { approvalIdOf, inputItemIdOf } from "./ids.ts";
+import { answerFacts } from "./answers.ts";
+import type { FailedFacts, Known } from "./known.ts";
+import type { RunStanding, TurnStanding } from "./state.ts";
+
+/**
+ * The facts of an action, for the driver, for an engine's activities and for the simulation alike.
+ * Undefined if the session has moved on: what the action is about was done by an earlier try, or is
+ * over. Then nothing is stored, and the next decision rests on what is there.
+ */
+export function factsFor(action: RecordAction, known: Known): readonly FactBody[] | undefined {
+  if (action.do === "begin_turn") return beginTurn(action, known);
+  const { run } = known.standing;
+  if (run === undefined || ("runId" in action && action.runId !== run.runId)) return undefined;
+  switch (action.do) {
+    case "start_compaction":
+      return run.compacting ? undefined : [{ type: "compaction_started", runId: run.runId }];
+    case "end_compaction":
+      return run.compacting ? endCompaction(run, known) : undefined;
+    case "schedule_retry":
+      return scheduleRetry(action, run, known);
+    case "finish_run": {
+      const { runId } = run;
+      const outcome = outcomeOf(action.ending, run, known);
+      return [{ type: "run_finished", runId, closes: known.closes, ...outcome }];
+    }
+    case "correct":
+      return correct(action, run, known);
+    default:
+      return run.turn === undefined ? undefined : turnFacts(action, run, run.turn, known);
+  }
+}
+
+type TurnAction = ActionOf<
+  "end_reply" | "abandon_reply" | "ask" | "await_client" | "settle" | "finish_turn"
+>;
+
+function turnFacts(
+  action: TurnAction,
+  { runId }: RunStanding,
+  turn: TurnStanding,
+  known: Known,
+): readonly FactBody[] | undefined {
+  const { turnId } = turn;
+  if (turn.stop !== undefined || ("turnId" in action && action.turnId !== turnId)) return undefined;
+  switch (action.do) {
+    case "end_reply":
+    case "abandon_reply": {
+      if (turn.reply !== undefined) return undefined;
+      const { item, reports } = replyThatFailed(action, known);
+      const usage = reports.map((report) => ({ ...report, runId, turnId }));
+      return [{ type: "item_committed", item, runId, turnId }, ...usage];
+    }
+    case "finish_turn": {
+      const { stop } = action;
+      return [{ type: "turn_finished", runId, turnId, stop, closes: known.closes }];
+    }
+    case "ask":
+      return ask(action, { runId, turn }, known);
+    case "await_client":
+      return awaitClient(action, { runId, turn }, known);
+    case "settle":
+      return answerFacts(action, { runId, turn }, known);
+    default:
+      action satisfies never;
+      return undefined;
+  }
+}
+
+function beginTurn(
+  { runId, turnId, startsRun, takes }: ActionOf<"begin_turn">,
+  { standing, state }: Known,
+): readonly FactBody[] | undefined {
+  const { run } = standing;
+  const fits = startsRun
+    ? run === undefined
+    : run?.runId === runId && run.turn?.turnId !== turnId && run.turn?.stop !== undefined;
+  const inputs = takes.map((inputId) => inputOf(state, inputId));
+  if (!fits || inputs.includes(undefined)) return undefined;
+  const items = inputs.flatMap((queued): FactBody[] => {
+    if (queued === undefined) return [];
+    const { inputId, parts } = queued;
+    const item: Item = { id: inputItemIdOf(inputId), author: "user", parts, stop: "end" };
+    return [{ type: "item_committed", item, runId, turnId, inputId }];
+  });
+  const started: FactBody[] = startsRun ? [{ type: "run_started", runId }] : [];
+  return [...started, ...items, { type: "turn_started", runId, turnId }];
+}
+
+function inputOf(
+  { queue }: SessionState,
+  inputId: InputId,
+): { readonly inputId: InputId; readonly parts: Item["parts"] } | undefined {
+  const input = queue.find((queued) => queued.inputId === inputId)?.input;
+  return input !== undefined && "parts" in input ? { inputId, parts: input.parts } : undefined;
+}
+
+/** What the attempt used is counted at once: another driver would not know of it. */
+function scheduleRetry(
+  action: ActionOf<"schedule_retry">,
+  { runId, turn }: RunStanding,
+  { failed }: Known,
+): readonly FactBody[] | undefined {
+  if (failed === undefined) return undefined;
+  const { epoch, usage } = failed;
+  const place =
+    action.of === "reply" && turn !== undefined ? { runId, turnId: turn.turnId } : { runId };
+  return [{ type: "usage_reported", ...place, epoch, usage }];
+}
+
+function endCompaction({ runId }: RunStanding, { failed }: Known): readonly FactBody[] {
+  const report: FactBody[] = failed === undefined ? [] : [reportOf(failed, runId)];
+  return [...report, { type: "compaction_finished", runId }];
+}
+
+function reportOf({ epoch, usage }: FailedFacts, runId: RunStanding["runId"]): FactBody {
+  return { type: "usage_reported", runId, epoch, usage };
+}
+
+/** The reply that no attempt finished: failed by the last one, or stopped. */
+function replyThatFailed(
+  { do: how, itemId }: ActionOf<"end_reply" | "abandon_reply">,
+  { failed }: Known,
+): {
+  readonly item: Item;
+  readonly reports: readonly {
+    readonly type: "usage_reported";
+    readonly epoch: Epoch;
+    readonly usage: Usage;
+  }[];
+} {
+  const head = { id: itemId, author: "model", parts: [] } as const;
+  if (how === "abandon_reply") {
+    return { item: { ...head, stop: "aborted", cause: stoppedBeforeReply }, reports: [] };
+  }
+  const item: Item = { ...head, stop: "failed", cause: failed?.cause ?? lostCause };
+  if (failed === undefined) return { item, reports: [] };
+  const { epoch, usage } = failed;
+  return { item: { ...item, usage }, reports: [{ type: "usage_reported", epoch, usage }] };
+}
+
+interface Place {
+  readonly runId: RunStanding["runId"];
+  readonly turn: TurnStanding;
+}
+
+function ask(
+  { questions }: ActionOf<"ask">,
+  { runId, turn }: Place,
+  { state }: Known,
+): readonly FactBody[] {
+  const { turnId } = turn;
+  return questions.flatMap(({ call, hash }): FactBody[] => {
+    const { callId, tool, lane, asked } = call;
+    const input = callPart(state, turn, call)?.input;
+    if (input === undefined) return [];
+    const approvalId = approvalIdOf(turnId, lane, asked + 1);
+    return [{ type: "approval_requested", runId, turnId, approvalId, callId, tool, input, hash }];
+  });
+}
+
+/** The intent alone: no lane is opened, since nothing is written until the answer is there. */
+function awaitClient(
+  { calls }: ActionOf<"await_client">,
+  { runId, turn }: Place,
+  { state, closes: epoch }: Known,
+): readonly FactBody[] {
+  const { turnId } = turn;
+  return calls.flatMap((call): FactBody[] => {
+    const { callId, tool, itemId, lane } = call;
+    const input = callPart(state, turn, call)?.input;
+    if (input === undefined) return [];
+    const place = { runId, turnId, callId, tool, itemId, lane, epoch };
+    return [{ type: "tool_execution_started", ...place, input }];
+  });
+}
+
+function correct(
+  { itemId, turnId }: ActionOf<"correct">,
+  { runId, turn }: RunStanding,
+  { outputProblem = "it is not one JSON value" }: Known,
+): readonly FactBody[] | undefined {
+  if (turn?.turnId === turnId) return undefined;
+  const text = `Your answer has not the shape that was asked for. Answer again, with one JSON value and nothing else.\n${outputProblem}`;
+  const item: Item = {
+    id: itemId,
+    author: "user",
+    parts: [{ kind: "text", id: partId("p1"), text }],
+    stop: "end",
+    metadata: { author: "millrace" },
+  };
+  return [
+    { type: "item_committed", item, runId, turnId },
+    { type: "turn_started", runId, turnId },
+  ];
+}
+
+function outcomeOf(ending: RunEnding, { turn }: RunStanding, known: Known): RunOutcome {
+  if (ending.outcome !== "failed") return ending;
+  const { outcome, why } = ending;
+  if (why === "filtered") return { outcome, cause: filteredCause };
+  if (why === "output") {
+    return {
+      outcome,
+      cause: { code: "invalid_output", message: known.outputProblem ?? "it is not valid" },
+    };
+  }
+  const reply = itemOf(known.state, turn?.reply?.itemId);
+  return { outcome, cause: reply?.cause ?? lostCause };
+}
+
+/** The call itself, with its arguments. */
+export function callPart(
+  state: SessionState,
+  turn: TurnStanding,
+  call: { readonly callId: string },
+): ToolCallPart | undefined {
+  const reply = itemOf(state, turn.reply?.itemId);
+  return reply?.parts.find(
+    (part): part is ToolCallPart => part.kind === "tool_call" && part.callId === call.callId,
+  );
+}
+
+function itemOf({ items }: SessionState, id: ItemId | undefined): Item | undefined {
+  const at = id === undefined ? -1 : items.findLastIndex((item) => item.id === id);
+  return at < 0 ? undefined : items.at(at);
+}
+
+const stoppedBeforeReply: Cause = {
+  ...abortedCause,
+  message: "the run was stopped before the model had answered",
+};
+const filteredCause: Cause = {
+  code: "filtered",
+  message: "the vendor's filter ended the reply: ask in other words, or another model",
+};
+const lostCause: Cause = { code: "reply_failed", message: "the reply failed, and left no cause" };

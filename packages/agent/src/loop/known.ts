@@ -1,0 +1,31 @@
+import type { Cause, Epoch, ItemId, Json, ResultStatus, SessionState, Usage } from "@millrace/core";
+import type { Standing } from "./state.ts";
+
+/** What the facts of an action are made of, beside the action itself. */
+export interface Known {
+  readonly standing: Standing;
+  /** The session with its content. */
+  readonly state: SessionState;
+  /** The highest epoch that this driver has given out. */
+  readonly closes: Epoch;
+  /** Why a call was refused when it was assessed, by the reserved id of its answer. */
+  readonly refusals: (itemId: ItemId) => string | undefined;
+  /** What a client's answer came to when it was checked, by the same id. */
+  readonly answers: (itemId: ItemId) => CheckedAnswer | undefined;
+  /** What is wrong with the shape of the answer. */
+  readonly outputProblem: string | undefined;
+  /** The attempt that failed last, and that nothing followed yet. */
+  readonly failed: FailedFacts | undefined;
+}
+
+export interface CheckedAnswer {
+  readonly status: ResultStatus;
+  readonly text: string;
+  readonly output?: Json;
+}
+
+export interface FailedFacts {
+  readonly epoch: Epoch;
+  readonly usage: Usage;
+  readonly cause: Cause;
+}

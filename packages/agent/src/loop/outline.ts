@@ -1,0 +1,195 @@
+import { isJsonObject } from "@millrace/core";
+import type {
+  ApprovalId,
+  CallId,
+  Epoch,
+  Fact,
+  FactOf,
+  InputId,
+  Item,
+  ItemId,
+  RunId,
+  RunOutcome,
+  StopReason,
+  TurnId,
+  Usage,
+} from "@millrace/core";
+import type { Limits } from "../definition/limits.ts";
+import { readLimits } from "./limits.ts";
+import { printOf } from "./print.ts";
+import type { Spent } from "./state.ts";
+
+/**
+ * A fact without its content: what the loop decides by, in about a hundred bytes. Texts, arguments
+ * and results stay in the store, so an outline may stand in a workflow's history or in a log line.
+ */
+export type Outline = OutlineBody & { readonly n: number };
+
+type OutlineBody =
+  | { readonly type: "session_claimed"; readonly incarnation: number; readonly to?: number }
+  | { readonly type: "input_accepted"; readonly inputId: InputId; readonly input: InputOutline }
+  | { readonly type: "queue_updated"; readonly inputId: InputId }
+  | { readonly type: "run_started"; readonly runId: RunId; readonly time: number }
+  | { readonly type: "run_finished"; readonly outcome: RunOutcome["outcome"] }
+  | { readonly type: "turn_started"; readonly turnId: TurnId }
+  | { readonly type: "turn_finished"; readonly stop: StopReason }
+  | ItemOutline
+  | {
+      readonly type: "approval_requested";
+      readonly approvalId: ApprovalId;
+      readonly callId: CallId;
+      readonly hash: string;
+      readonly time: number;
+    }
+  | {
+      readonly type: "approval_resolved";
+      readonly approvalId: ApprovalId;
+      readonly decision: "allow" | "deny";
+      readonly time: number;
+    }
+  | { readonly type: "tool_execution_started"; readonly itemId: ItemId; readonly epoch: Epoch }
+  | { readonly type: "compaction_started" }
+  | { readonly type: "compaction_finished"; readonly worked: boolean }
+  | {
+      readonly type: "usage_reported";
+      readonly turnId?: TurnId;
+      readonly tokens: number;
+      readonly cost?: number;
+    }
+  /** A fact that no decision rests on. It still counts, so that outlines are as dense as facts. */
+  | { readonly type: "other" };
+
+export type InputOutline =
+  | { readonly kind: "prompt" | "steer" | "follow_up"; readonly limits?: Limits }
+  | { readonly kind: "answer" }
+  | { readonly kind: "abort"; readonly runId?: RunId };
+
+export interface ItemOutline {
+  readonly type: "item_committed";
+  readonly itemId: ItemId;
+  readonly inputId?: InputId;
+  /** The loop itself asked the model to mend its answer. */
+  readonly correction?: true;
+  /** What a model wrote. */
+  readonly reply?: ReplyOutline;
+}
+
+export interface ReplyOutline {
+  readonly stop: StopReason;
+  /** The code of what cut it short. */
+  readonly cause?: string;
+  readonly tokens: number;
+  readonly calls: readonly CallOutline[];
+}
+
+export interface CallOutline {
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly print: string;
+  /** Answered within the reply, or by the answer to an earlier call of the same id. */
+  readonly settled?: true;
+}
+
+/** The outline of a fact. Linear in the fact's size: the arguments of calls are read once. */
+export function outline(fact: Fact): Outline {
+  return { n: fact.n, ...outlineBody(fact) };
+}
+
+function outlineBody(fact: Fact): OutlineBody {
+  switch (fact.type) {
+    case "session_claimed": {
+      const { type, incarnation, to } = fact;
+      return { type, incarnation, ...(to === undefined ? {} : { to }) };
+    }
+    case "input_accepted":
+      return { type: fact.type, inputId: fact.inputId, input: inputOutline(fact) };
+    case "queue_updated":
+      return { type: fact.type, inputId: fact.inputId };
+    case "run_started":
+      return { type: fact.type, runId: fact.runId, time: fact.time };
+    case "run_finished":
+      return { type: fact.type, outcome: fact.outcome };
+    case "turn_started":
+      return { type: fact.type, turnId: fact.turnId };
+    case "turn_finished":
+      return { type: fact.type, stop: fact.stop };
+    case "item_committed":
+    case "item_replaced":
+      return itemOutline(fact);
+    case "approval_requested": {
+      const { type, approvalId, callId, hash, time } = fact;
+      return { type, approvalId, callId, hash, time };
+    }
+    case "approval_resolved": {
+      const { type, approvalId, decision, time } = fact;
+      return { type, approvalId, decision, time };
+    }
+    case "tool_execution_started":
+      return { type: fact.type, itemId: fact.itemId, epoch: fact.epoch };
+    case "compaction_started":
+      return { type: fact.type };
+    case "compaction_finished":
+      return { type: fact.type, worked: fact.summary !== undefined };
+    case "usage_reported": {
+      const { tokens, cost } = spentOf(fact.usage);
+      const turn = fact.turnId === undefined ? {} : { turnId: fact.turnId };
+      return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }) };
+    }
+    case "tool_execution_finished": // the answer itself settles the call
+    case "opaque":
+      return { type: "other" };
+    default:
+      fact satisfies never;
+      return { type: "other" };
+  }
+}
+
+function inputOutline({ input }: FactOf<"input_accepted">): InputOutline {
+  if (input.kind === "answer") return { kind: input.kind };
+  if (input.kind === "abort") {
+    return { kind: input.kind, ...(input.runId === undefined ? {} : { runId: input.runId }) };
+  }
+  const asked = input.options?.["limits"];
+  return { kind: input.kind, ...(isJsonObject(asked) ? { limits: readLimits(asked) } : {}) };
+}
+
+function itemOutline(fact: FactOf<"item_committed" | "item_replaced">): ItemOutline {
+  const { item, inputId, runId } = fact;
+  const corrects = item.author === "user" && inputId === undefined && runId !== undefined;
+  return {
+    type: "item_committed",
+    itemId: item.id,
+    ...(inputId === undefined ? {} : { inputId }),
+    ...(corrects ? { correction: true } : {}),
+    ...(item.author === "model" ? { reply: replyOutline(item) } : {}),
+  };
+}
+
+function replyOutline(item: Item): ReplyOutline {
+  const answered = new Set<CallId>();
+  for (const part of item.parts) if (part.kind === "tool_result") answered.add(part.callId);
+  const calls = item.parts.flatMap((part): CallOutline[] => {
+    if (part.kind !== "tool_call") return [];
+    const settled = answered.has(part.callId);
+    answered.add(part.callId); // a second call under one id is answered with the first
+    const { callId, tool } = part;
+    return [{ callId, tool, print: printOf(part), ...(settled ? { settled } : {}) }];
+  });
+  const { stop, cause, usage } = item;
+  const tokens = usage === undefined ? 0 : spentOf(usage).tokens;
+  return { stop, ...(cause === undefined ? {} : { cause: cause.code }), tokens, calls };
+}
+
+export function spentOf({ inputTokens, outputTokens, cost }: Usage): Spent {
+  return { tokens: inputTokens + outputTokens, cost };
+}
+
+/** The sum, with all costs that are known: one that is not must not hide the others from a limit. */
+export function addSpent(left: Spent, right: Spent): Spent {
+  const known = left.cost !== undefined || right.cost !== undefined;
+  return {
+    tokens: left.tokens + right.tokens,
+    cost: known ? (left.cost ?? 0) + (right.cost ?? 0) : undefined,
+  };
+}
+

@@ -1,0 +1,29 @@
+import type { ItemId } from "@millrace/core";
+import { answerInputIdOf } from "../loop/ids.ts";
+import type { CheckedAnswer } from "../loop/known.ts";
+import type { CallStanding } from "../loop/state.ts";
+import { checkAnswer } from "../tool/client-answer.ts";
+import type { WorkHost } from "./host.ts";
+
+/** Checks the answers that clients gave to calls: the tools' output schemas have the last word. */
+export async function checkAnswers(
+  { agent, journal }: WorkHost,
+  calls: readonly CallStanding[],
+): Promise<ReadonlyMap<ItemId, CheckedAnswer>> {
+  const checked = new Map<ItemId, CheckedAnswer>();
+  const { queue } = journal.state;
+  for (const { itemId, tool: name } of calls) {
+    const answer = answerInputIdOf(itemId);
+    const input = queue.find(({ inputId }) => inputId === answer)?.input;
+    const tool = agent.tools.get(name);
+    const readable = input?.kind === "answer" && tool !== undefined;
+    checked.set(itemId, readable ? await checkAnswer(tool, input.output) : unreadable);
+  }
+  return checked;
+}
+
+/** An input that took the id of an answer and is none settles its call all the same. */
+const unreadable: CheckedAnswer = {
+  status: "failed",
+  text: "the client's answer could not be read",
+};

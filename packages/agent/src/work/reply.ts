@@ -1,0 +1,81 @@
+import { MillraceError, noUsage } from "@millrace/core";
+import type { ItemId, ModelRequest, RunId, TurnId, Usage } from "@millrace/core";
+import type { Blueprint } from "../definition/blueprint.ts";
+import { attempt } from "./attempt.ts";
+import type { Attempted, RequestOptions } from "./attempt.ts";
+import { HeldAttempt, itemFrom } from "./held-attempt.ts";
+import { Fenced } from "./host.ts";
+import type { Epochs, WorkHost } from "./host.ts";
+import { isLane, openItemLane } from "./item-lane.ts";
+import type { ItemLane } from "./item-lane.ts";
+import { requestFor } from "./request.ts";
+
+export interface ReplyToGet {
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly itemId: ItemId;
+  readonly signal: AbortSignal;
+  /** Takes the names of the tools that the model is offered. */
+  readonly offered: (names: readonly string[]) => void;
+}
+
+/**
+ * Asks the model once, and stores its reply. An attempt that failed is not stored but handed back: the
+ * loop decides whether another one follows. What was stopped is stored with what came.
+ */
+export async function getReply(
+  host: WorkHost,
+  epochs: Epochs,
+  wanted: ReplyToGet,
+): Promise<HeldAttempt | undefined> {
+  const { runId, turnId, itemId, signal } = wanted;
+  const { model } = host.agent;
+  if (model === undefined) {
+    throw new MillraceError("invalid_definition", "an agent without a model was asked for a reply");
+  }
+  const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
+  const lane = await openItemLane(host, { ...place, author: "model", model: model.id });
+  if (!isLane(lane)) return undefined; // an earlier try stored it
+  const request = async (options: RequestOptions): Promise<ModelRequest> => {
+    const made = await requestFor(host, runId, options);
+    wanted.offered(made.tools?.map(({ name }) => name) ?? []);
+    return made;
+  };
+  const attempted = priced(host.agent, await attempt(host.clock, model, lane, { signal, request }));
+  await dropIfFenced(signal, lane);
+  if (hasFailed(attempted) && !signal.aborted) {
+    return new HeldAttempt(host, lane, { runId, turnId, itemId }, attempted);
+  }
+  const usage = attempted.usage ?? noUsage;
+  const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
+  await lane.commit(itemFrom(lane, itemId, attempted), { settlement: [report] });
+  await host.allowance?.spend(usage);
+  return undefined;
+}
+
+/** Ends work whose session is another driver's now, or was closed. */
+export async function dropIfFenced({ reason }: AbortSignal, lane: ItemLane): Promise<void> {
+  if (!(reason instanceof Fenced)) return;
+  await lane.drop();
+  throw reason;
+}
+
+export function hasFailed({ ending }: Attempted): boolean {
+  return ending.stop === "failed" || ending.stop === "truncated";
+}
+
+function priced({ price }: Blueprint, attempted: Attempted): Attempted {
+  const { usage, model } = attempted;
+  if (usage === undefined || usage.cost !== undefined || price === undefined) return attempted;
+  return { ...attempted, usage: withCost(usage, () => price(usage, model)) };
+}
+
+/** A price list that throws, or does not know the model, leaves the cost unknown. */
+function withCost(usage: Usage, price: () => number | undefined): Usage {
+  try {
+    const cost = price();
+    return cost === undefined || !Number.isFinite(cost) ? usage : { ...usage, cost };
+  } catch {
+    return usage;
+  }
+}

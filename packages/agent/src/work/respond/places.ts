@@ -1,0 +1,51 @@
+import { MillraceError } from "@millrace/core";
+import type { Item, RunId, TurnId } from "@millrace/core";
+import type { Epochs, WorkHost } from "../host.ts";
+import { writtenItemIdOf } from "../../loop/ids.ts";
+
+export interface Responding {
+  readonly runId: RunId;
+  readonly turnId: TurnId;
+  readonly signal: AbortSignal;
+}
+
+/** Gives each item that is written its reserved id and a lane that nobody uses. */
+export interface Places {
+  readonly host: WorkHost;
+  readonly epochs: Epochs;
+  readonly at: Responding;
+  readonly take: () => { readonly itemId: Item["id"]; readonly lane: number };
+  readonly done: (lane: number, item: Item) => void;
+}
+
+export function placesOf(host: WorkHost, epochs: Epochs, at: Responding, written: Item[]): Places {
+  const used = new Set<number>();
+  let begun = 0;
+  return {
+    host,
+    epochs,
+    at,
+    take: () => {
+      let lane = 0;
+      while (used.has(lane)) lane += 1;
+      used.add(lane);
+      const itemId = writtenItemIdOf(at.turnId, begun);
+      begun += 1;
+      return { itemId, lane };
+    },
+    done: (lane, item) => {
+      used.delete(lane);
+      written.push(item);
+    },
+  };
+}
+
+/** What ended a piece of the agent's own code. */
+export function causeOf(error: unknown): { readonly code: string; readonly message: string } {
+  const said = error instanceof Error ? error.message : String(error);
+  // Thrown again for an item that was stored with it: it says so already.
+  if (MillraceError.is(error) && error.code === "agent_failed") {
+    return { code: "agent_failed", message: said };
+  }
+  return { code: "agent_failed", message: `the agent's own code threw: ${said}` };
+}

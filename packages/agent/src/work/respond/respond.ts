@@ -1,0 +1,90 @@
+import { abortedCause, MillraceError } from "@millrace/core";
+import type { Ending, Item, Transcript, TurnId, Update } from "@millrace/core";
+import type { ActiveRun, ItemWriter, Respond } from "../../definition/settings.ts";
+import { assemble } from "../../context/assemble.ts";
+import type { Epochs, WorkHost } from "../host.ts";
+import { Fenced } from "../host.ts";
+import { writtenItemIdOf } from "../../loop/ids.ts";
+import { writeByHand } from "./by-hand.ts";
+import { causeOf, placesOf } from "./places.ts";
+import type { Places, Responding } from "./places.ts";
+import { writeUpdates } from "./updates.ts";
+
+/**
+ * Lets an agent that writes its items by itself answer one turn. After a crash it is asked again with
+ * the same transcript: items that it had finished come back as they are, in the order in which it
+ * begins them, and are not written twice.
+ */
+export async function respond(host: WorkHost, epochs: Epochs, at: Responding): Promise<Ending> {
+  const { agent } = host;
+  if (agent.respond === undefined) {
+    throw new MillraceError("invalid_definition", "this agent has no respond function");
+  }
+  const before = transcriptBefore(host, at.turnId);
+  const written: Item[] = [];
+  const writing = new Set<Promise<unknown>>();
+  const places = placesOf(host, epochs, at, written);
+  const write: ActiveRun["write"] = (source) => {
+    const item = writeFrom(places, source);
+    const settled = item.then(
+      () => undefined,
+      () => undefined,
+    );
+    writing.add(settled);
+    return item;
+  };
+  const transcript = (): Transcript => [...before, ...written];
+  const { signal } = at;
+  try {
+    const answer = agent.respond({
+      session: host.info,
+      get transcript() {
+        return transcript();
+      },
+      get request() {
+        return { transcript: transcript(), signal };
+      },
+      signal,
+      write,
+    });
+    // A stream may have a promise of its own, so it is told by what it yields, not by what it lacks.
+    const updates = isUpdates(answer) ? answer : await answer;
+    if (updates !== undefined) await write(updates);
+    await Promise.all(writing);
+    return endingOf(signal, updates === undefined ? undefined : written.at(-1));
+  } catch (error) {
+    await Promise.all(writing);
+    if (error instanceof Fenced) throw error;
+    if (signal.reason instanceof Fenced) throw signal.reason;
+    if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+    return { stop: "failed", cause: causeOf(error) };
+  }
+}
+
+function transcriptBefore({ journal }: WorkHost, turnId: TurnId): Transcript {
+  const { items, compactions } = journal.state;
+  const own = writtenItemIdOf(turnId, 0).slice(0, -1);
+  const earlier = items.toArray().filter((item) => !item.id.startsWith(own));
+  return assemble(earlier, { compactions, outputBytes: () => Infinity }).transcript;
+}
+
+type Source = string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>);
+
+async function writeFrom(places: Places, source: Source): Promise<Item> {
+  if (typeof source === "string") return await writeByHand(places, (item) => item.append(source));
+  if (typeof source === "function") return await writeByHand(places, source);
+  return await writeUpdates(places, source);
+}
+
+function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Update> {
+  return typeof answer === "object" && Symbol.asyncIterator in answer;
+}
+
+/** Calls of another framework's agent are its own business: they don't make our loop go on. */
+function endingOf(signal: AbortSignal, last: Item | undefined): Ending {
+  if (signal.reason instanceof Fenced) throw signal.reason;
+  if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+  if (last?.cause !== undefined) return { stop: last.stop, cause: last.cause };
+  const stop = last?.stop ?? "end";
+  return { stop: stop === "length" || stop === "filtered" ? stop : "end" };
+}
