@@ -38,7 +38,9 @@ export function answerFacts(
 }
 
 function isOpen(turn: TurnStanding, call: CallStanding): boolean {
-  return turn.reply?.calls.some(({ itemId, settled }) => itemId === call.itemId && !settled) === true;
+  return (
+    turn.reply?.calls.some(({ itemId, settled }) => itemId === call.itemId && !settled) === true
+  );
 }
 
 /** An answer that a client gave is used up with the call that it was for, also if that was stopped. */

@@ -21,7 +21,9 @@ function answersOf(action: Action): readonly string[] {
 function resultsOf({ ledger }: Driving): readonly string[] {
   return ledger.state.items
     .toArray()
-    .flatMap(({ parts }) => parts.flatMap((part) => (part.kind === "tool_result" ? part.text : [])));
+    .flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === "tool_result" ? part.text : [])),
+    );
 }
 
 describe("calls that may run", () => {

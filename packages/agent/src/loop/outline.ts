@@ -192,4 +192,3 @@ export function addSpent(left: Spent, right: Spent): Spent {
     cost: known ? (left.cost ?? 0) + (right.cost ?? 0) : undefined,
   };
 }
-

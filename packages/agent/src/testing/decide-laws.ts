@@ -160,9 +160,7 @@ function checkBudget(session: Simulation, action: Action): void {
 
 /** Whether a model is asked at once. A compaction that a crash cut is gone on with. */
 function requests(action: Action): boolean {
-  return (
-    action.do === "reply" || action.do === "respond" || action.do === "start_compaction"
-  );
+  return action.do === "reply" || action.do === "respond" || action.do === "start_compaction";
 }
 
 /** When a call may run, said once more in other words than the loop's. */

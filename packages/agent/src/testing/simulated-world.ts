@@ -63,7 +63,9 @@ export class SimulatedWorld {
     if (session.reply !== undefined) {
       events.push(() => session.endReply(this.#drawReply()));
       if (!session.settings.custom && random.chance(0.2))
-        events.push(() => session.failAttempt(random.pick(causes), drawUsage(random), random.next()));
+        events.push(() =>
+          session.failAttempt(random.pick(causes), drawUsage(random), random.next()),
+        );
     }
     if (session.compaction !== undefined) {
       events.push(() => session.endCompaction(random.chance(0.8)));
