@@ -29,7 +29,7 @@ import type { ReplyEnd } from "./reply.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
-import { failure } from "./transport/failure.ts";
+import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
 import { defaultTimeouts } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
