@@ -62,7 +62,7 @@ type Proof = Readonly<Record<string, string>>;
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** `false`: one try. Where something else repeats whole requests, such as a workflow engine. */
+  /** `false`: one try for each request, as `retry: false` in the request itself. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** What a million tokens cost. Left out: the cost is not known. */
@@ -126,7 +126,8 @@ class Asking<Event, State> {
     const shape = this.#request.output?.name ?? "_";
     if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure("output", shape) };
     const { retry, price, random = Math.random } = this.#options;
-    const policy = { ...defaultRetryPolicy, ...(retry === false ? { attempts: 1 } : retry) };
+    const once = retry === false || this.#request.retry === false;
+    const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {

@@ -21,6 +21,12 @@ export interface ModelRequest {
   readonly output?: OutputShape | undefined;
   /** Settings of the model, passed on as they are. */
   readonly settings?: JsonObject | undefined;
+  /**
+   * `false`: one request and no more. The caller repeats it, as the loop does, and waits as long as
+   * the vendor asked for, which stands in the evidence of the cause. Left out: the model may repeat
+   * the request by its own policy, as long as no delta of it was emitted.
+   */
+  readonly retry?: false | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
