@@ -233,7 +233,7 @@ test("a file may be long if it is listed, and only as long as it is long", () =>
 test("the tree of this repository is in order", () => {
   const pairs = findTwoWayPairs();
 
-  console.log(`count: two-way folder pairs, ${pairs.length}`);
+  console.log(`two-way folder pairs: ${pairs.length}`);
   expect(pairs).toEqual([]);
   expect(checkLayers()).toEqual([]);
 });
