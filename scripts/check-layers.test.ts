@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkLayers } from "./check-layers.ts";
-import { lineLimit } from "./layers.ts";
+import { type Tables, checkLayers, findTwoWayPairs } from "./check-layers.ts";
+import { type FolderRules, lineLimit } from "./layers.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 /** A small tree in order, into which each test plants one violation. */
@@ -18,6 +18,19 @@ const orderly: Readonly<Record<string, string>> = {
     peerDependencies: { pg: "8" },
     peerDependenciesMeta: { pg: { optional: true } },
   }),
+  "packages/stores/src/text.ts": `export type Text = string;\n`,
+  "packages/stores/src/file/file.ts": `export type { Text as File } from "../text.ts";\n`,
+  "packages/stores/src/redis/redis.ts": `export type { File as Redis } from "../file/file.ts";\n`,
+  "packages/stores/src/both.ts": `export type { File } from "./file/file.ts";\nexport type { Redis } from "./redis/redis.ts";\n`,
+};
+
+/** The tables of that tree. */
+const tables: Tables = {
+  folderRules: {
+    core: { bottom: "all", folders: { content: [], delta: ["content"] } },
+    stores: { bottom: ["text"], folders: { file: [], redis: ["file"] } },
+  },
+  longFiles: {},
 };
 
 const violations: readonly {
@@ -76,21 +89,22 @@ const violations: readonly {
       "packages/agent/src/reach.ts:1: agent may not import packages/core/src/ids.ts, outside its own sources",
   },
   {
-    rule: "a folder of core imports only lower folders",
-    plant: {
-      "packages/core/src/content/up.ts": `import type { fold } from "../delta/fold.ts";\nexport type Fold = typeof fold;\n`,
-    },
-    reported: "packages/core/src/content/up.ts:1: core/content may not import core/delta",
-  },
-  {
-    rule: "a file that every folder of core uses imports none of them",
-    plant: { "packages/core/src/ids.ts": `export type { Part as Id } from "./content/part.ts";\n` },
-    reported: "packages/core/src/ids.ts:1: core/*.ts may not import core/content",
-  },
-  {
-    rule: "a new folder of core needs a row in the table",
-    plant: { "packages/core/src/extra/a.ts": `export * from "../content/part.ts";\n` },
+    rule: "a new folder needs a row in the table, also if it imports nothing",
+    plant: { "packages/core/src/extra/a.ts": `export type A = string;\n` },
     reported: "packages/core/src/extra/a.ts:1: layers.ts has no rule for core/extra",
+  },
+  {
+    rule: "a folder imports only what its row lists, in types too",
+    plant: {
+      "packages/stores/src/redis/up.ts": `\nexport type Up = import("../top.ts").Top;\n`,
+      "packages/stores/src/top.ts": `export type Top = string;\n`,
+    },
+    reported: "packages/stores/src/redis/up.ts:2: stores/redis may not import stores/top.ts",
+  },
+  {
+    rule: "a folder does not import the index of its package",
+    plant: { "packages/core/src/delta/index-user.ts": `export { fold } from "../index.ts";\n` },
+    reported: "packages/core/src/delta/index-user.ts:1: core/delta may not import core/index.ts",
   },
   {
     rule: "a new package needs a row in the table",
@@ -117,13 +131,66 @@ const violations: readonly {
 test("a tree in order has no violations", () => {
   using folder = temporaryFolder(orderly);
 
-  expect(checkLayers(folder.path, {})).toEqual([]);
+  expect(checkLayers(folder.path, tables)).toEqual([]);
 });
 
 test.each(violations)("$rule", ({ plant, reported }) => {
   using folder = temporaryFolder({ ...orderly, ...plant });
 
-  expect(checkLayers(folder.path, {})).toEqual([reported]);
+  expect(checkLayers(folder.path, tables)).toEqual([reported]);
+});
+
+test("two folders that import each other are two violations: the import, and the pair", () => {
+  const plant = {
+    "packages/stores/src/file/up.ts": `export type { Redis } from "../redis/redis.ts";\n`,
+  };
+  using folder = temporaryFolder({ ...orderly, ...plant });
+
+  expect(checkLayers(folder.path, tables)).toEqual([
+    "packages/stores/src/file/up.ts:1: stores/file may not import stores/redis",
+    "packages/stores:1: file and redis import each other",
+  ]);
+});
+
+test("a file that every folder uses imports none of them", () => {
+  const plant = {
+    "packages/core/src/ids.ts": `export type { Part as Id } from "./content/part.ts";\n`,
+  };
+  using folder = temporaryFolder({ ...orderly, ...plant });
+
+  expect(checkLayers(folder.path, tables)).toEqual([
+    "packages/core/src/ids.ts:1: core/ids.ts may not import core/content",
+    "packages/core:1: content and ids.ts import each other",
+  ]);
+});
+
+test("a table that allows two folders to import each other is a violation", () => {
+  using folder = temporaryFolder(orderly);
+  const folders = { file: ["redis"], redis: ["file"] };
+
+  expect(checkTables(folder.path, { bottom: ["text"], folders })).toEqual([
+    "scripts/layers.ts:1: the folders of stores form a circle: file → redis → file",
+  ]);
+});
+
+test("a table that lists what is not there is a violation", () => {
+  using folder = temporaryFolder(orderly);
+  const folders = { file: ["gone"], redis: ["file"], left: [] };
+
+  expect(checkTables(folder.path, { bottom: ["text", "lost"], folders })).toEqual([
+    "scripts/layers.ts:1: folderRules list stores/lost.ts, which is not there",
+    "scripts/layers.ts:1: folderRules list stores/left, which is not there",
+    "scripts/layers.ts:1: folderRules list stores/gone, which is not there",
+  ]);
+});
+
+test("a package with folders needs a table", () => {
+  using folder = temporaryFolder(orderly);
+
+  expect(checkTables(folder.path, undefined)).toEqual([
+    "packages/stores/src/file/file.ts:1: layers.ts has no rule for stores/file",
+    "packages/stores/src/redis/redis.ts:1: layers.ts has no rule for stores/redis",
+  ]);
 });
 
 test("a helper for tests may use test tools", () => {
@@ -133,14 +200,14 @@ test("a helper for tests may use test tools", () => {
   };
   using folder = temporaryFolder({ ...orderly, ...helper });
 
-  expect(checkLayers(folder.path, {})).toEqual([]);
+  expect(checkLayers(folder.path, tables)).toEqual([]);
 });
 
 test("shipped code imports no helper for tests", () => {
   const plant = { "packages/agent/src/a.ts": `export * from "./testing/b.ts";\n` };
   using folder = temporaryFolder({ ...orderly, ...plant });
 
-  expect(checkLayers(folder.path, {})).toEqual([
+  expect(checkLayers(folder.path, tables)).toEqual([
     "packages/agent/src/a.ts:1: agent may not import packages/agent/src/testing/b.ts, which is not shipped",
   ]);
 });
@@ -149,22 +216,34 @@ test("a long test file is no violation", () => {
   const long = { "packages/core/src/long.test.ts": "// a line\n".repeat(lineLimit + 1) };
   using folder = temporaryFolder({ ...orderly, ...long });
 
-  expect(checkLayers(folder.path, {})).toEqual([]);
+  expect(checkLayers(folder.path, tables)).toEqual([]);
 });
 
 test("a file may be long if it is listed, and only as long as it is long", () => {
   const [long, short] = ["packages/core/src/long.ts", "packages/core/src/ids.ts"];
   using folder = temporaryFolder({ ...orderly, [long]: "// a line\n".repeat(lineLimit + 1) });
 
-  expect(checkLayers(folder.path, { [long]: "because" })).toEqual([]);
-  expect(checkLayers(folder.path, { [long]: "because", [short]: "because" })).toEqual([
+  expect(checkLayers(folder.path, { ...tables, longFiles: { [long]: "because" } })).toEqual([]);
+  const longFiles = { [long]: "because", [short]: "because" };
+  expect(checkLayers(folder.path, { ...tables, longFiles })).toEqual([
     "packages/core/src/ids.ts:1: no longer long; remove it from longFiles",
   ]);
 });
 
 test("the tree of this repository is in order", () => {
+  const pairs = findTwoWayPairs();
+
+  console.log(`two-way folder pairs: ${pairs.length}`);
+  expect(pairs).toEqual([]);
   expect(checkLayers()).toEqual([]);
 });
+
+/** What is wrong in a tree if the folders of stores have these rules. */
+function checkTables(top: string, stores: FolderRules | undefined): string[] {
+  const { stores: _, ...others } = tables.folderRules;
+  const folderRules = stores === undefined ? others : { ...others, stores };
+  return checkLayers(top, { ...tables, folderRules });
+}
 
 function manifest(id: string, fields: object = {}): string {
   return JSON.stringify({ name: `@millrace/${id}`, ...fields });

@@ -1,31 +1,31 @@
 /**
  * Checks the one-way flow: every manifest and every import under packages/ against `layers.ts`,
- * index files (re-exports only) and the length of source files.
+ * index files (re-exports only) and the length of source files. Prints how many pairs of folders
+ * import each other.
  *
  *     node scripts/check-layers.ts
  */
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
-import { type Program, Visitor, parseSync } from "oxc-parser";
+import { checkFolders, twoWayPairs } from "./folders.ts";
 import * as layers from "./layers.ts";
+import { type Source, isForTests, lineOf, readSources } from "./sources.ts";
 import { type Package, readPackages, report, root } from "./workspace.ts";
 
 const scope = "@millrace/";
 
-/** One parsed file and whose it is. */
-interface Source {
-  readonly file: string;
-  readonly text: string;
-  readonly program: Program;
-  /** Whether it is for tests only: a test, a type test, or a helper in a folder named testing. */
-  readonly isTest: boolean;
-  readonly owner: Package;
-  readonly rule: layers.PackageRule;
+/** The tables that differ in tests. */
+export interface Tables {
+  readonly folderRules: Readonly<Record<string, layers.FolderRules>>;
+  readonly longFiles: Readonly<Record<string, string>>;
 }
 
 /** Returns one line per violation, `file:line: rule`. An empty list means the tree is in order. */
-export function checkLayers(top: string = root, longFiles = layers.longFiles): string[] {
+export function checkLayers(
+  top: string = root,
+  { folderRules, longFiles }: Tables = layers,
+): string[] {
   const gone = Object.keys(longFiles).filter((file) => !existsSync(join(top, file)));
   return [
     ...gone.map((file) => `scripts/layers.ts:1: longFiles lists ${file}, which is not there`),
@@ -33,19 +33,32 @@ export function checkLayers(top: string = root, longFiles = layers.longFiles): s
       const rule = layers.packageRules[owner.id];
       const manifest = `${owner.folder}/package.json`;
       if (rule === undefined) return [`${manifest}:1: layers.ts has no rule for ${owner.id}`];
+      const sources = readSources(top, owner);
       return [
         ...checkManifest(owner, rule).map((problem) => `${manifest}:1: ${problem}`),
-        ...globSync(`${owner.folder}/src/**/*.ts`, { cwd: top })
-          .toSorted()
-          .map((file): Source => ({ file, owner, rule, ...parse(join(top, file)) }))
-          .flatMap((source) => [
-            ...checkImports(source),
-            ...checkIndex(source),
-            ...checkLength(source, longFiles),
-          ]),
+        ...sources.flatMap((source) => [
+          ...checkImports(source, rule),
+          ...checkIndex(source),
+          ...checkLength(source, longFiles),
+        ]),
+        ...checkFolders(owner.id, inFolders(sources), folderRules[owner.id]),
       ];
     }),
   ];
+}
+
+/** One line for every pair of folders that import each other, in any package. */
+export function findTwoWayPairs(top: string = root): string[] {
+  return readPackages(top).flatMap((owner) =>
+    twoWayPairs(owner.id, inFolders(readSources(top, owner))),
+  );
+}
+
+/** The sources of a package whose place is checked: all but tests. */
+function inFolders(sources: readonly Source[]): readonly Source[] {
+  // TEMPORARY: delete the next line once the folders of agent are those of its table.
+  if (sources.some(({ owner }) => owner.id === "agent")) return [];
+  return sources.filter(({ isTest }) => !isTest);
 }
 
 function checkManifest({ id, manifest }: Package, rule: layers.PackageRule): string[] {
@@ -69,36 +82,30 @@ function checkManifest({ id, manifest }: Package, rule: layers.PackageRule): str
   ];
 }
 
-function checkImports(source: Source): string[] {
-  return findImports(source.program).flatMap(({ specifier, start }) => {
-    const check = specifier.startsWith(".") ? checkRelative : checkPackage;
-    const problem = check(specifier, source);
-    return problem === undefined
-      ? []
-      : [`${source.file}:${lineOf(source.text, start)}: ${problem}`];
+function checkImports(source: Source, rule: layers.PackageRule): string[] {
+  return source.imports.flatMap(({ specifier, target, line }) => {
+    const problem =
+      target === undefined ? checkPackage(specifier, source, rule) : checkRelative(target, source);
+    return problem === undefined ? [] : [`${source.file}:${line}: ${problem}`];
   });
 }
 
-/** A relative import stays in its package and, in core, goes down the folder order. */
-function checkRelative(specifier: string, { file, isTest, owner }: Source): string | undefined {
+/** A relative import stays in its package, and shipped code imports only shipped code. */
+function checkRelative(target: string, { isTest, owner }: Source): string | undefined {
   const { id, folder } = owner;
-  const sources = `${folder}/src/`;
-  const target = posix.join(posix.dirname(file), specifier);
   if (isTest) return undefined;
-  if (!target.startsWith(sources)) return `${id} may not import ${target}, outside its own sources`;
-  if (isForTests(target)) return `${id} may not import ${target}, which is not shipped`;
-  if (id !== "core" || file === `${sources}index.ts`) return undefined;
-
-  const from = firstFolder(file.slice(sources.length));
-  const to = firstFolder(target.slice(sources.length));
-  if (to === from || to === "") return undefined;
-  const lower = from === "" ? [] : layers.coreFolders[from];
-  if (lower === undefined) return `layers.ts has no rule for core/${from}`;
-  return lower.includes(to) ? undefined : `core/${from || "*.ts"} may not import core/${to}`;
+  if (!target.startsWith(`${folder}/src/`)) {
+    return `${id} may not import ${target}, outside its own sources`;
+  }
+  return isForTests(target) ? `${id} may not import ${target}, which is not shipped` : undefined;
 }
 
 /** An import by name is of a package that the table allows and the manifest declares. */
-function checkPackage(specifier: string, { isTest, owner, rule }: Source): string | undefined {
+function checkPackage(
+  specifier: string,
+  { isTest, owner }: Source,
+  rule: layers.PackageRule,
+): string | undefined {
   const { id, manifest } = owner;
   if (specifier.startsWith("node:") || builtinModules.includes(specifier)) {
     return rule.node || isTest
@@ -138,31 +145,6 @@ function checkLength({ file, text, isTest }: Source, longFiles: object): string[
     : [`${file}:1: no longer long; remove it from longFiles`];
 }
 
-function parse(file: string): Pick<Source, "text" | "program" | "isTest"> {
-  const text = readFileSync(file, "utf8");
-  return { text, program: parseSync(file, text).program, isTest: isForTests(file) };
-}
-
-function isForTests(file: string): boolean {
-  return /\.test(-d)?\.ts$|\/src\/(.*\/)?testing\//.test(file);
-}
-
-/** Every module a program names: static, dynamic, re-exported, or in an `import("…")` type. */
-function findImports(program: Program): { specifier: string; start: number }[] {
-  const found: { specifier: string; start: number }[] = [];
-  const add = (node: { value?: unknown; start: number } | null): void => {
-    if (typeof node?.value === "string") found.push({ specifier: node.value, start: node.start });
-  };
-  new Visitor({
-    ImportDeclaration: (node) => add(node.source),
-    ExportNamedDeclaration: (node) => add(node.source),
-    ExportAllDeclaration: (node) => add(node.source),
-    ImportExpression: (node) => add("value" in node.source ? node.source : null),
-    TSImportType: (node) => add(node.source),
-  }).visit(program);
-  return found;
-}
-
 /** Whether a name is listed, or falls under a listed `scope/*`. */
 function matches(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) =>
@@ -170,13 +152,7 @@ function matches(name: string, patterns: readonly string[]): boolean {
   );
 }
 
-/** The folder a path begins with, or nothing for a bare file name. */
-function firstFolder(path: string): string {
-  return path.includes("/") ? path.slice(0, path.indexOf("/")) : "";
+if (import.meta.main) {
+  console.log(`two-way folder pairs: ${findTwoWayPairs().length}`);
+  report(checkLayers(), "layers: every import goes down");
 }
-
-function lineOf(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
-}
-
-if (import.meta.main) report(checkLayers(), "layers: every import goes down");

@@ -53,23 +53,81 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
  */
 export const packagesForTests: readonly string[] = ["conformance"];
 
-/**
- * The folders of core/src and the folders each may import. Every folder may also import itself and
- * the files beside index.ts (ids, errors, json and the like), which in turn import only each other.
- */
-export const coreFolders: Readonly<Record<string, readonly string[]>> = {
-  iterate: [],
-  content: ["iterate"],
-  delta: ["iterate", "content"],
-  event: ["iterate", "content", "delta"],
-  wire: ["iterate", "content", "delta", "event"],
-  ports: ["iterate", "content", "delta", "event"],
-  lane: ["iterate", "content", "delta", "event", "ports"],
-  reference: ["iterate", "content", "delta", "event", "ports", "wire"],
+/** Who may import whom inside one package. A folder may always import itself. */
+export interface FolderRules {
+  /**
+   * Files beside index.ts that every folder may import, by name without `.ts`; they import only each
+   * other. All other files beside index.ts compose the folders: they may import everything, and no
+   * folder imports them.
+   */
+  readonly bottom: "all" | readonly string[];
+  /** Each folder of src with the folders that it may import. The table must have no circle. */
+  readonly folders: Readonly<Record<string, readonly string[]>>;
+}
+
+/** One row per package that has folders in src. A folder that is not in its row is a violation. */
+export const folderRules: Readonly<Record<string, FolderRules>> = {
+  core: {
+    bottom: "all",
+    folders: {
+      iterate: [],
+      content: ["iterate"],
+      delta: ["iterate", "content"],
+      event: ["iterate", "content", "delta"],
+      wire: ["iterate", "content", "delta", "event"],
+      ports: ["iterate", "content", "delta", "event"],
+      lane: ["iterate", "content", "delta", "event", "ports"],
+      reference: ["iterate", "content", "delta", "event", "ports", "wire"],
+    },
+  },
+  providers: {
+    bottom: ["failure", "protocol", "reply"],
+    folders: {
+      framing: [],
+      protocols: ["framing"],
+      transport: ["framing"],
+      bridges: ["protocols", "transport"],
+      serve: ["transport"],
+    },
+  },
+  agent: {
+    bottom: ["text-bytes"],
+    folders: {
+      schema: [],
+      process: [],
+      definition: ["schema"],
+      context: ["definition"],
+      loop: ["definition"],
+      tool: ["schema", "definition", "context", "loop"],
+      work: ["schema", "definition", "context", "loop", "tool"],
+      drive: ["schema", "definition", "context", "loop", "tool", "work"],
+      observe: ["definition"],
+      session: ["schema", "definition", "context", "loop", "tool", "work", "drive", "observe"],
+      opentelemetry: ["observe"],
+      mcp: ["schema", "process", "definition", "tool"],
+      define: [
+        "schema",
+        "process",
+        "definition",
+        "context",
+        "loop",
+        "tool",
+        "work",
+        "drive",
+        "observe",
+        "session",
+        "opentelemetry",
+        "mcp",
+      ],
+    },
+  },
+  stores: { bottom: "all", folders: { file: [], postgres: [], redis: [] } },
+  server: { bottom: "all", folders: { sse: [], hub: ["sse"] } },
+  conformance: { bottom: "all", folders: { vectors: [] } },
 };
 
 /** No source file is longer than this many lines, tests aside … */
-export const lineLimit = 400;
+export const lineLimit = 350;
 
 /** … but for these, each with the reason why splitting it would make it worse. */
 export const longFiles: Readonly<Record<string, string>> = {};

@@ -4,7 +4,7 @@ export type { Auth, Endpoint, ProviderOptions, ProviderParts } from "./provider.
 export type { Price } from "./price.ts";
 export { defaultTimeouts } from "./transport/timeouts.ts";
 export type { Timeouts } from "./transport/timeouts.ts";
-export type { FailureCode } from "./transport/failure.ts";
+export type { FailureCode } from "./failure.ts";
 export { sseFraming } from "./framing/sse.ts";
 export type { SseFramingOptions } from "./framing/sse.ts";
 
@@ -22,7 +22,7 @@ export type {
   WireRequest,
 } from "./protocol.ts";
 export { cutEnding } from "./reply.ts";
-export { failure, vendorFailure } from "./transport/failure.ts";
+export { failure, vendorFailure } from "./failure.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";
 export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";

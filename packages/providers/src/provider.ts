@@ -29,7 +29,7 @@ import type { ReplyEnd } from "./reply.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
-import { failure } from "./transport/failure.ts";
+import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
 import { defaultTimeouts } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
@@ -62,7 +62,7 @@ type Proof = Readonly<Record<string, string>>;
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** `false`: one try. Where something else repeats whole requests, such as a workflow engine. */
+  /** `false`: one try for each request, as `retry: false` in the request itself. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** What a million tokens cost. Left out: the cost is not known. */

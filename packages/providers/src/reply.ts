@@ -11,7 +11,7 @@ import type {
   Usage,
 } from "@millrace/core";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
-import { failure } from "./transport/failure.ts";
+import { failure } from "./failure.ts";
 
 /** Where deltas go, and what they have come to. `ReplyWriter` of core is one. */
 export interface DeltaSink {

@@ -10,7 +10,7 @@ import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/encode/streams.ts";
 import type { Recorded } from "./testing/encode/streams.ts";
 import { runs } from "../../../tests/kit/runs.ts";
-import { failure } from "./transport/failure.ts";
+import { failure } from "./failure.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
 

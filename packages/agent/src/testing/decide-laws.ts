@@ -1,4 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
+import type { Fact } from "@millrace/core";
 import { Random } from "../../../../tests/kit/random.ts";
 import { SimulatedWorld } from "./simulated-world.ts";
 import type { Action } from "../loop/action.ts";
@@ -21,8 +22,14 @@ interface Decision {
   readonly action: string;
 }
 
-/** One session from its beginning until nothing is left to do. Gives all decisions in it. */
-export function live(seed: number): readonly Decision[] {
+/**
+ * One session from its beginning until nothing is left to do. Gives all decisions in it. `watch` is
+ * called with each of them, while the session has the facts that it was made on.
+ */
+export function live(
+  seed: number,
+  watch?: (decision: Decision, facts: readonly Fact[]) => void,
+): readonly Decision[] {
   const random = new Random(seed);
   const world = new SimulatedWorld(random);
   const { session } = world;
@@ -33,7 +40,9 @@ export function live(seed: number): readonly Decision[] {
       if (count > most) throw new Error("goes on and on without anything happening");
       const state = session.state();
       const action = decide(state);
-      decisions.push({ state, action: JSON.stringify(action) });
+      const decision = { state, action: JSON.stringify(action) };
+      decisions.push(decision);
+      watch?.(decision, session.ledger.facts);
       checkLaws(state, action);
       checkBudget(session, action);
       if (action.do === "wait") return;

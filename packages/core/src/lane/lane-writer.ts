@@ -1,5 +1,4 @@
 import type { Author } from "../content/item.ts";
-import { coalesce } from "../delta/coalesce.ts";
 import { fold } from "../delta/fold.ts";
 import type { Delta } from "../delta/delta.ts";
 import { defaultDraftLimits } from "../delta/draft.ts";
@@ -13,6 +12,7 @@ import type { OpenLane } from "../event/state.ts";
 import type { CallId, ItemId, PartId, RunId, SessionId, SessionUid, TurnId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
+import { Gathered, sizeOfEvents } from "./gathered.ts";
 import { Pace } from "./pace.ts";
 
 export interface LaneWriterOptions {
@@ -105,10 +105,7 @@ class Writer {
   /** Parts that have begun and whose first content has not gone out. */
   readonly #fresh = new Set<PartId>();
   readonly #running: Promise<unknown>;
-  #pending: LiveEvent[];
-  /** Text that waits behind them, gathered as one. */
-  #textRun: { readonly partId: PartId; text: string } | undefined;
-  #pendingSize = 0;
+  readonly #pending: Gathered;
   #seq = -1;
   /** What was said since the lane was last said whole, and how long that was. */
   #tailSize = 0;
@@ -129,7 +126,7 @@ class Writer {
     const opening = openingOf(options);
     this.#options = options;
     this.#envelope = envelopeOf(options);
-    this.#pending = [opening];
+    this.#pending = new Gathered(opening);
     this.#pace = new Pace(options.windowMs ?? 50);
     this.#saidAt = options.clock.now();
     const batch = {
@@ -158,9 +155,8 @@ class Writer {
     if (draft.fault !== undefined) return draft.fault;
     this.draft = draft;
     if (this.#lane.stalledMs !== undefined) this.#lane = { ...this.#lane, stalledMs: undefined };
-    if (op === "append_text") this.#appendText(partId, delta.chunk);
-    else this.#add({ type: "content_delta", delta });
-    this.#gathered(sizeOf(delta), now);
+    this.#pending.addDelta(delta);
+    this.#wake(now);
     if (op === "begin_part") this.#fresh.add(partId);
     else if (fresh) this.#fresh.delete(partId);
     return undefined;
@@ -170,8 +166,8 @@ class Writer {
   take(event: LiveEvent, now: boolean): void {
     if (this.#silent()) return;
     this.#lane = continueLane(this.#lane, [event]);
-    this.#add(event);
-    this.#gathered(16, now);
+    this.#pending.addEvent(event);
+    this.#wake(now);
   }
 
   lane(): OpenLane {
@@ -182,35 +178,9 @@ class Writer {
     return this.#stop.signal.aborted || this.fenced.signal.aborted;
   }
 
-  /** Text for the part that was written to last joins what waits of it, at the cost of adding strings. */
-  #appendText(partId: PartId, chunk: string): void {
-    if (this.#textRun?.partId === partId) this.#textRun.text += chunk;
-    else {
-      this.#endRun();
-      this.#textRun = { partId, text: chunk };
-    }
-  }
-
-  #add(event: LiveEvent): void {
-    this.#endRun();
-    this.#pending.push(event);
-  }
-
-  #endRun(): void {
-    if (this.#textRun === undefined) return;
-    const { partId, text } = this.#textRun;
-    this.#textRun = undefined;
-    const delta: Delta = { op: "append_text", partId, chunk: text };
-    this.#pending.push({ type: "content_delta", delta });
-  }
-
-  #empty(): boolean {
-    return this.#pending.length === 0 && this.#textRun === undefined;
-  }
-
-  #gathered(size: number, now: boolean): void {
-    this.#pendingSize += Math.max(1, size);
-    if (now || this.#pendingSize >= (this.#options.windowSize ?? 4_096)) this.#hurry();
+  /** Sends what was gathered: at once if it is urgent or long, else when its window ends. */
+  #wake(now: boolean): void {
+    if (now || this.#pending.size >= (this.#options.windowSize ?? 4_096)) this.#hurry();
     else this.#ring();
   }
 
@@ -230,7 +200,7 @@ class Writer {
 
   async #run(): Promise<void> {
     while (!this.#over()) {
-      if (this.#empty() && !this.#reseed) {
+      if (this.#pending.isEmpty && !this.#reseed) {
         this.#settle();
         this.#urgent = false;
         this.#bell ??= Promise.withResolvers();
@@ -252,8 +222,8 @@ class Writer {
       await clock.sleep(Math.max(1, waitMs), this.#stop.signal);
       if (this.#silent() || clock.now() - this.#saidAt < idleMs) continue;
       this.#saidAt = clock.now();
-      if (!this.#empty()) continue;
-      this.#add({ type: "lane_idled" });
+      if (!this.#pending.isEmpty) continue;
+      this.#pending.addEvent({ type: "lane_idled" });
       this.#hurry();
     }
   }
@@ -290,8 +260,7 @@ class Writer {
 
   #nextBatch(): Batch {
     const first = this.#reseed ? 0 : this.#seq + 1;
-    this.#endRun();
-    const events = coalesceEvents(this.#pending);
+    const events = this.#pending.takeAll();
     // Said whole, the lane takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
     this.#saidAt = this.#options.clock.now();
@@ -299,17 +268,15 @@ class Writer {
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
-    const size = batch.events.reduce((sum, event) => sum + sizeOfEvent(event), envelopeSize);
+    const size = envelopeSize + sizeOfEvents(batch.events);
     this.#tailSize = first === 0 ? 0 : this.#tailSize + size;
     if (first === 0) this.#wholeSize = size;
-    this.#pending = [];
-    this.#pendingSize = 0;
     this.#reseed = false;
     return batch;
   }
 
   #over(): boolean {
-    const done = this.#empty() && !this.#reseed;
+    const done = this.#pending.isEmpty && !this.#reseed;
     return this.fenced.signal.aborted || (this.#stop.signal.aborted && done);
   }
 
@@ -351,37 +318,4 @@ function openingOf({ author, callId, tool, model }: LaneWriterOptions): LiveEven
 function envelopeOf(options: LaneWriterOptions): Omit<Batch, "first" | "last" | "time" | "events"> {
   const { sessionId, runId, turnId, itemId, lane, epoch, head } = options;
   return { v: schemaVersion, sessionId, runId, turnId, itemId, lane, epoch, head };
-}
-
-/** Merges the deltas between other events. */
-function coalesceEvents(events: readonly LiveEvent[]): readonly LiveEvent[] {
-  const merged: LiveEvent[] = [];
-  let deltas: Delta[] = [];
-  const close = (): void => {
-    for (const delta of coalesce(deltas)) merged.push({ type: "content_delta", delta });
-    deltas = [];
-  };
-  for (const event of events) {
-    if (event.type === "content_delta") deltas.push(event.delta);
-    else {
-      close();
-      merged.push(event);
-    }
-  }
-  close();
-  return merged;
-}
-
-function sizeOfEvent(event: LiveEvent): number {
-  return event.type === "content_delta" ? sizeOf(event.delta) : 16;
-}
-
-function sizeOf(delta: Delta): number {
-  if (delta.op === "append_text" || delta.op === "append_bytes") return delta.chunk.length;
-  if (delta.op !== "commit_part") return 64;
-  return "text" in delta.part
-    ? delta.part.text.length
-    : "raw" in delta.part
-      ? delta.part.raw.length
-      : 64;
 }

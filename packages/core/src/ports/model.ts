@@ -22,8 +22,9 @@ export interface ModelRequest {
   /** Settings of the model, passed on as they are. */
   readonly settings?: JsonObject | undefined;
   /**
-   * `false`: one request and no more, since the caller repeats it by a policy of its own, as the loop
-   * does. Left out: the model may repeat it, as long as nothing of the reply has been seen.
+   * `false`: one request and no more. The caller repeats it, as the loop does, and waits as long as
+   * the vendor asked for, which stands in the evidence of the cause. Left out: the model may repeat
+   * the request by its own policy, as long as no delta of it was emitted.
    */
   readonly retry?: false | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,5 @@
 import type { Cause, Ending, Json, Usage } from "@millrace/core";
-import { failure } from "../transport/failure.ts";
+import { failure } from "../failure.ts";
 import { cutBy } from "./cause.ts";
 import { countOf, fieldsOf, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";

@@ -229,6 +229,15 @@ describe.each(["v3", "v4"] as const)("a chat model of specification %s over HTTP
     await server.left;
   });
 
+  test.each([{}, { retry: false as const }])("sends one request, with %j", async (request) => {
+    await using server = await bridgeServer([{ status: 503, body: ["busy"] }]);
+
+    const { reply } = await ask(compatible[version](server.url), request);
+
+    expect(reply).toMatchObject({ stop: "failed", cause: { code: "overloaded", retryable: true } });
+    expect(server.requests.length).toBe(1);
+  });
+
   test("says after what time to ask again when the vendor said so", async () => {
     const body = ['{"error":{"message":"slow down","type":"rate_limit_error"}}'];
     const headers = { "content-type": "application/json", "retry-after": "7" };

@@ -1,7 +1,7 @@
 import type { Cause, Ending, Json } from "@millrace/core";
 import { networkFailure } from "../transport/errors.ts";
-import { codeOfError, failure, vendorFailure } from "../transport/failure.ts";
-import type { FailureCode } from "../transport/failure.ts";
+import { codeOfError, failure, vendorFailure } from "../failure.ts";
+import type { FailureCode } from "../failure.ts";
 import { excerpt } from "../transport/redact.ts";
 import { errorIn, retryAfter, statusFailure } from "../transport/vendor-error.ts";
 import { fieldsOf, plainObject, textOr } from "./read.ts";

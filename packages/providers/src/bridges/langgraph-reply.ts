@@ -1,6 +1,6 @@
 import { decodeBase64 } from "@millrace/core";
 import type { CallId, Ending, Json, PartId, Usage } from "@millrace/core";
-import { failure } from "../transport/failure.ts";
+import { failure } from "../failure.ts";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";
 import type { PartWriter } from "./part-writer.ts";

@@ -1,5 +1,5 @@
 import type { Ending, Json, PartId } from "@millrace/core";
-import { failure } from "../transport/failure.ts";
+import { failure } from "../failure.ts";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";
 import type { PartWriter } from "./part-writer.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJsonText } from "@millrace/core";
 import { createParser } from "eventsource-parser";
 import type { EventSourceMessage } from "eventsource-parser";
-import { failure } from "../transport/failure.ts";
+import { failure } from "../failure.ts";
 import type { Framed, Framing, VendorEvent } from "./framing.ts";
 import { TemplateReader } from "./template.ts";
 import { Utf8Reader } from "./utf8.ts";

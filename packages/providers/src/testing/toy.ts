@@ -2,7 +2,7 @@ import { partId } from "@millrace/core";
 import type { Framed, Framing, VendorEvent } from "../framing/framing.ts";
 import type { Protocol } from "../protocol.ts";
 import { cutEnding } from "../reply.ts";
-import { failure, vendorFailure } from "../transport/failure.ts";
+import { failure, vendorFailure } from "../failure.ts";
 
 /** The smallest protocol: `{"say":"…"}` any number of times, then `{"end":true}`. For tests of what is around one. */
 export const toyProtocol: Protocol<VendorEvent, ToyState> = {

@@ -1,6 +1,6 @@
 import type { Cause } from "@millrace/core";
-import { failure } from "./failure.ts";
-import type { FailureCode } from "./failure.ts";
+import { failure } from "../failure.ts";
+import type { FailureCode } from "../failure.ts";
 
 const codeOfErrno: Readonly<Record<string, FailureCode>> = {
   EAI_AGAIN: "connection_refused",

@@ -1,6 +1,6 @@
 import { createGunzip } from "node:zlib";
 import type { Cause } from "@millrace/core";
-import { failure } from "./failure.ts";
+import { failure } from "../failure.ts";
 
 /** Takes a body's bytes and gives them on, decoded. */
 export interface BodyDecoder {

@@ -1,5 +1,5 @@
 import type { Cause, Clock } from "@millrace/core";
-import { failure } from "./failure.ts";
+import { failure } from "../failure.ts";
 
 /** How long each stage of a request may take, in milliseconds. `Infinity` switches a clock off. */
 export interface Timeouts {

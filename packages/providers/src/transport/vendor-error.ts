@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText } from "@millrace/core";
 import type { Cause, Json, JsonObject } from "@millrace/core";
-import { codeOfError, failure } from "./failure.ts";
+import { codeOfError, failure } from "../failure.ts";
 import { excerpt } from "./redact.ts";
 
 /** What a status other than 2xx says, with what the body says about it. */

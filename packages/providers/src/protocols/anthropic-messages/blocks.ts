@@ -1,7 +1,7 @@
 import { checkJson, isJsonObject, partId } from "@millrace/core";
 import type { ArgumentFault, CallId, Json, JsonObject, PartId } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { chooseCallId } from "../call-id.ts";
 import { appended, labelled } from "./closing.ts";
 import { listAt, textAt } from "../read.ts";

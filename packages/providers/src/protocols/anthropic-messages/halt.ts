@@ -1,7 +1,7 @@
 import type { Ending, JsonObject, WholeStop } from "@millrace/core";
 import type { Halt, Operation, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { closing, cutOff } from "./closing.ts";
 import { excerpt } from "./events.ts";
 import type { AnthropicMessagesState, Stop } from "./state.ts";

@@ -1,6 +1,6 @@
 import type { ArgumentFault, Cause, Json, JsonObject, PartId } from "@millrace/core";
 import type { Operation, ReplyContext, Translated } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import type { Counts } from "./usage.ts";
 import { noCounts } from "./usage.ts";
 

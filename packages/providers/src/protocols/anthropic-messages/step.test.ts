@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "../../framing/framing.ts";
 import { sseFraming } from "../../framing/sse.ts";
 import type { StreamEnd } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { decode, plainContext, printDecoded } from "../../testing/decode.ts";
 import type { Decoded } from "../../testing/decode.ts";
 import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";

@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation } from "../../protocol.ts";
-import { vendorFailure } from "../../transport/failure.ts";
+import { vendorFailure } from "../../failure.ts";
 import { startBlock } from "./blocks.ts";
 import { stopBlock } from "./closing.ts";
 import { addDelta, openBlock } from "./deltas.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject, Usage, WholeStop } from "@millrace/core";
 import type { Halt, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { closeCalls } from "./calls.ts";
 import { filledAt, isSound } from "../read.ts";
 import { mergeNotes } from "./notes.ts";

@@ -7,7 +7,7 @@ import type { StreamEnd, Translated } from "../../protocol.ts";
 import { plainContext } from "../../testing/decode.ts";
 import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { gemini } from "./protocol.ts";
 import type { GeminiState } from "./protocol.ts";
 

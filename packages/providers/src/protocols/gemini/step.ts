@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";
-import { vendorFailure } from "../../transport/failure.ts";
+import { vendorFailure } from "../../failure.ts";
 import { filledAt, isSound, listAt, objectAt } from "../read.ts";
 import { candidateOf, factsOf, isFirst, isKnown } from "./events.ts";
 import { addNotes, hasNote } from "./notes.ts";

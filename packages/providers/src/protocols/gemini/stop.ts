@@ -1,5 +1,5 @@
 import type { WholeStop } from "@millrace/core";
-import type { FailureCode } from "../../transport/failure.ts";
+import type { FailureCode } from "../../failure.ts";
 
 /** What a `finishReason` means. */
 export type Verdict =

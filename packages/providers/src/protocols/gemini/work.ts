@@ -1,8 +1,8 @@
 import { partId } from "@millrace/core";
 import type { Cause, Json, Metadata, PartId, PartOpening } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
-import type { FailureCode } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
+import type { FailureCode } from "../../failure.ts";
 import type { ReplyState, Writing } from "./state.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };

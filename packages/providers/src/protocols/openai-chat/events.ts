@@ -1,7 +1,7 @@
 import { checkJson, isJsonObject } from "@millrace/core";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
-import { vendorFailure } from "../../transport/failure.ts";
+import { vendorFailure } from "../../failure.ts";
 
 const nothing: readonly Json[] = [];
 

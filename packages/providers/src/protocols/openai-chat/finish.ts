@@ -1,6 +1,6 @@
 import type { Ending, Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { restOfArguments } from "./arguments.ts";
 import { factsOf, objectOf, soundOf } from "./events.ts";
 import { closeAudio } from "./media.ts";

@@ -8,7 +8,7 @@ import { ReplyReader } from "../../reply.ts";
 import { decode, plainContext } from "../../testing/decode.ts";
 import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { createOpenAiChat, openAiChat } from "./protocol.ts";
 import type { OpenAiChatState } from "./protocol.ts";
 

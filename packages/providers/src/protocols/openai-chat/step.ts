@@ -2,7 +2,7 @@ import type { Ending, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Halt, Operation, StreamEnd, Translated } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { maxCalls, takeEntry } from "./calls.ts";
 import {
   contentPieces,

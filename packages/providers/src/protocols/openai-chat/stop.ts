@@ -1,5 +1,5 @@
 import type { WholeStop } from "@millrace/core";
-import type { FailureCode } from "../../transport/failure.ts";
+import type { FailureCode } from "../../failure.ts";
 
 /** What a `finish_reason` means: how the reply ended, or why it failed. */
 export type Verdict =

@@ -11,7 +11,7 @@ import type {
   Usage,
 } from "@millrace/core";
 import type { ClosePart, Operation, ReplyContext, Translated } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 
 export interface ResponsesState {
   /** The last `sequence_number`: NaN before the first, Infinity for a vendor that does not number. */

@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { Cause, JsonObject, PartId } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";
-import { failure } from "../../transport/failure.ts";
+import { failure } from "../../failure.ts";
 import { appendAudio, appendTranscript, closeAudio, closeTranscript } from "./audio.ts";
 import { appendArguments, noteArguments } from "./call.ts";
 import { typeOf } from "./events.ts";

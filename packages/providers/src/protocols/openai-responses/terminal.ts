@@ -1,7 +1,7 @@
 import type { Cause, Ending, Json, JsonObject, WholeStop } from "@millrace/core";
 import type { Halt, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
-import { failure, vendorFailure } from "../../transport/failure.ts";
+import { failure, vendorFailure } from "../../failure.ts";
 import { closeAudio, closeTranscript } from "./audio.ts";
 import type { CallStage } from "./call.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
