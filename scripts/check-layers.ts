@@ -56,8 +56,6 @@ export function findTwoWayPairs(top: string = root): string[] {
 
 /** The sources of a package whose place is checked: all but tests. */
 function inFolders(sources: readonly Source[]): readonly Source[] {
-  // TEMPORARY: delete the next line once the folders of agent are those of its table.
-  if (sources.some(({ owner }) => owner.id === "agent")) return [];
   return sources.filter(({ isTest }) => !isTest);
 }
 

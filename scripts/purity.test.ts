@@ -27,10 +27,10 @@ const impureFiles: readonly string[] = [
 ];
 
 // The bans need no types, and the copies have no compiler.
-const configuration = readFileSync(join(root, ".oxlintrc.json"), "utf8")
-  .replace(`"typeAware": true`, `"typeAware": false`)
-  // TEMPORARY: delete the next line once .oxlintrc.json says so itself.
-  .replace(/packages\/agent\/src\/loop\/\{[^}]*\}\.ts/, "packages/agent/src/loop/**/*.ts");
+const configuration = readFileSync(join(root, ".oxlintrc.json"), "utf8").replace(
+  `"typeAware": true`,
+  `"typeAware": false`,
+);
 
 const clock = `export const a = Date.now();`;
 

@@ -1,3 +1,4 @@
+import { outline } from "@millrace/agent/loop";
 import { live } from "../../packages/agent/src/testing/decide-laws.ts";
 import { Random } from "../kit/random.ts";
 import type { Moment } from "./entry.ts";
@@ -18,9 +19,14 @@ export function drawMoments(count: number): readonly Decided[] {
     live(seed, ({ state, action }, facts) => {
       if (drawn.length >= count || !random.chance(0.1)) return;
       const { settings, doing, now } = state;
-      const { calls, verdicts } = doing;
-      const plain = { ...doing, calls: [...calls], verdicts: [...verdicts] };
-      const moment: Moment = { facts, settings, doing: plain, now };
+      const { calls, verdicts, answers } = doing;
+      const plain = {
+        ...doing,
+        calls: [...calls],
+        verdicts: [...verdicts],
+        answers: [...answers],
+      };
+      const moment: Moment = { outlines: facts.map(outline), settings, doing: plain, now };
       drawn.push({ moment: JSON.stringify(moment), action });
     });
   }
