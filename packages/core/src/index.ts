@@ -182,7 +182,7 @@ export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
 export { follow } from "./reading/follow.ts";
 export type { FollowOptions } from "./reading/follow.ts";
 export { SessionReader } from "./reading/session-reader.ts";
-export type { SessionReaderOptions } from "./reading/session-reader.ts";
+export type { SessionReaderOptions, SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";
 export type { Followed, Welcome, WelcomeSource } from "./reading/welcome.ts";
 export type { Clock, MakeId } from "./ports/clock.ts";

@@ -5,11 +5,12 @@ import type { Fact } from "../event/event.ts";
 import { snapshot } from "../event/snapshot.ts";
 import { createChannel } from "../iterate/channel.ts";
 import { SessionReader } from "./session-reader.ts";
-import type { SessionReaderOptions } from "./session-reader.ts";
+import type { SessionSource } from "./session-reader.ts";
 import { welcome } from "./welcome.ts";
 import type { Followed } from "./welcome.ts";
 
-export interface FollowOptions extends Omit<SessionReaderOptions, "onMessage" | "onReset"> {
+/** What is read, and from where on. */
+export interface FollowOptions extends SessionSource {
   /** Where the viewer is. Left out, of another uid, or not to be trusted: it gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -14,12 +14,17 @@ import type { EpochSeq, EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import type { Followed } from "./welcome.ts";
 
-export interface SessionReaderOptions {
+/** The session that is read, and the ports by which. */
+export interface SessionSource {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: Clock;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
+}
+
+/** What is read, and what is done with it. */
+export interface SessionReaderOptions extends SessionSource {
   /** A fact or batch was applied; the cursor is the position after it. Must not throw. */
   readonly onMessage: (followed: Followed) => void;
   /**
@@ -43,6 +48,7 @@ const askedLanesAtMost = 1_024;
  */
 export class SessionReader {
   readonly #options: SessionReaderOptions;
+  /** When each lane was asked for in the last second, the oldest first. */
   readonly #askedAt = new Map<number, number>();
   /** Lanes whose writer was asked and from which no batch was applied since. */
   readonly #unanswered = new Set<number>();
@@ -55,6 +61,7 @@ export class SessionReader {
     this.#state = emptyState(options.uid, options.sessionId);
   }
 
+  /** The folded state. Empty until the first `subscribe` has resolved. */
   get state(): SessionState {
     return this.#state;
   }
@@ -83,11 +90,8 @@ export class SessionReader {
     return this.#inTurn(async () => {
       const { store, uid } = this.#options;
       if ((await store.head(uid)) > this.#state.head) await this.#readFacts();
-      if (this.#unanswered.size === 0) return;
       // The request may have been lost, and the writer may have nothing to write for long.
-      const unanswered = new Set(this.#unanswered);
-      this.#unanswered.clear();
-      await this.#readOpenLanes(unanswered);
+      if (this.#unanswered.size > 0) await this.#readOpenLanes();
     });
   }
 
@@ -154,15 +158,16 @@ export class SessionReader {
     onReset(facts);
   }
 
-  /** Asks for lanes that can't be read, and for those of `unanswered` that are where they were. */
-  async #readOpenLanes(unanswered: ReadonlySet<number> = new Set()): Promise<void> {
+  /** Asks for lanes that can't be read, and again for those that stay as they are. */
+  async #readOpenLanes(): Promise<void> {
     const { store, uid } = this.#options;
-    for (const { lane, epoch } of await store.floors(uid)) {
-      const before = findLane(this.#state, lane);
-      await this.#readLane(lane, epoch, before);
-      const now = findLane(this.#state, lane);
-      const silent = now === before && unanswered.has(lane);
-      if (now === undefined || silent) await this.#ask(lane);
+    const floors = await store.floors(uid);
+    for (const asked of this.#unanswered)
+      if (floors.every(({ lane }) => lane !== asked)) this.#unanswered.delete(asked);
+    for (const { lane, epoch } of floors) {
+      await this.#readLane(lane, epoch, findLane(this.#state, lane));
+      const known = findLane(this.#state, lane) !== undefined;
+      if (!known || this.#unanswered.has(lane)) await this.#ask(lane);
     }
   }
 
@@ -199,8 +204,10 @@ export class SessionReader {
   async #ask(lane: number): Promise<void> {
     const { log, uid, clock } = this.#options;
     const now = clock.now();
-    for (const [asked, at] of this.#askedAt)
-      if (now - at >= askEveryMs) this.#askedAt.delete(asked);
+    for (const [asked, at] of this.#askedAt) {
+      if (now - at < askEveryMs) break;
+      this.#askedAt.delete(asked);
+    }
     if (this.#unanswered.size < askedLanesAtMost) this.#unanswered.add(lane);
     if (this.#askedAt.has(lane) || this.#askedAt.size >= askedLanesAtMost) return;
     this.#askedAt.set(lane, now);

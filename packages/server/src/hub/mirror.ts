@@ -1,8 +1,8 @@
 import { SessionReader } from "@millrace/core";
-import type { Fact, SessionReaderOptions } from "@millrace/core";
+import type { Fact, SessionSource } from "@millrace/core";
 import { Ring } from "./ring.ts";
 
-export interface MirrorOptions extends Omit<SessionReaderOptions, "onMessage" | "onReset"> {
+export interface MirrorOptions extends SessionSource {
   /** Called when there is something new for viewers. */
   readonly changed: () => void;
   /** How many of the last facts are kept for viewers that come back. */
