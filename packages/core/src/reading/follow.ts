@@ -50,9 +50,8 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
   });
   try {
     const tail = await reader.subscribe(done.signal);
-    const { messages } = welcome({ state: reader.state, facts, recent: [] }, cursor);
+    yield* welcome({ state: reader.state, facts, recent: [] }, cursor).messages;
     facts = undefined;
-    yield* messages;
     for await (const message of withTicks(tail, options, done)) {
       await (message === "tick" ? reader.poll() : reader.take(message));
       yield* news.splice(0);
