@@ -179,8 +179,12 @@ export type { Snapshot } from "./event/snapshot.ts";
 export { restateLane } from "./event/lane.ts";
 export { createLaneWriter } from "./lane/lane-writer.ts";
 export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
-export { follow } from "./lane/follow.ts";
-export type { Followed, FollowOptions } from "./lane/follow.ts";
+export { follow } from "./reading/follow.ts";
+export type { FollowOptions } from "./reading/follow.ts";
+export { SessionReader } from "./reading/session-reader.ts";
+export type { SessionReaderOptions, SessionSource } from "./reading/session-reader.ts";
+export { isAhead, welcome } from "./reading/welcome.ts";
+export type { Followed, Welcome, WelcomeSource } from "./reading/welcome.ts";
 export type { Clock, MakeId } from "./ports/clock.ts";
 export type {
   Model,

@@ -7,8 +7,8 @@ import { itemId, partId, runId, sessionId, turnId } from "../ids.ts";
 import { manualClock } from "../reference/manual-clock.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";
+import { follow } from "../reading/follow.ts";
 import { content } from "../testing/delta-programs.ts";
-import { follow } from "./follow.ts";
 import { createLaneWriter } from "./lane-writer.ts";
 
 const name = sessionId("s");

@@ -1,7 +1,9 @@
+import type { SessionStore } from "@millrace/core";
 import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
 import { expectTrue, stage } from "../testing/hub-stage.ts";
 import { laneText } from "../testing/lane-text.ts";
+import { Scene } from "../testing/scene.ts";
 import { createHub } from "./hub.ts";
 
 test("a subscription that breaks is made anew for all, who stay and are told what they missed", async () => {
@@ -151,6 +153,35 @@ test("a log that is lost with its subscription is filled by its writers, and no 
   await scene.clock.advance(5_000);
 
   expect(laneText(client.state())).toBe("before, lost, the last that is said for long");
+  expect([client.ended(), client.snapshots(), scene.counts.nudges]).toEqual([undefined, 1, 2]);
+});
+
+test("a lost request is repeated, though the store could not name the open lanes at the poll in between", async () => {
+  const scene = await Scene.open();
+  let failing = false;
+  const floors: SessionStore["floors"] = (uid) =>
+    failing ? Promise.reject(new Error("away")) : scene.store.floors(uid);
+  const { log, clock } = scene;
+  const hub = createHub({ store: { ...scene.store, floors }, log, clock });
+  const client = createClient(hub, scene);
+  const speaker = await scene.start();
+  await speaker.write("before, ");
+  await clock.advance(1);
+  scene.deaf = true;
+  await speaker.write("lost");
+  scene.deaf = false;
+  scene.memory.lose(scene.uid);
+  scene.mute = true; // the request is lost
+  scene.breakTails();
+  await clock.advance(100);
+  scene.mute = false;
+  failing = true;
+  await clock.advance(5_000);
+  expect([laneText(client.state()), scene.counts.nudges]).toEqual(["before, ", 1]);
+  failing = false;
+  await clock.advance(5_000);
+
+  expect(laneText(client.state())).toBe("before, lost");
   expect([client.ended(), client.snapshots(), scene.counts.nudges]).toEqual([undefined, 1, 2]);
 });
 

@@ -1,11 +1,9 @@
-import { MillraceError } from "@millrace/core";
-import type { Batch, Cursor, Fact, Followed } from "@millrace/core";
+import { isAhead, MillraceError, welcome } from "@millrace/core";
+import type { Cursor, Followed, SessionReader, Welcome } from "@millrace/core";
 import { frameOf, heartbeatOf } from "../sse/frame.ts";
 import type { Frame } from "../sse/frame.ts";
 import { Mirror } from "./mirror.ts";
 import type { MirrorOptions } from "./mirror.ts";
-import { isAhead, welcome } from "./welcome.ts";
-import type { Welcome } from "./welcome.ts";
 import type { Ring } from "./ring.ts";
 
 export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
@@ -53,7 +51,6 @@ export class Room {
   #moves = 0;
   #joined = false;
   #end: RoomEnd | undefined;
-  #lastWork: Promise<void> = Promise.resolve();
   #catchingUp: Promise<void> | undefined;
 
   constructor(options: RoomOptions) {
@@ -73,6 +70,10 @@ export class Room {
 
   get ring(): Ring {
     return this.#mirror.ring;
+  }
+
+  get #reader(): SessionReader {
+    return this.#mirror.reader;
   }
 
   enter(): void {
@@ -113,20 +114,19 @@ export class Room {
   }
 
   welcome(cursor: Cursor | undefined, limit: number): Welcome {
-    return welcome(this.#mirror, cursor, limit);
+    const { facts, ring, reader } = this.#mirror;
+    return welcome({ state: reader.state, facts, recent: ring }, cursor, limit);
   }
 
   isAhead(cursor: Cursor): boolean {
-    return isAhead(cursor, this.#mirror.state);
+    return isAhead(cursor, this.#reader.state);
   }
 
   /** One read for all who ask while it is under way. Never rejects. */
   catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#insist(() => this.#inTurn(() => this.#mirror.catchUp())).finally(
-      () => {
-        this.#catchingUp = undefined;
-      },
-    );
+    this.#catchingUp ??= this.#insist(() => this.#reader.catchUp()).finally(() => {
+      this.#catchingUp = undefined;
+    });
     return this.#catchingUp;
   }
 
@@ -146,9 +146,11 @@ export class Room {
     await this.#insist(async (succeeded) => {
       const leave = new AbortController();
       try {
-        const tail = await this.#join(AbortSignal.any([this.#done.signal, leave.signal]));
+        const signal = AbortSignal.any([this.#done.signal, leave.signal]);
+        const tail = await this.#reader.subscribe(signal);
         succeeded();
-        for await (const message of tail) await this.#take(message);
+        this.#begin();
+        for await (const message of tail) await this.#reader.take(message);
         this.close();
       } finally {
         leave.abort(); // a subscription that nobody reads would only fill up
@@ -182,26 +184,12 @@ export class Room {
     return error.code === "unknown_session" ? {} : { error };
   }
 
-  /** Subscribed before it is read, so nothing falls between. */
-  async #join(signal: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
-    const { log, uid } = this.#options;
-    const tail = await log.tail(uid, { signal });
-    // Who writes may have been gathering for longer, since nobody watched.
-    log.nudge(uid, { kind: "wake" }).catch(() => undefined);
-    if (this.#joined) {
-      await this.#inTurn(() => this.#mirror.rejoin());
-      return tail;
-    }
-    await this.#inTurn(() => this.#mirror.join());
+  /** The first time that there is a state to show. */
+  #begin(): void {
+    if (this.#joined) return;
     this.#joined = true;
     this.#wakeAll();
     void this.#poll();
-    return tail;
-  }
-
-  async #take(message: Fact | Batch): Promise<void> {
-    if (this.#mirror.take(message)) return;
-    await this.#inTurn(() => this.#mirror.heal(message));
   }
 
   async #poll(): Promise<void> {
@@ -210,7 +198,7 @@ export class Room {
       await clock.sleep(this.#options.pollMs, this.#done.signal);
       if (this.#done.signal.aborted) return;
       try {
-        await this.#inTurn(() => this.#mirror.poll());
+        await this.#reader.poll();
         this.#beat();
       } catch (error) {
         // A store that is away for a moment is asked again. What is live goes on without it.
@@ -218,13 +206,6 @@ export class Room {
         if (end !== undefined) this.close(end);
       }
     }
-  }
-
-  /** One after the other. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#lastWork.then(work);
-    this.#lastWork = done.catch(() => undefined);
-    return done;
   }
 
   async #linger(moves: number): Promise<void> {
@@ -264,7 +245,7 @@ export class Room {
   /** The head was just read from the store, and whoever lacked facts has been told them. */
   #beat(): void {
     this.#pump();
-    const frame = heartbeatOf(this.#mirror.state.head);
+    const frame = heartbeatOf(this.#reader.state.head);
     for (const attached of this.#attached) attached.beat(frame);
   }
 }

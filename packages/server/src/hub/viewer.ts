@@ -75,8 +75,8 @@ export class Viewer {
   }
 
   #begin(atMost: number): readonly Followed[] {
-    const { told, whole } = this.#room.welcome(this.#cursor, factsAtOnce);
-    this.#index = whole ? this.#room.ring.end : undefined;
+    const { messages: told, complete } = this.#room.welcome(this.#cursor, factsAtOnce);
+    this.#index = complete ? this.#room.ring.end : undefined;
     // Not held once it is told: a snapshot would stay as long as its viewer does.
     if (told.length <= atMost) return told;
     this.#first = told;

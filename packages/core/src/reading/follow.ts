@@ -1,0 +1,95 @@
+import type { Batch } from "../event/batch.ts";
+import { cursorOf } from "../event/cursor.ts";
+import type { Cursor } from "../event/cursor.ts";
+import type { Fact } from "../event/event.ts";
+import { snapshot } from "../event/snapshot.ts";
+import { createChannel } from "../iterate/channel.ts";
+import { SessionReader } from "./session-reader.ts";
+import type { SessionSource } from "./session-reader.ts";
+import { welcome } from "./welcome.ts";
+import type { Followed } from "./welcome.ts";
+
+/** What is read, and from where on. */
+export interface FollowOptions extends SessionSource {
+  /** Where the viewer is. Left out, of another uid, or not to be trusted: it gets a snapshot. */
+  readonly cursor?: Cursor | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How often the head is read from the store, in case an announcement was lost. */
+  readonly pollMs?: number | undefined;
+}
+
+/** What waits for a slow viewer. Older messages go; the reader then sees a gap, and fills it. */
+const waitingMessages = 10_000;
+
+/**
+ * Reads a session from a position on, without end: every fact and token once and in order, whatever
+ * is lost on the way. A gap is filled from the store or the log, or by the lane's writer, or answered
+ * with a snapshot. Never with silence. It throws when the subscription breaks: its caller follows
+ * anew, from its last cursor.
+ */
+export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
+  const { cursor, signal } = options;
+  const done = new AbortController();
+  const leave = (): void => done.abort();
+  signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted === true) leave();
+  /** All facts, until the viewer is brought to the reader's state. */
+  let facts: Fact[] | undefined = [];
+  /** What was applied since the viewer last took something: at most what one read brought. */
+  const news: Followed[] = [];
+  const reader = new SessionReader({
+    ...options,
+    onMessage: (followed) => {
+      if (facts === undefined) news.push(followed);
+      else if ("n" in followed.message) facts.push(followed.message);
+    },
+    onReset: (all) => {
+      if (facts !== undefined) facts = [...all];
+      else news.push({ message: snapshot(reader.state), cursor: cursorOf(reader.state) });
+    },
+  });
+  try {
+    const tail = await reader.subscribe(done.signal);
+    yield* welcome({ state: reader.state, facts, recent: [] }, cursor).messages;
+    facts = undefined;
+    for await (const message of withTicks(tail, options, done)) {
+      await (message === "tick" ? reader.poll() : reader.take(message));
+      yield* news.splice(0);
+    }
+  } finally {
+    signal?.removeEventListener("abort", leave);
+    leave();
+  }
+}
+
+/** The tail, with a tick now and then so that a lost announcement is noticed. */
+async function* withTicks(
+  tail: AsyncIterable<Fact | Batch>,
+  { clock, pollMs = 5_000 }: FollowOptions,
+  done: AbortController,
+): AsyncGenerator<Fact | Batch | "tick", void, undefined> {
+  const merged = createChannel<Fact | Batch | "tick">(waitingMessages);
+  const pump = async (): Promise<void> => {
+    try {
+      for await (const message of tail) merged.push(message);
+    } finally {
+      merged.end();
+    }
+  };
+  const tick = async (): Promise<void> => {
+    while (!done.signal.aborted) {
+      await clock.sleep(pollMs, done.signal);
+      merged.push("tick");
+    }
+  };
+  // Awaited last: what came before the subscription broke is read first, then the error is thrown.
+  const working = Promise.all([pump(), tick()]);
+  const broken = working.then(undefined, (error: unknown) => ({ error }));
+  try {
+    yield* merged;
+  } finally {
+    done.abort();
+  }
+  const outcome = await broken;
+  if (outcome !== undefined && "error" in outcome) throw outcome.error;
+}
