@@ -171,7 +171,7 @@ export type { CoalesceOptions } from "./delta/coalesce.ts";
 export { restate } from "./delta/restate.ts";
 export { packEpoch, unpackEpoch } from "./event/epoch.ts";
 export type { Epoch, EpochFields } from "./event/epoch.ts";
-export { replay, standing } from "./event/reduce.ts";
+export { replay, withoutUndone } from "./event/reduce.ts";
 export { cursorOf } from "./event/cursor.ts";
 export type { Cursor } from "./event/cursor.ts";
 export { restore, snapshot } from "./event/snapshot.ts";
@@ -223,6 +223,18 @@ export type {
   SessionRecord,
   SessionStore,
 } from "./ports/session-store.ts";
+export {
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  nothingFound,
+  openCall,
+  subjectOf,
+} from "./ports/store-rules.ts";
+export type { Found, Lookup, StoreCall, Subject } from "./ports/store-rules.ts";
+export { advanceRow, isReset, itemsOf, numberFacts, rowOf } from "./ports/store-row.ts";
+export type { StoreRow } from "./ports/store-row.ts";
 export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
 export { createBatchEncoder } from "./wire/batch-encoder.ts";

@@ -1,4 +1,4 @@
-import { addUsage, standing as factsThatStand } from "@millrace/core";
+import { addUsage, withoutUndone as factsThatStand } from "@millrace/core";
 import type { Fact, FactOf, Item, JsonObject, ToolCallPart, Usage } from "@millrace/core";
 import { laneItemIdOf, runIdOf } from "./ids.ts";
 import { isTooLong, rememberedCalls } from "./limits.ts";

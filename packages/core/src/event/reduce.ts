@@ -92,7 +92,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
  * at hand, so it can undo what an operator's reset undoes.
  */
 export function replay(empty: SessionState, facts: readonly Fact[]): SessionState {
-  const state = standing(facts).reduce<SessionState>(reduceFact, empty);
+  const state = withoutUndone(facts).reduce<SessionState>(reduceFact, empty);
   // What an undone attempt used was used all the same.
   const usage = facts.reduce(
     (sum, fact) => (fact.type === "usage_reported" ? addUsage(sum, fact.usage) : sum),
@@ -102,10 +102,10 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
 }
 
 /**
- * The facts that stand: a claim with `to` undoes what is above it, except what people said. A stop is
- * not kept, since it was for the run that is undone, nor is the answer to a question that is.
+ * The facts that no reset has undone. A claim with `to` undoes what is above that, except what people
+ * said. A stop is undone, since it was for the run that is, and so is the answer to a question that is.
  */
-export function standing(facts: readonly Fact[]): readonly Fact[] {
+export function withoutUndone(facts: readonly Fact[]): readonly Fact[] {
   let live: Fact[] = [];
   for (const fact of facts) {
     const to = fact.type === "session_claimed" ? fact.to : undefined;
