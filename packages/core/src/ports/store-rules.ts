@@ -39,8 +39,10 @@ export interface Lookup {
 /** What a store found for a lookup. What was not asked for is as in `nothingFound`. */
 export interface Found {
   readonly item?: Item | undefined;
+  /** The fact under the key. */
   readonly keyed?: Fact | undefined;
   readonly about: Subject;
+  /** In their order. */
   readonly all: readonly Fact[];
 }
 
@@ -66,6 +68,7 @@ export const nothingFound: Found = {
  */
 export interface StoreCall<Answer> {
   readonly lookup: Lookup;
+  /** The facts that it stores, in this order. */
   readonly bodies: readonly FactBody[];
   /** The floor that it raises. */
   readonly floor?: Floor;
