@@ -7,7 +7,8 @@
  *     npm run planted -- 07 lock        those with one of the words in their file's name
  *
  * A patch begins with comment lines: what is wrong, in plain words, and `# caught by: <test file>`,
- * optionally followed by ` -t ` and the test's name, or a part of it.
+ * optionally followed by ` -t ` and the test's name, or a part of it. Each of several such lines is
+ * a test that must notice it alone, such as those of two stores that share the broken code.
  */
 import { spawn } from "node:child_process";
 import {
@@ -27,7 +28,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { temporaryFolder } from "./temporary.ts";
 import { execute, root } from "./workspace.ts";
 
-/** One deliberate defect. */
+/** One deliberate defect, and one test that must notice it. */
 interface Defect {
   readonly name: string;
   readonly path: string;
@@ -70,26 +71,22 @@ const copies = 2;
 /** For one run of the named tests. A named test takes a second or two; a busy machine gets more. */
 const limitMs = 240_000;
 
-function readDefect(path: string): Defect {
+function readDefects(path: string): readonly Defect[] {
   const name = basename(path, ".patch");
   const lines = readFileSync(path, "utf8").split("\n");
   const comments = lines.filter((line) => line.startsWith("# ")).map((line) => line.slice(2));
   const mark = "caught by: ";
-  const caught = comments.find((line) => line.startsWith(mark))?.slice(mark.length);
+  const tests = comments.filter((line) => line.startsWith(mark));
   const what = comments.filter((line) => !line.startsWith(mark)).join(" ");
-  if (caught === undefined || what === "") {
+  if (tests.length === 0 || what === "") {
     throw new Error(`${name} does not say what is wrong and which test catches it`);
   }
   const packages = lines.flatMap((line) => /^\+\+\+ b\/(packages\/[^/]+)\//.exec(line)?.[1] ?? []);
-  const [file = "", test] = caught.split(" -t ");
-  return {
-    name,
-    path,
-    what,
-    packages: [...new Set(packages)],
-    file: file.trim(),
-    test: test?.trim(),
-  };
+  return tests.map((line) => {
+    const [file = "", test] = line.slice(mark.length).split(" -t ");
+    const found = { file: file.trim(), test: test?.trim() };
+    return { name, path, what, packages: [...new Set(packages)], ...found };
+  });
 }
 
 /** Copies the working tree as it is, without what git ignores, so that patches can't harm it. */
@@ -249,13 +246,13 @@ async function plant(copy: string, defect: Defect): Promise<Finding> {
 function print({ defect, seconds, said, problem }: Finding): void {
   const state = problem === undefined ? "caught" : "FAILED";
   console.log(`${state} ${seconds.toFixed(1).padStart(6)} s  ${defect.name}: ${defect.what}`);
-  console.log(`                 ${problem ?? said ?? ""}`);
+  console.log(`                 ${defect.file}: ${problem ?? said ?? ""}`);
 }
 
 async function main(words: readonly string[]): Promise<number> {
   const defects = globSync("*.patch", { cwd: folder })
     .toSorted()
-    .map((file) => readDefect(join(folder, file)))
+    .flatMap((file) => readDefects(join(folder, file)))
     .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   using temporary = temporaryFolder();
   // A repository around the folder would make git apply look for the paths in there.

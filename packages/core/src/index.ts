@@ -227,6 +227,18 @@ export type {
   SessionRecord,
   SessionStore,
 } from "./ports/session-store.ts";
+export {
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  nothingFound,
+  openCall,
+  subjectOf,
+} from "./ports/store-rules.ts";
+export type { Found, Lookup, StoreCall, Subject } from "./ports/store-rules.ts";
+export { advanceRow, isReset, itemsOf, numberFacts, rowOf } from "./ports/store-row.ts";
+export type { ItemFact, StoreRow } from "./ports/store-row.ts";
 export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
 export { createBatchEncoder } from "./wire/batch-encoder.ts";

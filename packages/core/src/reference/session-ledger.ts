@@ -1,14 +1,7 @@
-import type { Item } from "../content/item.ts";
-import { apply } from "../event/apply.ts";
-import { unpackEpoch } from "../event/epoch.ts";
-import { schemaVersion } from "../event/event.ts";
-import type { Fact, FactBody } from "../event/event.ts";
-import { replay } from "../event/reduce.ts";
-import { closedEpoch, emptyState } from "../event/state.ts";
+import type { Fact } from "../event/event.ts";
+import { emptyState } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
 import type { InputId, ItemId, SessionId, SessionUid } from "../ids.ts";
-import { equalJson } from "../json.ts";
-import type { Json } from "../json.ts";
 import type {
   AcceptOutcome,
   ClaimOutcome,
@@ -22,6 +15,25 @@ import type {
   OpenRequest,
   PeopleFact,
 } from "../ports/session-store.ts";
+import {
+  holdsItem,
+  isReset,
+  itemsOf,
+  numberFacts,
+  raiseFloor,
+  rowOf,
+  stateAfter,
+} from "../ports/store-row.ts";
+import type { ItemFact, StoreRow } from "../ports/store-row.ts";
+import {
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  nothingFound,
+  openCall,
+} from "../ports/store-rules.ts";
+import type { Found, Lookup, StoreCall, Subject } from "../ports/store-rules.ts";
 
 export interface LedgerOptions {
   readonly uid: SessionUid;
@@ -38,22 +50,23 @@ export interface Besides {
 }
 
 /**
- * The rules of one session's facts for a store that holds them in memory: who may add what, and
- * when. Each method decides and adds without a pause, so it is atomic. What facts mean is not
- * decided here: that is read from their state, which is the readers' own fold.
+ * One session's facts for a store that holds them in memory, with what the store's rules look up.
+ * Each call is decided and stored without a pause, so it is atomic. Its cost does not grow with the
+ * session, but for a reset, after which all is made anew.
  */
 export class SessionLedger {
   readonly #options: LedgerOptions;
   readonly #facts: Fact[] = [];
-  readonly #floors = new Map<number, number>();
   readonly #keys = new Map<string, Fact>();
-  readonly #items = new Map<ItemId, Item>();
+  #items = new Map<ItemId, ItemFact>();
   readonly #inputs = new Set<InputId>();
   #state: SessionState;
+  #row: StoreRow;
 
   constructor(options: LedgerOptions) {
     this.#options = options;
     this.#state = emptyState(options.uid, options.sessionId);
+    this.#row = rowOf(this.#state, []);
   }
 
   get facts(): readonly Fact[] {
@@ -66,132 +79,77 @@ export class SessionLedger {
 
   /**
    * Takes facts that stand elsewhere already, such as those of a session that this one forks, after
-   * those it has; and, where they are this session's own, what calls raised and said besides them.
-   * Linear in what is loaded, but for a reset in it, by which all is read anew.
+   * those it has; and, where they are this session's own, what calls left besides them. Linear in
+   * what is loaded, but for a reset in it, by which all is read anew.
    */
   load(facts: readonly Fact[], { floors = [], keys = [] }: Besides = {}): void {
-    const reset = facts.some((fact) => fact.type === "session_claimed" && fact.to !== undefined);
-    for (const fact of facts) {
-      if (reset) this.#facts.push(fact);
-      else this.#keep(fact);
-    }
-    if (reset) this.#renew();
-    for (const { lane, epoch } of floors) this.#floors.set(lane, epoch);
+    this.#keep(facts);
+    for (const floor of floors) this.#keep([], floor);
     for (const [key, fact] of keys) this.#keys.set(key, fact);
   }
 
   floors(): readonly Floor[] {
-    return [...this.#floors]
-      .filter(([lane, epoch]) => epoch > closedEpoch(this.#state, lane))
-      .map(([lane, epoch]) => ({ lane, epoch }))
-      .toSorted((left, right) => left.lane - right.lane);
+    return this.#row.floors.toSorted((left, right) => left.lane - right.lane);
   }
 
-  claim({ from, to }: ClaimRequest): ClaimOutcome {
-    const { incarnation } = this.#state;
-    if (incarnation !== from) return { outcome: "moved", incarnation };
-    const reset = to === undefined ? {} : { to };
-    const facts = this.#add([{ type: "session_claimed", incarnation: incarnation + 1, ...reset }]);
-    return { outcome: "claimed", incarnation: incarnation + 1, facts };
+  claim(request: ClaimRequest): ClaimOutcome {
+    return this.#make(claimCall(request));
   }
 
   accept(key: string, body: PeopleFact): AcceptOutcome {
-    const before = this.#keys.get(key);
-    if (before !== undefined) {
-      return says(before, body)
-        ? { outcome: "duplicate", fact: before }
-        : { outcome: "refused", reason: "key_reused" };
-    }
-    const reason = this.#refusal(body);
-    if (reason !== undefined) return { outcome: "refused", reason };
-    const facts = this.#add([body]);
-    this.#keys.set(key, facts[0] as Fact);
-    return { outcome: "accepted", facts };
+    return this.#make(acceptCall(key, body));
   }
 
   /** What people say in a session that is being made: there is no key to know it again by. */
   say(said: readonly PeopleFact[]): void {
-    for (const body of said) if (this.#refusal(body) === undefined) this.#add([body]);
+    for (const body of said) this.#make(acceptCall(undefined, body));
   }
 
-  open({ lane, epoch, itemId, intent }: OpenRequest): OpenOutcome {
-    const item = this.#items.get(itemId);
-    if (item !== undefined) return { outcome: "exists", item };
-    const raises = epoch > (this.#floors.get(lane) ?? 0);
-    if (!raises || !this.#holds(lane, epoch)) return { outcome: "fenced" };
-    this.#floors.set(lane, epoch);
-    const facts = this.#add(intent === undefined ? [] : [intent]);
-    return { outcome: "opened", head: this.#facts.length, facts };
+  open(request: OpenRequest): OpenOutcome {
+    return this.#make(openCall(request));
   }
 
-  commit({ fact, settlement = [] }: CommitRequest): CommitOutcome {
-    const item = this.#items.get(fact.item.id);
-    if (item !== undefined && fact.type === "item_committed") return { outcome: "exists", item };
-    const holds = this.#floors.get(fact.lane) === fact.epoch && this.#holds(fact.lane, fact.epoch);
-    if (!holds) return { outcome: "fenced" };
-    return { outcome: "committed", facts: this.#add([fact, ...settlement]) };
+  commit(request: CommitRequest): CommitOutcome {
+    return this.#make(commitCall(request));
   }
 
-  append({ incarnation, head, bodies }: DriverRequest): DriverOutcome {
-    if (this.#state.incarnation !== incarnation) return { outcome: "fenced" };
-    if (this.#facts.length !== head) return { outcome: "moved", head: this.#facts.length };
-    return { outcome: "appended", facts: this.#add(bodies) };
+  append(request: DriverRequest): DriverOutcome {
+    return this.#make(appendCall(request));
   }
 
-  #add(bodies: readonly FactBody[]): readonly Fact[] {
-    const { sessionId, now } = this.#options;
-    return bodies.map((body) => {
-      const n = this.#facts.length + 1;
-      const fact: Fact = { ...body, v: schemaVersion, n, sessionId, time: now() };
-      this.#keep(fact);
-      return fact;
-    });
+  #make<Answer>({ lookup, bodies, floor, refuse, answer }: StoreCall<Answer>): Answer {
+    const refusal = refuse(this.#row, this.#find(lookup));
+    if (refusal !== undefined) return refusal;
+    const facts = numberFacts(bodies, this.#row, this.#options.now());
+    this.#keep(facts, floor);
+    const [first] = facts;
+    if (lookup.key !== undefined && first !== undefined) this.#keys.set(lookup.key, first);
+    return answer(facts, this.#row.head);
   }
 
-  #keep(fact: Fact): void {
-    this.#facts.push(fact);
-    const applied = apply(this.#state, fact);
-    // Only a reset does not apply: it undoes what is in the state, so that is made anew.
-    if (applied.verdict === "gap") this.#renew();
-    else this.#state = applied.state;
-    if (fact.type === "item_committed" || fact.type === "item_replaced") {
-      this.#items.set(fact.item.id, fact.item);
-    }
-    if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
+  #find({ itemId, key, about }: Lookup): Found {
+    return {
+      item: itemId === undefined ? undefined : this.#items.get(itemId)?.item,
+      keyed: key === undefined ? undefined : this.#keys.get(key),
+      about: about === undefined ? nothingFound.about : this.#subjectOf(about),
+      all: this.#facts,
+    };
   }
 
-  /** After a reset an undone item's id is free again: its step is taken anew under it. */
-  #renew(): void {
-    const { uid, sessionId } = this.#options;
-    this.#state = replay(emptyState(uid, sessionId), this.#facts);
-    this.#items.clear();
-    for (const item of this.#state.items) this.#items.set(item.id, item);
-    for (const fact of this.#facts)
-      if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
-  }
-
-  /** True while the epoch is of the session's driver and nothing has closed it. */
-  #holds(lane: number, epoch: number): boolean {
-    const current = unpackEpoch(epoch).incarnation === this.#state.incarnation;
-    return current && epoch > closedEpoch(this.#state, lane);
-  }
-
-  #refusal(body: PeopleFact): "key_reused" | "settled" | "unknown" | undefined {
+  #subjectOf(body: PeopleFact): Subject {
     const { queue, approvals } = this.#state;
-    if (body.type === "queue_updated") {
-      if (queue.some((queued) => queued.inputId === body.inputId)) return undefined;
-      return this.#inputs.has(body.inputId) ? "settled" : "unknown";
-    }
-    if (body.type === "input_accepted") {
-      return this.#inputs.has(body.inputId) ? "key_reused" : undefined;
-    }
-    const approval = approvals.find(({ asked }) => asked.approvalId === body.approvalId);
-    if (approval === undefined) return "unknown";
-    return approval.answer === undefined ? undefined : "settled";
+    const accepted = body.type !== "approval_resolved" && this.#inputs.has(body.inputId);
+    return { accepted, queue, approvals };
   }
-}
 
-function says(fact: Fact, body: PeopleFact): boolean {
-  const { v: _, n: __, sessionId: ___, time: ____, ...said } = fact;
-  return equalJson(said as unknown as Json, body as unknown as Json);
+  #keep(facts: readonly Fact[], floor?: Floor): void {
+    this.#state = stateAfter(this.#state, facts, this.#facts);
+    this.#row = rowOf(this.#state, raiseFloor(this.#row.floors, floor));
+    for (const fact of facts) {
+      this.#facts.push(fact);
+      if (holdsItem(fact)) this.#items.set(fact.item.id, fact);
+      if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
+    }
+    if (facts.some(isReset)) this.#items = new Map(itemsOf(this.#facts));
+  }
 }

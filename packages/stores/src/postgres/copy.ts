@@ -1,4 +1,12 @@
-import { MillraceError, checkJson, emptyState, replay, sessionUid } from "@millrace/core";
+import {
+  MillraceError,
+  checkJson,
+  emptyState,
+  itemsOf,
+  replay,
+  rowOf,
+  sessionUid,
+} from "@millrace/core";
 import type {
   CreateOptions,
   Fact,
@@ -11,12 +19,11 @@ import { SessionLedger } from "@millrace/core/reference";
 import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
-import { readFacts } from "./looking.ts";
-import { encodeClosedLanes, encodeId, encodeName, recordOf } from "./row.ts";
+import { readFacts } from "./lookup.ts";
+import { encodeClosedLanes, encodeName, recordOf } from "./row.ts";
 import type { SessionRow } from "./row.ts";
-import { itemsOf } from "./rules.ts";
 import type { Statements } from "./statements.ts";
-import { factColumns, onlyRow } from "./writing.ts";
+import { factColumns, itemColumns, onlyRow } from "./writing.ts";
 
 /** What making sessions needs. */
 export interface CopyOptions {
@@ -38,10 +45,9 @@ export async function createSession(
   const { connection, makeUid } = options;
   const uid = sessionUid(makeUid());
   const rows = encodeFacts(facts, beginChain({ uid, sessionId, metadata }));
-  const { incarnation, closed, closedLanes } = replay(emptyState(uid, sessionId), facts);
   const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId, metadata });
-  const progress = { incarnation, closed, closedLanes, floors: [], chain, version: 0 };
-  const row: SessionRow = { uid, sessionId, metadata, head: facts.length, ...progress };
+  const copied = rowOf(replay(emptyState(uid, sessionId), facts), []);
+  const row: SessionRow = { ...copied, metadata, chain, version: 0 };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
       // Under our uid there is nothing, what we just made, or what we made before the answer was lost.
@@ -107,6 +113,5 @@ function* insertFacts(
   }
   const items = itemsOf(facts);
   if (items.size === 0) return;
-  const columns = [[...items.keys()].map(encodeId), [...items.values()]];
-  yield { statement: statements.insertItems, values: [uid, tenant, ...columns] };
+  yield { statement: statements.insertItems, values: [uid, tenant, ...itemColumns(items)] };
 }

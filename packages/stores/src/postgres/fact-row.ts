@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { MillraceError, schemaVersion } from "@millrace/core";
-import type { Fact, FactBody, SessionId, SessionUid } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 import { encodeId, encodeKey } from "./row.ts";
 
@@ -36,21 +36,6 @@ export function linkChain(before: Buffer, key: Buffer | null, body: string): Buf
     .update(key ?? noKey)
     .update(body)
     .digest();
-}
-
-/** Gives bodies their numbers behind `head`. */
-export function numberFacts(
-  bodies: readonly FactBody[],
-  { sessionId, head }: { readonly sessionId: SessionId; readonly head: number },
-  time: number,
-): readonly Fact[] {
-  return bodies.map((body, at) => ({
-    ...body,
-    v: schemaVersion,
-    n: head + at + 1,
-    sessionId,
-    time,
-  }));
 }
 
 /** The rows of facts that stand behind the hash `chain`. A key is that of the first one. */

@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { MillraceError } from "@millrace/core";
+import {
+  MillraceError,
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  openCall,
+} from "@millrace/core";
 import type { Clock, Floor, MakeId, SessionId, SessionStore } from "@millrace/core";
 import { randomId, systemClock } from "@millrace/core/reference";
 import { Pool } from "pg";
@@ -7,11 +14,10 @@ import { Connection } from "./connection.ts";
 import type { Rows } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
 import type { CopyOptions } from "./copy.ts";
-import { readFacts } from "./looking.ts";
+import { readFacts } from "./lookup.ts";
 import { migrate } from "./migrate.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import { decodeRow, encodeName, recordOf } from "./row.ts";
-import { acceptCall, appendCall, claimCall, commitCall, openCall } from "./rules.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
 import { verifySession } from "./verify.ts";

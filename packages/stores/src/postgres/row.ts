@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import { MillraceError, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
 import type {
   ClosedLane,
-  Epoch,
   Floor,
   Metadata,
   SessionId,
   SessionRecord,
-  SessionUid,
+  StoreRow,
 } from "@millrace/core";
 
 /** A lane that is open, and which call opened it. */
@@ -15,18 +14,10 @@ export interface OpenFloor extends Floor {
   readonly token: string;
 }
 
-/** A session's row: all that the rules decide by, but for what unique keys decide. */
-export interface SessionRow {
-  readonly uid: SessionUid;
-  readonly sessionId: SessionId;
+/** A session's row: what the rules decide by, and what makes each write a compare-and-set. */
+export interface SessionRow extends StoreRow<OpenFloor> {
   /** JSON, as it is stored. */
   readonly metadata: string;
-  readonly incarnation: number;
-  readonly head: number;
-  readonly closed: Epoch;
-  readonly closedLanes: readonly ClosedLane[];
-  /** Of open lanes only. Sorted by lane. */
-  readonly floors: readonly OpenFloor[];
   readonly chain: Buffer;
   readonly version: number;
 }

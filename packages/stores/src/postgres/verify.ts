@@ -1,11 +1,10 @@
 import { decodeFact } from "../fact-text.ts";
-import { MillraceError } from "@millrace/core";
+import { MillraceError, itemsOf } from "@millrace/core";
 import type { Fact, SessionId } from "@millrace/core";
 import type { Bound, Connection, Rows } from "./connection.ts";
 import { aboutOf, beginChain, linkChain } from "./fact-row.ts";
 import { decodeRow, encodeId, encodeName } from "./row.ts";
 import type { SessionRow } from "./row.ts";
-import { itemsOf } from "./rules.ts";
 import type { Statements } from "./statements.ts";
 
 /** A fact that was seen before: its number and its hash. */
@@ -155,10 +154,10 @@ class Checked {
   }
 }
 
-function samePlaces(places: ReadonlyMap<string, number>, rows: Rows): boolean {
+function samePlaces(items: ReturnType<typeof itemsOf>, rows: Rows): boolean {
   const stored = new Map(rows.map((row) => [hex(row["item_id"] as Buffer), Number(row["n"])]));
-  const same = [...places].every(([id, n]) => stored.get(hex(encodeId(id)) ?? "") === n);
-  return same && stored.size === places.size;
+  const same = [...items].every(([id, { n }]) => stored.get(hex(encodeId(id)) ?? "") === n);
+  return same && stored.size === items.size;
 }
 
 function hex(bytes: Buffer): string;

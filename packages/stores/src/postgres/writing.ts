@@ -1,16 +1,21 @@
-import { MillraceError } from "@millrace/core";
-import type { Clock, Fact, SessionUid } from "@millrace/core";
+import {
+  MillraceError,
+  advanceRow,
+  isReset,
+  itemsOf,
+  nothingFound,
+  numberFacts,
+} from "@millrace/core";
+import type { Clock, Fact, SessionUid, StoreCall } from "@millrace/core";
 import { checkBodies } from "../fact-text.ts";
 import { isTaken } from "./connection.ts";
 import type { Bound, Connection, Rows } from "./connection.ts";
-import { encodeFacts, numberFacts } from "./fact-row.ts";
+import { encodeFacts } from "./fact-row.ts";
 import type { FactRow } from "./fact-row.ts";
-import { lookUp, noneUnused, readFacts, unusedOf } from "./looking.ts";
-import type { Bind, Unused } from "./looking.ts";
+import { bindLookup, noneUnused, readFacts, unusedOf } from "./lookup.ts";
+import type { Bind, Unused } from "./lookup.ts";
 import { decodeRow, encodeClosedLanes, encodeFloors, encodeId } from "./row.ts";
 import type { SessionRow } from "./row.ts";
-import { advance, isReset, itemsOf, nothingSeen } from "./rules.ts";
-import type { Call } from "./rules.ts";
 import type { Statements } from "./statements.ts";
 
 /** What the calls of a store share. */
@@ -47,13 +52,13 @@ export class SessionWriter {
   }
 
   /** Makes a call. Throws `unknown_session`, and `invalid_event` for what could not be read again. */
-  async write<Answer>(uid: SessionUid, call: Call<Answer>): Promise<Answer> {
+  async write<Answer>(uid: SessionUid, call: StoreCall<Answer>): Promise<Answer> {
     checkBodies(call.bodies);
     const token = this.#options.makeToken();
     return this.#options.connection.retrying(async (again) => {
       const row = this.#remembered.get(uid);
       this.#remembered.delete(uid);
-      const unused = unusedOf(call.looks);
+      const unused = unusedOf(call.lookup);
       if (row !== undefined && unused !== undefined && stores(call) && !again) {
         const written = await this.#writeKnown(row, call, { token, unused });
         if (written !== undefined) return call.answer(written.facts, written.row.head);
@@ -67,13 +72,13 @@ export class SessionWriter {
     this.#remembered.delete(uid);
   }
 
-  /** Gives nothing if nothing was stored: why not, only a look at what is there can say. */
+  /** Gives nothing if nothing was stored: only a lookup can give the reason. */
   async #writeKnown<Answer>(
     row: SessionRow,
-    call: Call<Answer>,
+    call: StoreCall<Answer>,
     { token, unused }: { readonly token: string; readonly unused: Unused },
   ): Promise<Written | undefined> {
-    if (call.refuse(row, nothingSeen) !== undefined) return undefined;
+    if (call.refuse(row, nothingFound) !== undefined) return undefined;
     const written = this.#encode(row, call, { token, unused, all: [] });
     try {
       const [won = []] = await this.#options.connection.once(written.statement);
@@ -88,7 +93,7 @@ export class SessionWriter {
 
   async #writeLocked<Answer>(
     uid: SessionUid,
-    call: Call<Answer>,
+    call: StoreCall<Answer>,
     { token, again }: { readonly token: string; readonly again: boolean },
   ): Promise<Answer> {
     const { connection, statements, tenant } = this.#options;
@@ -96,23 +101,23 @@ export class SessionWriter {
       statement: statements[name],
       values: [uid, tenant, ...values],
     });
-    const { statements: looks, see } = lookUp(uid, call.looks, bind);
+    const lookup = bindLookup(call.lookup, bind);
     // When the answer to an earlier try was lost, its facts have our token if it came to pass.
     const mine = again ? [bind("token", token)] : [];
     return connection.transaction(async ({ send, commit }) => {
-      const [rows = [], ...found] = await send(bind("lock"), ...mine, ...looks);
+      const [rows = [], ...answers] = await send(bind("lock"), ...mine, ...lookup.statements);
       const row = onlyRow(uid, rows);
-      const stored = again ? readFacts(uid, found[0]) : [];
+      const stored = again ? readFacts(uid, answers[0]) : [];
       if (stored.length > 0 || row.floors.some((floor) => floor.token === token)) {
         return call.answer(stored, stored.at(-1)?.n ?? row.head);
       }
-      const seen = see(found.slice(mine.length));
-      const refusal = call.refuse(row, seen);
+      const found = lookup.read(row, answers.slice(mine.length));
+      const refusal = call.refuse(row, found);
       if (refusal !== undefined || !stores(call)) {
         this.#remember(row);
         return refusal ?? call.answer([], row.head);
       }
-      const written = this.#encode(row, call, { token, unused: noneUnused, all: seen.all });
+      const written = this.#encode(row, call, { token, unused: noneUnused, all: found.all });
       const reset = call.bodies.some(isReset) ? [bind("clearItems")] : [];
       const [won = []] = (await commit(...reset, written.statement)).slice(reset.length);
       if (won.length === 0) {
@@ -125,18 +130,16 @@ export class SessionWriter {
 
   #encode<Answer>(
     row: SessionRow,
-    { bodies, floor, looks }: Call<Answer>,
+    { bodies, floor, lookup }: StoreCall<Answer>,
     besides: { readonly token: string; readonly unused: Unused; readonly all: readonly Fact[] },
   ): Written {
     const { clock, tenant, statements } = this.#options;
     const { token, unused, all } = besides;
     const facts = numberFacts(bodies, row, clock.now());
-    const rows = encodeFacts(facts, row.chain, looks.key);
-    const progress = advance(row, facts, { all, floor: floor && { ...floor, token } });
+    const rows = encodeFacts(facts, row.chain, lookup.key);
     const next: SessionRow = {
       ...row,
-      ...progress,
-      head: row.head + facts.length,
+      ...advanceRow(row, facts, { all, floor: floor && { ...floor, token } }),
       chain: rows.at(-1)?.hash ?? row.chain,
       version: row.version + 1,
     };
@@ -144,8 +147,7 @@ export class SessionWriter {
     const known = [row.uid, tenant, token, row.version, row.chain];
     const lanes = [encodeClosedLanes(next.closedLanes), encodeFloors(next.floors)];
     const after = [next.incarnation, next.head, next.closed, ...lanes, next.chain];
-    const places = [[...items.keys()].map(encodeId), [...items.values()]];
-    const values = [...known, ...after, ...factColumns(rows), ...places, ...unused];
+    const values = [...known, ...after, ...factColumns(rows), ...itemColumns(items), ...unused];
     return { row: next, facts, statement: { statement: statements.write, values } };
   }
 
@@ -170,6 +172,11 @@ export function factColumns(rows: readonly FactRow[]): readonly (readonly unknow
   ];
 }
 
+/** The columns of items, likewise. */
+export function itemColumns(items: ReturnType<typeof itemsOf>): readonly (readonly unknown[])[] {
+  return [[...items.keys()].map(encodeId), [...items.values()].map(({ n }) => n)];
+}
+
 /** The one row that was found. Throws `unknown_session`. */
 export function onlyRow(uid: SessionUid, rows: Rows = []): SessionRow {
   const [columns] = rows;
@@ -177,6 +184,6 @@ export function onlyRow(uid: SessionUid, rows: Rows = []): SessionRow {
   throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
 }
 
-function stores<Answer>({ bodies, floor }: Call<Answer>): boolean {
+function stores<Answer>({ bodies, floor }: StoreCall<Answer>): boolean {
   return bodies.length > 0 || floor !== undefined;
 }

@@ -1,9 +1,17 @@
-import { MillraceError } from "@millrace/core";
-import type { Fact, FactBody, Item, PeopleFact, SessionUid } from "@millrace/core";
+import { MillraceError, subjectOf } from "@millrace/core";
+import type {
+  Fact,
+  FactBody,
+  Found,
+  Item,
+  Lookup,
+  PeopleFact,
+  SessionUid,
+  StoreRow,
+} from "@millrace/core";
 import type { Bound, Rows } from "./connection.ts";
 import { readBody } from "./fact-row.ts";
 import { encodeId, encodeKey } from "./row.ts";
-import type { Looks, Seen } from "./rules.ts";
 import type { Statements } from "./statements.ts";
 
 /** Ids that a write takes for unused: of an item, of a key, of an input. */
@@ -15,10 +23,10 @@ export const noneUnused: Unused = [null, null, null];
 /** Binds a statement to a session. */
 export type Bind = (name: keyof Statements, ...values: readonly unknown[]) => Bound;
 
-/** How a call is looked up, and what was found. */
-export interface Lookup {
+/** A lookup as statements, and what their rows say once the session's row is known. */
+export interface BoundLookup {
   readonly statements: readonly Bound[];
-  readonly see: (found: readonly Rows[]) => Seen;
+  readonly read: (row: StoreRow, answers: readonly Rows[]) => Found;
 }
 
 /** The facts about an input or a question, and those that may undo them. */
@@ -36,26 +44,26 @@ const typesOf: Readonly<Record<PeopleFact["type"], readonly [own: Types, others:
 type Types = readonly FactBody["type"][];
 
 /** The statements that find what a call needs to know. */
-export function lookUp(uid: SessionUid, looks: Looks, bind: Bind): Lookup {
-  const { itemId, key, about, all = false } = looks;
+export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
+  const { itemId, key, about, all = false } = lookup;
   const statements: Bound[] = [];
-  /** Gives the place of a statement's rows among what is found. */
+  /** Gives the place of a statement's rows among the answers. */
   const ask = (...[name, ...values]: Parameters<Bind>): number =>
     statements.push(bind(name, ...values)) - 1;
   const item = itemId === undefined ? undefined : ask("item", encodeId(itemId));
   const keyed = key === undefined ? undefined : ask("keyed", encodeKey(key));
-  const people = about && ask("about", encodeId(subjectOf(about)), ...typesOf[about.type]);
+  const people = about && ask("about", encodeId(idOf(about)), ...typesOf[about.type]);
   const whole = all ? ask("read", 0, null) : undefined;
   return {
     statements,
-    see: (found) => {
+    read: (row, answers) => {
       const factsAt = (place: number | undefined): readonly Fact[] =>
-        readFacts(uid, place === undefined ? [] : found[place]);
+        readFacts(row.uid, place === undefined ? [] : answers[place]);
       const [stored] = factsAt(item);
       return {
         item: stored && itemOf(stored),
         keyed: factsAt(keyed)[0],
-        about: factsAt(people),
+        about: subjectOf(row, factsAt(people)),
         all: factsAt(whole),
       };
     },
@@ -67,17 +75,18 @@ export function readFacts(uid: SessionUid, rows: Rows = []): readonly Fact[] {
   return rows.map(({ body }) => readBody(uid, body));
 }
 
-/** What must be unused if a call is to be stored without a look. Nothing if it can't be said so. */
-export function unusedOf({ itemId, key, about, all = false }: Looks): Unused | undefined {
+/** What must be unused if a call is to be stored without a lookup. Nothing if ids can't decide it. */
+export function unusedOf({ itemId, key, about, all = false }: Lookup): Unused | undefined {
   if (all || (about !== undefined && about.type !== "input_accepted")) return undefined;
   return [
     itemId === undefined ? null : encodeId(itemId),
     key === undefined ? null : encodeKey(key),
-    about === undefined ? null : encodeId(subjectOf(about)),
+    about === undefined ? null : encodeId(idOf(about)),
   ];
 }
 
-function subjectOf(body: PeopleFact): string {
+/** The id of the input or the question that a person's call is about. */
+function idOf(body: PeopleFact): string {
   return body.type === "approval_resolved" ? body.approvalId : body.inputId;
 }
 

@@ -1,0 +1,116 @@
+import { apply } from "../event/apply.ts";
+import type { Epoch } from "../event/epoch.ts";
+import { schemaVersion } from "../event/event.ts";
+import type { Fact, FactBody, FactOf } from "../event/event.ts";
+import { replay, withoutUndone } from "../event/reduce.ts";
+import { closedEpoch, emptyState } from "../event/state.ts";
+import type { ClosedLane, SessionState } from "../event/state.ts";
+import type { ItemId, SessionId, SessionUid } from "../ids.ts";
+import type { Floor } from "./session-store.ts";
+
+/**
+ * What a store keeps of each session to decide the next call by. Its size is bounded by the number
+ * of lanes in use, whatever the session's length. A store may keep more with each floor.
+ */
+export interface StoreRow<OpenFloor extends Floor = Floor> {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  /** The number of the last fact. */
+  readonly head: number;
+  readonly incarnation: number;
+  /** Every lane is closed up to and including this epoch. */
+  readonly closed: Epoch;
+  /** Lanes that are closed further than that. Sorted by lane. */
+  readonly closedLanes: readonly ClosedLane[];
+  /** Of open lanes only, in any order. */
+  readonly floors: readonly OpenFloor[];
+}
+
+/**
+ * The row of a session in this state. A floor that the state has closed is dropped: what is closed
+ * refuses the same epochs.
+ */
+export function rowOf<OpenFloor extends Floor>(
+  state: SessionState,
+  floors: readonly OpenFloor[],
+): StoreRow<OpenFloor> {
+  const { uid, sessionId, head, incarnation, closed, closedLanes } = state;
+  const open = floors.filter(({ lane, epoch }) => epoch > closedEpoch(state, lane));
+  return { uid, sessionId, head, incarnation, closed, closedLanes, floors: open };
+}
+
+/** The floors after one more was raised. */
+export function raiseFloor<OpenFloor extends Floor>(
+  floors: readonly OpenFloor[],
+  raised: OpenFloor | undefined,
+): readonly OpenFloor[] {
+  if (raised === undefined) return floors;
+  return [...floors.filter(({ lane }) => lane !== raised.lane), raised];
+}
+
+/**
+ * The row after these facts and this floor, for a store that keeps no state. `all` are the facts
+ * before them; only a reset needs those.
+ */
+export function advanceRow<OpenFloor extends Floor>(
+  row: StoreRow<OpenFloor>,
+  facts: readonly Fact[],
+  { all, floor }: { readonly all: readonly Fact[]; readonly floor?: OpenFloor | undefined },
+): StoreRow<OpenFloor> {
+  const { uid, sessionId, head, incarnation, closed, closedLanes } = row;
+  const before = { ...emptyState(uid, sessionId), head, incarnation, closed, closedLanes };
+  const after = stateAfter(before, facts, all);
+  return rowOf(after, raiseFloor(row.floors, floor));
+}
+
+/**
+ * The state after these facts, by the readers' own fold. A reset undoes facts that are in the state
+ * already, so the state is then made anew from `all` the facts before, and these.
+ */
+export function stateAfter(
+  state: SessionState,
+  facts: readonly Fact[],
+  all: readonly Fact[],
+): SessionState {
+  if (facts.some(isReset)) {
+    return replay(emptyState(state.uid, state.sessionId), [...all, ...facts]);
+  }
+  return facts.reduce((before, fact) => apply(before, fact).state, state);
+}
+
+/** A fact that holds an item. */
+export type ItemFact = FactOf<"item_committed" | "item_replaced">;
+
+/** Gives the bodies of one call their numbers behind the row's head, and one time. */
+export function numberFacts(
+  bodies: readonly FactBody[],
+  { sessionId, head }: Pick<StoreRow, "sessionId" | "head">,
+  time: number,
+): readonly Fact[] {
+  return bodies.map((body, at) => ({
+    ...body,
+    v: schemaVersion,
+    n: head + at + 1,
+    sessionId,
+    time,
+  }));
+}
+
+/**
+ * The fact that holds each item. After a reset it is given all facts: an undone item's id is free
+ * again, since its step is taken anew under it.
+ */
+export function itemsOf(facts: readonly Fact[]): ReadonlyMap<ItemId, ItemFact> {
+  const items = withoutUndone(facts).filter(holdsItem);
+  return new Map(items.map((fact) => [fact.item.id, fact]));
+}
+
+/** True for a fact that holds an item. */
+export function holdsItem(fact: Fact): fact is ItemFact {
+  return fact.type === "item_committed" || fact.type === "item_replaced";
+}
+
+/** True for a claim after an operator's reset, which undoes facts. */
+export function isReset(body: FactBody): boolean {
+  return body.type === "session_claimed" && body.to !== undefined;
+}

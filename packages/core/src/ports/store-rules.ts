@@ -1,0 +1,196 @@
+import type { Item } from "../content/item.ts";
+import { unpackEpoch } from "../event/epoch.ts";
+import type { Epoch } from "../event/epoch.ts";
+import type { Fact, FactBody } from "../event/event.ts";
+import { replay } from "../event/reduce.ts";
+import { closedEpoch, emptyState } from "../event/state.ts";
+import type { SessionState } from "../event/state.ts";
+import type { ItemId } from "../ids.ts";
+import { equalJson } from "../json.ts";
+import type { Json } from "../json.ts";
+import type {
+  AcceptOutcome,
+  ClaimOutcome,
+  ClaimRequest,
+  CommitOutcome,
+  CommitRequest,
+  DriverOutcome,
+  DriverRequest,
+  Floor,
+  OpenOutcome,
+  OpenRequest,
+  PeopleFact,
+} from "./session-store.ts";
+import { isReset } from "./store-row.ts";
+import type { StoreRow } from "./store-row.ts";
+
+/** What a call needs beside the session's row. */
+export interface Lookup {
+  /** The item of this id. */
+  readonly itemId?: ItemId;
+  /** The fact stored under this key. If the call stores anything, its first fact is kept under it. */
+  readonly key?: string | undefined;
+  /** What became of the input or the question that this is about. */
+  readonly about?: PeopleFact;
+  /** All facts: a reset makes the row anew from those that it does not undo. */
+  readonly all?: boolean;
+}
+
+/** What a store found for a lookup. What was not asked for is as in `nothingFound`. */
+export interface Found {
+  readonly item?: Item | undefined;
+  /** The fact under the key. */
+  readonly keyed?: Fact | undefined;
+  readonly about: Subject;
+  /** In their order. */
+  readonly all: readonly Fact[];
+}
+
+/**
+ * What is known of the input or the question that a person's call is about. A store that keeps the
+ * session's state gives the lists of that; another one makes them of few facts, by `subjectOf`. They
+ * may hold other inputs and questions too.
+ */
+export interface Subject extends Pick<SessionState, "queue" | "approvals"> {
+  /** An input of this id was accepted, whatever became of it since. */
+  readonly accepted: boolean;
+}
+
+/** What a store finds where nothing is stored. */
+export const nothingFound: Found = {
+  about: { accepted: false, queue: [], approvals: [] },
+  all: [],
+};
+
+/**
+ * One of the port's calls that write, as a value: every store looks up, asks `refuse`, stores and
+ * answers, each in its own way, and in one transaction. A call stores all that it has, or nothing.
+ */
+export interface StoreCall<Answer> {
+  readonly lookup: Lookup;
+  /** The facts that it stores, in this order. */
+  readonly bodies: readonly FactBody[];
+  /** The floor that it raises. */
+  readonly floor?: Floor;
+  /** The answer if nothing may be stored. Pure. */
+  readonly refuse: (row: StoreRow, found: Found) => Answer | undefined;
+  /** The answer when all was stored; `head` is the row's after it. */
+  readonly answer: (facts: readonly Fact[], head: number) => Answer;
+}
+
+/** A driver takes the session. */
+export function claimCall({ from, to }: ClaimRequest): StoreCall<ClaimOutcome> {
+  const incarnation = from + 1;
+  const reset = to === undefined ? {} : { to };
+  return {
+    lookup: { all: to !== undefined },
+    bodies: [{ type: "session_claimed", incarnation, ...reset }],
+    refuse: (row) =>
+      row.incarnation === from ? undefined : { outcome: "moved", incarnation: row.incarnation },
+    answer: (facts) => ({ outcome: "claimed", incarnation, facts }),
+  };
+}
+
+/** A person sends, takes back or answers. Without a key a repeat is not recognised. */
+export function acceptCall(key: string | undefined, body: PeopleFact): StoreCall<AcceptOutcome> {
+  return {
+    lookup: { key, about: body },
+    bodies: [body],
+    refuse: (_, { keyed, about }) => {
+      if (keyed !== undefined) {
+        return isRepeat(keyed, body)
+          ? { outcome: "duplicate", fact: keyed }
+          : { outcome: "refused", reason: "key_reused" };
+      }
+      const reason = refusalOf(body, about);
+      return reason === undefined ? undefined : { outcome: "refused", reason };
+    },
+    answer: (facts) => ({ outcome: "accepted", facts }),
+  };
+}
+
+/** An attempt takes its lane. */
+export function openCall({ lane, epoch, itemId, intent }: OpenRequest): StoreCall<OpenOutcome> {
+  return {
+    lookup: { itemId },
+    bodies: intent === undefined ? [] : [intent],
+    floor: { lane, epoch },
+    refuse: (row, { item }) => {
+      if (item !== undefined) return { outcome: "exists", item };
+      const raises = epoch > (floorOf(row, lane) ?? 0);
+      return raises && isOpenTo(row, lane, epoch) ? undefined : { outcome: "fenced" };
+    },
+    answer: (facts, head) => ({ outcome: "opened", head, facts }),
+  };
+}
+
+/** The holder of a lane stores its item. A replacement finds its item there, and may. */
+export function commitCall({ fact, settlement = [] }: CommitRequest): StoreCall<CommitOutcome> {
+  const { lane, epoch } = fact;
+  return {
+    lookup: fact.type === "item_committed" ? { itemId: fact.item.id } : {},
+    bodies: [fact, ...settlement],
+    refuse: (row, { item }) => {
+      if (item !== undefined) return { outcome: "exists", item };
+      const holds = floorOf(row, lane) === epoch && isOpenTo(row, lane, epoch);
+      return holds ? undefined : { outcome: "fenced" };
+    },
+    answer: (facts) => ({ outcome: "committed", facts }),
+  };
+}
+
+/** The driver stores what it decided. */
+export function appendCall({ incarnation, head, bodies }: DriverRequest): StoreCall<DriverOutcome> {
+  return {
+    lookup: { all: bodies.some(isReset) },
+    bodies,
+    refuse: (row) => {
+      if (row.incarnation !== incarnation) return { outcome: "fenced" };
+      return row.head === head ? undefined : { outcome: "moved", head: row.head };
+    },
+    answer: (facts) => ({ outcome: "appended", facts }),
+  };
+}
+
+/**
+ * What is known of a subject by the facts about it and those that may undo them, in their order. A
+ * store need not read any others to decide a person's call.
+ */
+export function subjectOf({ uid, sessionId }: StoreRow, facts: readonly Fact[]): Subject {
+  const { queue, approvals } = replay(emptyState(uid, sessionId), facts);
+  return { accepted: facts.some(({ type }) => type === "input_accepted"), queue, approvals };
+}
+
+/**
+ * True if a call under a key that was used before repeats the call that used it. What must be equal
+ * is the body: kind, parts and options of an input, the answer to a question. The envelope that the
+ * store gave the fact is left out. Both are plain JSON and bytes, which are compared as such.
+ */
+function isRepeat(stored: Fact, body: PeopleFact): boolean {
+  const { v: _, n: __, sessionId: ___, time: ____, ...before } = stored;
+  return equalJson(before as unknown as Json, body as unknown as Json);
+}
+
+/** Why a person's call comes to nothing, by what became of its subject. */
+function refusalOf(
+  body: PeopleFact,
+  { accepted, queue, approvals }: Subject,
+): "key_reused" | "settled" | "unknown" | undefined {
+  if (body.type === "input_accepted") return accepted ? "key_reused" : undefined;
+  if (body.type === "queue_updated") {
+    if (queue.some((queued) => queued.inputId === body.inputId)) return undefined;
+    return accepted ? "settled" : "unknown";
+  }
+  const approval = approvals.find(({ asked }) => asked.approvalId === body.approvalId);
+  if (approval === undefined) return "unknown";
+  return approval.answer === undefined ? undefined : "settled";
+}
+
+function floorOf({ floors }: StoreRow, lane: number): Epoch | undefined {
+  return floors.find((floor) => floor.lane === lane)?.epoch;
+}
+
+/** True while the epoch is of the session's driver and nothing has closed it. */
+function isOpenTo(row: StoreRow, lane: number, epoch: Epoch): boolean {
+  return unpackEpoch(epoch).incarnation === row.incarnation && epoch > closedEpoch(row, lane);
+}
