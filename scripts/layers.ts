@@ -65,6 +65,7 @@ export const coreFolders: Readonly<Record<string, readonly string[]>> = {
   wire: ["iterate", "content", "delta", "event"],
   ports: ["iterate", "content", "delta", "event"],
   lane: ["iterate", "content", "delta", "event", "ports"],
+  inbox: ["iterate", "content", "delta", "event", "ports"],
   reference: ["iterate", "content", "delta", "event", "ports", "wire"],
 };
 

@@ -226,7 +226,9 @@ export class SessionHost {
 
   #answer(inputId: InputId): { readonly inputId: InputId; readonly output: Json } | undefined {
     const queued = this.journal.state.queue.find((one) => one.inputId === inputId);
-    return queued?.input.kind === "answer" ? { inputId, output: queued.input.output } : undefined;
+    return queued?.input.kind === "answer" && "output" in queued.input
+      ? { inputId, output: queued.input.output }
+      : undefined;
   }
 
   async #listen(tail: AsyncIterable<Fact | object>): Promise<void> {

@@ -215,5 +215,9 @@ function refusalOf(
 function says(fact: Fact, body: PeopleFact): boolean {
   const { v: _, n: __, sessionId: ___, time: ____, ...said } = fact;
   // Both are what the codec writes: JSON, and bytes, which are compared as such.
-  return equalJson(said as unknown as Json, body as unknown as Json);
+  // What was said counts, not by whom: a repeat from another device or account is a repeat.
+  return equalJson(
+    { ...said, actor: null } as unknown as Json,
+    { ...body, actor: null } as unknown as Json,
+  );
 }
