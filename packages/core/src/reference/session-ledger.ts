@@ -193,7 +193,7 @@ export class SessionLedger {
 
 function says(fact: Fact, body: PeopleFact): boolean {
   const { v: _, n: __, sessionId: ___, time: ____, ...said } = fact;
-  // What was said counts, not by whom: a repeat from another device or account is a repeat.
+  // The actor is left out: a repeat from another account or device is still a repeat.
   return equalJson(
     { ...said, actor: null } as unknown as Json,
     { ...body, actor: null } as unknown as Json,

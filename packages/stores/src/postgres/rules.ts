@@ -215,7 +215,7 @@ function refusalOf(
 function says(fact: Fact, body: PeopleFact): boolean {
   const { v: _, n: __, sessionId: ___, time: ____, ...said } = fact;
   // Both are what the codec writes: JSON, and bytes, which are compared as such.
-  // What was said counts, not by whom: a repeat from another device or account is a repeat.
+  // The actor is left out: a repeat from another account or device is still a repeat.
   return equalJson(
     { ...said, actor: null } as unknown as Json,
     { ...body, actor: null } as unknown as Json,
