@@ -65,7 +65,7 @@ it("any mix of repeats, lost answers and calls at once stores each once and answ
       let losses = 60; // then the network is sound, so that each client ends
       const accept: SessionStore["accept"] = async (...given) => {
         await scheduler.schedule(Promise.resolve(), "request");
-        const fate = losses > 0 ? fates.next().value : "answered";
+        const fate = losses > 0 ? (fates.next().value as string) : "answered";
         if (fate === "lost before") {
           losses -= 1;
           throw new Error("lost before it was stored");
