@@ -12,8 +12,3 @@ export function isWellFormed(text: string): boolean {
   }
   return true;
 }
-
-/** True for well-formed text of 1 to so many UTF-16 units. */
-export function isBoundedText(value: unknown, max: number): value is string {
-  return typeof value === "string" && value !== "" && value.length <= max && isWellFormed(value);
-}

@@ -58,14 +58,11 @@ export interface SessionClaimed {
 
 /** The person behind a fact, as the process that stored it knew them. */
 export interface Actor {
-  /** The user's id in the application: 1 to 256 UTF-16 units. */
+  /** The user's id in the application: 1 to 256 UTF-16 units, as every id. */
   readonly user: string;
-  /** The way by which it came, such as `http`: 1 to 64 UTF-16 units. */
+  /** The way by which it came, such as `http`, of the same length. */
   readonly via?: string;
 }
-
-/** The longest texts of an actor, in UTF-16 units: they are stored with each fact of a person. */
-export const actorLimits = { user: 256, via: 64 } as const;
 
 /** A person, or a program for one, sent something to the session. */
 export interface InputAccepted {

@@ -1,9 +1,8 @@
 import { MillraceError } from "../errors.ts";
-import { actorLimits } from "../event/event.ts";
 import type { Actor } from "../event/event.ts";
+import { actorText } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { checkJson } from "../json.ts";
-import { isBoundedText } from "../text.ts";
 import { keyedInputId } from "./ids.ts";
 import type { PostOptions } from "./inbox.ts";
 import type { KnownSession } from "./known-session.ts";
@@ -38,22 +37,15 @@ export function sound<T>(value: T, what: string): T {
   );
 }
 
-/** Throws `invalid_id` for a key and `invalid_event` for an actor that can't be one. */
+/** Throws `invalid_id` for a key or an actor that can't be one. */
 export function checkOptions(
   { key, actor: given }: PostOptions,
   usual: Actor | undefined,
 ): Checked {
+  const keyed = key === undefined ? undefined : keyedInputId(key);
   const actor = given ?? usual;
-  const { user, via } = actor ?? {};
-  const isSound =
-    isBoundedText(user, actorLimits.user) &&
-    (via === undefined || isBoundedText(via, actorLimits.via));
-  if (actor !== undefined && !isSound) {
-    const limits = `1 to ${actorLimits.user} characters, its via 1 to ${actorLimits.via}`;
-    throw new MillraceError("invalid_event", `an actor's user has ${limits}, both well-formed`);
-  }
+  if (actor === undefined) return { keyed, by: {} };
   // Copied field by field: nothing else of the caller's object is stored.
-  const named =
-    user === undefined ? {} : { actor: { user, ...(via === undefined ? {} : { via }) } };
-  return { keyed: key === undefined ? undefined : keyedInputId(key), by: named };
+  const via = actor.via === undefined ? {} : { via: actorText(actor.via) };
+  return { keyed, by: { actor: { user: actorText(actor.user), ...via } } };
 }

@@ -170,7 +170,7 @@ describe("an inbox", () => {
       { user: "" },
       { user: "u".repeat(257) },
       { user: "\ud800" },
-      { user: "ann", via: "v".repeat(65) },
+      { user: "ann", via: "v".repeat(257) },
       { user: "ann", via: "" },
     ];
 
@@ -182,7 +182,7 @@ describe("an inbox", () => {
     }
 
     expect(await store.head(uid)).toBe(0);
-    const longest = { user: "u".repeat(256), via: "v".repeat(64) };
+    const longest = { user: "u".repeat(256), via: "v".repeat(256) };
     expect(await open().send("hello", { actor: longest })).toMatchObject({ accepted: true });
   });
 

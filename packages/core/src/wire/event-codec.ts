@@ -1,7 +1,7 @@
 import type { Cause } from "../content/item.ts";
 import type { Part } from "../content/part.ts";
 import type { Batch } from "../event/batch.ts";
-import { actorLimits, schemaVersion } from "../event/event.ts";
+import { schemaVersion } from "../event/event.ts";
 import type {
   Actor,
   BodyOf,
@@ -14,13 +14,21 @@ import type {
   RunOutcome,
 } from "../event/event.ts";
 import type { CallId, RunId } from "../ids.ts";
-import { approvalId, callId, inputId, itemId, runId, sessionId, turnId } from "../ids.ts";
+import {
+  actorText,
+  approvalId,
+  callId,
+  inputId,
+  itemId,
+  runId,
+  sessionId,
+  turnId,
+} from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { author, cause, item, part, stopReason, usage } from "./content-codec.ts";
 import { delta } from "./delta-codec.ts";
 import {
   amount,
-  boundedText,
   count,
   exactlyOne,
   id,
@@ -96,10 +104,7 @@ export const input: Shape<Input> = tagged<Input, "kind">(
   },
 );
 
-const actor = object<Actor>({
-  user: boundedText(actorLimits.user),
-  via: optional(boundedText(actorLimits.via)),
-});
+const actor = object<Actor>({ user: id(actorText), via: optional(id(actorText)) });
 
 const inTurn = { runId: runs, turnId: turns };
 const stored = {

@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from "../json.ts";
-import { isBoundedText } from "../text.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
 /** How one type stands on the wire. Decoding reads only what it knows, and takes nothing on trust. */
@@ -74,10 +73,6 @@ function plain<T extends Json>(is: (value: unknown) => boolean, expected: string
 }
 
 export const text: Shape<string> = plain((value) => typeof value === "string", "a string");
-/** Well-formed text of 1 to so many UTF-16 units. */
-export function boundedText(max: number): Shape<string> {
-  return plain((value) => isBoundedText(value, max), `well-formed text of 1 to ${max} characters`);
-}
 export const flag: Shape<boolean> = plain((value) => typeof value === "boolean", "true or false");
 export const amount: Shape<number> = plain(
   (value) => typeof value === "number" && value >= 0,
