@@ -64,7 +64,9 @@ export function refuse(reason: Refusal, message: string): Refused {
 export function refusedBy(error: unknown): Refused {
   if (MillraceError.is(error)) return { accepted: false, reason: reasonOf(error), error };
   const message = error instanceof Error ? error.message : String(error);
-  const broken = new MillraceError("broken_port", `nothing is known to be stored: ${message}`, { cause: error });
+  const broken = new MillraceError("broken_port", `nothing is known to be stored: ${message}`, {
+    cause: error,
+  });
   return { accepted: false, reason: "failed", error: broken };
 }
 
