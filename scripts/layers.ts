@@ -78,6 +78,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       ports: ["iterate", "content", "delta", "event"],
       lane: ["iterate", "content", "delta", "event", "ports"],
       reading: ["iterate", "content", "delta", "event", "ports"],
+      inbox: ["iterate", "content", "delta", "event", "ports"],
       reference: ["iterate", "content", "delta", "event", "ports", "wire"],
     },
   },

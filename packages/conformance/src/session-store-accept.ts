@@ -1,5 +1,5 @@
 import { callId, inputId, partId } from "@millrace/core";
-import type { PeopleFact } from "@millrace/core";
+import type { AcceptOutcome, PeopleFact } from "@millrace/core";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { bodyOf, prompt, takenBack } from "./session-store-bodies.ts";
@@ -87,6 +87,50 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
 
     assertOutcome(same, "duplicate", "the same bytes");
     assertOutcome(other, "refused", "other bytes");
+  }),
+  storeCase("the actor of a fact comes back with it", async (scene) => {
+    const actor = { user: "ann \u0000 é 👩‍👧", via: "http" };
+    const input = await accept(scene, "key_1", { ...prompt("input_1"), actor });
+    const taken = await accept(scene, "key_2", { ...takenBack("input_1"), actor });
+
+    assertEqual(bodyOf(input), { ...prompt("input_1"), actor }, "the input");
+    assertEqual(bodyOf(taken), { ...takenBack("input_1"), actor }, "the take-back");
+    assertEqual(await scene.store.read(scene.uid), [input, taken], "what is read");
+  }),
+  storeCase("a repeat by another actor, or by none, is the same fact", async (scene) => {
+    const actor = { user: "ann", via: "http" };
+    const first = await accept(scene, "key_1", { ...prompt("input_1"), actor });
+    const before = await scene.store.read(scene.uid);
+
+    for (const other of [{ actor: { user: "ben" } }, {}, { actor }]) {
+      const answer = await scene.store.accept(scene.uid, "key_1", {
+        ...prompt("input_1"),
+        ...other,
+      });
+      assertEqual(assertOutcome(answer, "duplicate", "the repeat").fact, first, "its fact");
+    }
+
+    const text = await scene.store.accept(scene.uid, "key_1", {
+      ...prompt("input_1", "other text"),
+      actor,
+    });
+    assertEqual(text, { outcome: "refused", reason: "key_reused" }, "other text by the same actor");
+    await assertUnchanged(scene, before, "the repeats");
+  }),
+  storeCase("many inputs said at once, each of them twice, are stored once each", async (scene) => {
+    const names = Array.from({ length: 20 }, (_, at) => `input_${at}`);
+    const say = (name: string): Promise<AcceptOutcome> =>
+      scene.store.accept(scene.uid, name, prompt(name));
+
+    const answers = await Promise.all([...names, ...names].map(say));
+
+    const numbers = answers.map((answer) => {
+      if (answer.outcome === "refused") return 0;
+      return answer.outcome === "duplicate" ? answer.fact.n : (answer.facts[0]?.n ?? 0);
+    });
+    assertEqual(numbers.slice(0, 20), numbers.slice(20), "the numbers that the repeats are given");
+    assertEqual(new Set(numbers).size, 20, "how many numbers there are");
+    assertEqual((await assertDense(scene)).length, 20, "how many facts there are");
   }),
   storeCase("the same text under another key is said twice", async (scene) => {
     await accept(scene, "key_1", prompt("input_1", "hello"));

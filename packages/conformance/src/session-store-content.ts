@@ -71,6 +71,7 @@ export const contentCases: readonly Case<SessionStoreFixture>[] = [
       { kind: "steer", parts: parts.slice(0, 2) },
       { kind: "follow_up", parts: [] },
       { kind: "answer", callId: callId("call_1"), output: values },
+      { kind: "answer", callId: callId("call_1"), error: "\u0000 no camera" },
       { kind: "abort" },
       { kind: "abort", reason: "\u0000 enough" },
     ];

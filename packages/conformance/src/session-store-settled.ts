@@ -74,6 +74,19 @@ export const settledCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(same, { outcome: "duplicate", fact }, "the first answer again");
     await accept(scene, "key_3", answered("b"));
   }),
+  claimedCase(
+    "a question's answer keeps its actor, and a repeat by another is the same",
+    async (scene) => {
+      await append(scene, [{ type: "run_started", runId: run }, asked("a")]);
+      const said = { ...answered("a"), actor: { user: "ann", via: "http" } };
+
+      const fact = await accept(scene, "key_1", said);
+      const again = await scene.store.accept(scene.uid, "key_1", answered("a"));
+
+      assertEqual(bodyOf(fact), said, "the fact");
+      assertEqual(again, { outcome: "duplicate", fact }, "the repeat");
+    },
+  ),
   claimedCase("of two answers at once one counts", async (scene) => {
     await append(scene, [{ type: "run_started", runId: run }, asked("a")]);
 

@@ -75,3 +75,8 @@ export function approvalId(value: string): ApprovalId {
 export function inputId(value: string): InputId {
   return admit(value, "input id");
 }
+
+/** A field of an actor, held to the same rule as an id: it is stored with each fact of a person. */
+export function actorText(value: string): string {
+  return admit(value, "user or via of an actor");
+}

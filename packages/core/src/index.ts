@@ -77,6 +77,7 @@ export type {
 } from "./delta/draft.ts";
 export { schemaVersion } from "./event/event.ts";
 export type {
+  Actor,
   ApprovalRequested,
   ApprovalResolved,
   AttemptStarted,
@@ -150,6 +151,19 @@ export type {
 } from "./event/typed.ts";
 export { narrate } from "./event/narrate.ts";
 export type { Narration } from "./event/narration.ts";
+export { createInbox } from "./inbox/create-inbox.ts";
+export type {
+  AbortOptions,
+  AnsweredCall,
+  CallAnswer,
+  DecideOptions,
+  Inbox,
+  InboxOptions,
+  InputContent,
+  PostOptions,
+  SendOptions,
+} from "./inbox/inbox.ts";
+export type { Decided, Posted, Refusal, Refused, Stopped } from "./inbox/posted.ts";
 
 // For whoever writes a provider, a store, a server or a client.
 export { checkJson, equalJson, isJsonObject } from "./json.ts";
@@ -177,6 +191,7 @@ export type { Cursor } from "./event/cursor.ts";
 export { restore, snapshot } from "./event/snapshot.ts";
 export type { Snapshot } from "./event/snapshot.ts";
 export { restateLane } from "./event/lane.ts";
+export { answerInputIdOf, idTail, inputItemIdOf, laneItemIdOf, runIdOf } from "./inbox/ids.ts";
 export { createLaneWriter } from "./lane/lane-writer.ts";
 export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
 export { follow } from "./reading/follow.ts";

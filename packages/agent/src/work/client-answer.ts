@@ -16,8 +16,9 @@ export async function checkAnswers(
     const answer = answerInputIdOf(itemId);
     const input = queue.find(({ inputId }) => inputId === answer)?.input;
     const tool = agent.tools.get(name);
-    const readable = input?.kind === "answer" && tool !== undefined;
-    checked.set(itemId, readable ? await checkAnswer(tool, input.output) : unreadable);
+    if (input?.kind !== "answer" || tool === undefined) checked.set(itemId, unreadable);
+    else if ("error" in input) checked.set(itemId, { status: "failed", text: input.error });
+    else checked.set(itemId, await checkAnswer(tool, input.output));
   }
   return checked;
 }

@@ -56,11 +56,20 @@ export interface SessionClaimed {
   readonly to?: number;
 }
 
-/** A person, or whoever speaks for one, sent something to the session. */
+/** The person behind a fact, as the process that stored it knew them. */
+export interface Actor {
+  /** The user's id in the application: 1 to 256 UTF-16 units, as every id. */
+  readonly user: string;
+  /** The way by which it came, such as `http`, of the same length. */
+  readonly via?: string;
+}
+
+/** A person, or a program for one, sent something to the session. */
 export interface InputAccepted {
   readonly type: "input_accepted";
   readonly inputId: InputId;
   readonly input: Input;
+  readonly actor?: Actor;
 }
 
 export type Input =
@@ -71,8 +80,9 @@ export type Input =
       /** What its sender asks of the run it begins, such as limits. Read by the driver. */
       readonly options?: JsonObject;
     }
-  /** The answer to a call that a client carries out. */
+  /** The answer to a call that a client carries out: what came of it, or why it failed. */
   | { readonly kind: "answer"; readonly callId: CallId; readonly output: Json }
+  | { readonly kind: "answer"; readonly callId: CallId; readonly error: string }
   /** Left out, the run: whichever is on. A stop that names another run changes nothing. */
   | { readonly kind: "abort"; readonly runId?: RunId; readonly reason?: string };
 
@@ -81,6 +91,7 @@ export interface QueueUpdated {
   readonly type: "queue_updated";
   readonly inputId: InputId;
   readonly change: "taken_back";
+  readonly actor?: Actor;
 }
 
 export interface RunStarted {
@@ -154,6 +165,7 @@ export interface ApprovalResolved {
   readonly callId: CallId;
   readonly decision: "allow" | "deny";
   readonly reason?: string;
+  readonly actor?: Actor;
 }
 
 /** The intent, stored before the effect. Reserves the id of the result's item. */

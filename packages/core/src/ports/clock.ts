@@ -8,3 +8,6 @@ export interface Clock {
 
 /** Makes ids that are never made twice. The name of the sort may show in the id. */
 export type MakeId = (sort: "session" | "run" | "turn" | "item" | "input" | "approval") => string;
+
+/** Ids with 122 random bits, as `run_…`. */
+export const randomId: MakeId = (sort) => `${sort}_${crypto.randomUUID().replaceAll("-", "")}`;

@@ -164,11 +164,15 @@ export function subjectOf({ uid, sessionId }: StoreRow, facts: readonly Fact[]):
 /**
  * True if a call under a key that was used before repeats the call that used it. What must be equal
  * is the body: kind, parts and options of an input, the answer to a question. The envelope that the
- * store gave the fact is left out. Both are plain JSON and bytes, which are compared as such.
+ * store gave the fact is left out, and so is the actor: a repeat from another account or device is
+ * still a repeat. Both are plain JSON and bytes, which are compared as such.
  */
 function isRepeat(stored: Fact, body: PeopleFact): boolean {
   const { v: _, n: __, sessionId: ___, time: ____, ...before } = stored;
-  return equalJson(before as unknown as Json, body as unknown as Json);
+  return equalJson(
+    { ...before, actor: null } as unknown as Json,
+    { ...body, actor: null } as unknown as Json,
+  );
 }
 
 /** Why a person's call comes to nothing, by what became of its subject. */

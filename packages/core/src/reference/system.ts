@@ -19,8 +19,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Ids with 122 random bits, as `run_…`. */
-export const randomId: MakeId = (sort) => `${sort}_${crypto.randomUUID().replaceAll("-", "")}`;
+export { randomId } from "../ports/clock.ts";
 
 /** Ids that count, for tests and goldens: `run_1`, `run_2`, … */
 export function countingIds(): MakeId {

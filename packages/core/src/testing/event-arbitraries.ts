@@ -2,10 +2,19 @@ import fc from "fast-check";
 import type { Cause, Item } from "../content/item.ts";
 import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
-import type { Fact, FactBody, FactOf, Input, LiveEvent, RunOutcome } from "../event/event.ts";
+import type {
+  Actor,
+  Fact,
+  FactBody,
+  FactOf,
+  Input,
+  LiveEvent,
+  RunOutcome,
+} from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
 import type { ActiveRun, ActiveTurn, Approval, ClosedLane } from "../event/state.ts";
 import type * as ids from "../ids.ts";
+import type { Json } from "../json.ts";
 import {
   amount,
   author,
@@ -43,11 +52,20 @@ const input: fc.Arbitrary<Input> = fc.oneof(
     },
     ["options"],
   ),
-  record<Extract<Input, { kind: "answer" }>>({ kind: fc.constant("answer"), callId, output: json }),
+  record<Extract<Input, { output: Json }>>({ kind: fc.constant("answer"), callId, output: json }),
+  record<Extract<Input, { error: string }>>({ kind: fc.constant("answer"), callId, error: text }),
   record<Extract<Input, { kind: "abort" }>>({ kind: fc.constant("abort"), runId, reason: text }, [
     "runId",
     "reason",
   ]),
+);
+
+const actor = record<Actor>(
+  {
+    user: fc.string({ minLength: 1, maxLength: 40, unit: "binary" }),
+    via: fc.string({ minLength: 1, maxLength: 16 }),
+  },
+  ["via"],
 );
 
 /** All optional fields of a stored item but `lane` and `epoch`, which stand together. */
@@ -102,8 +120,8 @@ const approvalRequested = factOf(
 const approvalResolved = factOf(
   "approval_resolved",
   record<Body<"approval_resolved">>(
-    { approvalId, callId, decision: fc.constantFrom("allow", "deny"), reason: text },
-    ["reason"],
+    { approvalId, callId, decision: fc.constantFrom("allow", "deny"), reason: text, actor },
+    ["reason", "actor"],
   ),
 );
 const toolExecutionStarted = factOf(
@@ -137,10 +155,10 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
     "session_claimed",
     record<Body<"session_claimed">>({ incarnation, to: count }, ["to"]),
   ),
-  input_accepted: factOf("input_accepted", record({ inputId, input })),
+  input_accepted: factOf("input_accepted", record({ inputId, input, actor }, ["actor"])),
   queue_updated: factOf(
     "queue_updated",
-    record({ inputId, change: fc.constant("taken_back" as const) }),
+    record({ inputId, change: fc.constant("taken_back" as const), actor }, ["actor"]),
   ),
   run_started: factOf("run_started", record({ runId })),
   run_finished: runFinished,

@@ -3,6 +3,7 @@ import type { Part } from "../content/part.ts";
 import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
 import type {
+  Actor,
   BodyOf,
   Fact,
   FactBody,
@@ -12,14 +13,24 @@ import type {
   LiveEvent,
   RunOutcome,
 } from "../event/event.ts";
-import type { RunId } from "../ids.ts";
-import { approvalId, callId, inputId, itemId, runId, sessionId, turnId } from "../ids.ts";
-import type { JsonObject } from "../json.ts";
+import type { CallId, RunId } from "../ids.ts";
+import {
+  actorText,
+  approvalId,
+  callId,
+  inputId,
+  itemId,
+  runId,
+  sessionId,
+  turnId,
+} from "../ids.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { author, cause, item, part, stopReason, usage } from "./content-codec.ts";
 import { delta } from "./delta-codec.ts";
 import {
   amount,
   count,
+  exactlyOne,
   id,
   incarnation,
   json,
@@ -67,17 +78,20 @@ const content = object<{
   options: optional(jsonObject),
 });
 
+const anyAnswer = object<{
+  readonly kind: "answer";
+  readonly callId: CallId;
+  readonly output?: Json;
+  readonly error?: string;
+}>({ kind: oneOf("answer"), callId: calls, output: optional(json), error: optional(text) });
+
 export const input: Shape<Input> = tagged<Input, "kind">(
   "kind",
   {
     prompt: content,
     steer: content,
     follow_up: content,
-    answer: object<Extract<Input, { readonly kind: "answer" }>>({
-      kind: oneOf("answer"),
-      callId: calls,
-      output: json,
-    }),
+    answer: exactlyOne<Extract<Input, { readonly kind: "answer" }>>(anyAnswer, "output", "error"),
     abort: object<Extract<Input, { readonly kind: "abort" }>>({
       kind: oneOf("abort"),
       runId: optional(runs),
@@ -89,6 +103,8 @@ export const input: Shape<Input> = tagged<Input, "kind">(
     decode: (_, path) => malformed(path, "a kind of input of this version"),
   },
 );
+
+const actor = object<Actor>({ user: id(actorText), via: optional(id(actorText)) });
 
 const inTurn = { runId: runs, turnId: turns };
 const stored = {
@@ -160,6 +176,7 @@ export const approvalResolved: Shape<FactOf<"approval_resolved">> = factShape("a
   callId: calls,
   decision: oneOf<"allow" | "deny">("allow", "deny"),
   reason: optional(text),
+  actor: optional(actor),
 });
 
 /** An event of a newer version goes through this one unchanged. Its number counts all the same. */
@@ -175,10 +192,15 @@ export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
   "type",
   {
     session_claimed: factShape("session_claimed", { incarnation, to: optional(count) }),
-    input_accepted: factShape("input_accepted", { inputId: inputs, input }),
+    input_accepted: factShape("input_accepted", {
+      inputId: inputs,
+      input,
+      actor: optional(actor),
+    }),
     queue_updated: factShape("queue_updated", {
       inputId: inputs,
       change: oneOf<"taken_back">("taken_back"),
+      actor: optional(actor),
     }),
     run_started: factShape("run_started", { runId: runs }),
     run_finished: runFinished,

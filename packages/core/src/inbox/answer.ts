@@ -1,0 +1,48 @@
+import { MillraceError } from "../errors.ts";
+import type { Input } from "../event/event.ts";
+import { callId, itemId } from "../ids.ts";
+import { sound } from "./desk.ts";
+import type { Checked, Desk } from "./desk.ts";
+import { answerInputIdOf } from "./ids.ts";
+import type { AnsweredCall, CallAnswer } from "./inbox.ts";
+import { refuse } from "./posted.ts";
+import type { Posted, Refused } from "./posted.ts";
+
+/** Answers a call, once. Vendors use call ids again, so the item that holds the call may be named. */
+export async function answerCall(
+  { poster, known }: Desk,
+  asked: AnsweredCall,
+  answer: CallAnswer,
+  by: Checked["by"],
+): Promise<Posted | Refused> {
+  const called = callId(asked.callId);
+  const holder = asked.itemId === undefined ? undefined : itemId(asked.itemId);
+  const input = inputOf(called, answer);
+  await known.catchUp();
+  const call = known.findCall(called, holder);
+  if (call === undefined) {
+    const where = holder === undefined ? "" : ` in the item ${holder}`;
+    return refuse("unknown", `there is no call ${called}${where}`);
+  }
+  const id = answerInputIdOf(call.answer);
+  // What is over takes no new answer. A repeat of the one that it has is compared by the store.
+  if (!known.isOpen(call) && !known.inputs.has(id)) {
+    return refuse("settled", `the call ${called} is over`);
+  }
+  const posted = await poster.post(id, { type: "input_accepted", inputId: id, input, ...by });
+  if (posted.accepted) {
+    return { accepted: true, inputId: id, n: posted.fact.n, replayed: posted.replayed };
+  }
+  if (posted.reason !== "key_reused") return posted;
+  return refuse("settled", `the call ${called} has another answer already`);
+}
+
+function inputOf(called: Extract<Input, { kind: "answer" }>["callId"], answer: CallAnswer): Input {
+  const given = { kind: "answer", callId: called } as const;
+  if ("output" in answer === "error" in answer) {
+    throw new MillraceError("invalid_event", "an answer has either an output or an error");
+  }
+  return "output" in answer
+    ? { ...given, output: sound(answer.output, "the output") }
+    : { ...given, error: sound(answer.error, "the error") };
+}

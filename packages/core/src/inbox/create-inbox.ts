@@ -1,0 +1,102 @@
+import type { Part } from "../content/part.ts";
+import { inputId, partId } from "../ids.ts";
+import type { InputId } from "../ids.ts";
+import { randomId } from "../ports/clock.ts";
+import { answerCall } from "./answer.ts";
+import { decide } from "./decide.ts";
+import { checkOptions, sound, takeBackKeyOf } from "./desk.ts";
+import type { Checked, Desk } from "./desk.ts";
+import { newInputId, runIdOf } from "./ids.ts";
+import type { Inbox, InboxOptions, InputContent, PostOptions, SendOptions } from "./inbox.ts";
+import { KnownSession } from "./known-session.ts";
+import { Poster } from "./post.ts";
+import { refuse, refusedBy } from "./posted.ts";
+import type { Posted, Refused } from "./posted.ts";
+import { stopRun } from "./stop.ts";
+
+/** An inbox of a session that is there. Makes no call until it is used. */
+export function createInbox(options: InboxOptions): Inbox {
+  const { makeId = randomId } = options;
+  const desk: Desk = { poster: new Poster(options), known: new KnownSession(options) };
+  let last: Promise<unknown> = Promise.resolve();
+  /** Runs a call after all that were made before it. */
+  const inOrder = <T>(
+    given: PostOptions,
+    call: (checked: Checked) => Promise<T | Refused>,
+  ): Promise<T | Refused> => {
+    const guarded = async (): Promise<T | Refused> => {
+      try {
+        return await call(checkOptions(given, options.actor));
+      } catch (error) {
+        return refusedBy(error);
+      }
+    };
+    const answer = last.then(guarded);
+    last = answer;
+    return answer;
+  };
+  const input =
+    (kind: "prompt" | "steer" | "follow_up") =>
+    (content: InputContent, given: SendOptions = {}): Promise<Posted | Refused> =>
+      inOrder(given, async ({ keyed, by }) => {
+        const id = keyed ?? newInputId(makeId);
+        const asked =
+          given.options === undefined ? {} : { options: sound(given.options, "options") };
+        const parts = await partsOf(content);
+        const posted = await desk.poster.post(id, {
+          type: "input_accepted",
+          inputId: id,
+          input: { kind, parts, ...asked },
+          ...by,
+        });
+        if (!posted.accepted) return posted;
+        const begun = kind === "prompt" ? { runId: runIdOf(id) } : {};
+        const { fact, replayed } = posted;
+        return { accepted: true, inputId: id, ...begun, n: fact.n, replayed };
+      });
+  return {
+    send: input("prompt"),
+    steer: input("steer"),
+    followUp: input("follow_up"),
+    takeBack: (id, given = {}) => inOrder(given, ({ by }) => takeBack(desk, inputId(id), by)),
+    allow: (id, given = {}) =>
+      inOrder(given, ({ by }) => decide(desk, { id, decision: "allow", ...given, by })),
+    deny: (id, given = {}) =>
+      inOrder(given, ({ by }) => decide(desk, { id, decision: "deny", ...given, by })),
+    answer: (call, answer, given = {}) =>
+      inOrder(given, ({ by }) => answerCall(desk, call, answer, by)),
+    abort: (given = {}) => inOrder(given, (checked) => stopRun(desk, given, checked)),
+    announced: async () => {
+      await last;
+      await desk.poster.announced();
+    },
+  };
+}
+
+async function takeBack(
+  { poster, known }: Desk,
+  id: InputId,
+  by: Checked["by"],
+): Promise<Posted | Refused> {
+  const posted = await poster.post(takeBackKeyOf(id), {
+    type: "queue_updated",
+    inputId: id,
+    change: "taken_back",
+    ...by,
+  });
+  if (posted.accepted) {
+    return { accepted: true, inputId: id, n: posted.fact.n, replayed: posted.replayed };
+  }
+  if (posted.reason !== "settled") return posted;
+  // Another call may have taken it back, such as a stop of its run.
+  await known.catchUp();
+  const n = known.inputs.get(id)?.takenBack;
+  if (n === undefined) return refuse("settled", `the input ${id} is an item already`);
+  return { accepted: true, inputId: id, n, replayed: true };
+}
+
+async function partsOf(content: InputContent): Promise<readonly Part[]> {
+  const given = typeof content === "function" ? await content() : content;
+  if (typeof given !== "string") return given;
+  return [{ kind: "text", id: partId("p1"), text: given.toWellFormed() }];
+}

@@ -1,0 +1,191 @@
+import { MillraceError } from "../errors.ts";
+import { apply } from "../event/apply.ts";
+import type { Fact, FactOf, Input } from "../event/event.ts";
+import { reduceFact, withoutUndone } from "../event/reduce.ts";
+import { emptyState } from "../event/state.ts";
+import type { QueuedInput, SessionState } from "../event/state.ts";
+import { sessionId } from "../ids.ts";
+import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionUid, TurnId } from "../ids.ts";
+import type { SessionStore } from "../ports/session-store.ts";
+import { laneItemIdOf, runIdOf } from "./ids.ts";
+
+export interface KnownSessionOptions {
+  readonly store: Pick<SessionStore, "read">;
+  readonly uid: SessionUid;
+}
+
+/** An input that was accepted, without its content. */
+export interface KnownInput {
+  readonly n: number;
+  readonly kind: Input["kind"];
+  /** The run that a stop names. */
+  readonly runId?: RunId | undefined;
+  /** The fact that took it back. */
+  takenBack?: number;
+}
+
+/** A call of a reply, which one item answers. */
+export interface KnownCall {
+  readonly callId: CallId;
+  /** The item that holds the call. */
+  readonly holder: ItemId;
+  readonly turnId: TurnId;
+  /** The item that answers it. */
+  readonly answer: ItemId;
+  settled: boolean;
+}
+
+/**
+ * What an inbox knows of its session's facts: the readers' own state, and what a late repeat asks
+ * for. It holds no content, so it may be kept for as long as the session is used.
+ */
+export class KnownSession {
+  readonly #options: KnownSessionOptions;
+  readonly inputs: Map<InputId, KnownInput> = new Map();
+  /** Each question, with its answer if it has one. */
+  readonly questions: Map<ApprovalId, FactOf<"approval_resolved"> | undefined> = new Map();
+  /** In the order of the calls. */
+  #calls: KnownCall[] = [];
+  #state: SessionState;
+  #since = 0;
+
+  constructor(options: KnownSessionOptions) {
+    this.#options = options;
+    this.#state = this.#empty();
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** The fact since which the run is on: its start, or a later reset that undid its stop. */
+  get since(): number {
+    return this.#since;
+  }
+
+  /** Reads the facts that are not known yet. Rejects if the store does. */
+  async catchUp(): Promise<void> {
+    const { store, uid } = this.#options;
+    const { head } = this.#state;
+    const facts = await store.read(uid, { after: head });
+    // A reset undoes what is known, so everything is read anew.
+    if (facts.some(isReset)) this.#begin(head === 0 ? facts : await store.read(uid));
+    else for (const fact of facts) this.#take(fact);
+  }
+
+  /** The latest call of this id, or the one that an item holds. */
+  findCall(callId: CallId, holder?: ItemId): KnownCall | undefined {
+    return this.#calls.findLast(
+      (call) => call.callId === callId && (holder === undefined || call.holder === holder),
+    );
+  }
+
+  /** True while an answer to the call is taken. */
+  isOpen({ settled, turnId }: KnownCall): boolean {
+    const turn = this.#state.run?.turn;
+    return !settled && turn?.turnId === turnId && turn.stop === undefined;
+  }
+
+  /** The run that is on, or the one that begins next. */
+  currentRun(): RunId | undefined {
+    const next = this.#state.queue.find((queued) => this.#begins(queued));
+    return this.#state.run?.runId ?? (next && runIdOf(next.inputId));
+  }
+
+  /** The input that waits to begin this run. */
+  waitingFor(runId: RunId): InputId | undefined {
+    const { queue } = this.#state;
+    return queue.find(({ input, inputId }) => input.kind !== "answer" && runIdOf(inputId) === runId)
+      ?.inputId;
+  }
+
+  /** After a stop, what was sent for the stopped run waits for the next prompt. */
+  #begins({ input, inputId }: QueuedInput): boolean {
+    if (input.kind === "prompt" || input.kind === "answer") return input.kind === "prompt";
+    const { ended } = this.#state;
+    return ended?.outcome !== "aborted" || (this.inputs.get(inputId)?.n ?? 0) > ended.n;
+  }
+
+  #begin(facts: readonly Fact[]): void {
+    this.questions.clear();
+    this.#calls = [];
+    this.#state = this.#empty();
+    for (const fact of withoutUndone(facts)) {
+      this.#state = reduceFact(this.#state, withoutContent(fact));
+      this.#index(fact);
+    }
+    // Ids of inputs stay in use, also those of stops that were undone.
+    for (const fact of facts) if (fact.type === "input_accepted") this.#indexInput(fact);
+    this.#state = { ...this.#state, head: facts.length };
+  }
+
+  #take(fact: Fact): void {
+    const applied = apply(this.#state, withoutContent(fact));
+    if (applied.verdict !== "applied") {
+      throw new MillraceError("broken_port", `the store gave fact ${fact.n} out of its order`);
+    }
+    this.#state = applied.state;
+    this.#index(fact);
+  }
+
+  #index(fact: Fact): void {
+    if (fact.type === "input_accepted") this.#indexInput(fact);
+    if (fact.type === "run_started" || isReset(fact)) this.#since = fact.n;
+    if (fact.type === "approval_requested") this.questions.set(fact.approvalId, undefined);
+    if (fact.type === "approval_resolved" && this.questions.get(fact.approvalId) === undefined) {
+      this.questions.set(fact.approvalId, fact);
+    }
+    if (fact.type === "queue_updated") {
+      const input = this.inputs.get(fact.inputId);
+      if (input !== undefined) input.takenBack ??= fact.n;
+    }
+    if (fact.type === "item_committed" || fact.type === "item_replaced") this.#indexItem(fact);
+  }
+
+  #indexInput({ inputId, input, n }: FactOf<"input_accepted">): void {
+    if (this.inputs.has(inputId)) return;
+    const { kind } = input;
+    this.inputs.set(inputId, { n, kind, runId: kind === "abort" ? input.runId : undefined });
+  }
+
+  #indexItem({ type, item, turnId }: FactOf<"item_committed" | "item_replaced">): void {
+    if (item.author === "tool") {
+      const answered = this.#calls.findLast((call) => call.answer === item.id);
+      if (answered !== undefined) answered.settled = true;
+    }
+    if (turnId === undefined || item.id !== laneItemIdOf(turnId, 0)) return;
+    if (type === "item_replaced") {
+      this.#calls = this.#calls.filter((call) => call.holder !== item.id);
+    }
+    const calls = item.parts.filter((part) => part.kind === "tool_call");
+    const answers = item.parts.filter((part) => part.kind === "tool_result");
+    for (const [at, { callId }] of calls.entries()) {
+      // Answered within the reply, or a second call under one id, which the first one's answer answers.
+      const settled =
+        answers.some((part) => part.callId === callId) ||
+        calls.findIndex((call) => call.callId === callId) !== at;
+      const answer = laneItemIdOf(turnId, at + 1);
+      this.#calls.push({ callId, holder: item.id, turnId, answer, settled });
+    }
+  }
+
+  #empty(): SessionState {
+    const { uid } = this.#options;
+    return emptyState(uid, sessionId(uid)); // the session's name decides nothing here
+  }
+}
+
+function isReset(fact: Fact): boolean {
+  return fact.type === "session_claimed" && fact.to !== undefined;
+}
+
+/** A fact without what people, models and tools wrote. */
+function withoutContent(fact: Fact): Fact {
+  if (fact.type === "item_committed" || fact.type === "item_replaced") {
+    return { ...fact, item: { ...fact.item, parts: [] } };
+  }
+  if (fact.type === "input_accepted" && "parts" in fact.input) {
+    return { ...fact, input: { kind: fact.input.kind, parts: [] } };
+  }
+  return fact;
+}

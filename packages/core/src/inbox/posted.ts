@@ -1,0 +1,76 @@
+import { MillraceError } from "../errors.ts";
+import type { Actor } from "../event/event.ts";
+import type { ApprovalId, InputId, RunId } from "../ids.ts";
+
+/** Why nothing was stored. Closed: a new one is a change of the public contract. */
+export type Refusal =
+  /** A key, an id, an actor or the content is not what it may be. The same call never succeeds. */
+  | "invalid"
+  /** The key was used for another input. A new input needs a new key. */
+  | "key_reused"
+  /** Too late: the input is an item, or the question or the call was answered otherwise. */
+  | "settled"
+  /** The session, input, question or call is not there. */
+  | "unknown"
+  /** The question is about something else than the caller was shown. */
+  | "hash_mismatch"
+  /** The store failed. With the same key the call may be repeated for ever. */
+  | "failed";
+
+/** A call that stored nothing. Branch on `reason`; `error` has the sentence for people. */
+export interface Refused {
+  readonly accepted: false;
+  readonly reason: Refusal;
+  readonly error: MillraceError;
+}
+
+/** What became of an input. It is stored; `n` is the number of its fact. */
+export interface Posted {
+  readonly accepted: true;
+  readonly inputId: InputId;
+  /** The run that a prompt begins. The loop decides which run takes another input. */
+  readonly runId?: RunId;
+  readonly n: number;
+  /** True for a repeat: this is the first call's answer again. */
+  readonly replayed: boolean;
+}
+
+/** What became of a decision: the one that is stored, with the person who made it. */
+export interface Decided {
+  readonly accepted: true;
+  readonly approvalId: ApprovalId;
+  readonly decision: "allow" | "deny";
+  readonly actor?: Actor;
+  readonly n: number;
+  readonly replayed: boolean;
+}
+
+/** What became of a stop. */
+export interface Stopped {
+  readonly accepted: true;
+  /**
+   * The run that stops, or that never begins. Left out if no run was on and no prompt waited: then
+   * nothing was stored.
+   */
+  readonly runId?: RunId;
+  readonly replayed: boolean;
+}
+
+export function refuse(reason: Refusal, message: string): Refused {
+  return { accepted: false, reason, error: new MillraceError("refused", message) };
+}
+
+/** What was thrown on the way to the store or in it, as an answer. */
+export function refusedBy(error: unknown): Refused {
+  if (MillraceError.is(error)) return { accepted: false, reason: reasonOf(error), error };
+  const message = error instanceof Error ? error.message : String(error);
+  const broken = new MillraceError("broken_port", `nothing is known to be stored: ${message}`, {
+    cause: error,
+  });
+  return { accepted: false, reason: "failed", error: broken };
+}
+
+function reasonOf({ code }: MillraceError): Refusal {
+  if (code === "invalid_id" || code === "invalid_event") return "invalid";
+  return code === "unknown_session" ? "unknown" : "failed";
+}
