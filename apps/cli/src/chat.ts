@@ -1,4 +1,4 @@
-import type { Run, SentInput, Session } from "@millrace/agent";
+import type { Run, Sent, Session } from "@millrace/agent";
 import { createNarrator, terminalLine } from "@millrace/agent";
 import type { Clock, Item, RunEvent, ViewApproval } from "@millrace/core";
 import { commandHelp } from "./help.ts";
@@ -202,7 +202,7 @@ export class Chat {
   }
 
   /** Says so if something that was sent is not accepted. */
-  async #check({ accepted }: SentInput): Promise<boolean> {
+  async #check({ accepted }: Sent): Promise<boolean> {
     const answer = await accepted;
     if (!answer.accepted) this.story.note(explain(answer.error, this.#session.id), "bad");
     this.#host.changed();

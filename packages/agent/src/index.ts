@@ -24,7 +24,14 @@ export type { OpenOptions } from "./session/open.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";
 export type { Limits } from "./definition/limits.ts";
 export type { Schema, SchemaOutput } from "./schema/schema.ts";
-export type { Acceptance, BlobLike, Content, SentInput } from "./session/input.ts";
+export type {
+  Acceptance,
+  BlobLike,
+  Content,
+  SendOptions,
+  Sent,
+  SentInput,
+} from "./session/input.ts";
 export type { Run, RunResult } from "./session/run.ts";
 export type { OutputFor, RunOptions, Session } from "./session/session.ts";
 export type { Observer } from "./definition/observer.ts";

@@ -1,6 +1,5 @@
-import { defaultRetryPolicy, inputId, MillraceError } from "@millrace/core";
+import { defaultRetryPolicy, MillraceError } from "@millrace/core";
 import type { AnyTools, RetryPolicy } from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { defaultLimits } from "../definition/limits.ts";
 import type { ToolSettings } from "../definition/loop-settings.ts";
@@ -55,7 +54,7 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
 ): ReturnType<typeof sendPrompt<Tools, S>> {
   const opened = openHost({ agent, observers, ask: "deny" });
   const host = opened.then((open) => open.host);
-  const run = sendPrompt<Tools, S>(host, content, options, inputId(randomId("input")));
+  const run = sendPrompt<Tools, S>(host, content, options);
   const closeAfter = async (): Promise<void> => {
     await run.result;
     await (await opened).close();

@@ -54,7 +54,7 @@ async function runSubAgent(
   const opened = await openChild(options, effectKey, host, session.metadata);
   const over = new AbortController();
   try {
-    const run = sendPrompt(opened.host, prompt, {}, promptId);
+    const run = sendPrompt(opened.host, prompt, { key: "prompt" });
     // A session that is let go leaves its sub-agents as it is left itself: to be taken up again.
     const stop = (): void => void (host.left() ? opened.close() : run.abort().accepted);
     signal.addEventListener("abort", stop, { once: true, signal: over.signal });
@@ -79,15 +79,8 @@ async function stopSubAgent(
   const { host: child, close } = await openChild(options, effectKey, host, undefined);
   try {
     const runId = runIdOf(promptId);
-    const { queue, run } = child.journal.state;
-    if (queue.some((queued) => queued.inputId === promptId)) {
-      const back = { type: "queue_updated", inputId: promptId, change: "taken_back" } as const;
-      await child.say(`take_back_${promptId}`, async () => back);
-    }
-    if (run === undefined && child.journal.state.run === undefined) return;
-    const stop = inputId("input_stop");
-    const input = { kind: "abort", runId, reason: "the parent was stopped" } as const;
-    await child.say(stop, async () => ({ type: "input_accepted", inputId: stop, input }));
+    const stopped = await child.inbox.abort({ runId, reason: "the parent was stopped" });
+    if (!stopped.accepted || child.journal.state.run === undefined) return;
     await child.until(() => child.ended(runId));
   } finally {
     await close();

@@ -2,7 +2,8 @@ import { MillraceError } from "@millrace/core";
 import type { InputId, RunEvent, RunId } from "@millrace/core";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHost } from "./session-host.ts";
-import type { Acceptance, SentInput } from "./input.ts";
+import { acceptance } from "./acceptance.ts";
+import type { Acceptance, Sent } from "./input.ts";
 import { resultOf, textOrThrow } from "./result.ts";
 import type { Run, RunResult } from "./run.ts";
 import { eventsOf, narrationOf } from "./watch.ts";
@@ -15,7 +16,6 @@ export interface RunParts {
   readonly inputId: InputId;
   readonly accepted: Promise<Acceptance>;
   readonly output: Schema | undefined;
-  readonly makeInputId: () => InputId;
 }
 
 /** A run as its sender sees it. Types of tools and output are the caller's to say. */
@@ -62,31 +62,11 @@ async function settle({
 }
 
 /** A run that has not begun is taken back; one that has is stopped. */
-function abortRun(
-  { host, accepted, runId, inputId, makeInputId }: RunParts,
-  reason?: string,
-): SentInput {
-  const id = makeInputId();
+function abortRun({ host, accepted, runId }: RunParts, reason?: string): Sent {
   const stop = async (): Promise<Acceptance> => {
-    const acceptance = await accepted;
-    if (!acceptance.accepted) return acceptance;
-    const session = await host;
-    if (session.ended(runId) !== undefined) return { accepted: true };
-    const queued = session.journal.state.queue.some((one) => one.inputId === inputId);
-    if (queued) {
-      const taken = await session.say(`take_back_${inputId}`, async () => ({
-        type: "queue_updated",
-        inputId,
-        change: "taken_back",
-      }));
-      if (taken.accepted) return taken;
-    }
-    const why = reason === undefined ? {} : { reason };
-    return await session.say(id, async () => ({
-      type: "input_accepted",
-      inputId: id,
-      input: { kind: "abort", runId, ...why },
-    }));
+    const sent = await accepted;
+    if (!sent.accepted) return sent;
+    return await acceptance((await host).inbox.abort({ runId, reason }));
   };
-  return { id, accepted: stop() };
+  return { accepted: stop() };
 }

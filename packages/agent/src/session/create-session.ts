@@ -1,23 +1,24 @@
-import { callId, checkJson, inputId, MillraceError } from "@millrace/core";
+import { inputId, MillraceError } from "@millrace/core";
 import type {
   AnyTools,
-  ApprovalId,
   FactOf,
+  Inbox,
   InputId,
   ItemOf,
   Json,
   JsonObject,
-  PeopleFact,
   RunId,
 } from "@millrace/core";
-import { answerInputIdOf, runIdOf } from "../loop/ids.ts";
+import { randomId } from "@millrace/core/reference";
+import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
 import type { Limits } from "../definition/limits.ts";
 import type { Schema } from "../schema/schema.ts";
 import { createRun } from "./create-run.ts";
 import { forkAt } from "./fork.ts";
 import type { SessionHost } from "./session-host.ts";
-import type { Acceptance, Content, SentInput } from "./input.ts";
+import { acceptance } from "./acceptance.ts";
+import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
 import type { Run } from "./run.ts";
@@ -82,26 +83,19 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   host: SessionHost | Promise<SessionHost>,
   content: Content,
   options: RunOptions<Tools, S>,
-  given?: InputId,
 ): Run<Tools, OutputFor<S>> {
   const opened = Promise.resolve(host);
-  const makeInputId = (): InputId => inputId(newId(host));
-  const id = given ?? makeInputId();
+  const { key = newKey(host), actor } = options;
+  const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
   const send = (session: SessionHost): Promise<Acceptance> => {
     session.wish(runId, { output: options.output, ask: options.ask as SenderAsk });
-    return session.say(id, async () => await promptOf(id, content, options));
+    const asked = runOptionsOf(options);
+    return acceptance(session.inbox.send(() => partsOf(content), { key, actor, ...asked }));
   };
   // Sent at once where the session is there, so that what is sent next comes after it.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);
-  const run = createRun({
-    host: opened,
-    runId,
-    inputId: id,
-    accepted,
-    output: options.output,
-    makeInputId,
-  });
+  const run = createRun({ host: opened, runId, inputId: id, accepted, output: options.output });
   stopBy(options.signal, run);
   return run;
 }
@@ -115,25 +109,22 @@ function refusedOpen(error: unknown): Acceptance {
   return { accepted: false, error: known };
 }
 
-async function promptOf(
-  id: InputId,
-  content: Content,
-  {
-    limits,
-    output,
-  }: { readonly limits?: Limits | undefined; readonly output?: Schema | undefined },
-): Promise<PeopleFact> {
-  const parts = await partsOf(content);
+/** What is stored with a prompt: a driver that takes the run over knows no more of its sender's wishes. */
+function runOptionsOf({
+  limits,
+  output,
+}: {
+  readonly limits?: Limits | undefined;
+  readonly output?: Schema | undefined;
+}): { readonly options?: JsonObject } {
   const given = Object.entries(limits ?? {}).flatMap(([name, limit]) =>
     typeof limit === "number" ? [[name, limit] as const] : [],
   );
-  // Whoever takes the run over can't know the schema, but can still tell the model of the shape.
   const options: JsonObject = {
     ...(given.length === 0 ? {} : { limits: Object.fromEntries(given) }),
     ...(output === undefined ? {} : { output: answerSchemaOf(output) }),
   };
-  const asked = Object.keys(options).length === 0 ? {} : { options };
-  return { type: "input_accepted", inputId: id, input: { kind: "prompt", parts, ...asked } };
+  return Object.keys(options).length === 0 ? {} : { options };
 }
 
 function stopBy(signal: AbortSignal | undefined, run: Run<never, never>): void {
@@ -144,10 +135,10 @@ function stopBy(signal: AbortSignal | undefined, run: Run<never, never>): void {
   void run.result.then(() => signal.removeEventListener("abort", stop));
 }
 
-function newId(host: SessionHost | Promise<SessionHost>): string {
-  return "options" in host
-    ? host.options.makeId("input")
-    : `input_${crypto.randomUUID().replaceAll("-", "")}`;
+/** A key of our own, so that the id of an input is known before it is stored. */
+function newKey(host: SessionHost | Promise<SessionHost>): string {
+  const id = "options" in host ? host.options.makeId("input") : randomId("input");
+  return id.replace(/^input_/, "");
 }
 
 type Controls = Pick<
@@ -156,78 +147,60 @@ type Controls = Pick<
 >;
 
 function controlsOf(host: SessionHost): Controls {
-  const newInput = (): InputId => inputId(host.options.makeId("input"));
-  const say = (body: (id: InputId) => Promise<PeopleFact>, key?: string): SentInput => {
-    const id = newInput();
-    return { id, accepted: host.say(key ?? id, () => body(id)) };
-  };
-  const tell = (kind: "steer" | "follow_up", content: Content): SentInput =>
-    say(async (id) => {
-      const parts = await partsOf(content);
-      return { type: "input_accepted", inputId: id, input: { kind, parts } };
-    });
-  const resolve = (
-    approvalId: ApprovalId,
-    decision: "allow" | "deny",
-    reason?: string,
-  ): SentInput =>
-    say(async () => {
-      const asked = host.journal.state.approvals.find((one) => one.asked.approvalId === approvalId);
-      if (asked === undefined)
-        throw new MillraceError("refused", `no question ${approvalId} is open`);
-      const why = reason === undefined ? {} : { reason };
-      return {
-        type: "approval_resolved",
-        approvalId,
-        callId: asked.asked.callId,
-        decision,
-        ...why,
-      };
-    });
-  return {
-    steer: (content) => tell("steer", content),
-    followUp: (content) => tell("follow_up", content),
-    takeBack: (taken) =>
-      say(
-        async () => ({ type: "queue_updated", inputId: inputId(taken), change: "taken_back" }),
-        `take_back_${taken}`,
-      ),
-    allow: (id) => resolve(id, "allow"),
-    deny: (id, reason) => resolve(id, "deny", reason),
-    answer: (called, output) => answerCall(host, called, output),
-    abort: (reason) =>
-      say(async (id) => {
-        const why = reason === undefined ? {} : { reason };
-        return { type: "input_accepted", inputId: id, input: { kind: "abort", ...why } };
-      }),
-  };
-}
-
-/** A call is answered once: the same answer again is accepted, another one is not. */
-function answerCall(host: SessionHost, called: string, output: unknown): SentInput {
-  const call = callId(called);
-  const reply = host.journal.standing.run?.turn?.reply;
-  const asked = reply?.calls.find((one) => one.callId === call);
-  const id =
-    asked === undefined ? inputId(host.options.makeId("input")) : answerInputIdOf(asked.itemId);
-  const accepted = host.say(id, async () => {
-    if (asked === undefined) return refuse(`no call ${called} waits for an answer`);
-    const tool = host.options.agent.tools.get(asked.tool);
-    if (tool?.run !== "client") return refuse(`the call ${called} is not a client's to answer`);
-    const checked = await tool.output?.["~standard"].validate(output);
-    if (checked?.issues !== undefined) {
-      return refuse(`the answer has not the tool's shape:\n${describeIssues(checked.issues)}`);
-    }
-    const wrong = checkJson(output);
-    if (wrong !== undefined) return refuse(`the answer is not plain JSON: ${wrong.code}`);
-    const input = { kind: "answer", callId: call, output: output as Json } as const;
-    return { type: "input_accepted", inputId: id, input };
+  const { inbox } = host;
+  const input = (
+    send: Inbox["steer"] | Inbox["followUp"],
+    content: Content,
+    { key = newKey(host), actor }: SendOptions = {},
+  ): SentInput => ({
+    id: inputId(`input_${key}`),
+    accepted: acceptance(send(() => partsOf(content), { key, actor })),
   });
-  return { id, accepted };
+  return {
+    steer: (content, options) => input(inbox.steer, content, options),
+    followUp: (content, options) => input(inbox.followUp, content, options),
+    takeBack: (id, options) => ({ accepted: acceptance(inbox.takeBack(id, options)) }),
+    allow: (id, options) => ({ accepted: acceptance(inbox.allow(id, options)) }),
+    deny: (id, reason, options) => ({
+      accepted: acceptance(inbox.deny(id, { reason, ...options })),
+    }),
+    answer: (called, output, options) => ({
+      accepted: answerCall(host, called, output, options),
+    }),
+    abort: (reason, { key = newKey(host), actor } = {}) => ({
+      accepted: acceptance(inbox.abort({ reason, key, actor })),
+    }),
+  };
 }
 
-function refuse(message: string): never {
-  throw new MillraceError("refused", message);
+/**
+ * A call is answered once: the same answer again is accepted, another one is not. Where the tool is
+ * known here its answer is checked before it is stored; the driver checks it in any case.
+ */
+async function answerCall(
+  host: SessionHost,
+  called: string,
+  output: unknown,
+  options: SendOptions | undefined,
+): Promise<Acceptance> {
+  const reply = host.journal.standing.run?.turn?.reply;
+  const asked = reply?.calls.find((one) => one.callId === called);
+  const tool = asked === undefined ? undefined : host.options.agent.tools.get(asked.tool);
+  if (asked !== undefined && tool?.run !== "client") {
+    return refuse(`the call ${called} is not a client's to answer`);
+  }
+  const checked = await tool?.output?.["~standard"].validate(output);
+  if (checked?.issues !== undefined) {
+    return refuse(`the answer has not the tool's shape:\n${describeIssues(checked.issues)}`);
+  }
+  // What is not plain JSON is refused by the inbox.
+  return await acceptance(
+    host.inbox.answer({ callId: called }, { output: output as Json }, options),
+  );
+}
+
+function refuse(message: string): Acceptance {
+  return { accepted: false, error: new MillraceError("refused", message) };
 }
 
 /** The run that is on, whoever began it. */
@@ -244,7 +217,6 @@ function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | und
     inputId: begun?.inputId ?? inputId("none"),
     accepted: Promise.resolve({ accepted: true }),
     output: undefined,
-    makeInputId: () => inputId(host.options.makeId("input")),
   });
   return created;
 }

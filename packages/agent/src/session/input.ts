@@ -1,4 +1,4 @@
-import type { InputId, MillraceError } from "@millrace/core";
+import type { Actor, InputId, MillraceError } from "@millrace/core";
 
 /** Text, or text and files in order. */
 export type Content = string | readonly (string | BlobLike)[];
@@ -13,10 +13,24 @@ export interface BlobLike {
 }
 
 /** Something sent to a session. What is sent takes effect in the order in which it was sent. */
-export interface SentInput {
-  readonly id: InputId;
+export interface Sent {
   /** Settles once it is stored, or refused; never rejects. */
   readonly accepted: Promise<Acceptance>;
+}
+
+export interface SentInput extends Sent {
+  readonly id: InputId;
+}
+
+/** What every call that sends something takes. */
+export interface SendOptions {
+  /**
+   * The caller's name for this call, kept for repeats: 1 to 128 letters, digits or "-". The same key
+   * with the same content is stored once, in whichever process. Left out: each call is another one.
+   */
+  readonly key?: string | undefined;
+  /** The person for whom it is sent. Stored with it. */
+  readonly actor?: Actor | undefined;
 }
 
 export type Acceptance =

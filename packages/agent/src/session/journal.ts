@@ -67,9 +67,7 @@ export class SessionJournal implements Journal {
 
   /** Takes facts that the store answered with, and announces them: durable first, then announced. */
   stored(facts: readonly Fact[]): void {
-    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
-    const last = facts.at(-1);
-    if (last !== undefined) this.announcedUpTo(last.n);
+    this.accepted(facts);
     const { log, uid } = this.#options;
     for (const fact of facts) {
       // An announcement may be lost: readers find the head by themselves.
@@ -77,6 +75,13 @@ export class SessionJournal implements Journal {
       this.#announcing.add(announcing);
       void announcing.then(() => this.#announcing.delete(announcing));
     }
+  }
+
+  /** Takes facts that the store answered with, and that the caller announces. */
+  accepted(facts: readonly Fact[]): void {
+    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
+    const last = facts.at(-1);
+    if (last !== undefined) this.announcedUpTo(last.n);
   }
 
   /** Settles when what was stored has been announced, so that closing the log then loses nothing. */

@@ -7,7 +7,6 @@ import type {
   Metadata,
   SessionRecord,
   SessionStore,
-  SessionUid,
   Transcript,
 } from "@millrace/core";
 import {
@@ -27,6 +26,11 @@ export interface OpenOptions {
   /** Left out: memory, which ends with the process. */
   readonly store?: SessionStore | undefined;
   readonly log?: EventLog | undefined;
+  /**
+   * `false`: this process sends, decides, stops and watches, and another one drives: here no model is
+   * asked, no tool runs and the session is never claimed. Left out: it is driven here.
+   */
+  readonly drive?: boolean | undefined;
   /** What a new session begins with. */
   readonly transcript?: Transcript | undefined;
   readonly metadata?: Metadata | undefined;
@@ -55,29 +59,46 @@ interface Shared {
 }
 
 /** Sessions that are open in this process, so that opening one twice shares it instead of fighting for it. */
-const shared = new WeakMap<SessionStore, Map<SessionUid, Shared>>();
+const shared = new WeakMap<SessionStore, Map<string, Shared>>();
 
 /** Opens a session, or makes it. What a crash left unfinished goes on as soon as it is open. */
 export async function openHost(opening: Opening): Promise<Opened> {
-  const { clock = systemClock, makeId = randomId } = opening;
+  const { clock = systemClock, makeId = randomId, drive = true, transcript } = opening;
+  if (!drive && transcript !== undefined) {
+    const why = "a session begins with a transcript only where it is driven";
+    throw new MillraceError(
+      "invalid_definition",
+      `drive is false and a transcript is given: ${why}`,
+    );
+  }
   const store = opening.store ?? memorySessionStore({ clock, makeId });
   const name = sessionId(opening.id ?? makeId("session"));
   const found = (await store.find(name)) ?? (await createOrFind(store, name, opening));
-  const record = await seeded(store, found, opening.transcript);
+  const record = await seeded(store, found, transcript);
   return await share(store, record, opening, () =>
     SessionHost.open({
       record,
       agent: opening.agent,
       observers: opening.observers,
       store,
-      log: opening.log ?? memoryEventLog(),
+      log: opening.log ?? logOf(store),
       clock,
       makeId,
       ask: opening.ask,
+      drive,
       allowance: opening.allowance,
       depth: opening.depth,
     }),
   );
+}
+
+/** One log for each store: handles of one session in this process must notice each other. */
+const logs = new WeakMap<SessionStore, EventLog>();
+
+function logOf(store: SessionStore): EventLog {
+  const log = logs.get(store) ?? memoryEventLog();
+  logs.set(store, log);
+  return log;
 }
 
 /** Opens a branch of a session that is open, with the same ports. */
@@ -92,12 +113,13 @@ export async function openBranch(source: SessionHost, record: SessionRecord): Pr
 async function share(
   store: SessionStore,
   { uid, sessionId: id }: SessionRecord,
-  { agent }: Pick<Opening, "agent">,
+  { agent, drive = true }: Pick<Opening, "agent" | "drive">,
   open: () => Promise<SessionHost>,
 ): Promise<Opened> {
-  const sessions = shared.get(store) ?? new Map<SessionUid, Shared>();
+  const sessions = shared.get(store) ?? new Map<string, Shared>();
   shared.set(store, sessions);
-  const known = sessions.get(uid);
+  const name = drive ? uid : `${uid} undriven`; // a uid has no space
+  const known = sessions.get(name);
   if (known !== undefined && known.agent !== agent) {
     throw new MillraceError(
       "session_locked",
@@ -105,7 +127,7 @@ async function share(
     );
   }
   const entry = known ?? { host: open(), agent, users: 0 };
-  sessions.set(uid, entry);
+  sessions.set(name, entry);
   entry.users += 1;
   let closed = false;
   const close = async (): Promise<void> => {
@@ -116,12 +138,12 @@ async function share(
     const host = await entry.host;
     await host.close();
     // Kept until it is closed: whoever opens it meanwhile would fight with what still ends.
-    if (sessions.get(uid) === entry) sessions.delete(uid);
+    if (sessions.get(name) === entry) sessions.delete(name);
   };
   try {
     return { host: await entry.host, close };
   } catch (error) {
-    sessions.delete(uid);
+    sessions.delete(name);
     throw error;
   }
 }

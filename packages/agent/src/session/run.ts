@@ -8,7 +8,7 @@ import type {
   RunId,
   Usage,
 } from "@millrace/core";
-import type { Acceptance, SentInput } from "./input.ts";
+import type { Acceptance, Sent } from "./input.ts";
 
 interface Ended {
   /** The text of the last item that the run wrote, whole or not. */
@@ -50,5 +50,5 @@ export interface Run<Tools extends AnyTools = AnyTools, Output = string> extends
     type: Type,
   ) => Promise<Extract<EventOf<Tools>, { readonly type: Type }>>;
   /** Stops this run and keeps what came. May be called again, and after the end, which changes nothing. */
-  readonly abort: (reason?: string) => SentInput;
+  readonly abort: (reason?: string) => Sent;
 }

@@ -1,13 +1,14 @@
-import { MillraceError, project } from "@millrace/core";
+import { createInbox, MillraceError, project } from "@millrace/core";
 import type {
   Clock,
   EventLog,
   Fact,
   FactOf,
+  Inbox,
+  InboxOptions,
   InputId,
   MakeId,
   OpenLane,
-  PeopleFact,
   RunEvent,
   RunId,
   SessionRecord,
@@ -23,7 +24,7 @@ import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
-import type { Acceptance } from "./input.ts";
+import { holdSession, releaseSession } from "./hold.ts";
 import { SessionJournal } from "./journal.ts";
 
 export interface HostOptions {
@@ -35,6 +36,8 @@ export interface HostOptions {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly ask: AskMode;
+  /** `false`: the session is spoken to and read here, and driven elsewhere. */
+  readonly drive: boolean;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
 }
@@ -55,6 +58,7 @@ const pollMs = 15_000;
 export class SessionHost {
   readonly options: HostOptions;
   readonly journal: SessionJournal;
+  readonly inbox: Inbox;
   readonly info: SessionInfo;
   readonly #lanes = new Map<number, () => OpenLane>();
   readonly #wishes = new Map<RunId, SenderWishes>();
@@ -63,12 +67,12 @@ export class SessionHost {
   readonly #waiting = new Set<() => void>();
   readonly #closing = new AbortController();
   #driver: Driver | undefined;
-  #sending: Promise<unknown> = Promise.resolve();
   #broken: MillraceError | undefined;
 
   private constructor(options: HostOptions, journal: SessionJournal) {
     this.options = options;
     this.journal = journal;
+    this.inbox = createInbox(this.#inboxOptions());
     this.info = infoOf(options.record);
     for (const fact of journal.facts) this.#remember(fact);
   }
@@ -78,7 +82,7 @@ export class SessionHost {
     const { uid, sessionId } = record;
     let host: SessionHost | undefined;
     const onFact = (fact: Fact): void => host?.onFact(fact);
-    await store.hold?.(uid);
+    await holdSession(store, uid);
     // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
     const tail = await log.tail(uid, { signal: closing.signal, only: "facts" });
@@ -86,7 +90,7 @@ export class SessionHost {
     const journal = await SessionJournal.open({ store, log, uid, sessionId, onFact, remember });
     host = new SessionHost(options, journal);
     host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
-    host.#driver = new Driver(host.#workHost(), (error) => host.broke(error));
+    if (options.drive) host.#drive();
     host.#listen(tail).catch(() => undefined); // without a tail there is still the poll
     return host;
   }
@@ -120,26 +124,6 @@ export class SessionHost {
 
   wish(runId: RunId, wishes: SenderWishes): void {
     this.#wishes.set(runId, wishes);
-  }
-
-  /** Stores what a person said, in the order in which it was said. Never rejects. */
-  say(key: string, body: () => Promise<PeopleFact>): Promise<Acceptance> {
-    const { store, record } = this.options;
-    const accept = async (): Promise<Acceptance> => {
-      const over = this.over();
-      if (over !== undefined) return { accepted: false, error: over };
-      try {
-        const answer = await store.accept(record.uid, key, await body());
-        if (answer.outcome === "accepted") this.journal.stored(answer.facts);
-        if (answer.outcome === "refused") return refused(answer.reason);
-        return { accepted: true };
-      } catch (error) {
-        return { accepted: false, error: brokenPort(error) };
-      }
-    };
-    const accepted = this.#sending.then(accept);
-    this.#sending = accepted;
-    return accepted;
   }
 
   /** What is picked, as soon as there is something to pick. Nothing if the session is over first. */
@@ -196,10 +180,38 @@ export class SessionHost {
     if (this.closed) return;
     this.#closing.abort();
     await this.#driver?.close();
-    await this.#sending;
+    await this.inbox.announced();
     await this.journal.announced();
     this.#notify();
-    await this.options.store.release?.(this.options.record.uid);
+    await releaseSession(this.options.store, this.options.record.uid);
+  }
+
+  #drive(): void {
+    this.#driver = new Driver(this.#workHost(), (error) => this.broke(error));
+  }
+
+  /** What is accepted is in the journal before its sender is answered, and announced by the inbox. */
+  #inboxOptions(): InboxOptions {
+    const { record, store, log, makeId } = this.options;
+    const { uid } = record;
+    return {
+      uid,
+      log,
+      makeId,
+      store: {
+        accept: async (_, key, body) => {
+          const over = this.over();
+          if (over !== undefined) throw over;
+          const answer = await store.accept(uid, key, body);
+          if (answer.outcome === "accepted") this.journal.accepted(answer.facts);
+          return answer;
+        },
+        read: async (_, { after = 0 } = {}) => {
+          await this.journal.catchUp();
+          return this.journal.facts.slice(after);
+        },
+      },
+    };
   }
 
   #workHost(): WorkHost {
@@ -243,15 +255,10 @@ export class SessionHost {
     if (ask === "wait") return;
     const answer = async (): Promise<void> => {
       const approval = { id: approvalId, callId, tool, input, hash };
-      const decision = ask === "deny" ? "deny" : await askSafely(() => ask(approval));
-      const reason = ask === "deny" ? { reason: "there is nobody to ask" } : {};
-      await this.say(`answer_${approvalId}`, async () => ({
-        type: "approval_resolved",
-        approvalId,
-        callId,
-        decision,
-        ...reason,
-      }));
+      if (ask === "deny") await this.inbox.deny(approvalId, { reason: "there is nobody to ask" });
+      else if ((await askSafely(() => ask(approval))) === "allow") {
+        await this.inbox.allow(approvalId, { hash });
+      } else await this.inbox.deny(approvalId);
     };
     void answer();
   }
@@ -288,15 +295,6 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
     user: typeof user === "string" ? user : "local",
     metadata,
   };
-}
-
-function refused(reason: "key_reused" | "settled" | "unknown"): Acceptance {
-  const why = {
-    key_reused: "the same id was used for something else",
-    settled: "it came too late: what it is about is settled",
-    unknown: "what it is about is not there",
-  }[reason];
-  return { accepted: false, error: new MillraceError("refused", `not accepted: ${why}`) };
 }
 
 function brokenPort(error: unknown): MillraceError {

@@ -10,13 +10,13 @@ import type {
 } from "@millrace/core";
 import type { Limits } from "../definition/limits.ts";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
-import type { Content, SentInput } from "./input.ts";
+import type { Content, SendOptions, Sent, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";
 
 export interface RunOptions<
   Tools extends AnyTools = AnyTools,
   S extends Schema | undefined = undefined,
-> {
+> extends SendOptions {
   /** The answer is one JSON value of this shape; `result.output` is what the schema makes of it. */
   readonly output?: S;
   readonly limits?: Limits | undefined;
@@ -42,17 +42,17 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
     options?: RunOptions<Tools, S>,
   ) => Run<Tools, OutputFor<S>>;
   /** Is taken up at the next consistent boundary: before the next request, never between a call and its result. */
-  readonly steer: (content: Content) => SentInput;
+  readonly steer: (content: Content, options?: SendOptions) => SentInput;
   /** Is taken up after the natural end, by the same run. */
-  readonly followUp: (content: Content) => SentInput;
+  readonly followUp: (content: Content, options?: SendOptions) => SentInput;
   /** Takes an input back that has not been taken up yet. */
-  readonly takeBack: (inputId: string) => SentInput;
-  readonly allow: (id: ApprovalId) => SentInput;
-  readonly deny: (id: ApprovalId, reason?: string) => SentInput;
+  readonly takeBack: (inputId: string, options?: SendOptions) => Sent;
+  readonly allow: (id: ApprovalId, options?: SendOptions) => Sent;
+  readonly deny: (id: ApprovalId, reason?: string, options?: SendOptions) => Sent;
   /** Answers a call that a client carries out. */
-  readonly answer: (callId: CallId, output: unknown) => SentInput;
-  /** Stops whatever runs. */
-  readonly abort: (reason?: string) => SentInput;
+  readonly answer: (callId: CallId, output: unknown, options?: SendOptions) => Sent;
+  /** Stops the run that is on, or takes back the prompt that would begin the next one. */
+  readonly abort: (reason?: string, options?: SendOptions) => Sent;
   /** The run that is on, also one that another process began. */
   readonly run: Run<Tools> | undefined;
   readonly transcript: readonly ItemOf<Tools>[];
