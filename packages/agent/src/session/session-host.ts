@@ -152,7 +152,7 @@ export class SessionHost {
       for (;;) {
         await this.options.clock.sleep(pollMs, done.signal);
         if (done.signal.aborted) return;
-        await this.journal.catchUp().catch(() => undefined);
+        await this.#readHead().catch(() => undefined); // read again at the next poll
       }
     };
     void poll();
@@ -161,6 +161,11 @@ export class SessionHost {
     } finally {
       done.abort();
     }
+  }
+
+  async #readHead(): Promise<void> {
+    const { store, record } = this.options;
+    this.journal.announcedUpTo(await store.head(record.uid));
   }
 
   broke(error: unknown): void {
