@@ -80,11 +80,12 @@ export class SessionHost {
     await store.hold?.(uid);
     // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
-    const tail = await log.tail(uid, { signal: closing.signal, only: "facts" });
+    log.setKey?.(uid, await store.key(uid));
+    const heads = await log.heads(uid, { signal: closing.signal });
     host = new SessionHost(options, await Journal.open({ store, log, uid, sessionId, onFact }));
     host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
     host.#driver = new Driver(host.#driverHost(), (error) => host.broke(error));
-    host.#listen(tail).catch(() => undefined); // without a tail there is still the poll
+    host.#listen(heads).catch(() => undefined); // without it there is still the poll
     return host;
   }
 
@@ -229,8 +230,14 @@ export class SessionHost {
     return queued?.input.kind === "answer" ? { inputId, output: queued.input.output } : undefined;
   }
 
-  async #listen(tail: AsyncIterable<Fact | object>): Promise<void> {
-    for await (const message of tail) if (isFact(message)) this.journal.heard([message]);
+  /** An announcement is a hint: facts come from the store alone. */
+  async #listen(heads: AsyncIterable<number>): Promise<void> {
+    for await (const head of heads) {
+      // A read that was under way may have begun before this fact was stored, so there may be two.
+      for (let reads = 0; reads < 2 && head > this.journal.state.head; reads += 1) {
+        await this.journal.catchUp().catch(() => undefined);
+      }
+    }
   }
 
   #remember(fact: Fact): void {
@@ -277,10 +284,6 @@ async function askSafely(
   } catch {
     return "deny";
   }
-}
-
-function isFact(message: object): message is Fact {
-  return "n" in message;
 }
 
 function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {

@@ -51,6 +51,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted === true) leave();
   try {
+    log.setKey?.(uid, await options.store.key(uid));
     const tail = await log.tail(uid, { signal: done.signal });
     // Who writes may have been gathering for longer, since nobody watched.
     log.nudge(uid, { kind: "wake" }).catch(() => undefined);

@@ -184,7 +184,8 @@ export class Room {
 
   /** Subscribed before it is read, so nothing falls between. */
   async #join(signal: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
-    const { log, uid } = this.#options;
+    const { store, log, uid } = this.#options;
+    log.setKey?.(uid, await store.key(uid));
     const tail = await log.tail(uid, { signal });
     // Who writes may have been gathering for longer, since nobody watched.
     log.nudge(uid, { kind: "wake" }).catch(() => undefined);

@@ -18,6 +18,7 @@ import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import type { Entry } from "./line.ts";
 import { recordOf } from "./record.ts";
+import { FolderSecret } from "./secret.ts";
 import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
 import type { SessionFile, TornTail } from "./session-file.ts";
@@ -68,6 +69,7 @@ export interface FileStore extends SessionStore, AsyncDisposable {
 export function fileStore(folder: string, options: FileStoreOptions = {}): FileStore {
   const { clock = systemClock, makeId = randomId, fsync = "always", onBroken, onTorn } = options;
   const sessions = new SessionFolder({ folder, now: clock.now, fsync, onBroken, onTorn });
+  const secret = new FolderSecret(folder, fsync);
   const create = async (
     { sessionId, metadata = {} }: CreateOptions,
     call: Entry["call"] = "append",
@@ -104,6 +106,11 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
       sessions.during(async () => {
         await (await sessions.findFile(uid))?.remove();
         sessions.forget(uid);
+      }),
+    key: (uid) =>
+      sessions.during(async () => {
+        await (await sessions.fileOf(uid)).view(() => undefined); // throws if it is gone
+        return secret.keyOf(uid);
       }),
     fork: (uid, { n, sessionId, metadata, said = [] }) =>
       sessions.during(async () => {
