@@ -28,6 +28,8 @@ export interface ForgerTally {
 export class Forger implements AsyncDisposable {
   /** While this is false it only listens. */
   active = true;
+  /** The one type of fact that it forges, and a yes if it is an answer. Left out: all, and nudges. */
+  only: Fact["type"] | undefined;
   readonly tally: ForgerTally = { facts: 0, batches: 0, nudges: 0, entries: 0 };
   readonly #prefix: string;
   readonly #client: Client;
@@ -79,7 +81,9 @@ export class Forger implements AsyncDisposable {
     const keys = keysOf(this.#prefix, uid);
     const [first] = facts;
     const head = facts.at(-1)?.n ?? 0;
-    const bodies = forgedBodies(facts);
+    const all = forgedBodies(facts);
+    const bodies =
+      this.only === undefined ? all : all.filter(({ type }) => type === this.only).slice(0, 1);
     // Another type comes first each time: on a reader that believes, it would be the only one.
     this.#strikes += 1;
     const from = this.#strikes % bodies.length;
@@ -98,6 +102,10 @@ export class Forger implements AsyncDisposable {
       { kind: "driving", incarnation: 1_000 },
     ].map((nudge) => this.#sealed(uid, "nudge", JSON.stringify(nudge)));
     const removals = ["removed", this.#sealed(uid, "removal", "removed")];
+    if (this.only !== undefined) {
+      nudges.length = 0;
+      removals.length = 0;
+    }
     this.tally.facts += texts.length;
     this.tally.nudges += nudges.length + 2 * removals.length;
     await Promise.all([
