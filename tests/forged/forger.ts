@@ -28,8 +28,6 @@ export interface ForgerTally {
 export class Forger implements AsyncDisposable {
   /** While this is false it only listens. */
   active = true;
-  /** The one type of fact that it forges, and a yes if it is an answer. Left out: all, and nudges. */
-  only: Fact["type"] | undefined;
   readonly tally: ForgerTally = { facts: 0, batches: 0, nudges: 0, entries: 0 };
   readonly #prefix: string;
   readonly #client: Client;
@@ -81,9 +79,7 @@ export class Forger implements AsyncDisposable {
     const keys = keysOf(this.#prefix, uid);
     const [first] = facts;
     const head = facts.at(-1)?.n ?? 0;
-    const all = forgedBodies(facts);
-    const bodies =
-      this.only === undefined ? all : all.filter(({ type }) => type === this.only).slice(0, 1);
+    const bodies = forgedBodies(facts);
     // Another type comes first each time: on a reader that believes, it would be the only one.
     this.#strikes += 1;
     const from = this.#strikes % bodies.length;
@@ -102,16 +98,25 @@ export class Forger implements AsyncDisposable {
       { kind: "driving", incarnation: 1_000 },
     ].map((nudge) => this.#sealed(uid, "nudge", JSON.stringify(nudge)));
     const removals = ["removed", this.#sealed(uid, "removal", "removed")];
-    if (this.only !== undefined) {
-      nudges.length = 0;
-      removals.length = 0;
-    }
     this.tally.facts += texts.length;
     this.tally.nudges += nudges.length + 2 * removals.length;
     await Promise.all([
       ...[...texts, ...removals].map((text) => this.#client.sPublish(keys.facts, text)),
       ...[...nudges, ...removals].map((text) => this.#client.sPublish(keys.nudges, text)),
     ]);
+  }
+
+  /** A yes to the question that is open, and nothing else. */
+  async allow(uid: SessionUid, facts: readonly Fact[]): Promise<void> {
+    const [first] = facts;
+    const [yes] = forgedBodies(facts);
+    const envelope = { v: 1, n: facts.length + 1, sessionId: first?.sessionId, time: 1 };
+    const text = JSON.stringify({ ...envelope, ...yes });
+    const channel = keysOf(this.#prefix, uid).facts;
+    for (let time = 0; time < 4; time += 1) {
+      await this.#client.sPublish(channel, this.#sealed(uid, "fact", text));
+    }
+    this.tally.facts += 4;
   }
 
   /** Facts of a far future, each with a long text. */

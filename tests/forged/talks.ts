@@ -8,8 +8,6 @@ import { z } from "zod";
 /** What a session came to. */
 export interface Talked {
   readonly transcript: string;
-  /** Tools that ran, in order. */
-  readonly ran: readonly string[];
   readonly ms: number;
 }
 
@@ -17,6 +15,8 @@ export interface TalkOptions {
   readonly id: string;
   readonly store: SessionStore;
   readonly log: EventLog;
+  /** Takes the names of tools as they run. */
+  readonly ran: string[];
   /** Called when the session is open and nothing was sent yet. */
   readonly opened?: ((session: Session) => Promise<void>) | undefined;
 }
@@ -34,7 +34,8 @@ export interface Talk {
 /** Long enough for a forged answer to be heard, if it were believed. */
 const pauseMs = 25;
 
-async function question(session: Session): Promise<Session["approvals"][number]> {
+/** Waits for a question to be put, and a little longer. */
+export async function question(session: Session): Promise<Session["approvals"][number]> {
   for (;;) {
     const [asked] = session.approvals;
     if (asked !== undefined) {
@@ -110,8 +111,7 @@ export const talks: readonly Talk[] = [
 
 /** Lives one session to its end. */
 export async function talk({ replies, speak }: Talk, options: TalkOptions): Promise<Talked> {
-  const { id, store, log, opened } = options;
-  const ran: string[] = [];
+  const { id, store, log, ran, opened } = options;
   const path = z.object({ path: z.string() });
   const wipe = defineTool({
     name: "wipe",
@@ -142,5 +142,5 @@ export async function talk({ replies, speak }: Talk, options: TalkOptions): Prom
   await using session = await agent.open({ id, store, log, makeId: countingIds() });
   await opened?.(session as Session);
   await speak(session as Session);
-  return { transcript: JSON.stringify(session.transcript), ran, ms: performance.now() - start };
+  return { transcript: JSON.stringify(session.transcript), ms: performance.now() - start };
 }
