@@ -42,12 +42,9 @@ export interface EventLog {
    * The numbers of facts that are announced from the moment this resolves, without their content: a
    * hint to read the store. Each is the highest so far, and a slow reader gets only the last one. For
    * drivers, which act on what is stored and on nothing else. It is not counted as a watcher. It
-   * throws when the subscription breaks, as a tail does.
+   * outlives an outage; what was announced meanwhile is missed, so its reader polls the head too.
    */
-  readonly heads: (
-    uid: SessionUid,
-    options?: SubscribeOptions,
-  ) => Promise<AsyncIterable<number>>;
+  readonly heads: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<number>>;
   /**
    * Tells the writers of a session something. May be lost; an outage is no error. Answers with how many subscriptions were
    * told, where the log knows: 0 means that nobody alive listens.

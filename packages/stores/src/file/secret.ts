@@ -41,7 +41,11 @@ export class FolderSecret {
     const found = await readSecret(path);
     if (found !== undefined) return found;
     await makeFolder(this.#folder, this.#fsync);
-    await createWhole(path, [Buffer.from(`${randomBytes(32).toString("base64url")}\n`)], this.#fsync);
+    await createWhole(
+      path,
+      [Buffer.from(`${randomBytes(32).toString("base64url")}\n`)],
+      this.#fsync,
+    );
     const made = await readSecret(path);
     if (made !== undefined) return made;
     throw new MillraceError("broken_port", `${path} is gone as soon as it is made`);

@@ -6,7 +6,8 @@ import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 
 /** What the log itself sends, beside what the client library does to connect. */
-const ours = "expire ping sadd smembers spublish ssubscribe sunsubscribe unlink xadd xrange xrevrange";
+const ours =
+  "expire ping sadd smembers spublish ssubscribe sunsubscribe unlink xadd xrange xrevrange";
 
 /** Does all that a log can do. */
 async function useAll(url: string): Promise<void> {
