@@ -91,20 +91,16 @@ async function open(number: number, signal: AbortSignal): Promise<Watched> {
   if (keyed.setKey !== undefined) keyed.setKey(uid, await store.key(uid));
   await store.claim(uid, { from: 0 });
   const session = `${PREFIX}{${uid}}`;
-  await raw
-    .duplicate()
-    .connect()
-    .then(async (ear) => {
-      signal.addEventListener("abort", () => ear.destroy());
-      await ear.sSubscribe(`${session}:facts`, (text) => {
-        bytes.facts += text.length;
-        bytes.factCount += 1;
-      });
-      await ear.sSubscribe(`${session}:tail`, (text) => {
-        bytes.batches += text.length;
-        bytes.batchCount += 1;
-      });
-    });
+  const ear = await raw.duplicate().connect();
+  signal.addEventListener("abort", () => ear.destroy());
+  await ear.sSubscribe(`${session}:facts`, (text) => {
+    bytes.facts += text.length;
+    bytes.factCount += 1;
+  });
+  await ear.sSubscribe(`${session}:tail`, (text) => {
+    bytes.batches += text.length;
+    bytes.batchCount += 1;
+  });
   let told: ((at: number) => void) | undefined;
   let ready = (): void => undefined;
   const joined = new Promise<void>((resolve) => (ready = resolve));

@@ -140,7 +140,7 @@ export async function talk({ replies, speak }: Talk, options: TalkOptions): Prom
   const agent = defineAgent({ model, tools: [wipe, look, choose] });
   const start = performance.now();
   await using session = await agent.open({ id, store, log, makeId: countingIds() });
-  await opened?.(session as Session);
-  await speak(session as Session);
+  await opened?.(session);
+  await speak(session);
   return { transcript: JSON.stringify(session.transcript), ms: performance.now() - start };
 }

@@ -122,6 +122,23 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     nudges.close();
     shards.close();
   };
+  const parts = { sessions, lanes, announcements, tails, heads, nudges };
+  return { ...callsOf(parts), close, [Symbol.asyncDispose]: close };
+}
+
+/** What the calls of a log rest on. */
+interface Parts {
+  readonly sessions: KnownSessions;
+  readonly lanes: Lanes;
+  readonly announcements: Announcements;
+  readonly tails: Topics<Fact | Batch>;
+  readonly heads: Topics<number>;
+  readonly nudges: Topics<Nudge>;
+}
+
+/** The calls of a log. Each but `remove` needs the session's key, and throws without it. */
+function callsOf(parts: Parts): Omit<RedisLog, "close" | typeof Symbol.asyncDispose> {
+  const { sessions, lanes, announcements, tails, heads, nudges } = parts;
   return {
     setKey: (uid, key) => sessions.setKey(uid, key),
     append: (uid, batch) => lanes.append(uid, batch),
@@ -161,8 +178,6 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
       heads.end(facts);
       nudges.end(towardsWriters);
     },
-    close,
-    [Symbol.asyncDispose]: close,
   };
 }
 
