@@ -86,12 +86,12 @@ describe("migrate", () => {
   it("leaves a schema of a later release as it is", async () => {
     const store = postgresStore({ pool, schema: "later" });
     await store.migrate();
-    await pool.query("insert into later.migration (number, name, hash) values (3, 'x', 'y')");
+    await pool.query("insert into later.migration (number, name, hash) values (4, 'x', 'y')");
 
     await store.migrate();
 
     const { rows } = await pool.query("select count(*)::int as count from later.migration");
-    expect(rows).toEqual([{ count: 3 }]);
+    expect(rows).toEqual([{ count: 4 }]);
   });
 
   it("prints the SQL that makes the same tables and is known to a later migrate", async () => {
