@@ -260,10 +260,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P25",
     promise: "What you approved is exactly what runs.",
     holds:
-      "An approval is bound to the hash of session, run, call, tool, its description and schema, and input; used once, by the first answer that is stored.",
+      "An approval is bound to the hash of session, run, call, tool, its description and schema, and input; used once, by the first answer that is stored. An answer that is not in the store is none, whatever Redis says.",
     tests: [
       { file: "packages/agent/src/tool/hash.property.test.ts" },
       { file: "tests/sessions/approvals.test.ts" },
+      { file: "tests/forged/forged.test.ts" },
       { file: "apps/cli/src/question.property.test.ts" },
     ],
   },

@@ -1,10 +1,10 @@
 /**
- * A writer in a process of its own. Each line on its input is a session: its uid, name and head. It
+ * A writer in a process of its own. Each line on its input is a session: its uid, name, head and key. It
  * writes a reply into it, and prints what that cost its processor, in microseconds.
  */
 import { createInterface } from "node:readline";
 import { createLaneWriter, itemId, packEpoch, partId, runId } from "@millrace/core";
-import { sessionId, sessionUid, turnId } from "@millrace/core";
+import { sessionId, sessionKey, sessionUid, turnId } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
 import { redisLog } from "@millrace/stores/redis";
 
@@ -16,7 +16,8 @@ const lane = { lane: 0, epoch: packEpoch({ incarnation: 1, generation: 2, attemp
 await using log = redisLog(); // REDIS_URL
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [uid = "", name = "", head = ""] = line.split(" ");
+  const [uid = "", name = "", head = "", key = ""] = line.split(" ");
+  log.setKey(sessionUid(uid), sessionKey(key));
   const writer = createLaneWriter({
     ...ids,
     ...lane,

@@ -53,7 +53,7 @@ it("a hundred viewers cost the writer no more than one", async () => {
     const watching = drains.map((drain) =>
       hub.deliver({ uid, sessionId, signal: leave.signal }, drain),
     );
-    child.stdin.write(`${uid} ${sessionId} ${head}\n`);
+    child.stdin.write(`${uid} ${sessionId} ${head} ${await store.key(uid)}\n`);
     const [line] = (await once(lines, "line")) as [string];
     for (let wait = 0; !drains.every(({ last }) => last.includes("599 ")); wait += 1) {
       if (wait > 2_000) throw new Error(`not all was seen: ${drains[0]?.last}`);

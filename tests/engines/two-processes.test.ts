@@ -1,3 +1,4 @@
+import { withKeys } from "@millrace/conformance";
 import { defineAgent } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
 import type { Clock, Model } from "@millrace/core";
@@ -50,7 +51,7 @@ async function withTwo(run: (here: Place, there: Place) => Promise<void>): Promi
   const { url, prefix } = await sharedRedis();
   const open = (): Place => {
     const store = postgresStore({ url: database.url });
-    const log = redisLog({ url, prefix });
+    const log = withKeys(redisLog({ url, prefix }), store.key);
     const dispose = async (): Promise<void> => {
       await log.close();
       await store[Symbol.asyncDispose]();

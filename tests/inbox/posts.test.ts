@@ -67,7 +67,7 @@ it(
     const client = async (_: unknown, number: number): Promise<void> => {
       const session = number % sessions;
       const { uid } = records[session] ?? never();
-      const inbox = createInbox({ store: { accept, read: store.read }, log, uid });
+      const inbox = createInbox({ store: { accept, read: store.read, key: store.key }, log, uid });
       for (let at = next++; at < posts; at = next++) {
         answered.push([session, await postUntilAnswered(inbox, at)]);
       }

@@ -1,3 +1,4 @@
+import { withKeys } from "@millrace/conformance";
 import { sessionId } from "@millrace/core";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
@@ -24,8 +25,9 @@ export async function realEngines(): Promise<Engines & AsyncDisposable> {
     const options = "-c synchronous_commit=off";
     const settings = { connectionString: database.url, pipeline: true, max: connections, options };
     const pool = opening.adopt(new Pool(settings), (own) => own.end());
-    const log = opening.use(redisLog({ url: redis.url, prefix: redis.prefix }));
     const store = postgresStore({ pool });
+    const redisOptions = { url: redis.url, prefix: redis.prefix };
+    const log = withKeys(opening.use(redisLog(redisOptions)), store.key);
     if (nodes.length === 0) await store.migrate();
     nodes.push({ store, log });
   }

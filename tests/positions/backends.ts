@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withKeys } from "@millrace/conformance";
 import type { Clock, EventLog, MakeId, SessionStore, SessionUid } from "@millrace/core";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
 import { fileStore } from "@millrace/stores/file";
@@ -52,7 +53,7 @@ const openings: Readonly<Record<BackendName, (naming: Naming) => Promise<Ports>>
     const store = postgresStore({ url: database.url, ...naming });
     await store.migrate();
     // Nothing but a dead Redis may end a subscription here, however busy the machine is.
-    const log = redisLog({ url, prefix, timeoutMs: 120_000 });
+    const log = withKeys(redisLog({ url, prefix, timeoutMs: 120_000 }), store.key);
     const close = async (): Promise<void> => {
       await log.close();
       await store.close();

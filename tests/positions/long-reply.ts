@@ -56,6 +56,7 @@ export async function openLongReply(log: EventLog): Promise<LongReply> {
   const opened = await store.open(uid, { lane: 0, epoch, itemId: ids.itemId });
   if (opened.outcome !== "opened") throw new Error(`the lane is ${opened.outcome}`);
 
+  log.setKey?.(uid, await store.key(uid));
   const texts: string[] = [];
   const cursors: Cursor[] = [];
   const append = async (to: typeof uid, batch: Batch): ReturnType<EventLog["append"]> => {

@@ -17,6 +17,7 @@ import type { Hand, StartOptions } from "./delivery-hand.ts";
 import { draftText } from "./delivery-text.ts";
 import { newName } from "./session-store-fixture.ts";
 import { prompt } from "./session-store-bodies.ts";
+import { withKeys } from "./with-keys.ts";
 
 /** Real time after which a condition is held to be never fulfilled. */
 const patienceMs = 4_000;
@@ -44,7 +45,7 @@ export class Stage implements AsyncDisposable {
 
   private constructor(opened: OpenedDelivery, uid: SessionUid, name: SessionId) {
     this.store = opened.store;
-    this.log = opened.log;
+    this.log = withKeys(opened.log, opened.store.key);
     this.clock = opened.clock;
     this.follow = opened.follow ?? follow;
     this.uid = uid;

@@ -11,6 +11,7 @@ import {
 import type { Batch, Epoch, EpochSeq, EventLog, Fact, LiveEvent, SessionUid } from "@millrace/core";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
+import { withKeys } from "./with-keys.ts";
 
 /** What an EventLog must provide to be held to the cases. */
 export interface EventLogFixture {
@@ -46,7 +47,7 @@ export function logCase(
     name,
     run: async (fixture) => {
       await using opened = await fixture.open(options);
-      await run(opened.log, newUid());
+      await run(withKeys(opened.log), newUid());
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   newUid,
   store,
 } from "./event-log-fixture.ts";
+import { withKeys } from "./with-keys.ts";
 import type { EventLogFixture, LosableEventLogFixture } from "./event-log-fixture.ts";
 import { hear } from "./event-log-heard.ts";
 
@@ -155,7 +156,7 @@ function lossCase(
     name,
     run: async (fixture) => {
       await using opened = await fixture.open();
-      await run(opened.log, newUid(), opened.lose);
+      await run(withKeys(opened.log), newUid(), opened.lose);
     },
   };
 }

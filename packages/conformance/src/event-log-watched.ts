@@ -1,9 +1,9 @@
 import type { EventLog, SessionUid } from "@millrace/core";
-import { assert, assertEqual } from "./case.ts";
+import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
-import { batchAt, epochOf, factAt, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";
+import { batchAt, epochOf, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";
 import type { EventLogFixture } from "./event-log-fixture.ts";
-import { hear, listen } from "./event-log-heard.ts";
+import { hear } from "./event-log-heard.ts";
 
 const one = epochOf(1);
 const two = epochOf(2);
@@ -51,37 +51,6 @@ export const watchedCases: readonly Case<EventLogFixture>[] = [
     for (let seq = 3; watched === true && seq < tries; seq += 1) watched = await say(log, uid, seq);
 
     assert(watched !== true, "nobody watches any more");
-  }),
-  logCase("who wants only facts hears no batch and does not watch", async (log, uid) => {
-    const end = new AbortController();
-    const facts = listen(await log.tail(uid, { signal: end.signal, only: "facts" }));
-
-    await store(log, uid, laneOf(one, 2));
-    const watched = await say(log, uid, 3);
-    await log.announce(uid, factAt(1));
-
-    assertEqual(await facts.until(1), [factAt(1)], "the first that was heard");
-    assert(watched !== true, "nobody watches");
-    end.abort();
-  }),
-  logCase("who wants only facts hears those that a viewer hears", async (log, uid) => {
-    const end = new AbortController();
-    using viewer = await hear(log, uid);
-    const facts = listen(await log.tail(uid, { signal: end.signal, only: "facts" }));
-
-    for (const n of [1, 2, 3]) await log.announce(uid, factAt(n));
-
-    assertEqual(await viewer.until(3), [1, 2, 3].map(factAt), "the viewer");
-    assertEqual(await facts.until(3), [1, 2, 3].map(factAt), "the other");
-    end.abort();
-  }),
-  logCase("removing a session ends a tail of facts too", async (log, uid) => {
-    const facts = listen(await log.tail(uid, { only: "facts" }));
-
-    await log.remove(uid);
-
-    await facts.ended;
-    assertEqual(facts.all, [], "what was heard");
   }),
 ];
 

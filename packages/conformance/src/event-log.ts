@@ -3,6 +3,7 @@ import { announceCases, nudgeCases } from "./event-log-announce.ts";
 import { apartCases, removeCases } from "./event-log-apart.ts";
 import { contentCases } from "./event-log-content.ts";
 import type { EventLogFixture, LosableEventLogFixture } from "./event-log-fixture.ts";
+import { headCases } from "./event-log-heads.ts";
 import { openingCases, orderCases } from "./event-log-order.ts";
 import { concurrencyCases, lossCases } from "./event-log-race.ts";
 import { readCases, retentionCases } from "./event-log-read.ts";
@@ -19,6 +20,7 @@ export const eventLogCases: readonly Case<EventLogFixture>[] = [
   ...tailCases,
   ...watchedCases,
   ...announceCases,
+  ...headCases,
   ...nudgeCases,
   ...apartCases,
   ...removeCases,

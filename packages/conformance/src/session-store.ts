@@ -6,6 +6,7 @@ import { commitCases } from "./session-store-commit.ts";
 import { contentCases } from "./session-store-content.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 import { forkCases } from "./session-store-fork.ts";
+import { keyCases } from "./session-store-key.ts";
 import { openCases } from "./session-store-open.ts";
 import { readCases } from "./session-store-read.ts";
 import { removeCases } from "./session-store-remove.ts";
@@ -18,6 +19,7 @@ import { settlementCases } from "./session-store-settlement.ts";
 export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
   ...sessionCases,
   ...removeCases,
+  ...keyCases,
   ...claimCases,
   ...acceptCases,
   ...settledCases,

@@ -18,6 +18,12 @@ export type PartId = Id<"PartId">;
 export type CallId = Id<"CallId">;
 export type ApprovalId = Id<"ApprovalId">;
 export type InputId = Id<"InputId">;
+/**
+ * The secret of one session: 32 random bytes in base64url, 43 characters. A store gives it out to
+ * programs that may read the session, and what other programs can write to is checked with it. It is
+ * not for records, logs or clients.
+ */
+export type SessionKey = Id<"SessionKey">;
 
 /** The longest id we admit, in UTF-16 units: ids are keys in stores and parts of cursors. */
 const maxIdLength = 256;
@@ -46,6 +52,14 @@ export function sessionUid(value: string): SessionUid {
     );
   }
   return value as SessionUid;
+}
+
+/** Admits the key of a session. The message does not repeat the value, which may be a key. */
+export function sessionKey(value: string): SessionKey {
+  if (!/^[A-Za-z0-9_-]{43}$/.test(value)) {
+    throw new MillraceError("invalid_id", "a session key has 43 characters of base64url");
+  }
+  return value as SessionKey;
 }
 
 export function runId(value: string): RunId {

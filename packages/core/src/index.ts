@@ -9,6 +9,7 @@ export {
   partId,
   runId,
   sessionId,
+  sessionKey,
   sessionUid,
   turnId,
 } from "./ids.ts";
@@ -21,6 +22,7 @@ export type {
   PartId,
   RunId,
   SessionId,
+  SessionKey,
   SessionUid,
   TurnId,
 } from "./ids.ts";
@@ -220,8 +222,7 @@ export type {
   EpochSeq,
   EventLog,
   Nudge,
-  NudgesOptions,
-  TailOptions,
+  SubscribeOptions,
 } from "./ports/event-log.ts";
 export type {
   AcceptOutcome,

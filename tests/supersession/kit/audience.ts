@@ -1,3 +1,4 @@
+import { withKeys } from "@millrace/conformance";
 import { follow, replay, emptyState, snapshot } from "@millrace/core";
 import type { Epoch, Fact, SessionId, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
@@ -26,7 +27,7 @@ export const pollMs = 400;
 
 export function openNode({ postgres, redis, prefix }: Engines): Node {
   const store = postgresStore({ url: postgres });
-  const log = redisLog({ url: redis, prefix });
+  const log = withKeys(redisLog({ url: redis, prefix }), store.key);
   return {
     store,
     log,

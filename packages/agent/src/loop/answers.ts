@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { abortedCause, partId } from "@millrace/core";
 import type { FactBody, InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
 import type { ActionOf, Answer } from "./action.ts";
 import type { Known } from "./known.ts";
@@ -21,12 +21,16 @@ export function answerFacts(
   return open.flatMap((answer): FactBody[] => {
     const { call, status } = answer;
     const { callId, tool } = call;
-    const item: Item = {
+    const head = {
       id: call.itemId,
       author: "tool",
       parts: [resultOf(answer, turn, known)],
-      stop: "end",
-    };
+    } as const;
+    // A client that was asked may have begun: its call was cut short, as a tool's that was stopped.
+    const item: Item =
+      answer.why === "unanswered"
+        ? { ...head, stop: "aborted", cause: abortedCause }
+        : { ...head, stop: "end" };
     const settled: FactBody[] =
       call.started === undefined
         ? []
@@ -55,7 +59,8 @@ function resultOf(answer: Answer, turn: TurnStanding, known: Known): ToolResultP
   const head = { kind: "tool_result", id: partId("p1"), callId, tool } as const;
   const given = answer.why === "answered" ? known.answers(itemId) : undefined;
   if (given !== undefined) return { ...head, ...given };
-  return { ...head, status, text: messageOf(answer, turn, known), synthetic: true };
+  const text = messageOf(answer, turn, known);
+  return { ...head, status, text, ...(answer.why === "unanswered" ? {} : { synthetic: true }) };
 }
 
 function messageOf({ call, why }: Answer, turn: TurnStanding, known: Known): string {

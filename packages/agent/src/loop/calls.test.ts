@@ -281,7 +281,7 @@ describe("a call that a client answers", () => {
     const session = new Driving({ tools, parallel: 1 });
     session.asked(["confirm", "pay", "confirm"]);
 
-    expect(session.settle()).toStrictEqual(["await_client", "execute"]);
+    expect(session.settle()).toStrictEqual(["execute", "await_client"]);
     expect(session.ledger.state.executions).toHaveLength(3);
   });
 

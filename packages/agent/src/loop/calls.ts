@@ -43,9 +43,10 @@ function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | u
     state,
     idle.flatMap((call) => readyCall(state, call) ?? []),
   );
-  const clients = fitting.filter((call) => isClient(state, call));
-  if (clients.length > 0) return { do: "await_client", calls: clients };
-  return fitting.length > 0 ? { do: "execute", calls: fitting } : undefined;
+  // What runs here is begun first: what waits for a client may wait for long.
+  const calls = fitting.filter((call) => !isClient(state, call));
+  if (calls.length > 0) return { do: "execute", calls };
+  return fitting.length > 0 ? { do: "await_client", calls: fitting } : undefined;
 }
 
 /** Answers calls that will not run any more. One that had been started may have done its work. */

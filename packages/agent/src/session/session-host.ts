@@ -85,13 +85,14 @@ export class SessionHost {
     await holdSession(store, uid);
     // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
-    const tail = await log.tail(uid, { signal: closing.signal, only: "facts" });
+    log.setKey?.(uid, await store.key(uid));
+    const heads = await log.heads(uid, { signal: closing.signal });
     const remember = callsToRemember(options.agent.settings);
     const journal = await SessionJournal.open({ store, log, uid, sessionId, onFact, remember });
     host = new SessionHost(options, journal);
     host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
     if (options.drive) host.#drive();
-    host.#listen(tail).catch(() => undefined); // without a tail there is still the poll
+    host.#listen(heads).catch(() => undefined); // without it there is still the poll
     return host;
   }
 
@@ -211,6 +212,7 @@ export class SessionHost {
           if (answer.outcome === "accepted") this.journal.accepted(answer.facts);
           return answer;
         },
+        key: () => store.key(uid),
         read: async (_, { after = 0 } = {}) => {
           await this.journal.catchUp();
           return this.journal.facts.slice(after);
@@ -243,8 +245,9 @@ export class SessionHost {
     };
   }
 
-  async #listen(tail: AsyncIterable<Fact | object>): Promise<void> {
-    for await (const message of tail) if (isFact(message)) this.journal.announcedUpTo(message.n);
+  /** An announcement is a hint: facts come from the store alone. */
+  async #listen(heads: AsyncIterable<number>): Promise<void> {
+    for await (const head of heads) this.journal.announcedUpTo(head);
   }
 
   #remember(fact: Fact): void {
@@ -286,10 +289,6 @@ async function askSafely(
   } catch {
     return "deny";
   }
-}
-
-function isFact(message: object): message is Fact {
-  return "n" in message;
 }
 
 function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {

@@ -10,9 +10,9 @@ import type { Decided, Posted, Refused, Stopped } from "./posted.ts";
 /** Where an inbox writes, and what its calls have if they don't say otherwise. */
 export interface InboxOptions {
   /** The calls that an inbox makes: it can't claim, open or append. */
-  readonly store: Pick<SessionStore, "accept" | "read">;
+  readonly store: Pick<SessionStore, "accept" | "read" | "key">;
   /** An outage of it is no failure of a post: writers find what is stored when they read the head. */
-  readonly log: Pick<EventLog, "announce" | "nudge">;
+  readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
   readonly uid: SessionUid;
   /** Makes the ids of inputs without a key. Left out: at random. */
   readonly makeId?: MakeId | undefined;

@@ -1,5 +1,5 @@
 import type { Fact, FactOf } from "../event/event.ts";
-import type { SessionUid } from "../ids.ts";
+import type { SessionKey, SessionUid } from "../ids.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import type { AcceptOutcome, PeopleFact, SessionStore } from "../ports/session-store.ts";
 import { refuse, refusedBy } from "./posted.ts";
@@ -7,8 +7,8 @@ import type { Refused } from "./posted.ts";
 
 /** The calls of the ports by which an inbox writes. None of them claims, opens or appends. */
 export interface PostPorts {
-  readonly store: Pick<SessionStore, "accept">;
-  readonly log: Pick<EventLog, "announce" | "nudge">;
+  readonly store: Pick<SessionStore, "accept" | "key">;
+  readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
   readonly uid: SessionUid;
 }
 
@@ -25,6 +25,7 @@ type BodyOfType<Type extends PeopleFact["type"]> = Extract<PeopleFact, { readonl
 export class Poster {
   readonly #ports: PostPorts;
   readonly #underWay = new Set<Promise<unknown>>();
+  #key: Promise<SessionKey> | undefined;
 
   constructor(ports: PostPorts) {
     this.#ports = ports;
@@ -63,11 +64,14 @@ export class Poster {
 
   /** What the log can't pass on is found by reading the head, so a failure of it is none of a post. */
   #attempt(send: () => Promise<unknown>): void {
+    const { store, log, uid } = this.#ports;
     const sent = (async () => {
       try {
+        // Before each: a log keeps the keys of so many sessions. The store is asked once.
+        log.setKey?.(uid, await (this.#key ??= store.key(uid)));
         await send();
       } catch {
-        // See above.
+        this.#key = undefined; // it may be the store that failed
       }
     })();
     this.#underWay.add(sent);

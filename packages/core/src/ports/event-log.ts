@@ -1,14 +1,25 @@
 import type { Batch } from "../event/batch.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { Fact } from "../event/event.ts";
-import type { SessionUid } from "../ids.ts";
+import type { SessionKey, SessionUid } from "../ids.ts";
 
 /**
  * Live batches, for minutes: one stream for each lane, ordered and fenced by epoch and seq. It may
  * lose everything at any time; readers notice by their gaps, and a lane's writer can always say all
  * of it again. Facts only pass through, as announcements: they are kept by the SessionStore.
+ *
+ * Whatever medium a log uses, its readers get only what a program with the session's key has written:
+ * anything else is dropped, as if it had been lost.
  */
 export interface EventLog {
+  /**
+   * Gives the log the session's key in this process, before anything else is asked of it for this
+   * session. A log whose medium other programs can write to has this, and its calls throw
+   * `missing_key` without it. A log keeps the key at least as long as a subscription of the session is
+   * open, and the keys of the last 10,000 sessions beyond that. May be repeated; the key of a session
+   * never changes, so another one throws `invalid_definition`.
+   */
+  readonly setKey?: (uid: SessionUid, key: SessionKey) => void;
   /**
    * Stores a batch in its lane and announces it. A batch from 0 makes the lane if it is not there,
    * and everything the lane held before it may be dropped. Any other batch needs the lane to be there.
@@ -23,15 +34,29 @@ export interface EventLog {
    * What is appended and announced from the moment this resolves. At most once each. It throws when
    * the subscription breaks: its reader joins anew, and reads what it may have missed.
    */
-  readonly tail: (uid: SessionUid, options?: TailOptions) => Promise<AsyncIterable<Fact | Batch>>;
+  readonly tail: (
+    uid: SessionUid,
+    options?: SubscribeOptions,
+  ) => Promise<AsyncIterable<Fact | Batch>>;
+  /**
+   * The numbers of facts that are announced from the moment this resolves, without their content: a
+   * hint to read the store. Each is the highest so far, and a slow reader gets only the last one. For
+   * drivers, which act on what is stored and on nothing else. It is not counted as a watcher. It
+   * outlives an outage; what was announced meanwhile is missed, so its reader polls the head too.
+   */
+  readonly heads: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<number>>;
   /**
    * Tells the writers of a session something. May be lost; an outage is no error. Answers with how many subscriptions were
    * told, where the log knows: 0 means that nobody alive listens.
    */
   readonly nudge: (uid: SessionUid, nudge: Nudge) => Promise<number | undefined>;
   /** What writers are told from now on. It outlives an outage: a writer subscribes once in its life. */
-  readonly nudges: (uid: SessionUid, options?: NudgesOptions) => Promise<AsyncIterable<Nudge>>;
-  /** Forgets a session and ends its subscriptions. May be called again. */
+  readonly nudges: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<Nudge>>;
+  /**
+   * Forgets a session, its key included, and ends its subscriptions. May be called again. Without the
+   * key a log that needs one ends those of this process alone: others find at their next poll that the
+   * session is gone.
+   */
   readonly remove: (uid: SessionUid) => Promise<void>;
 }
 
@@ -50,16 +75,8 @@ export type AppendOutcome =
   /** The lane is not there, or was lost: say all of it again, as a batch from 0. */
   | { readonly outcome: "absent" };
 
-export interface NudgesOptions {
+export interface SubscribeOptions {
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface TailOptions extends NudgesOptions {
-  /**
-   * `facts`: no batches come, and this is not somebody who watches. For whoever drives a session, and
-   * so writes the batches itself.
-   */
-  readonly only?: "facts" | undefined;
 }
 
 /** Towards writers. `reseed`: a reader can't fill a gap in this lane from the log. */

@@ -1,7 +1,7 @@
 import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { BodyOf, Fact, FactBody } from "../event/event.ts";
-import type { ItemId, SessionId, SessionUid } from "../ids.ts";
+import type { ItemId, SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 
 /**
@@ -18,6 +18,13 @@ export interface SessionStore {
   readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
   /** Deletes the session and its facts. The name may be used again, under another uid. May be repeated. */
   readonly remove: (uid: SessionUid) => Promise<void>;
+
+  /**
+   * The session's key: 32 random bytes, made with the session, the same for its life, and another one
+   * for each session, a fork included. It is in no record, since records are listed and logged. It is
+   * handed to `EventLog.setKey`, and to nothing outside the process. Throws `unknown_session`.
+   */
+  readonly key: (uid: SessionUid) => Promise<SessionKey>;
 
   /** Facts after the given one, in order, read from the primary. */
   readonly read: (uid: SessionUid, options?: ReadOptions) => Promise<readonly Fact[]>;

@@ -72,7 +72,8 @@ export class SessionReader {
    * reads what was missed.
    */
   async subscribe(signal?: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
-    const { log, uid } = this.#options;
+    const { store, log, uid } = this.#options;
+    log.setKey?.(uid, await store.key(uid));
     const tail = await log.tail(uid, { signal });
     // Writers gather for longer while a session is not watched.
     log.nudge(uid, { kind: "wake" }).catch(() => undefined);

@@ -9,8 +9,7 @@ import type {
   EpochSeq,
   EventLog,
   Nudge,
-  NudgesOptions,
-  TailOptions,
+  SubscribeOptions,
 } from "../ports/event-log.ts";
 
 export interface MemoryEventLogOptions {
@@ -33,11 +32,11 @@ interface Lane {
 
 interface Topic {
   readonly lanes: Map<number, Lane>;
-  /** Of those who watch. */
   readonly tails: Set<Channel<Fact | Batch>>;
-  /** Of those who want only facts. */
-  readonly factTails: Set<Channel<Fact | Batch>>;
+  readonly heads: Set<Channel<number>>;
   readonly nudges: Set<Channel<Nudge>>;
+  /** The highest number that was announced. */
+  head: number;
 }
 
 /**
@@ -54,8 +53,9 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     const topic: Topic = {
       lanes: new Map(),
       tails: new Set(),
-      factTails: new Set(),
+      heads: new Set(),
       nudges: new Set(),
+      head: 0,
     };
     topics.set(uid, topic);
     return topic;
@@ -98,25 +98,26 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     append,
     read,
     announce: async (uid, fact) => {
-      const { tails, factTails } = topicOf(uid);
-      for (const tail of tails) tail.push(fact);
-      for (const tail of factTails) tail.push(fact);
+      const topic = topicOf(uid);
+      topic.head = Math.max(topic.head, fact.n);
+      for (const tail of topic.tails) tail.push(fact);
+      for (const head of topic.heads) head.push(topic.head);
     },
-    tail: async (uid, { signal, only }: TailOptions = {}) => {
-      const { tails, factTails } = topicOf(uid);
-      return subscribe(only === "facts" ? factTails : tails, signal);
-    },
+    tail: async (uid, { signal }: SubscribeOptions = {}) => subscribe(topicOf(uid).tails, signal),
+    heads: async (uid, { signal }: SubscribeOptions = {}) =>
+      openChannel(topicOf(uid).heads, 1, signal),
     nudge: async (uid, nudge) => {
       const { nudges } = topicOf(uid);
       for (const channel of nudges) channel.push(nudge);
       return nudges.size;
     },
-    nudges: async (uid, { signal }: NudgesOptions = {}) => subscribe(topicOf(uid).nudges, signal),
+    nudges: async (uid, { signal }: SubscribeOptions = {}) =>
+      subscribe(topicOf(uid).nudges, signal),
     remove: async (uid) => {
       const topic = topics.get(uid);
       topics.delete(uid);
       if (topic === undefined) return;
-      for (const channel of [...topic.tails, ...topic.factTails, ...topic.nudges]) channel.end();
+      for (const channel of [...topic.tails, ...topic.heads, ...topic.nudges]) channel.end();
     },
     lose: (uid, lane) => {
       if (lane === undefined) topics.get(uid)?.lanes.clear();

@@ -1,9 +1,10 @@
 import { MillraceError } from "../errors.ts";
-import { sessionUid } from "../ids.ts";
-import type { SessionId, SessionUid } from "../ids.ts";
+import { sessionKey, sessionUid } from "../ids.ts";
+import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
 import type { CreateOptions, SessionRecord, SessionStore } from "../ports/session-store.ts";
+import { encodeBase64 } from "../wire/base64.ts";
 import { SessionLedger } from "./session-ledger.ts";
 import { randomId, systemClock } from "./system.ts";
 
@@ -17,6 +18,7 @@ interface Row {
   readonly sessionId: SessionId;
   readonly metadata: Metadata;
   readonly ledger: SessionLedger;
+  readonly key: SessionKey;
 }
 
 /**
@@ -42,7 +44,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     }
     const uid = sessionUid(makeId("session"));
     const ledger = new SessionLedger({ uid, sessionId, now: clock.now });
-    const row = { uid, sessionId, metadata, ledger };
+    const row = { uid, sessionId, metadata, ledger, key: randomKey() };
     rows.set(uid, row);
     names.set(sessionId, uid);
     return row;
@@ -65,6 +67,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       rows.delete(uid);
       if (row !== undefined) names.delete(row.sessionId);
     },
+    key: async (uid) => rowOf(uid).key,
     read: async (uid, { after = 0, limit } = {}) =>
       ledgerOf(uid).facts.slice(after, limit === undefined ? undefined : after + limit),
     head: async (uid) => ledgerOf(uid).facts.length,
@@ -83,6 +86,11 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return recordOf(row);
     },
   };
+}
+
+function randomKey(): SessionKey {
+  const text = encodeBase64(crypto.getRandomValues(new Uint8Array(32)));
+  return sessionKey(text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""));
 }
 
 function recordOf({ uid, sessionId, metadata, ledger }: Row): SessionRecord {

@@ -52,6 +52,7 @@ export class Studio {
     await store.append(uid, { incarnation: 1, head: await store.head(uid), bodies });
     if (length > 0) await commitText(store, uid, "x".repeat(length));
     await store.open(uid, { lane: 0, epoch, itemId: itemId("live") });
+    log.setKey?.(uid, await store.key(uid));
     const studio = new Studio(uid, name, log, await store.head(uid));
     if (silent) return studio;
     await studio.#append(0, [

@@ -46,6 +46,7 @@ const reopens: SessionStoreFixture = {
       find: (id) => during((store) => store.find(id)),
       list: (options) => during((store) => store.list(options)),
       remove: (uid) => during((store) => store.remove(uid)),
+      key: (uid) => during((store) => store.key(uid)),
       read: (uid, options) => during((store) => store.read(uid, options)),
       head: (uid) => during((store) => store.head(uid)),
       floors: (uid) => during((store) => store.floors(uid)),

@@ -18,6 +18,7 @@ import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import type { Entry } from "./line.ts";
 import { recordOf } from "./record.ts";
+import { FolderSecret } from "./secret.ts";
 import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
 import type { SessionFile, TornTail } from "./session-file.ts";
@@ -91,7 +92,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
   const close = (): Promise<void> => sessions.close();
   return {
-    ...createCalls(sessions),
+    ...createCalls(sessions, new FolderSecret(folder, fsync)),
     create: (request) =>
       sessions.during(async () => {
         const file = sessions.adopt(await create(request), request.sessionId);
@@ -141,10 +142,10 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
   };
 }
 
-type Calls = "read" | "head" | "floors" | "claim" | "accept" | "open" | "commit" | "append";
+type Calls = "key" | "read" | "head" | "floors" | "claim" | "accept" | "open" | "commit" | "append";
 
 /** The calls that name a session by its uid, each by the rules of the ledger. */
-function createCalls(sessions: SessionFolder): Pick<SessionStore, Calls> {
+function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<SessionStore, Calls> {
   const fileOf = async <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
     use(sessions.known(uid) ?? (await sessions.fileOf(uid)));
   const look = <T>(uid: SessionUid, view: (ledger: SessionLedger) => T): Promise<T> =>
@@ -156,6 +157,10 @@ function createCalls(sessions: SessionFolder): Pick<SessionStore, Calls> {
   ): Promise<T> => sessions.during(() => fileOf(uid, (file) => file.write(call, note)));
 
   return {
+    key: async (uid) => {
+      await look(uid, () => undefined); // throws if the session is gone
+      return secret.keyOf(uid);
+    },
     read: (uid, { after = 0, limit } = {}) =>
       look(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
     head: (uid) => look(uid, ({ facts }) => facts.length),

@@ -40,6 +40,7 @@ const forgets: SessionStoreFixture = {
       find: (id) => anew().find(id),
       list: (options) => anew().list(options),
       remove: (uid) => anew().remove(uid),
+      key: (uid) => anew().key(uid),
       read: (uid, options) => anew().read(uid, options),
       head: (uid) => anew().head(uid),
       floors: (uid) => anew().floors(uid),

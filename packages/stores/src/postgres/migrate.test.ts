@@ -40,7 +40,22 @@ describe("migrate", () => {
     expect(await store.head(uid)).toBe(1);
     expect(await tablesOf("twice")).toContain("fact_7");
     const { rows } = await pool.query("select number from twice.migration order by number");
-    expect(rows).toEqual([{ number: 1 }, { number: 2 }]);
+    expect(rows).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
+  });
+
+  it("gives each session that was made before there were keys one of its own", async () => {
+    const store = postgresStore({ pool, schema: "keyless" });
+    await store.migrate();
+    const names = ["a", "b", "c"].map(sessionId);
+    const made = await Promise.all(names.map((name) => store.create({ sessionId: name })));
+    await pool.query("alter table keyless.session drop column key");
+    await pool.query("delete from keyless.migration where number = 3");
+
+    await store.migrate();
+
+    const keys = await Promise.all(made.map(({ uid }) => store.key(uid)));
+    expect(new Set(keys).size).toBe(3);
+    expect(await Promise.all(made.map(({ uid }) => store.key(uid)))).toEqual(keys);
   });
 
   it("may be run by many at once", async () => {
@@ -49,7 +64,7 @@ describe("migrate", () => {
     await Promise.all(stores.map((store) => store.migrate()));
 
     const { rows } = await pool.query("select number from at_once.migration order by number");
-    expect(rows).toEqual([{ number: 1 }, { number: 2 }]);
+    expect(rows).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
   });
 
   it("refuses a schema that was made by other migrations, and changes nothing", async () => {
@@ -71,12 +86,12 @@ describe("migrate", () => {
   it("leaves a schema of a later release as it is", async () => {
     const store = postgresStore({ pool, schema: "later" });
     await store.migrate();
-    await pool.query("insert into later.migration (number, name, hash) values (3, 'x', 'y')");
+    await pool.query("insert into later.migration (number, name, hash) values (4, 'x', 'y')");
 
     await store.migrate();
 
     const { rows } = await pool.query("select count(*)::int as count from later.migration");
-    expect(rows).toEqual([{ count: 3 }]);
+    expect(rows).toEqual([{ count: 4 }]);
   });
 
   it("prints the SQL that makes the same tables and is known to a later migrate", async () => {

@@ -6,6 +6,7 @@ import {
   claimCall,
   commitCall,
   openCall,
+  sessionKey,
 } from "@millrace/core";
 import type { Clock, Floor, MakeId, SessionId, SessionStore } from "@millrace/core";
 import { randomId, systemClock } from "@millrace/core/reference";
@@ -100,7 +101,7 @@ function readingCalls({
   connection,
   statements,
   tenant,
-}: CopyOptions): Pick<SessionStore, "find" | "list" | "read" | "head" | "floors"> {
+}: CopyOptions): Pick<SessionStore, "find" | "list" | "key" | "read" | "head" | "floors"> {
   const ask = (
     ...names: readonly (readonly [keyof Statements, ...unknown[]])[]
   ): Promise<readonly Rows[]> =>
@@ -118,6 +119,11 @@ function readingCalls({
       const from = after === undefined ? Buffer.alloc(0) : encodeName(after);
       const [rows = []] = await ask(["list", tenant, from, limit]);
       return rows.map((row) => recordOf(decodeRow(row)));
+    },
+    key: async (uid) => {
+      const [[row] = []] = await ask(["key", uid, tenant]);
+      if (row !== undefined) return sessionKey((row["key"] as Buffer).toString("base64url")); // a bytea column
+      throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
     },
     read: async (uid, { after = 0, limit } = {}) => {
       const [rows, bodies] = await ask(

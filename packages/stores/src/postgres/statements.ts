@@ -11,6 +11,7 @@ export interface Statements {
   readonly remove: Statement;
   readonly read: Statement;
   readonly row: Statement;
+  readonly key: Statement;
   readonly lock: Statement;
   readonly item: Statement;
   readonly keyed: Statement;
@@ -59,6 +60,7 @@ export function statementsOf(schema: string): Statements {
       `select body from fact where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
     ),
     row: named(`select ${rowColumns} from session where uid = $1 and tenant = $2`),
+    key: named(`select key from session where uid = $1 and tenant = $2`),
     lock: named(`select ${rowColumns} from session where uid = $1 and tenant = $2 for update`),
     item: named(
       `select f.body from item i join fact f on f.uid = i.uid and f.n = i.n

@@ -62,6 +62,7 @@ describe("tenants", () => {
     const unknown = { code: "unknown_session" };
     await expect(theirs!.read(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.head(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.floors(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
     await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeMessage } from "@millrace/core";
 import type { Fact, SessionUid } from "@millrace/core";
+import type { KnownSession } from "./known-sessions.ts";
 
 export interface AnnouncementsOptions {
   /** Rejects when Redis is away. */
-  readonly publish: (uid: SessionUid, text: string) => Promise<unknown>;
+  readonly publish: (session: KnownSession, text: string) => Promise<unknown>;
 }
 
 /** Sessions whose last announcement waits. Further ones are left to their readers, who ask for the head. */
@@ -14,13 +15,20 @@ const retryMs = { least: 200, most: 5_000 };
 /** About five minutes: whoever has not joined anew by then has asked for the head. */
 const maxTries = 60;
 
+/** A fact as it is published. */
+interface Announcement {
+  readonly session: KnownSession;
+  readonly n: number;
+  readonly text: string;
+}
+
 /**
  * Announces facts. Those that could not be announced because Redis was away are made up for when it
  * is back: the last one of each session, by which a reader finds that it lacks the others.
  */
 export class Announcements {
   readonly #publish: AnnouncementsOptions["publish"];
-  readonly #unsaid = new Map<SessionUid, Fact>();
+  readonly #unsaid = new Map<SessionUid, Announcement>();
   readonly #closed = new AbortController();
   #retrying = false;
 
@@ -29,11 +37,13 @@ export class Announcements {
   }
 
   /** Never rejects. */
-  async say(uid: SessionUid, fact: Fact): Promise<void> {
-    if (await this.#try(uid, fact)) return;
-    const known = this.#unsaid.get(uid);
+  async say(session: KnownSession, fact: Fact): Promise<void> {
+    const text = session.seal.seal("fact", encodeMessage(fact));
+    const announcement = { session, n: fact.n, text };
+    if (await this.#try(announcement)) return;
+    const known = this.#unsaid.get(session.uid);
     if (known === undefined && this.#unsaid.size >= maxUnsaid) return;
-    if (known === undefined || known.n < fact.n) this.#unsaid.set(uid, fact);
+    if (known === undefined || known.n < fact.n) this.#unsaid.set(session.uid, announcement);
     void this.#retry();
   }
 
@@ -46,13 +56,14 @@ export class Announcements {
     this.#closed.abort();
   }
 
-  async #try(uid: SessionUid, fact: Fact): Promise<boolean> {
+  async #try({ session, n, text }: Announcement): Promise<boolean> {
     try {
-      await this.#publish(uid, encodeMessage(fact));
+      await this.#publish(session, text);
     } catch {
       return false;
     }
-    if ((this.#unsaid.get(uid)?.n ?? Infinity) <= fact.n) this.#unsaid.delete(uid);
+    const { uid } = session;
+    if ((this.#unsaid.get(uid)?.n ?? Infinity) <= n) this.#unsaid.delete(uid);
     return true;
   }
 
@@ -63,7 +74,7 @@ export class Announcements {
     for (let tries = 0; tries < maxTries && this.#unsaid.size > 0; tries += 1) {
       await this.#wait(Math.min(most, least * 2 ** tries));
       if (this.#closed.signal.aborted) break;
-      for (const [uid, fact] of this.#unsaid) if (!(await this.#try(uid, fact))) break;
+      for (const unsaid of this.#unsaid.values()) if (!(await this.#try(unsaid))) break;
     }
     this.#unsaid.clear();
     this.#retrying = false;

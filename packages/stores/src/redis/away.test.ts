@@ -4,15 +4,15 @@ import type { Fact } from "@millrace/core";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
+import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { listen, names } from "../testing/listen.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { until } from "../testing/redis-stage.ts";
-import { redisLog } from "./redis-log.ts";
 
 describe("while Redis is away", () => {
   it("appends, reads and tails reject at once, and what may be lost is lost", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url, timeoutMs: 1_000 });
+    await using log = keyedRedisLog({ url: server.url, timeoutMs: 1_000 });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     await server.kill();
@@ -32,8 +32,8 @@ describe("while Redis is away", () => {
 
   it("the last fact of each session waits to be announced, and is when Redis is back", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url });
-    await using other = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
+    await using other = keyedRedisLog({ url: server.url });
     const [uid, next] = [newUid(), newUid()];
     const fact = (n: number): Fact => {
       const told = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
@@ -54,7 +54,7 @@ describe("while Redis is away", () => {
 
   it("a stopped Redis is given up after its time, with all that waits for it", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url, timeoutMs: 400 });
+    await using log = keyedRedisLog({ url: server.url, timeoutMs: 400 });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const tail = listen(await log.tail(uid));
@@ -78,7 +78,7 @@ describe("while Redis is away", () => {
 
   it("no more calls wait for it than are allowed", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url, timeoutMs: 1_000, waiting: 10 });
+    await using log = keyedRedisLog({ url: server.url, timeoutMs: 1_000, waiting: 10 });
     const uid = newUid();
     await server.stop();
 
@@ -93,7 +93,7 @@ describe("while Redis is away", () => {
 
   it("a tail whose connection breaks throws, so that its reader joins anew", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     const tail = listen(await log.tail(uid));
     await log.append(uid, batchAt(1, 0));
@@ -112,7 +112,7 @@ describe("while Redis is away", () => {
     await using server = await startRedis();
     await using other = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
-    await using log = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const ids = async (): Promise<number[]> => (await admin.clientList()).map(({ id }) => id);
@@ -129,8 +129,8 @@ describe("while Redis is away", () => {
 
   it("nudges outlive their connection", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url });
-    await using other = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
+    await using other = keyedRedisLog({ url: server.url });
     const uid = newUid();
     const nudges = listen(await log.nudges(uid));
 
@@ -145,7 +145,7 @@ describe("while Redis is away", () => {
 
   it("nudges asked for while it is away are heard once it is there", async () => {
     await using server = await startRedis();
-    await using log = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     await server.kill();
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
 import type { Server } from "../../../../scripts/services/server.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
+import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { command, redisFaults } from "../testing/redis-faults.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 import type { Watching, Writing } from "../testing/redis-stage.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { redisLog } from "./redis-log.ts";
 
 /** Short, so that tests need not wait long for what is given up. */
 const timeoutMs = 600;
@@ -26,8 +26,8 @@ async function withAudience(
   }) => Promise<void>,
 ): Promise<void> {
   await using server = await startRedis();
-  await using far = redisLog({ url: server.url, timeoutMs });
-  await using near = redisLog({ url: server.url, timeoutMs });
+  await using far = keyedRedisLog({ url: server.url, timeoutMs });
+  await using near = keyedRedisLog({ url: server.url, timeoutMs });
   const stage = await openRedisStage();
   const writing = await stage.start(near, 1);
   await using one = stage.watch(near);
@@ -109,8 +109,8 @@ describe("viewers of a session whose Redis", () => {
 
 it("a zombie that fills a flushed log is shown to nobody", { timeout: patience }, async () => {
   await using server = await startRedis();
-  await using log = redisLog({ url: server.url });
-  await using other = redisLog({ url: server.url });
+  await using log = keyedRedisLog({ url: server.url });
+  await using other = keyedRedisLog({ url: server.url });
   const stage = await openRedisStage();
   const zombie = await stage.start(log, 1);
   await using early = stage.watch(other);

@@ -6,12 +6,12 @@ import {
   eventLogLossCases,
 } from "@millrace/conformance";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { startRedisCluster } from "../testing/redis-cluster.ts";
 import { redisFixtures } from "../testing/redis-fixtures.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 import { keysOf } from "./keys.ts";
-import { redisLog } from "./redis-log.ts";
 import { slotOf } from "./slot.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -27,7 +27,7 @@ function ownerOf(slot: number): number {
 
 const { log, delivery } = redisFixtures({
   prefix: "millrace:",
-  open: (options) => redisLog({ cluster: [seed], ...options }),
+  open: (options) => keyedRedisLog({ cluster: [seed], ...options }),
   unlink: (slot, keys) => cluster.tell(ownerOf(slot), "UNLINK", ...keys),
 });
 
@@ -54,13 +54,13 @@ describe("a cluster", () => {
 
   it("takes no prefix that would spread a session over slots", () => {
     for (const prefix of ["{}", "x{", "a{b}c", "}"]) {
-      expect(() => redisLog({ prefix })).toThrow("hash tag");
+      expect(() => keyedRedisLog({ prefix })).toThrow("hash tag");
     }
   });
 
   it("is used through two connections to each node, whatever the number of sessions", async () => {
     await using own = await startRedisCluster();
-    await using opened = redisLog({ cluster: [own.urls[2] ?? ""] });
+    await using opened = keyedRedisLog({ cluster: [own.urls[2] ?? ""] });
     const uids = Array.from({ length: 120 }, newUid);
     await Promise.all(uids.map((uid) => opened.tail(uid)));
     await Promise.all(uids.map((uid) => opened.append(uid, batchAt(1, 0))));
@@ -84,8 +84,8 @@ describe("a cluster", () => {
 
   it("may move the slot of a session that is written and watched", async () => {
     await using own = await startRedisCluster();
-    await using writing = redisLog({ cluster: own.urls });
-    await using watching = redisLog({ cluster: own.urls });
+    await using writing = keyedRedisLog({ cluster: own.urls });
+    await using watching = keyedRedisLog({ cluster: own.urls });
     const stage = await openRedisStage();
     await using viewer = stage.watch(watching);
     const hand = await stage.start(writing, 1);
@@ -109,7 +109,7 @@ describe("a cluster", () => {
     for (const node of [0, 1, 2]) {
       await own.tell(node, "CONFIG", "SET", "cluster-require-full-coverage", "no");
     }
-    await using opened = redisLog({ cluster: own.urls, timeoutMs: 500 });
+    await using opened = keyedRedisLog({ cluster: own.urls, timeoutMs: 500 });
     const uids = Array.from({ length: 30 }, newUid);
     await Promise.all(uids.map((uid) => opened.append(uid, batchAt(1, 0))));
     await own.nodes[1]?.kill();
@@ -133,7 +133,7 @@ describe("a cluster", () => {
   });
 
   it("that can't be reached is an error of each call, at once", async () => {
-    await using opened = redisLog({ cluster: ["redis://127.0.0.1:9"], timeoutMs: 500 });
+    await using opened = keyedRedisLog({ cluster: ["redis://127.0.0.1:9"], timeoutMs: 500 });
 
     await expect(opened.append(newUid(), batchAt(1, 0))).rejects.toThrow("no node of the cluster");
     await expect(opened.tail(newUid())).rejects.toThrow("no node of the cluster");

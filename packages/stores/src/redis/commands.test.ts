@@ -1,16 +1,17 @@
 import { createClient } from "@redis/client";
 import { expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
+import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
-import { redisLog } from "./redis-log.ts";
 
 /** What the log itself sends, beside what the client library does to connect. */
-const ours = "expire ping sadd smembers spublish ssubscribe sunsubscribe unlink xadd xinfo xrange";
+const ours =
+  "expire ping sadd smembers spublish ssubscribe sunsubscribe unlink xadd xrange xrevrange";
 
 /** Does all that a log can do. */
 async function useAll(url: string): Promise<void> {
-  await using log = redisLog({ url, timeoutMs: 200 });
+  await using log = keyedRedisLog({ url, timeoutMs: 200 });
   const uid = newUid();
   const leave = new AbortController();
   await log.tail(uid, { signal: leave.signal });

@@ -1,4 +1,4 @@
-import type { Batch, EpochSeq, SessionUid } from "@millrace/core";
+import type { Batch, SessionUid } from "@millrace/core";
 import { slotOf } from "./slot.ts";
 
 /** The names of all that a session has in Redis. The uid is the hash tag, so they share a slot. */
@@ -33,13 +33,4 @@ export function keysOf(prefix: string, uid: SessionUid): SessionKeys {
 /** The entry of a batch in its lane: Redis refuses an id that is not above the last one. */
 export function entryId({ epoch, last }: Pick<Batch, "epoch" | "last">): string {
   return `${epoch}-${last}`;
-}
-
-/** Reads an entry's id. Undefined for what no batch of ours can have. */
-export function parseEntryId(id: string): EpochSeq | undefined {
-  const [, epoch, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(id) ?? [];
-  if (epoch === undefined || seq === undefined) return undefined;
-  const position = { epoch: Number(epoch), seq: Number(seq) };
-  const exact = Number.isSafeInteger(position.epoch) && Number.isSafeInteger(position.seq);
-  return exact ? position : undefined;
 }

@@ -1,16 +1,16 @@
-import { checkBatch, decodeMessage } from "@millrace/core";
+import { checkBatch, decodeMessage, isAfter } from "@millrace/core";
 import type { AppendOutcome, Batch, EpochSeq, SessionUid } from "@millrace/core";
-import { entryId, parseEntryId } from "./keys.ts";
+import { entryId } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
-import { KnownSessions, laneOf } from "./known-sessions.ts";
-import type { KnownLane, KnownSession } from "./known-sessions.ts";
+import { laneOf } from "./known-sessions.ts";
+import type { KnownLane, KnownSession, KnownSessions } from "./known-sessions.ts";
 import type { Client, Link } from "./link.ts";
+import type { Seal } from "./seal.ts";
 import type { Shards } from "./shards.ts";
-import { removal } from "./topics.ts";
 
 export interface LanesOptions {
   readonly shards: Shards;
-  readonly prefix: string;
+  readonly sessions: KnownSessions;
   readonly retentionSeconds: number;
   readonly batchesPerLane: number;
 }
@@ -29,11 +29,9 @@ export class Lanes {
   readonly #options: LanesOptions;
   /** A lane's expiry is put off, and its length looked at, each time its numbers pass a multiple of this. */
   readonly #stride: number;
-  readonly #sessions: KnownSessions;
 
   constructor(options: LanesOptions) {
     this.#options = options;
-    this.#sessions = new KnownSessions(options.prefix);
     const spare = Math.floor(options.retentionSeconds / (2 * idleSeconds));
     this.#stride = Math.max(1, Math.min(64, spare));
   }
@@ -45,9 +43,9 @@ export class Lanes {
    */
   async append(uid: SessionUid, batch: Batch): Promise<AppendOutcome> {
     checkBatch(batch);
-    const session = this.#sessions.of(uid);
+    const session = this.#options.sessions.of(uid);
     const lane = laneOf(session, batch.lane);
-    const text = lane.encode(batch);
+    const text = session.seal.seal("batch", lane.encode(batch));
     const link = this.#knownLink(session) ?? (await this.#link(session));
     const client = link.client ?? (await this.#open(link));
     const holds = isHeld(lane, batch);
@@ -60,7 +58,7 @@ export class Lanes {
       reply = await added;
     } catch (error) {
       drop(lane, batch);
-      return this.#explain(error, link, client, lane.key);
+      return this.#explain(error, link, client, { session, lane, batch });
     }
     if (reply === null) {
       drop(lane, batch);
@@ -75,9 +73,9 @@ export class Lanes {
     return watched === undefined ? { outcome: "stored" } : { outcome: "stored", watched };
   }
 
-  /** What is not a batch of this lane is left out: readers see a gap and ask for it. */
+  /** What is not a batch of this lane, sealed as such, is left out: readers see a gap and ask for it. */
   async read(uid: SessionUid, lane: number, after?: EpochSeq): Promise<readonly Batch[]> {
-    const session = this.#sessions.of(uid);
+    const session = this.#options.sessions.of(uid);
     const key = session.keys.lane(lane);
     const batches: Batch[] = [];
     let from = after === undefined ? "-" : `(${after.epoch}-${after.seq}`;
@@ -85,7 +83,7 @@ export class Lanes {
       const command = ["XRANGE", key, from, "+", "COUNT", `${pageLength}`];
       const page = entriesOf(await this.#send(session, command));
       for (const entry of page) {
-        const batch = decodeEntry(entry, lane);
+        const batch = decodeEntry(session.seal, entry, lane);
         if (batch !== undefined) batches.push(batch);
       }
       const last = page.at(-1);
@@ -95,14 +93,12 @@ export class Lanes {
   }
 
   /** Publishes in a channel. Answers with how many connections were told. */
-  async publish(uid: SessionUid, to: "facts" | "nudges", text: string): Promise<number> {
-    const session = this.#sessions.of(uid);
+  async publish(session: KnownSession, to: "facts" | "nudges", text: string): Promise<number> {
     return Number(await this.#send(session, ["SPUBLISH", session.keys[to], text]));
   }
 
   /** The item of a lane is in the store: who resumes within the next minutes still finds its batches. */
-  settle(uid: SessionUid, lane: number): void {
-    const session = this.#sessions.of(uid);
+  settle(session: KnownSession, lane: number): void {
     session.lanes.delete(lane);
     const seconds = Math.min(settledSeconds, this.#options.retentionSeconds);
     forget(this.#send(session, ["EXPIRE", session.keys.lane(lane), `${seconds}`]));
@@ -110,27 +106,29 @@ export class Lanes {
 
   /** Deletes all lanes of a session, and tells all who listen, here and elsewhere. */
   async remove(uid: SessionUid): Promise<void> {
-    const session = this.#sessions.of(uid);
-    const { keys } = session;
-    this.#sessions.forget(uid);
-    const lanes = namesOf(await this.#send(session, ["SMEMBERS", keys.lanes]));
+    const { sessions } = this.#options;
+    const { keys, seal } = sessions.find(uid) ?? { keys: sessions.keysOf(uid) };
+    sessions.forget(uid);
+    const lanes = namesOf(await this.#send({ keys }, ["SMEMBERS", keys.lanes]));
     const streams = lanes.map((lane) => keys.lane(Number(lane)));
+    // Without the key nobody would believe it.
+    const telling = seal === undefined ? [] : [keys.facts, keys.nudges];
+    const removal = seal?.removal() ?? "";
     await Promise.all([
-      this.#send(session, ["UNLINK", keys.lanes, ...streams]),
-      this.#send(session, ["SPUBLISH", keys.facts, removal]),
-      this.#send(session, ["SPUBLISH", keys.nudges, removal]),
+      this.#send({ keys }, ["UNLINK", keys.lanes, ...streams]),
+      ...telling.map((to) => this.#send({ keys }, ["SPUBLISH", to, removal])),
     ]);
   }
 
-  #knownLink({ keys }: KnownSession): Link | undefined {
+  #knownLink({ keys }: Place): Link | undefined {
     return this.#options.shards.known(keys.slot)?.commands;
   }
 
-  async #link({ keys }: KnownSession): Promise<Link> {
+  async #link({ keys }: Place): Promise<Link> {
     return (await this.#options.shards.find(keys.slot)).commands;
   }
 
-  async #send(session: KnownSession, command: readonly string[]): Promise<unknown> {
+  async #send(session: Place, command: readonly string[]): Promise<unknown> {
     const link = this.#knownLink(session) ?? (await this.#link(session));
     const client = link.client ?? (await this.#open(link));
     try {
@@ -150,15 +148,31 @@ export class Lanes {
     }
   }
 
-  /** A refusal is an answer. All else is thrown. */
-  async #explain(error: unknown, link: Link, client: Client, key: string): Promise<AppendOutcome> {
+  /**
+   * A refusal is an answer, if a batch of this lane stands in the way. Anything else there was put by
+   * a program without the key: the lane is dropped, and its writer says all of it again. All other
+   * errors are thrown.
+   */
+  async #explain(
+    error: unknown,
+    link: Link,
+    client: Client,
+    { session, lane, batch }: Refused,
+  ): Promise<AppendOutcome> {
     if (isDemotion(error)) link.lose(client, error);
     if (!isRefusal(error)) {
       this.#options.shards.heed(error);
       throw error;
     }
-    const last = await lastOf(await this.#open(link), key);
-    return last === undefined ? { outcome: "absent" } : { outcome: "refused", last };
+    const asked = await this.#open(link);
+    const newest = ["XREVRANGE", lane.key, "+", "-", "COUNT", "1"];
+    const [entry] = entriesOf(await asked.sendCommand(newest));
+    const last = entry && decodeEntry(session.seal, entry, batch.lane);
+    if (last !== undefined && !isAfter(endOf(batch), last.epoch, last.last)) {
+      return { outcome: "refused", last: endOf(last) };
+    }
+    await asked.sendCommand(["UNLINK", lane.key]);
+    return { outcome: "absent" };
   }
 
   /** A batch from 0 makes the lane and drops all before it. Any other needs the lane to be there. */
@@ -203,16 +217,19 @@ function note(session: KnownSession, told: unknown): void {
   session.watched = Number(told) > 0;
 }
 
-/** The last position that a lane has had. Undefined if the lane is gone by now. */
-async function lastOf(client: Client, key: string): Promise<EpochSeq | undefined> {
-  try {
-    const reply = await client.sendCommand(["XINFO", "STREAM", key]);
-    return parseEntryId(lastIdOf(reply));
-  } catch (error) {
-    if (error instanceof Error && error.message.includes("no such key")) return undefined;
-    throw error;
-  }
+function endOf({ epoch, last }: Batch): EpochSeq {
+  return { epoch, seq: last };
 }
+
+/** A batch that was not added. */
+interface Refused {
+  readonly session: KnownSession;
+  readonly lane: KnownLane;
+  readonly batch: Batch;
+}
+
+/** Where a session is. */
+type Place = Pick<KnownSession, "keys">;
 
 interface Entry {
   readonly id: string;
@@ -228,16 +245,13 @@ function entriesOf(reply: unknown): readonly Entry[] {
   }));
 }
 
-function decodeEntry({ id, fields }: Entry, lane: number): Batch | undefined {
-  const decoded = decodeMessage(fields[1] ?? "");
+function decodeEntry(seal: Seal, { id, fields }: Entry, lane: number): Batch | undefined {
+  const text = seal.open("batch", fields[1] ?? "");
+  if (text === undefined) return undefined;
+  const decoded = decodeMessage(text);
   if (!decoded.ok || !("first" in decoded.value)) return undefined;
   const batch = decoded.value;
   return batch.lane === lane && entryId(batch) === id ? batch : undefined;
-}
-
-function lastIdOf(reply: unknown): string {
-  // XINFO answers with a record, as RESP3 has it.
-  return String((reply as Readonly<Record<string, unknown>>)["last-generated-id"]);
 }
 
 /** SMEMBERS answers with a set or a list of text. */

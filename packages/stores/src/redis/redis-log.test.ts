@@ -4,20 +4,20 @@ import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
 import { sharedRedis } from "../../../../scripts/services/shared.ts";
+import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { listen, names } from "../testing/listen.ts";
 import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
 import { openRedisStage, until } from "../testing/redis-stage.ts";
 import { keysOf } from "./keys.ts";
-import { redisLog } from "./redis-log.ts";
 
 const { url, prefix } = await sharedRedis();
 const redis = await createClient({ url }).connect();
 
 describe("between two writers", () => {
   it("a batch is heard by the other, and a refused one is not", async () => {
-    await using writer = redisLog({ url, prefix });
-    await using zombie = redisLog({ url, prefix });
-    await using reader = redisLog({ url, prefix });
+    await using writer = keyedRedisLog({ url, prefix });
+    await using zombie = keyedRedisLog({ url, prefix });
+    await using reader = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await writer.append(uid, batchAt(2, 0));
     const { all } = listen(await reader.tail(uid));
@@ -34,7 +34,7 @@ describe("between two writers", () => {
   });
 
   it("nothing of a writer is heard once its successor has begun in the same process", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const { all } = listen(await log.tail(uid));
@@ -49,8 +49,8 @@ describe("between two writers", () => {
   });
 
   it("removing a session ends the tails and nudges of the other", async () => {
-    await using one = redisLog({ url, prefix });
-    await using other = redisLog({ url, prefix });
+    await using one = keyedRedisLog({ url, prefix });
+    await using other = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const tail = listen(await other.tail(uid));
     const nudges = listen(await other.nudges(uid));
@@ -61,8 +61,8 @@ describe("between two writers", () => {
   });
 
   it("removing a session deletes every key of it", async () => {
-    await using one = redisLog({ url, prefix });
-    await using other = redisLog({ url, prefix });
+    await using one = keyedRedisLog({ url, prefix });
+    await using other = keyedRedisLog({ url, prefix });
     const uid = newUid();
     for (const lane of [0, 1, 250]) await one.append(uid, batchAt(1, 0, 0, lane));
     expect(await redis.keys(`${prefix}{${uid}}*`)).toHaveLength(4);
@@ -84,7 +84,7 @@ describe("between two writers", () => {
 
 describe("of what the log does not store, at most one batch in a row is announced", () => {
   it("when the lane was lost", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const { all } = listen(await log.tail(uid));
@@ -100,8 +100,8 @@ describe("of what the log does not store, at most one batch in a row is announce
   });
 
   it("when the writer was superseded from elsewhere", async () => {
-    await using zombie = redisLog({ url, prefix });
-    await using holder = redisLog({ url, prefix });
+    await using zombie = keyedRedisLog({ url, prefix });
+    await using holder = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await zombie.append(uid, batchAt(1, 0));
     await holder.append(uid, batchAt(2, 0));
@@ -120,7 +120,7 @@ describe("of what the log does not store, at most one batch in a row is announce
   it("when Redis has no room", async () => {
     await using server = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
-    await using log = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const { all } = listen(await log.tail(uid));
@@ -140,7 +140,7 @@ describe("of what the log does not store, at most one batch in a row is announce
 
 describe("a lane", () => {
   it("is kept for a while after each of its batches, and no longer", async () => {
-    await using log = redisLog({ url, prefix, retentionSeconds: 600 });
+    await using log = keyedRedisLog({ url, prefix, retentionSeconds: 600 });
     const uid = newUid();
     const keys = keysOf(prefix, uid);
     await log.append(uid, batchAt(1, 0));
@@ -158,7 +158,7 @@ describe("a lane", () => {
   });
 
   it("is kept for ten minutes once its item is announced, and as before if it is opened again", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const stage = await openRedisStage();
     const key = keysOf(prefix, stage.uid).lane(0);
     const hand = await stage.start(log, 1);
@@ -175,7 +175,7 @@ describe("a lane", () => {
   });
 
   it("holds nothing from before its last batch from 0", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     for (let seq = 0; seq < 300; seq += 1) await log.append(uid, batchAt(1, seq));
 
@@ -185,7 +185,7 @@ describe("a lane", () => {
   });
 
   it("longer than a page is read whole", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const batches = Array.from({ length: 1_250 }, (_, seq) => batchAt(1, seq));
     await Promise.all(batches.map((batch) => log.append(uid, batch)));
@@ -195,7 +195,7 @@ describe("a lane", () => {
   });
 
   it("with garbage in it is read without the garbage", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const key = keysOf(prefix, uid).lane(0);
     const garbage = ["not json", "{}", "[1]", '{"v":1,"first":0}', '{"v":9,"first":2}', ""];
@@ -213,7 +213,7 @@ describe("a lane", () => {
   });
 
   it("with garbage in it is shown whole to who joins: its writer says it again", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const stage = await openRedisStage();
     const writing = await stage.start(log, 1);
     writing.say("the beginning, ");
@@ -233,7 +233,7 @@ describe("a lane", () => {
 
 describe("garbage in a channel", () => {
   it("is heard by nobody and ends nothing", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const { tail: channel, nudges: way } = keysOf(prefix, uid);
     const tail = listen(await log.tail(uid));
@@ -256,7 +256,7 @@ describe("connections", () => {
   it("are two for 5,000 tails over 500 sessions", { timeout: 120_000 }, async () => {
     await using server = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
-    await using log = redisLog({ url: server.url });
+    await using log = keyedRedisLog({ url: server.url });
     const uids = Array.from({ length: 500 }, newUid);
     const tails = await Promise.all(
       uids.flatMap((uid) => Array.from({ length: 10 }, () => log.tail(uid))),
@@ -275,7 +275,7 @@ describe("connections", () => {
   });
 
   it("keep no subscription that nobody reads", async () => {
-    await using log = redisLog({ url, prefix });
+    await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const channel = keysOf(prefix, uid).tail;
     const count = async (): Promise<number> =>
@@ -299,7 +299,7 @@ describe("connections", () => {
   it("are closed with the log, and what was open ends", async () => {
     await using server = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
-    const log = redisLog({ url: server.url });
+    const log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
     const tail = listen(await log.tail(uid));

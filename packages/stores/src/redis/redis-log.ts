@@ -4,13 +4,14 @@ import type { RedisClientOptions } from "@redis/client";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";
 import { createGate } from "./gate.ts";
-import { keysOf } from "./keys.ts";
+import { KnownSessions } from "./known-sessions.ts";
 import { Lanes } from "./lanes.ts";
 import { Link } from "./link.ts";
 import { decodeNudge, encodeNudge } from "./nudge-codec.ts";
 import { singleShard } from "./shards.ts";
 import type { Shard } from "./shards.ts";
 import { Topics } from "./topics.ts";
+import type { Source } from "./topics.ts";
 
 export interface RedisLogOptions {
   /** `redis://` or `rediss://`. Left out, it is REDIS_URL, or else a Redis on this machine. */
@@ -41,6 +42,7 @@ export interface RedisLogOptions {
 
 /** An EventLog with connections, which are to be closed. */
 export interface RedisLog extends EventLog, AsyncDisposable {
+  readonly setKey: NonNullable<EventLog["setKey"]>;
   /** Ends all subscriptions, rejects what waits, and closes all connections. */
   readonly close: () => Promise<void>;
 }
@@ -50,6 +52,9 @@ export interface RedisLog extends EventLog, AsyncDisposable {
  * each node of a cluster, whatever the number of sessions and readers, and opens them when they are
  * needed. While Redis is away calls reject, nudges are lost, and tails throw, so that their readers
  * join anew. The last fact of a session that could not be announced is announced when Redis is back.
+ *
+ * Any program with a connection to that Redis can write there, so everything is sealed under the key
+ * of its session: set it first, by `setKey`. What does not carry the seal is dropped as if it was lost.
  */
 export function redisLog(options: RedisLogOptions = {}): RedisLog {
   const { client: settings = {}, cluster } = options;
@@ -65,9 +70,13 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     const subscriptions: Link = new Link({
       ...connection,
       url,
-      onUp: () => nudges.up(),
+      onUp: () => {
+        heads.up();
+        nudges.up();
+      },
       onDown: (cause) => {
         tails.down(subscriptions, cause);
+        heads.down(subscriptions, cause);
         nudges.down(subscriptions, cause);
       },
     });
@@ -75,18 +84,29 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
   };
   const shards =
     cluster === undefined ? singleShard(shardAt(urlOf(options))) : new Cluster(cluster, shardAt);
-  const lanes = new Lanes({ shards, prefix, retentionSeconds, batchesPerLane });
+  const sessions = new KnownSessions(prefix);
+  const lanes = new Lanes({ shards, sessions, retentionSeconds, batchesPerLane });
   const announcements = new Announcements({
-    publish: (uid, text) => lanes.publish(uid, "facts", text),
+    publish: (session, text) => lanes.publish(session, "facts", text),
   });
   const tails = new Topics<Fact | Batch>({
     shards,
+    sessions,
     receiver: receiveMessages,
     capacity,
     lasting: false,
   });
+  // A hint is not kept for who is slow: the last one is the highest. What is missed is polled for.
+  const heads = new Topics<number>({
+    shards,
+    sessions,
+    receiver: receiveHeads,
+    capacity: 1,
+    lasting: true,
+  });
   const nudges = new Topics<Nudge>({
     shards,
+    sessions,
     receiver: (emit) => (text) => {
       const nudge = decodeNudge(text);
       if (nudge !== undefined) emit(nudge);
@@ -98,31 +118,66 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
   const close = async (): Promise<void> => {
     announcements.close();
     tails.close();
+    heads.close();
     nudges.close();
     shards.close();
   };
+  const parts = { sessions, lanes, announcements, tails, heads, nudges };
+  return { ...callsOf(parts), close, [Symbol.asyncDispose]: close };
+}
+
+/** What the calls of a log rest on. */
+interface Parts {
+  readonly sessions: KnownSessions;
+  readonly lanes: Lanes;
+  readonly announcements: Announcements;
+  readonly tails: Topics<Fact | Batch>;
+  readonly heads: Topics<number>;
+  readonly nudges: Topics<Nudge>;
+}
+
+/** The calls of a log. Each but `remove` needs the session's key, and throws without it. */
+function callsOf(parts: Parts): Omit<RedisLog, "close" | typeof Symbol.asyncDispose> {
+  const { sessions, lanes, announcements, tails, heads, nudges } = parts;
   return {
+    setKey: (uid, key) => sessions.setKey(uid, key),
     append: (uid, batch) => lanes.append(uid, batch),
     read: (uid, lane, after) => lanes.read(uid, lane, after),
     announce: async (uid, fact) => {
-      if ("item" in fact && fact.lane !== undefined) lanes.settle(uid, fact.lane);
-      await announcements.say(uid, fact);
+      const session = sessions.of(uid);
+      if ("item" in fact && fact.lane !== undefined) lanes.settle(session, fact.lane);
+      await announcements.say(session, fact);
     },
-    tail: (uid, { signal, only } = {}) => {
-      const keys = keysOf(prefix, uid);
-      return tails.join(only === "facts" ? [keys.facts] : [keys.tail, keys.facts], signal);
+    tail: async (uid, { signal } = {}) => {
+      const session = sessions.of(uid);
+      const { tail: batches, facts } = session.keys;
+      const sources: readonly Source[] = [
+        { channel: batches, sort: "batch" },
+        { channel: facts, sort: "fact" },
+      ];
+      return tails.join(session, sources, signal);
     },
-    nudge: (uid, nudge) => lossy(lanes.publish(uid, "nudges", encodeNudge(nudge))),
-    nudges: (uid, { signal } = {}) => nudges.join([keysOf(prefix, uid).nudges], signal),
+    heads: async (uid, { signal } = {}) => {
+      const session = sessions.of(uid);
+      return heads.join(session, [{ channel: session.keys.facts, sort: "fact" }], signal);
+    },
+    nudge: async (uid, nudge) => {
+      const session = sessions.of(uid);
+      const text = session.seal.seal("nudge", encodeNudge(nudge));
+      return lossy(lanes.publish(session, "nudges", text));
+    },
+    nudges: async (uid, { signal } = {}) => {
+      const session = sessions.of(uid);
+      return nudges.join(session, [{ channel: session.keys.nudges, sort: "nudge" }], signal);
+    },
     remove: async (uid) => {
+      const { facts, nudges: towardsWriters } = sessions.keysOf(uid);
       announcements.drop(uid);
       await lanes.remove(uid);
-      const keys = keysOf(prefix, uid);
-      tails.end(keys.facts);
-      nudges.end(keys.nudges);
+      tails.end(facts);
+      heads.end(facts);
+      nudges.end(towardsWriters);
     },
-    close,
-    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -139,6 +194,17 @@ function receiveMessages(emit: (message: Fact | Batch) => void): (text: string) 
     const decoded = decodeMessage(text);
     if (!decoded.ok || "closedLanes" in decoded.value) return;
     if ("n" in decoded.value || isNews(decoded.value)) emit(decoded.value);
+  };
+}
+
+/** Numbers only rise, so that the last one says as much as all before it. */
+function receiveHeads(emit: (head: number) => void): (text: string) => void {
+  let highest = 0;
+  return (text) => {
+    const decoded = decodeMessage(text);
+    if (!decoded.ok || !("n" in decoded.value)) return;
+    highest = Math.max(highest, decoded.value.n);
+    emit(highest);
   };
 }
 

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createChannel } from "@millrace/core";
 import type { Channel } from "@millrace/core";
 import type { Client, Link } from "./link.ts";
+import type { KnownSession, KnownSessions } from "./known-sessions.ts";
+import type { Sort } from "./seal.ts";
 import type { Shards } from "./shards.ts";
 import { slotOf } from "./slot.ts";
 
 export interface TopicsOptions<T> {
   readonly shards: Shards;
-  /** Turns the texts of one channel into values. */
+  readonly sessions: KnownSessions;
+  /** Turns the texts of one channel, which were sealed, into values. */
   readonly receiver: (emit: (value: T) => void) => (text: string) => void;
   /** How many values may wait for one reader. */
   readonly capacity: number;
@@ -29,8 +32,11 @@ interface Topic<T> {
   subscribed: Promise<Client> | undefined;
 }
 
-/** Says in a channel that its session was removed. No message is this text: they are all JSON. */
-export const removal = "removed";
+/** A channel of a session, and what is said in it. */
+export interface Source {
+  readonly channel: string;
+  readonly sort: Sort;
+}
 
 /** Between two tries to connect, at most. Only while somebody listens. */
 const longestPauseMs = 1_000;
@@ -48,12 +54,15 @@ export class Topics<T> {
 
   /** Resolves once Redis has confirmed all subscriptions. What comes from then on is heard. */
   async join(
-    channels: readonly string[],
+    session: KnownSession,
+    sources: readonly Source[],
     signal: AbortSignal | undefined,
   ): Promise<AsyncIterable<T>> {
-    const { capacity, lasting } = this.#options;
-    const topics = channels.map((channel) => this.#topicOf(channel));
+    const { sessions, capacity, lasting } = this.#options;
+    const topics = sources.map((source) => this.#topicOf(session, source));
+    const release = sessions.keep(session);
     const tap: Channel<T> = createChannel(capacity, () => {
+      release();
       signal?.removeEventListener("abort", tap.end);
       for (const topic of topics) this.#leave(topic, tap);
     });
@@ -108,7 +117,7 @@ export class Topics<T> {
     for (const channel of this.#topics.keys()) this.end(channel);
   }
 
-  #topicOf(channel: string): Topic<T> {
+  #topicOf({ seal }: KnownSession, { channel, sort }: Source): Topic<T> {
     const known = this.#topics.get(channel);
     if (known !== undefined) return known;
     const taps = new Set<Channel<T>>();
@@ -116,8 +125,9 @@ export class Topics<T> {
       for (const tap of taps) tap.push(value);
     });
     const listen = (text: string): void => {
-      if (text === removal) for (const tap of taps) tap.end();
-      else receive(text);
+      const opened = seal.open(sort, text);
+      if (opened !== undefined) receive(opened);
+      else if (seal.isRemoval(text)) for (const tap of taps) tap.end();
     };
     const slot = slotOf(channel);
     const topic = { channel, slot, taps, listen, link: undefined, subscribed: undefined };

@@ -6,8 +6,8 @@ import { createLaneWriter, encodeMessage, itemId, partId, runId } from "@millrac
 import { sessionId, turnId } from "@millrace/core";
 import type { Batch, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
-import { redisLog } from "@millrace/stores/redis";
 import { createClient } from "@redis/client";
+import { keyedRedisLog } from "./keyed-redis-log.ts";
 import { batchAt, epochOf, newUid } from "./redis-batch.ts";
 
 const url = process.env["REDIS_URL"] ?? "";
@@ -21,7 +21,7 @@ const part = partId("part_1");
 /** A delta of 60 bytes. */
 const chunk = "sixty characters, which is what a quick model says in 100 ms";
 
-await using log = redisLog({ url, prefix });
+await using log = keyedRedisLog({ url, prefix });
 // Without its timer for each command the library is at its quickest.
 const quick = await createClient({ url, commandOptions: { timeout: 0 } }).connect();
 const usual = await createClient({ url }).connect();

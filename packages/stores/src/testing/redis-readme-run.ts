@@ -14,6 +14,7 @@ const ids = { runId: runId("r1"), turnId: turnId("t1"), itemId: itemId("i1") };
 const lane = { lane: 0, epoch: packEpoch({ incarnation: 1, generation: 1, attempt: 1 }) };
 const opened = await store.open(uid, { ...lane, itemId: ids.itemId });
 if (opened.outcome !== "opened") throw new Error(opened.outcome);
+log.setKey(uid, await store.key(uid)); // so that what others write to Redis is not taken for ours
 const place = { log, clock: systemClock, uid, sessionId: name };
 const writer = createLaneWriter({ ...place, ...ids, ...lane, head: opened.head, author: "model" });
 writer.write({ op: "begin_part", partId: partId("p1"), kind: "text" });

@@ -86,6 +86,7 @@ async function start(
   const epoch: Epoch = packEpoch({ incarnation: 1, generation: 1, attempt });
   const opened = await store.open(uid, { lane: 0, epoch, itemId: ids.itemId });
   if (opened.outcome !== "opened") throw new Error(`the lane is ${opened.outcome}`);
+  log.setKey?.(uid, await store.key(uid));
   const options = { log, clock: systemClock, uid, sessionId: name, lane: 0, epoch };
   const writer = createLaneWriter({
     ...options,

@@ -1,0 +1,51 @@
+import { sessionKey } from "@millrace/core";
+import type { EventLog, SessionKey, SessionUid } from "@millrace/core";
+
+/** One key for sessions that are in no store. */
+const anyKey = sessionKey("A".repeat(43));
+
+/**
+ * A log that sets the key of each session by itself, the first time that it is used for it, so that a
+ * test needs no seam of its own. Keys come from the store that is given, or are all the same. A log
+ * that needs no keys comes back as it is.
+ */
+export function withKeys<Log extends EventLog>(
+  log: Log,
+  keyOf: (uid: SessionUid) => SessionKey | Promise<SessionKey> = () => anyKey,
+): Log {
+  const { setKey } = log;
+  if (setKey === undefined) return log;
+  const known = new Set<SessionUid>();
+  const set = (uid: SessionUid, key: SessionKey): void => {
+    setKey(uid, key);
+    known.add(uid);
+  };
+  const keyed = <T>(uid: SessionUid, call: () => Promise<T>): Promise<T> => {
+    if (known.has(uid)) return call();
+    const key = keyOf(uid);
+    if (typeof key !== "string") {
+      return key.then((own) => {
+        set(uid, own);
+        return call();
+      });
+    }
+    set(uid, key);
+    return call();
+  };
+  return {
+    ...log,
+    setKey: set,
+    append: (uid, batch) => keyed(uid, () => log.append(uid, batch)),
+    read: (uid, lane, after) => keyed(uid, () => log.read(uid, lane, after)),
+    announce: (uid, fact) => keyed(uid, () => log.announce(uid, fact)),
+    tail: (uid, options) => keyed(uid, () => log.tail(uid, options)),
+    heads: (uid, options) => keyed(uid, () => log.heads(uid, options)),
+    nudge: (uid, nudge) => keyed(uid, () => log.nudge(uid, nudge)),
+    nudges: (uid, options) => keyed(uid, () => log.nudges(uid, options)),
+    remove: (uid) =>
+      keyed(uid, () => {
+        known.delete(uid); // the log forgets the key too
+        return log.remove(uid);
+      }),
+  };
+}

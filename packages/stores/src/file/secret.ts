@@ -1,0 +1,65 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MillraceError, sessionKey } from "@millrace/core";
+import type { SessionKey, SessionUid } from "@millrace/core";
+import { createWhole, hasCode, makeFolder } from "./folder.ts";
+import type { Fsync } from "./folder.ts";
+
+/** No session's file ends like this. */
+const name = "secret.key";
+
+/**
+ * The secret of a folder of sessions, from which their keys are derived: 32 random bytes in one file,
+ * readable by its owner alone. So sessions that were made before there were keys have theirs too, and
+ * their files stay as they are. It is made when the first key is asked for; when it is lost, another
+ * one is made, and programs that have a session open have to open it again to hear of each other.
+ */
+export class FolderSecret {
+  readonly #folder: string;
+  readonly #fsync: Fsync;
+  #secret: Promise<Buffer> | undefined;
+
+  constructor(folder: string, fsync: Fsync) {
+    this.#folder = folder;
+    this.#fsync = fsync;
+  }
+
+  /** A session's key. Uids are never used twice, so neither are keys. */
+  async keyOf(uid: SessionUid): Promise<SessionKey> {
+    this.#secret ??= this.#open().catch((error: unknown) => {
+      this.#secret = undefined; // asked for again the next time
+      throw error;
+    });
+    const mac = createHmac("sha256", await this.#secret).update(`session key\n${uid}`);
+    return sessionKey(mac.digest("base64url"));
+  }
+
+  /** The secret that is there, or a new one. Of two processes that make it at once one succeeds. */
+  async #open(): Promise<Buffer> {
+    const path = join(this.#folder, name);
+    const found = await readSecret(path);
+    if (found !== undefined) return found;
+    await makeFolder(this.#folder, this.#fsync);
+    await createWhole(
+      path,
+      [Buffer.from(`${randomBytes(32).toString("base64url")}\n`)],
+      this.#fsync,
+    );
+    const made = await readSecret(path);
+    if (made !== undefined) return made;
+    throw new MillraceError("broken_port", `${path} is gone as soon as it is made`);
+  }
+}
+
+async function readSecret(path: string): Promise<Buffer | undefined> {
+  try {
+    const text = (await readFile(path, "utf8")).trimEnd();
+    const bytes = Buffer.from(text, "base64url");
+    if (bytes.length === 32 && bytes.toString("base64url") === text) return bytes;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  throw new MillraceError("corrupt_session", `${path} does not hold 32 bytes in base64url`);
+}

@@ -1,0 +1,225 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodeMessage, runId, sessionId, sessionKey } from "@millrace/core";
+import type { Fact, Nudge, SessionKey, SessionUid } from "@millrace/core";
+import { createClient } from "@redis/client";
+import { describe, expect, it } from "vitest";
+import { sharedRedis } from "../../../../scripts/services/shared.ts";
+import { listen, names } from "../testing/listen.ts";
+import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
+import { until } from "../testing/redis-stage.ts";
+import { keysOf } from "./keys.ts";
+import { KnownSessions } from "./known-sessions.ts";
+import { redisLog } from "./redis-log.ts";
+import type { RedisLog } from "./redis-log.ts";
+import { Seal } from "./seal.ts";
+
+const { url, prefix } = await sharedRedis();
+const redis = await createClient({ url }).connect();
+const [key, otherKey] = ["A", "B"].map((letter) => sessionKey(letter.repeat(43))) as [
+  SessionKey,
+  SessionKey,
+];
+
+function openLog(uid: SessionUid): RedisLog {
+  const log = redisLog({ url, prefix });
+  log.setKey(uid, key);
+  return log;
+}
+
+function factAt(n: number): Fact {
+  const envelope = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
+  return { ...envelope, type: "run_started", runId: runId("run_1") };
+}
+
+/** A text as programs without the key can seal it: not at all, under another key, as something else. */
+function forgeries(uid: SessionUid, sort: "fact" | "batch" | "nudge", text: string): string[] {
+  const own = new Seal(uid, key);
+  const [elsewhere, otherSort] = [newUid(), sort === "fact" ? "batch" : "fact"] as const;
+  return [
+    text,
+    `${"A".repeat(22)}${text}`,
+    new Seal(uid, otherKey).seal(sort, text),
+    new Seal(elsewhere, key).seal(sort, text),
+    own.seal(otherSort, text),
+    own.seal(sort, `${text} `).slice(0, 22) + text,
+    ` ${own.seal(sort, text)}`,
+  ];
+}
+
+describe("a seal", () => {
+  const uid = newUid();
+  const seal = new Seal(uid, key);
+
+  it("opens what it sealed, whatever the text", () => {
+    for (const text of ["", "{}", "ä 👩‍👧 \u0000 \u2028", "x".repeat(100_000)]) {
+      expect(seal.open("fact", seal.seal("fact", text))).toBe(text);
+      expect(seal.seal("fact", text)).toHaveLength(22 + text.length);
+    }
+  });
+
+  it("opens nothing that any one character was changed in", () => {
+    const sealed = seal.seal("batch", '{"v":1,"lane":0}');
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = sealed[at] === "x" ? "q" : "x";
+      expect(seal.open("batch", sealed.slice(0, at) + changed + sealed.slice(at + 1))).toBe(
+        undefined,
+      );
+    }
+    for (let end = 0; end < sealed.length; end += 1) {
+      expect(seal.open("batch", sealed.slice(0, end))).toBe(undefined);
+    }
+  });
+
+  it("of a known key and text is the one that PROTOCOL.md describes", () => {
+    // echo -en 'fact\nuid_1\n{}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:00…00
+    const known = new Seal("uid_1" as SessionUid, sessionKey("A".repeat(43)));
+    expect(known.seal("fact", "{}")).toBe("LX9Bjs3IMd2GLhvy6hN2tg{}");
+  });
+});
+
+describe("what is forged in Redis", () => {
+  it("is heard by no tail, no heads and no writer, and ends none of them", async () => {
+    const uid = newUid();
+    await using log = openLog(uid);
+    const keys = keysOf(prefix, uid);
+    const tail = listen(await log.tail(uid));
+    const heads = listen(await log.heads(uid));
+    const nudges = listen<Nudge>(await log.nudges(uid));
+
+    for (const text of forgeries(uid, "fact", encodeMessage(factAt(7)))) {
+      await redis.sPublish(keys.facts, text);
+    }
+    for (const text of forgeries(uid, "batch", encodeMessage(batchAt(1, 7)))) {
+      await redis.sPublish(keys.tail, text);
+    }
+    for (const text of forgeries(uid, "nudge", '{"kind":"driving","incarnation":9}')) {
+      await redis.sPublish(keys.nudges, text);
+    }
+    for (const channel of [keys.facts, keys.tail, keys.nudges]) {
+      for (const text of ["removed", new Seal(uid, otherKey).removal()]) {
+        await redis.sPublish(channel, text);
+      }
+    }
+    await log.announce(uid, factAt(1));
+    await log.append(uid, batchAt(1, 0));
+    await log.nudge(uid, { kind: "wake" });
+
+    await until(() => tail.all.length >= 2 && nudges.all.length > 0, "what is true is heard");
+    await sleep(50);
+    expect(names(tail.all).toSorted()).toEqual(["0", "fact 1"]);
+    expect(heads.all).toEqual([1]);
+    expect(nudges.all).toEqual([{ kind: "wake" }]);
+  });
+
+  it("is not read from a lane, nor is a true batch in another place than its own", async () => {
+    const uid = newUid();
+    await using log = openLog(uid);
+    const lane = keysOf(prefix, uid).lane(0);
+    const seal = new Seal(uid, key);
+    await log.append(uid, batchAt(1, 0));
+    let seq = 1;
+    const add = (text: string): Promise<unknown> =>
+      redis.xAdd(lane, `${epochOf(1)}-${(seq += 1)}`, { b: text });
+    for (const text of forgeries(uid, "batch", encodeMessage(batchAt(1, 2)))) await add(text);
+    await add(seal.seal("batch", encodeMessage(batchAt(1, 1)))); // under another id
+    await add(seal.seal("batch", encodeMessage(batchAt(1, seq + 1, seq + 1, 1)))); // of lane 1
+    await add(seal.seal("fact", encodeMessage(factAt(1))));
+    await log.append(uid, batchAt(1, 30));
+
+    expect(await log.read(uid, 0)).toEqual([batchAt(1, 0), batchAt(1, 30)]);
+  });
+
+  it.each([
+    ["an entry of a far epoch", (lane: string) => redis.xAdd(lane, `${2 ** 50}-0`, { b: "{}" })],
+    [
+      "a last id without an entry",
+      (lane: string) => redis.sendCommand(["XSETID", lane, `${2 ** 50}-0`]),
+    ],
+  ])("does not fence a lane's writer off: %s is dropped with the lane", async (_, forge) => {
+    const uid = newUid();
+    await using log = openLog(uid);
+    await log.append(uid, batchAt(1, 0));
+    await forge(keysOf(prefix, uid).lane(0));
+
+    expect(await log.append(uid, batchAt(1, 1))).toEqual({ outcome: "absent" });
+    expect(await log.append(uid, batchAt(1, 0, 2))).toEqual({ outcome: "stored" });
+    expect(await log.read(uid, 0)).toEqual([batchAt(1, 0, 2)]);
+  });
+
+  it("a true batch of a successor still fences its predecessor off", async () => {
+    const uid = newUid();
+    await using log = openLog(uid);
+    await log.append(uid, batchAt(2, 0));
+
+    const last = { epoch: epochOf(2), seq: 0 };
+    expect(await log.append(uid, batchAt(1, 0, 9))).toEqual({ outcome: "refused", last });
+    expect(await log.read(uid, 0)).toEqual([batchAt(2, 0)]);
+  });
+});
+
+describe("a log without the key of a session", () => {
+  it("throws for every call that would send or believe something, and says what to do", async () => {
+    await using log = redisLog({ url, prefix });
+    const uid = newUid();
+    const calls = [
+      () => log.append(uid, batchAt(1, 0)),
+      () => log.read(uid, 0),
+      () => log.announce(uid, factAt(1)),
+      () => log.tail(uid),
+      () => log.heads(uid),
+      () => log.nudge(uid, { kind: "wake" }),
+      () => log.nudges(uid),
+    ];
+
+    for (const call of calls) {
+      const asked = call();
+      await expect(asked).rejects.toMatchObject({ code: "missing_key" });
+      await expect(asked).rejects.toThrow("log.setKey(uid, await store.key(uid))");
+    }
+  });
+
+  it("removes what is in Redis, and tells nobody else", async () => {
+    const uid = newUid();
+    await using other = openLog(uid);
+    await using log = redisLog({ url, prefix });
+    await other.append(uid, batchAt(1, 0));
+    const tail = listen(await other.tail(uid));
+
+    await log.remove(uid);
+    await log.remove(uid);
+    await other.announce(uid, factAt(1));
+
+    await until(() => tail.all.length > 0, "the tail goes on");
+    expect(await redis.keys(`${prefix}{${uid}}*`)).toEqual([]);
+  });
+
+  it("refuses another key than the one it has", async () => {
+    const uid = newUid();
+    await using log = openLog(uid);
+
+    log.setKey(uid, key);
+    expect(() => log.setKey(uid, otherKey)).toThrow(
+      expect.objectContaining({ code: "invalid_definition" }),
+    );
+  });
+});
+
+describe("the keys of sessions", () => {
+  it("are kept while a subscription is open, and of the others the last 10,000", () => {
+    const sessions = new KnownSessions(prefix);
+    const uids = Array.from({ length: 10_050 }, newUid);
+    const [watched, left] = uids as [SessionUid, SessionUid];
+    sessions.setKey(watched, key);
+    const release = sessions.keep(sessions.of(watched));
+    for (const uid of uids.slice(1)) sessions.setKey(uid, key);
+
+    expect(sessions.of(watched).uid).toBe(watched);
+    expect(() => sessions.of(left)).toThrow(expect.objectContaining({ code: "missing_key" }));
+    expect(uids.filter((uid) => sessions.find(uid) !== undefined)).toHaveLength(10_001);
+
+    release();
+    expect(sessions.of(watched).uid).toBe(watched);
+    for (let more = 0; more < 10_000; more += 1) sessions.setKey(newUid(), key);
+    expect(sessions.find(watched)).toBe(undefined);
+  });
+});
