@@ -71,9 +71,9 @@ describe("a seal", () => {
   });
 
   it("of a known key and text is the one that PROTOCOL.md describes", () => {
-    // echo -en 'fact\nuid_1\n{}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:00…00
+    // printf 'fact\nuid_1\n{}' | openssl dgst -sha256 -hmac AAA…A -binary | base64
     const known = new Seal("uid_1" as SessionUid, sessionKey("A".repeat(43)));
-    expect(known.seal("fact", "{}")).toBe("LX9Bjs3IMd2GLhvy6hN2tg{}");
+    expect(known.seal("fact", "{}")).toBe("Ce3PNH7p_df3LliOwURreY{}");
   });
 });
 

@@ -1,15 +1,14 @@
-import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { SessionKey, SessionUid } from "@millrace/core";
 
 /** What a text says. A text that was sealed as one sort does not open as another. */
 export type Sort = "fact" | "batch" | "nudge" | "removal";
 
-/** 128 bits of the HMAC: a forger that may guess as fast as Redis takes messages never meets one. */
-const macBytes = 16;
-/** The same in base64url. */
+/** Characters of base64url, with 132 of the HMAC's 256 bits: nobody guesses that many. */
 const macLength = 22;
+/** Bytes that SHA-256 takes at a time. */
+const blockLength = 64;
 const removed = "removed";
 
 /**
@@ -19,11 +18,24 @@ const removed = "removed";
  */
 export class Seal {
   readonly #uid: SessionUid;
-  readonly #key: KeyObject;
+  readonly #key: SessionKey;
+  /** How the HMAC's inner hash begins for each sort: its first block, the sort, the uid. */
+  readonly #inner: Readonly<Record<Sort, string>>;
+  /** The first block of its outer hash, and room for the inner one. */
+  readonly #outer: Buffer;
 
   constructor(uid: SessionUid, key: SessionKey) {
     this.#uid = uid;
-    this.#key = createSecretKey(key, "base64url");
+    this.#key = key;
+    const block = blockOf(key, 0x36);
+    this.#inner = {
+      fact: `${block}fact\n${uid}\n`,
+      batch: `${block}batch\n${uid}\n`,
+      nudge: `${block}nudge\n${uid}\n`,
+      removal: `${block}removal\n${uid}\n`,
+    };
+    this.#outer = Buffer.alloc(blockLength + 32);
+    this.#outer.write(blockOf(key, 0x5c), "latin1");
   }
 
   seal(sort: Sort, text: string): string {
@@ -51,15 +63,28 @@ export class Seal {
 
   /** Throws if a session is given another key than it has: two stores can't share a session. */
   check(key: SessionKey): void {
-    if (this.#key.equals(createSecretKey(key, "base64url"))) return;
+    if (this.#key === key) return;
     throw new MillraceError(
       "invalid_definition",
       `the session ${this.#uid} has another key already: use the key that its store gives out`,
     );
   }
 
+  /**
+   * HMAC-SHA-256, by two hashes at once each: an Hmac of Node's is an object with a stream, and costs
+   * three times as much, which every batch would pay. The key is ASCII, so its blocks are too.
+   */
   #mac(sort: Sort, text: string): string {
-    const mac = createHmac("sha256", this.#key).update(`${sort}\n${this.#uid}\n${text}`);
-    return mac.digest().toString("base64url", 0, macBytes);
+    const inner = hash("sha256", this.#inner[sort] + text, "binary"); // that is latin1
+    this.#outer.write(inner, blockLength, "latin1");
+    return hash("sha256", this.#outer, "base64url").slice(0, macLength);
   }
+}
+
+/** The key as HMAC has it in a block of its own. */
+function blockOf(key: SessionKey, pad: number): string {
+  const codes = Array.from({ length: blockLength }, (_, at) =>
+    at < key.length ? key.charCodeAt(at) ^ pad : pad,
+  );
+  return String.fromCharCode(...codes);
 }

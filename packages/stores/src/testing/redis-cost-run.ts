@@ -3,11 +3,11 @@
  * process of its own, and so has this: a test runner's modules are slower than Node's.
  */
 import { createLaneWriter, encodeMessage, itemId, partId, runId } from "@millrace/core";
-import { sessionId, turnId } from "@millrace/core";
+import { sessionId, sessionKey, turnId } from "@millrace/core";
 import type { Batch, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
+import { redisLog } from "@millrace/stores/redis";
 import { createClient } from "@redis/client";
-import { keyedRedisLog } from "./keyed-redis-log.ts";
 import { batchAt, epochOf, newUid } from "./redis-batch.ts";
 
 const url = process.env["REDIS_URL"] ?? "";
@@ -17,14 +17,23 @@ const last = 120;
 /** Batches of each lane until it is another's turn. */
 const turnLength = 10;
 const rounds = 25;
+/** As many bytes as a MAC has. */
+const mac = "A".repeat(22);
 const part = partId("part_1");
 /** A delta of 60 bytes. */
 const chunk = "sixty characters, which is what a quick model says in 100 ms";
 
-await using log = keyedRedisLog({ url, prefix });
+await using log = redisLog({ url, prefix });
 // Without its timer for each command the library is at its quickest.
 const quick = await createClient({ url, commandOptions: { timeout: 0 } }).connect();
 const usual = await createClient({ url }).connect();
+
+/** A session whose key the log has. */
+function keyedUid(): SessionUid {
+  const uid = newUid();
+  log.setKey(uid, sessionKey("A".repeat(43)));
+  return uid;
+}
 
 /** Batches of one session and the bytes of each. Each session has its own ids, as in life. */
 interface Script {
@@ -40,7 +49,7 @@ function scriptOf(uid: SessionUid): Script {
     const batch = { ...batchAt(1, seq), ...idsOf(uid) };
     return seq === 0 ? batch : { ...batch, events: [{ type: "content_delta", delta }] };
   });
-  return { uid, batches, texts: batches.map(encodeMessage) };
+  return { uid, batches, texts: batches.map((batch) => mac + encodeMessage(batch)) };
 }
 
 function idsOf(uid: SessionUid) {
@@ -87,7 +96,7 @@ async function cpu(work: () => Promise<unknown>): Promise<number> {
   return user + system;
 }
 
-const scripts = Array.from({ length: lanes }, () => scriptOf(newUid()));
+const scripts = Array.from({ length: lanes }, () => scriptOf(keyedUid()));
 
 /**
  * What each costs for a batch, in one round through an empty Redis. They take turns every few
@@ -129,7 +138,7 @@ async function bareDeltaCost(client: typeof quick): Promise<number> {
 /** A delta through a lane writer: folded, gathered with others, encoded, stored and announced. */
 async function gatheredDeltaCost(perBatch: number): Promise<number> {
   const writers = Array.from({ length: lanes }, () => {
-    const uid = newUid();
+    const uid = keyedUid();
     const place = { log, clock: systemClock, uid, ...idsOf(uid), lane: 0, epoch: epochOf(1) };
     const writer = createLaneWriter({ ...place, head: 3, author: "model", windowMs: 60_000 });
     writer.write({ op: "begin_part", partId: part, kind: "text" });
@@ -154,7 +163,7 @@ async function gatheredDeltaCost(perBatch: number): Promise<number> {
 
 /** The bytes that Redis needs for each delta of a turn that is written by so many in a batch. */
 async function bytesPerDelta(deltas: number, perBatch: number): Promise<number> {
-  const uid = newUid();
+  const uid = keyedUid();
   const place = { log, clock: systemClock, uid, ...idsOf(uid), lane: 0, epoch: epochOf(1) };
   const writer = createLaneWriter({ ...place, head: 3, author: "model", windowMs: 60_000 });
   writer.write({ op: "begin_part", partId: part, kind: "text" });
@@ -193,7 +202,7 @@ console.log(
     ...medians(append),
     ...least,
     ...memory,
-    bytes: scriptOf(newUid()).texts[1]?.length,
+    bytes: scriptOf(keyedUid()).texts[1]?.length,
   }),
 );
 quick.destroy();
