@@ -48,12 +48,12 @@ export interface SenderWishes {
   readonly ask: AskMode | undefined;
 }
 
-/** How often the head is read while somebody waits for a run, in case an announcement was lost. */
+/** How often the head is read while a run is awaited, in case an announcement was lost. */
 const pollMs = 15_000;
 
 /**
- * A session in this process: its journal, its driver, and whoever waits for something to happen in it.
- * Sessions, runs and tools of sub-agents are views of one of these.
+ * A session in this process: inbox, journal and, where it is driven here, its driver. Sessions, runs
+ * and tools of sub-agents are views of one of these.
  */
 export class SessionHost {
   readonly options: HostOptions;
@@ -83,17 +83,23 @@ export class SessionHost {
     let host: SessionHost | undefined;
     const onFact = (fact: Fact): void => host?.onFact(fact);
     await holdSession(store, uid);
-    // Subscribed before it is read, so that nothing falls between.
     const closing = new AbortController();
-    log.setKey?.(uid, await store.key(uid));
-    const heads = await log.heads(uid, { signal: closing.signal });
-    const remember = callsToRemember(options.agent.settings);
-    const journal = await SessionJournal.open({ store, log, uid, sessionId, onFact, remember });
-    host = new SessionHost(options, journal);
-    host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
-    if (options.drive) host.#drive();
-    host.#listen(heads).catch(() => undefined); // without it there is still the poll
-    return host;
+    try {
+      // Subscribed before it is read, so that nothing falls between.
+      log.setKey?.(uid, await store.key(uid));
+      const heads = await log.heads(uid, { signal: closing.signal });
+      const remember = callsToRemember(options.agent.settings);
+      const journal = await SessionJournal.open({ store, log, uid, sessionId, onFact, remember });
+      host = new SessionHost(options, journal);
+      host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
+      if (options.drive) host.#drive();
+      host.#listen(heads).catch(() => undefined); // without it there is still the poll
+      return host;
+    } catch (error) {
+      closing.abort();
+      await releaseSession(store, uid);
+      throw error;
+    }
   }
 
   get closed(): boolean {
