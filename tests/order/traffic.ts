@@ -11,6 +11,7 @@ export class Traffic {
     return {
       store: {
         ...store,
+        key: (uid) => this.watch(store.key(uid)),
         read: (uid, options) => this.watch(store.read(uid, options)),
         head: (uid) => this.watch(store.head(uid)),
         floors: (uid) => this.watch(store.floors(uid)),
