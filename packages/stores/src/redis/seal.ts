@@ -72,7 +72,7 @@ export class Seal {
 
   /**
    * HMAC-SHA-256, by two hashes at once each: an Hmac of Node's is an object with a stream, and costs
-   * three times as much, which every batch would pay. The key is ASCII, so its blocks are too.
+   * more than twice as much, which every batch would pay. The key is ASCII, so its blocks are too.
    */
   #mac(sort: Sort, text: string): string {
     const inner = hash("sha256", this.#inner[sort] + text, "binary"); // that is latin1
