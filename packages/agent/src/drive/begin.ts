@@ -24,7 +24,7 @@ export async function begin(desk: Desk, action: WorkAction): Promise<void> {
   const { run, turn } = here;
   switch (action.do) {
     case "reply":
-      return await beginReply(desk, run, action);
+      return beginReply(desk, run, action);
     case "respond":
       return beginRespond(desk, { runId: run.runId, turnId: turn.turnId });
     case "assess":
@@ -37,7 +37,7 @@ export async function begin(desk: Desk, action: WorkAction): Promise<void> {
         desk.memory.setAnswer(itemId, answer);
       return;
     case "compact":
-      return await beginCompaction(desk, turn, action);
+      return beginCompaction(desk, turn, action);
     case "check_output":
       return desk.memory.setOutput(await checkOutput(desk.host));
     case "interrupt":
@@ -57,15 +57,15 @@ function placeOf({ host }: Desk): Place | undefined {
   return run?.turn === undefined ? undefined : { run, turn: run.turn };
 }
 
-async function beginReply(
+function beginReply(
   desk: Desk,
   { runId }: RunStanding,
   { turnId, itemId }: ActionOf<"reply">,
-): Promise<void> {
+): void {
   const { host, epochs, memory, underWay } = desk;
-  // The attempt that this one replaces writes no more.
-  await memory.takeHeld()?.drop();
+  const replaced = memory.takeHeld();
   underWay.beginReply(async (signal) => {
+    await replaced?.drop(); // its lane is this one's now
     const offered = (names: readonly string[]): void => memory.offer(names);
     const failed = await getReply(host, epochs, { runId, turnId, itemId, signal, offered });
     if (failed !== undefined) memory.hold(failed, host.random());
@@ -147,14 +147,15 @@ function assessContext({ host, memory }: Desk, { run }: Place): Omit<AssessConte
   };
 }
 
-async function beginCompaction(
+function beginCompaction(
   desk: Desk,
   { turnId }: TurnStanding,
   { runId, itemId }: ActionOf<"compact">,
-): Promise<void> {
+): void {
   const { host, epochs, memory, underWay, report } = desk;
-  await memory.takeHeld()?.drop();
+  const replaced = memory.takeHeld();
   underWay.beginCompaction(async (signal) => {
+    await replaced?.drop();
     const came = await compactContext(host, epochs, { runId, turnId, itemId, signal });
     if (came instanceof HeldAttempt) memory.hold(came, host.random());
     else await report(came);

@@ -7,6 +7,7 @@ import type { QueuedInput, SessionState } from "../event/state.ts";
 import { sessionId } from "../ids.ts";
 import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionUid, TurnId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import { isReset } from "../ports/store-row.ts";
 import { laneItemIdOf, runIdOf } from "./ids.ts";
 
 export interface KnownSessionOptions {
@@ -173,10 +174,6 @@ export class KnownSession {
     const { uid } = this.#options;
     return emptyState(uid, sessionId(uid)); // the session's name decides nothing here
   }
-}
-
-function isReset(fact: Fact): boolean {
-  return fact.type === "session_claimed" && fact.to !== undefined;
 }
 
 /** A fact without what people, models and tools wrote. */
