@@ -142,7 +142,8 @@ function drawUsage(random: Random): Usage {
   return { ...noUsage, inputTokens: random.below(900), outputTokens: random.below(100) };
 }
 
-const tools = "look look pay pay wire slow alone boom locate locate never Look gone".split(" ");
+const tools =
+  "look look pay pay wire wire wire slow alone boom locate locate never Look gone".split(" ");
 const texts = ["Right.", "One\ntwo", " ", "日本 😀", "{}", "</s>"];
 const rawInputs = [
   "{}",

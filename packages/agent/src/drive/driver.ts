@@ -1,3 +1,4 @@
+import { MillraceError } from "@millrace/core";
 import type { FactBody } from "@millrace/core";
 import { decide } from "../loop/decide.ts";
 import type { Known } from "../loop/known.ts";
@@ -66,7 +67,7 @@ export class Driver {
     this.#loop = {
       record: (action, bodies) => record(this.#desk, action, bodies, append),
       begin: (action) => begin(this.#desk, action),
-      skip: async () => undefined,
+      skip: async () => this.#noProgress(),
     };
     this.#running = this.#run();
   }
@@ -115,6 +116,15 @@ export class Driver {
     const isStill = (): boolean => this.#decidedAt === journal.state.head;
     if ((await this.#claim.hold(isStill)) && isStill())
       await perform(this.#loop, action, () => this.#known());
+  }
+
+  /** At the head that was decided on, an action that is over would be decided again and again. */
+  #noProgress(): void {
+    if (this.#host.journal.state.head !== this.#decidedAt) return;
+    throw new MillraceError(
+      "broken_port",
+      "what is to be done next is done already by the same facts: they do not fit together",
+    );
   }
 
   #state(): LoopState {
