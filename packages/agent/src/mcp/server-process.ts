@@ -50,6 +50,8 @@ export class ServerProcess implements Transport {
   #child: Child | undefined;
   #end: (() => Promise<void>) | undefined;
   #ended: Promise<void> | undefined;
+  /** Settles when the process is gone and its pipes are read. */
+  #drained: Promise<void> | undefined;
   #errors = "";
   #exit: string | undefined;
 
@@ -90,6 +92,7 @@ export class ServerProcess implements Transport {
       });
     });
     const drained = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    this.#drained = drained;
     if (pid !== undefined) {
       const tree = new ProcessTree({ root: pid, matches: mark.matches });
       const unguard = startWatchdog(pid);
@@ -124,7 +127,11 @@ export class ServerProcess implements Transport {
         reject(new Error("the server's process is not running"));
       } else {
         // Called once the machine took it, so a server that doesn't read holds up its own calls only.
-        input.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+        input.write(serializeMessage(message), (error) => {
+          if (!error) resolve();
+          // Its input breaks before its end is known, and that says more than the broken pipe.
+          else void within(250, this.#drained ?? Promise.resolve()).then(() => reject(error));
+        });
       }
     });
   }
