@@ -120,18 +120,24 @@ export class ServerProcess implements Transport {
     this.#child = child;
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await this.#write(serializeMessage(message));
+    } catch (error) {
+      // Its input breaks before its end is known, and that says more than the broken pipe.
+      if (this.#drained !== undefined) await within(250, this.#drained);
+      throw error;
+    }
+  }
+
+  #write(text: string): Promise<void> {
     const input = this.#child?.stdin;
     return new Promise((resolve, reject) => {
       if (input === undefined || this.#ended !== undefined) {
         reject(new Error("the server's process is not running"));
       } else {
         // Called once the machine took it, so a server that doesn't read holds up its own calls only.
-        input.write(serializeMessage(message), (error) => {
-          if (!error) resolve();
-          // Its input breaks before its end is known, and that says more than the broken pipe.
-          else void within(250, this.#drained ?? Promise.resolve()).then(() => reject(error));
-        });
+        input.write(text, (error) => (error ? reject(error) : resolve()));
       }
     });
   }
