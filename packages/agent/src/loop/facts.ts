@@ -1,15 +1,15 @@
 import { abortedCause, partId } from "@millrace/core";
 import type {
   Cause,
-  Epoch,
   FactBody,
   InputId,
   Item,
   ItemId,
+  RunId,
   RunOutcome,
   SessionState,
   ToolCallPart,
-  Usage,
+  TurnId,
 } from "@millrace/core";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
 import { approvalIdOf, inputItemIdOf } from "./ids.ts";
@@ -59,12 +59,8 @@ function turnFacts(
   if (turn.stop !== undefined || ("turnId" in action && action.turnId !== turnId)) return undefined;
   switch (action.do) {
     case "end_reply":
-    case "abandon_reply": {
-      if (turn.reply !== undefined) return undefined;
-      const { item, reports } = replyThatFailed(action, known);
-      const usage = reports.map((report) => ({ ...report, runId, turnId }));
-      return [{ type: "item_committed", item, runId, turnId }, ...usage];
-    }
+    case "abandon_reply":
+      return turn.reply === undefined ? endReply(action, { runId, turnId }, known) : undefined;
     case "finish_turn": {
       const { stop } = action;
       return [{ type: "turn_finished", runId, turnId, stop, closes: known.closes }];
@@ -115,46 +111,42 @@ function scheduleRetry(
   { runId, turn }: RunStanding,
   { failed }: Known,
 ): readonly FactBody[] | undefined {
-  if (failed === undefined) return undefined;
-  const { epoch, usage } = failed;
-  const place =
-    action.of === "reply" && turn !== undefined ? { runId, turnId: turn.turnId } : { runId };
-  return [{ type: "usage_reported", ...place, epoch, usage }];
+  if (failed === undefined || failed.reported) return undefined;
+  const ofTurn = action.of === "reply" && turn !== undefined;
+  return reportOf(failed, ofTurn ? { runId, turnId: turn.turnId } : { runId });
 }
 
 function endCompaction({ runId }: RunStanding, { failed }: Known): readonly FactBody[] {
-  const report: FactBody[] = failed === undefined ? [] : [reportOf(failed, runId)];
-  return [...report, { type: "compaction_finished", runId }];
+  return [...reportOf(failed, { runId }), { type: "compaction_finished", runId }];
 }
 
-function reportOf({ epoch, usage }: FailedFacts, runId: RunStanding["runId"]): FactBody {
-  return { type: "usage_reported", runId, epoch, usage };
+/** What a failed attempt used, unless it was stored when the next one was scheduled. */
+function reportOf(
+  failed: FailedFacts | undefined,
+  place: { readonly runId: RunId; readonly turnId?: TurnId },
+): readonly FactBody[] {
+  if (failed === undefined || failed.reported) return [];
+  const { epoch, usage } = failed;
+  return [{ type: "usage_reported", ...place, epoch, usage }];
 }
 
 /** The reply that no attempt finished: failed by the last one, or stopped. */
-function replyThatFailed(
+function endReply(
   { do: how, itemId }: ActionOf<"end_reply" | "abandon_reply">,
+  place: { readonly runId: RunId; readonly turnId: TurnId },
   { failed }: Known,
-): {
-  readonly item: Item;
-  readonly reports: readonly {
-    readonly type: "usage_reported";
-    readonly epoch: Epoch;
-    readonly usage: Usage;
-  }[];
-} {
+): readonly FactBody[] {
   const head = { id: itemId, author: "model", parts: [] } as const;
-  if (how === "abandon_reply") {
-    return { item: { ...head, stop: "aborted", cause: stoppedBeforeReply }, reports: [] };
-  }
-  const item: Item = { ...head, stop: "failed", cause: failed?.cause ?? lostCause };
-  if (failed === undefined) return { item, reports: [] };
-  const { epoch, usage } = failed;
-  return { item: { ...item, usage }, reports: [{ type: "usage_reported", epoch, usage }] };
+  const used = failed === undefined ? {} : { usage: failed.usage };
+  const item: Item =
+    how === "abandon_reply"
+      ? { ...head, stop: "aborted", cause: stoppedBeforeReply }
+      : { ...head, ...used, stop: "failed", cause: failed?.cause ?? lostCause };
+  return [{ type: "item_committed", item, ...place }, ...reportOf(failed, place)];
 }
 
 interface Place {
-  readonly runId: RunStanding["runId"];
+  readonly runId: RunId;
   readonly turn: TurnStanding;
 }
 

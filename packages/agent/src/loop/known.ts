@@ -28,4 +28,6 @@ export interface FailedFacts {
   readonly epoch: Epoch;
   readonly usage: Usage;
   readonly cause: Cause;
+  /** Whether what it used is among the facts. */
+  readonly reported: boolean;
 }

@@ -86,6 +86,19 @@ describe("an attempt that failed", () => {
     expect(session.requests).toBe(1);
   });
 
+  it.each([true, false])(
+    "is counted once when the run is stopped, scheduled or not: %s",
+    (scheduled) => {
+      const session = asking();
+      session.failAttempt(overloaded, { ...noUsage, inputTokens: 7 });
+      if (scheduled) session.settle();
+      session.abort();
+      session.settle();
+
+      expect(session.ledger.state.usage.inputTokens).toBe(7);
+    },
+  );
+
   it("before a crash is counted after it", () => {
     const session = asking();
     session.failAttempt();

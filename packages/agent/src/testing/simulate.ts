@@ -179,7 +179,7 @@ export class Simulation {
     if (this.failed === undefined) throw new Error("no attempt has failed");
     const retryAt = this.now + delayMs;
     const decision = { ...this.failed.decision, used: nothingSpent, retryAt };
-    this.failed = { ...this.failed, decision };
+    this.failed = { decision, facts: { ...this.failed.facts, reported: true } };
   }
 
   #begin(action: WorkAction): void {
@@ -257,7 +257,7 @@ export class Simulation {
     const used = spentOf(usage);
     this.failed = {
       decision: { cause: hint, jitter, used, retryAt: undefined },
-      facts: { epoch: work.epoch, usage, cause },
+      facts: { epoch: work.epoch, usage, cause, reported: false },
     };
   }
 

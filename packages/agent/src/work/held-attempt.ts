@@ -39,6 +39,11 @@ export class HeldAttempt {
     return this.#lane.epoch;
   }
 
+  /** Whether what it used is among the facts. */
+  get reported(): boolean {
+    return this.#reported;
+  }
+
   /** What it used is among the facts by now: the next attempt is due after the delay. */
   async scheduled(delayMs: number): Promise<void> {
     this.#reported = true;

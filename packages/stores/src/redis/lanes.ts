@@ -111,7 +111,7 @@ export class Lanes {
     sessions.forget(uid);
     const lanes = namesOf(await this.#send({ keys }, ["SMEMBERS", keys.lanes]));
     const streams = lanes.map((lane) => keys.lane(Number(lane)));
-    // Without the key nobody would believe it.
+    // Without the key readers would drop it.
     const telling = seal === undefined ? [] : [keys.facts, keys.nudges];
     const removal = seal?.removal() ?? "";
     await Promise.all([

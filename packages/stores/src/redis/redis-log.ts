@@ -96,7 +96,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     capacity,
     lasting: false,
   });
-  // A hint is not kept for who is slow: the last one is the highest. What is missed is polled for.
+  // A slow reader needs only the last number, which is the highest. What it misses it polls for.
   const heads = new Topics<number>({
     shards,
     sessions,

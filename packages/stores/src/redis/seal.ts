@@ -5,7 +5,7 @@ import type { SessionKey, SessionUid } from "@millrace/core";
 /** What a text says. A text that was sealed as one sort does not open as another. */
 export type Sort = "fact" | "batch" | "nudge" | "removal";
 
-/** Characters of base64url, with 132 of the HMAC's 256 bits: nobody guesses that many. */
+/** Characters of base64url, with 132 of the HMAC's 256 bits: too many to guess. */
 const macLength = 22;
 /** Bytes that SHA-256 takes at a time. */
 const blockLength = 64;
@@ -51,7 +51,7 @@ export class Seal {
     return timingSafeEqual(given, own) ? text : undefined;
   }
 
-  /** What tells the readers of a channel that its session was removed. */
+  /** The text by which a channel's readers learn that its session was removed. */
   removal(): string {
     return this.seal("removal", removed);
   }
