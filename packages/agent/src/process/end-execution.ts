@@ -3,11 +3,11 @@ import { matchesExecution } from "./environment.ts";
 import { ProcessTree } from "./process-tree.ts";
 
 /**
- * Ends what a lost execution left behind, and says how many processes that were. For whoever takes over after
- * a crash: the execution's key is in its durable intent. Processes are found by the mark in their
- * environment, and from there by parent, group and session. Where environments can't be read, as on
- * macOS, nobody is found. Takes at most the grace and 2 s. May be repeated; `executionPids`
- * says whether somebody would not go.
+ * Ends the processes that a lost execution left behind and returns how many there were. A driver calls
+ * it when it takes over after a crash: the execution's key is in its durable intent. Processes are
+ * found by the mark in their environment, and from there by parent, group and session. Where
+ * environments can't be read, as on macOS, none is found. Takes at most the grace and 2 s. Safe to
+ * repeat; `executionPids` lists the processes that survived.
  */
 export async function endExecution(
   execution: string,

@@ -4,87 +4,91 @@ import type { ProcessRow } from "./lineage.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
 export interface EndTreeOptions {
-  /** How long processes may take to end by themselves after they were asked. */
+  /** How long processes may take to end by themselves after `SIGTERM`. */
   readonly graceMs: number;
-  /** Not asked, only killed: a wrapper whose end would take the rest with it. */
+  /** Gets no `SIGTERM`, only `SIGKILL`: a wrapper whose end would take the rest with it. */
   readonly spared?: number | undefined;
 }
 
 export interface EndedTree {
-  /** How many processes were found living and are gone. */
+  /** How many processes were found alive and are gone. */
   readonly ended: number;
-  /** The pids of those that would not go: of another user, or stuck in the kernel. */
+  /** The pids of processes that could not be ended: of another user, or stuck in the kernel. */
   readonly survivors: readonly number[];
 }
 
-/** How long we try to have everybody stopped before they are asked. */
+/** How long to try to have every process stopped before `SIGTERM` is sent. */
 const stopMs = 500;
 /** How long killing may take before the rest is reported as survivors. */
 const killMs = 2_000;
 const killRounds = 4;
-/** How often those are looked for that were started while others were being stopped. */
+/** How many scans look for processes that were started while others were being stopped. */
 const stopRounds = 8;
 
 /**
- * Ends all processes of a tree: stops them, asks, waits as long as they were granted, kills, and
- * looks again until two looks in a row find nobody. Takes at most the grace and some 2 s, and a few
- * milliseconds if all end when asked. Time is the machine's: processes don't live by another clock.
+ * Ends all processes of a tree: `SIGSTOP`, `SIGTERM` and `SIGCONT`, the grace, `SIGKILL`, and scans
+ * until two in a row find no process. Takes at most the grace and some 2 s, and a few milliseconds if
+ * all processes end on `SIGTERM`. Uses the machine's clock, because processes live by no other.
  */
 export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promise<EndedTree> {
   const { graceMs, spared } = options;
   const seen = new Set<string>();
-  const look = async (): Promise<readonly ProcessRow[]> => {
+  const scan = async (): Promise<readonly ProcessRow[]> => {
     const rows = await tree.scan();
     for (const row of rows) seen.add(nameOf(row));
     return rows;
   };
 
-  // Stopped first, or a parent that ends when asked could leave a child that no look has seen.
-  let rows = await stopAll(tree, look, performance.now() + stopMs);
+  // Stop first: a parent that ends on `SIGTERM` could otherwise leave a child that no scan has seen.
+  let rows = await stopAll(tree, scan, performance.now() + stopMs);
   if (rows.length > 0 && graceMs > 0) {
     tree.signal(rows, "SIGTERM", spared);
-    // Who is stopped hears it when woken.
+    // A stopped process receives `SIGTERM` only when it continues.
     tree.signal(rows, "SIGCONT");
-    rows = await waitUntilGone(look, graceMs);
+    rows = await waitUntilGone(scan, graceMs);
   }
 
   const until = performance.now() + killMs;
-  let calm = rows.length === 0 ? 1 : 0;
-  // On a machine that is too busy to look often, a few rounds count more than the time.
-  for (let round = 0; calm < 2 && (round < killRounds || performance.now() < until); round += 1) {
-    rows = await stopAll(tree, look, until);
+  let emptyScans = rows.length === 0 ? 1 : 0;
+  // On a machine too busy to scan often, a minimum of rounds counts more than the time limit.
+  for (
+    let round = 0;
+    emptyScans < 2 && (round < killRounds || performance.now() < until);
+    round += 1
+  ) {
+    rows = await stopAll(tree, scan, until);
     tree.signal(rows, "SIGKILL");
-    calm = rows.length === 0 ? calm + 1 : 0;
-    if (calm === 0) await sleep(Math.min(2 ** round, 50));
+    emptyScans = rows.length === 0 ? emptyScans + 1 : 0;
+    if (emptyScans === 0) await sleep(Math.min(2 ** round, 50));
   }
-  if (calm < 2) rows = await look();
+  if (emptyScans < 2) rows = await scan();
   return { ended: seen.size - rows.length, survivors: rows.map((row) => row.pid) };
 }
 
-type Look = () => Promise<readonly ProcessRow[]>;
+type Scan = () => Promise<readonly ProcessRow[]>;
 
-async function waitUntilGone(look: Look, graceMs: number): Promise<readonly ProcessRow[]> {
+async function waitUntilGone(scan: Scan, graceMs: number): Promise<readonly ProcessRow[]> {
   const until = performance.now() + graceMs;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
     const left = until - performance.now();
     await sleep(Math.max(0, Math.min(pause, left)));
-    const rows = await look();
+    const rows = await scan();
     if (rows.length === 0 || performance.now() >= until) return rows;
   }
 }
 
 /**
- * Stops everybody, and then those that were started meanwhile, until nobody is new. A stopped
- * process starts nobody, leaves no group and loses no child, so whom it started is found by it.
+ * Stops all processes, then those that were started meanwhile, until a scan finds no new one. A
+ * stopped process starts no other, leaves no group and loses no child, so its children are found by it.
  */
 async function stopAll(
   tree: ProcessTree,
-  look: Look,
+  scan: Scan,
   until: number,
 ): Promise<readonly ProcessRow[]> {
   const stopped = new Set<string>();
   for (let round = 0; ; round += 1) {
-    const rows = await look();
+    const rows = await scan();
     const fresh = rows.filter((row) => !stopped.has(nameOf(row)));
     const late = round === stopRounds || performance.now() >= until;
     if (fresh.length === 0 || late) return rows;
@@ -93,7 +97,7 @@ async function stopAll(
   }
 }
 
-/** A pid returns; with its start it is one process. */
+/** Pids are reused; pid and start time together name one process. */
 function nameOf(row: ProcessRow): string {
   return `${row.pid} ${row.startedAt}`;
 }

@@ -3,7 +3,7 @@ import { isWellFormed, MillraceError } from "@millrace/core";
 /** Names and values that a process starts with. `undefined` takes a name away. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable by which the processes of an execution are known, wherever they went. */
+/** The variable that marks the processes of an execution, whatever session or parent they move to. */
 export const executionVariable = "MILLRACE_EXECUTION";
 
 /** How the processes of one `runProcess` are marked. */
@@ -15,9 +15,9 @@ export interface Mark {
 }
 
 /**
- * Makes a mark. An execution may start several processes, also at once, so each has a word of its
- * own beside the execution's: ending one must not end its siblings. If we are a tool's process
- * ourselves, the marks above ours stay in the list, so that whoever started us finds our children.
+ * Makes a mark. An execution may start several processes, also at once, so each mark holds an id of
+ * its own beside the execution's: ending one process must not end its siblings. If this process is
+ * itself a tool's process, the inherited marks stay in the list, so that its parent finds our children.
  */
 export function createMark(execution: string, own: string, inherited: string | undefined): Mark {
   const entry = `${entryPrefix(execution)}${own}`;
@@ -48,8 +48,8 @@ const passedOn: ReadonlySet<string> = new Set(
 );
 
 /**
- * What a child starts with: of our own environment only what programs need to run at all, because
- * the rest holds keys; then what the caller gives; then the mark, which nobody can take away.
+ * The environment of a child: of our own only the names that programs need to run at all, because
+ * the rest holds keys; then the caller's; then the mark, which the caller can't override.
  */
 export function environmentOf(own: Environment, given: Environment, mark: Mark): Environment {
   const base = Object.entries(own).filter(

@@ -24,14 +24,14 @@ export interface LineageQuery {
 }
 
 /**
- * The processes of an execution: those known or marked, and from them on whoever is a child of one,
- * or shares its group or session. A process that we start leads a session of its own, and nobody can
- * enter a session from outside, so what is in it descends from ours. Linear in the rows.
+ * The processes of an execution: those known or marked, and from there every process that is a child
+ * of one, or shares its group or session. A process that we start leads a session of its own, and no
+ * process can enter a session from outside, so all of its members descend from ours. Linear in the rows.
  */
 export function lineageOf(rows: readonly ProcessRow[], query: LineageQuery): readonly ProcessRow[] {
   const { root, known, matches, self } = query;
   const spared = spare(rows, self);
-  // Nobody is older than an ancestor.
+  // No process is older than its ancestor.
   const young = rows.filter(
     (row) => !spared.pids.has(row.pid) && row.startedAt >= (root?.startedAt ?? -Infinity),
   );
@@ -45,8 +45,8 @@ export function lineageOf(rows: readonly ProcessRow[], query: LineageQuery): rea
         known.get(row.pid) === row.startedAt || (row.mark !== undefined && matches(row.mark)),
     ),
   );
-  // While somebody is in a group its number is not given to a new process. So if the number leads
-  // to a process that is not ours, the group is gone and the number is another's.
+  // The kernel does not reuse a group's number while the group has members. So if a process that is
+  // not ours has the number as its pid, our group is gone and the number belongs to another.
   const reused =
     root?.startedAt !== undefined &&
     rows.some((row) => row.pid === root.pid && row.startedAt !== root.startedAt);
@@ -54,7 +54,7 @@ export function lineageOf(rows: readonly ProcessRow[], query: LineageQuery): rea
     for (const row of byGroup.get(root.pid) ?? []) found.add(row);
     for (const row of bySession.get(root.pid) ?? []) found.add(row);
   }
-  // A set visits what is added during the visit, so this goes on until nobody is new.
+  // Iterating a set also visits entries added meanwhile, so this ends when no new process is found.
   for (const row of found) {
     for (const child of byParent.get(row.pid) ?? []) found.add(child);
     if (row.group > 1 && row.group !== spared.group) {
@@ -69,7 +69,7 @@ export function lineageOf(rows: readonly ProcessRow[], query: LineageQuery): rea
   return [...found];
 }
 
-/** We ourselves and those above us, who may carry the mark when we are a tool's process. */
+/** This process and its ancestors, which carry the mark too when this is a tool's process. */
 function spare(
   rows: readonly ProcessRow[],
   self: number,

@@ -36,7 +36,7 @@ export function createLinuxTable(): ProcessTable {
       if (mark === "" && readStat(pid)?.loading === true) loading.add(pid);
     };
 
-    // When pids begin anew during a reading, there is no telling who is new.
+    // If pids wrap around during a reading, new processes can't be recognised by their pid.
     for (let round = 0; round < 3 && !(await readOnce(add)); round += 1);
     const until = performance.now() + loadingMs;
     while (loading.size > 0 && performance.now() < until) {
@@ -60,7 +60,7 @@ export function createLinuxTable(): ProcessTable {
   };
 }
 
-/** What the machine says; if it can't be asked at the moment, what to think then. */
+/** The result of a reading, or the fallback if it fails at the moment. */
 function attempt<T>(ask: () => T, otherwise: T): T {
   try {
     return ask();
@@ -77,8 +77,8 @@ async function readOnce(add: (pid: number) => void): Promise<boolean> {
     if (index % sliceSize === sliceSize - 1) await breathe();
     add(pid);
   }
-  // Whoever started after the list was made has a pid between the newest then and now. Without this a
-  // process that forks and exits again and again can jump over every reading.
+  // A process that started after the list was made has a pid between the newest then and now. Without
+  // this a process that forks and exits again and again can escape every reading.
   const limit = newest + chaseLimit;
   for (;;) {
     const next = newestPid();
@@ -122,7 +122,7 @@ export function parseStat(text: string): Stat | undefined {
   const fields = text.slice(close + 2).split(" ");
   if (close < 0 || fields.length < 49) return undefined;
   const [state = "", parent, group, session] = fields;
-  // The first thread may have ended before the others: then the state says zombie and the process lives.
+  // The first thread may have ended before the others: then the state is zombie and the process lives.
   const threads = Number(fields[17]);
   const kernel = (Number(fields[6]) & 0x0020_0000) !== 0;
   const living = !kernel && state !== "X" && (state !== "Z" || threads > 1);
@@ -136,7 +136,7 @@ export function parseStat(text: string): Stat | undefined {
   return { row, living, loading: fields[48] === "0" };
 }
 
-/** The pid given last. 0 where the machine hides it, and then nobody is followed. */
+/** The pid given last. 0 where the machine hides it; then new pids are not followed. */
 function newestPid(): number {
   const text = readText("/proc/loadavg") ?? "";
   return Number(text.trim().split(" ").at(-1)) || 0;
@@ -146,8 +146,8 @@ function newestPid(): number {
 let buffer = Buffer.alloc(16_384);
 
 /**
- * `undefined` if the process is gone, or belongs to somebody whose things we may not read. Throws for
- * anything else, such as too many open files: that must not pass for nobody being there.
+ * `undefined` if the process is gone, or its user's files may not be read. Throws for anything else,
+ * such as too many open files: that must not pass for a process that is gone.
  */
 function readText(path: string): string | undefined {
   let file: number | undefined;

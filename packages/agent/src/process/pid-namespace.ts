@@ -35,7 +35,7 @@ export async function hasPidNamespaces(): Promise<boolean> {
 
 async function probe(): Promise<readonly string[] | undefined> {
   if (process.platform !== "linux") return undefined;
-  // Without a user namespace where we may: inside one, other users' files are nobody's.
+  // Prefer no user namespace: inside one, other users' files belong to the overflow user.
   for (const extra of [[], ["--user", "--map-current-user"]]) {
     const candidate = [...unshare, ...extra, "--", ...first];
     if (await works(candidate)) return candidate;

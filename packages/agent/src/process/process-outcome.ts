@@ -11,7 +11,7 @@ export type ProcessEnding =
   | { readonly ended: "timed_out" }
   | { readonly ended: "failed_to_start"; readonly cause: Cause };
 
-/** How a process ended, what it said, and who is left of it. */
+/** How a process ended, its output, and the pids that survived it. */
 export type ProcessOutcome = ProcessEnding & {
   readonly stdout: KeptOutput;
   readonly stderr: KeptOutput;

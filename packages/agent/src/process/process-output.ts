@@ -10,7 +10,7 @@ export interface OutputPiece {
   readonly text: string;
 }
 
-/** How long the pipes may be silent after all are gone before we stop listening. */
+/** How long the pipes may stay silent, once all processes are gone, before reading stops. */
 const quietRounds = 4;
 const roundMs = 25;
 const maxRounds = 20;
@@ -27,11 +27,11 @@ export class ProcessOutput {
   }
 
   /**
-   * Listens from now on. The function that it returns ends that: it waits for the ends of the pipes,
-   * but not for somebody who holds them and says nothing.
+   * Reads from now on. The returned function ends the reading: it waits for the pipes to close, but
+   * not for a process that keeps them open without writing.
    */
-  listen(child: ChildProcess): () => Promise<void> {
-    const closed = Promise.all([this.#read(child, "stdout"), this.#read(child, "stderr")]);
+  read(child: ChildProcess): () => Promise<void> {
+    const closed = Promise.all([this.#readPipe(child, "stdout"), this.#readPipe(child, "stderr")]);
     return async () => {
       // Rounds instead of one wait: if this process itself was held up, there is still output to read.
       let quiet = 0;
@@ -51,12 +51,12 @@ export class ProcessOutput {
     return { stdout: this.#keepers.stdout.kept(), stderr: this.#keepers.stderr.kept() };
   }
 
-  #read(child: ChildProcess, stream: OutputPiece["stream"]): Promise<void> {
+  #readPipe(child: ChildProcess, stream: OutputPiece["stream"]): Promise<void> {
     return new Promise((resolve) => {
       const pipe = child[stream];
       pipe?.on("data", (bytes: Uint8Array) => {
         this.#count += bytes.length;
-        this.#say(stream, this.#keepers[stream].write(bytes));
+        this.#emit(stream, this.#keepers[stream].write(bytes));
       });
       pipe?.on("error", () => undefined);
       pipe?.once("close", resolve);
@@ -64,10 +64,10 @@ export class ProcessOutput {
   }
 
   #finish(stream: OutputPiece["stream"]): void {
-    this.#say(stream, this.#keepers[stream].end());
+    this.#emit(stream, this.#keepers[stream].end());
   }
 
-  #say(stream: OutputPiece["stream"], text: string): void {
+  #emit(stream: OutputPiece["stream"], text: string): void {
     if (text !== "") this.#onPiece({ stream, text });
   }
 }

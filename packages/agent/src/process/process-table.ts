@@ -7,15 +7,15 @@ export interface ProcessTable {
    * is their parent's business. `undefined` if the table can't be read.
    */
   readonly read: () => Promise<readonly ProcessRow[] | undefined>;
-  /** When the process of this pid started, living or not yet reaped. `undefined` if nobody can say. */
+  /** When the process of this pid started, living or not yet reaped. `undefined` if unknown. */
   readonly startedAt: (pid: number) => number | undefined;
-  /** True if the row's process still lives, read now. Where that can't be asked, true. */
+  /** True if the row's process is alive now, and where that can't be read. */
   readonly lives: (row: ProcessRow) => boolean;
 }
 
 /**
- * Reads a table for many at once. Whoever asks during a reading gets the next one, with all others
- * that asked meanwhile: so a reading always begins after it was asked for, and a hundred executions
+ * Shares readings of a table between callers. A call during a reading gets the next one, together with
+ * all other calls of that time. So a reading always begins after its call, and a hundred executions
  * that end together cost hardly more than one.
  */
 export function shareReadings(table: ProcessTable): ProcessTable["read"] {

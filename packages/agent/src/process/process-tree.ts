@@ -12,15 +12,15 @@ const table = existsSync("/proc/self/stat") ? createLinuxTable() : psTable;
 const readTable = shareReadings(table);
 
 export interface ProcessTreeOptions {
-  /** The process that we started, if it was we. */
+  /** The process that the caller started. Absent after a crash, when only the mark is known. */
   readonly root?: number | undefined;
-  /** True for the variable's value in the processes that are meant. */
+  /** True for the variable's value in processes of the execution. */
   readonly matches: (value: string) => boolean;
 }
 
 /**
  * The living processes of an execution, as far as they can be found: by parent, group, session and
- * mark. It remembers whom it found, so a process that is seen once is not lost when it leaves its
+ * mark. It remembers every process it found, so one that was seen once is not lost when it leaves its
  * session, its parents die and its environment is replaced.
  */
 export class ProcessTree {
@@ -30,13 +30,13 @@ export class ProcessTree {
   #scannedAt = -Infinity;
   #ownGroup = 0;
 
-  /** Made as soon as the root is started: until we have waited for it, its pid is no other's. */
+  /** To be called as soon as the root is started: until it is reaped, its pid is not reused. */
   constructor({ root, matches }: ProcessTreeOptions) {
     this.#matches = matches;
     this.#root = root === undefined ? undefined : { pid: root, startedAt: table.startedAt(root) };
   }
 
-  /** Looks who lives. Costs one reading of the machine's table, which all that look at once share. */
+  /** Finds the living processes. Costs one reading of the machine's table, shared with concurrent scans. */
   async scan(): Promise<readonly ProcessRow[]> {
     const rows = await readTable();
     if (rows === undefined) return this.#group();
@@ -53,12 +53,12 @@ export class ProcessTree {
   }
 
   /**
-   * Sends a signal to those found by the last scan. Whether it helped is for the next one to say.
-   * Groups are signalled as such, which no fork can escape: whoever is in a group with one of ours
-   * is ours. Those in the group of the spared one are signalled singly, without it.
+   * Sends a signal to the processes that the last scan found. The next scan shows its effect. Groups
+   * are signalled as such, which no fork can escape: every member of a group with one of ours is ours.
+   * Members of the spared process's group are signalled one by one, without it.
    */
   signal(rows: readonly ProcessRow[], signal: NodeJS.Signals, spared?: number): void {
-    // A group's number is not given again while somebody is in it, and not for seconds after that.
+    // The kernel reuses a group's number only seconds after its last member is gone.
     const recent = performance.now() - this.#scannedAt < 1_000;
     const sparedGroup = rows.find((row) => row.pid === spared)?.group;
     const groups = new Set(recent ? rows.map((row) => row.group) : []);
@@ -70,7 +70,7 @@ export class ProcessTree {
     }
   }
 
-  /** Without a table nobody else can be found: the root's group as one row, whose pid means the group in a signal. */
+  /** The fallback without a table: the root's group as one row, whose negative pid addresses the group. */
   #group(): readonly ProcessRow[] {
     const root = this.#root?.pid;
     if (root === undefined || !kill(-root, 0)) return [];
@@ -78,7 +78,7 @@ export class ProcessTree {
   }
 }
 
-/** False if there is nobody, or nobody whom we may signal. Who is left shows in the next scan. */
+/** False if there is no such process or it may not be signalled. The next scan shows what is left. */
 function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

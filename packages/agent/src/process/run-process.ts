@@ -26,16 +26,16 @@ export interface ProcessOptions {
   readonly input?: string | Uint8Array | undefined;
   /** Called with each piece of output as it comes. If it throws, the process is ended and the error thrown on. */
   readonly onOutput?: ((piece: OutputPiece) => void) | undefined;
-  /** How long processes may take to end after `SIGTERM`, before `SIGKILL`. 2 s unless said otherwise. */
+  /** How long processes may take to end after `SIGTERM`, before `SIGKILL`. Default: 2 s. */
   readonly graceMs?: number | undefined;
-  /** How much of each output is kept, half of it from the beginning and half from the end. 512 KiB unless said otherwise. */
+  /** How much of each output is kept, half of it from the beginning and half from the end. Default: 512 KiB. */
   readonly limitBytes?: number | undefined;
   readonly timeoutMs?: number | undefined;
   /** The key of the tool's execution, by which `endExecution` finds the processes after a crash. Random if absent. */
   readonly execution?: string | undefined;
   /**
-   * Runs the process in a PID namespace, which nobody in it can leave, and which the kernel ends with
-   * its first process and with us. `prefer`: where the machine has them. `require`: or not at all.
+   * Runs the process in a PID namespace, which no process in it can leave, and which the kernel ends
+   * with its first process and with ours. `prefer`: where the machine has them. `require`: else fails.
    * Inside, a missing program is exit code 127, and a signal that ends the command is 128 + its number.
    */
   readonly pidNamespace?: "prefer" | "require" | undefined;
@@ -45,22 +45,22 @@ export interface ProcessOptions {
 }
 
 /**
- * Runs a program and reports how it ended, when nobody that it started lives any more: the one door
- * through which a tool starts a process. There is no shell unless the command names one.
+ * Runs a program and resolves with how it ended, once every process that it started is gone. All
+ * processes of tools are started here. There is no shell unless the command names one.
  *
- * However it ends, also by itself, what it left behind is asked to end, then killed. Found are
- * processes in its group and session, their children, and whoever carries the execution's mark in
- * its environment: those that fork, fork twice, call `setsid`, ignore `SIGTERM`, hold the pipes,
- * clear their environment, stop themselves, or start each other again and again. Tests show each of
- * these. The outcome comes some 3 s after the grace at the latest, as far as the machine has a
- * processor for us, and usually within milliseconds.
+ * However the program ends, also by itself, the processes it left behind get `SIGTERM`, then `SIGKILL`.
+ * They are found by its group and session, as children of those, and by the execution's mark in their
+ * environment. That covers processes that fork, fork twice, call `setsid`, ignore `SIGTERM`, hold the
+ * pipes, clear their environment, stop themselves, or start each other again and again. Tests show each
+ * of these. The outcome comes at most some 3 s after the grace on a machine that schedules us, and
+ * usually within milliseconds.
  *
  * Not found without a PID namespace: a process that leaves its session, loses its parent and clears
- * its environment, all between two looks. They are taken 25 ms after the start, then ever more rarely,
- * up to 2 s apart. A test shows that the outcome doesn't wait for it, and that it ends in a namespace.
- * Not ended: a process of another user, which is reported in `survivors`. On macOS (not tested) marks
- * and sessions can't be read, so whoever leaves its group and loses its parent between two looks is
- * lost. Where the machine's table can't be read at all, only the group is ended.
+ * its environment, all between two scans. The first scan comes 25 ms after the start, later ones at
+ * growing intervals of up to 2 s. A test shows that the outcome doesn't wait for such a process, and
+ * that it ends in a namespace. Not ended: a process of another user, which is reported in `survivors`.
+ * On macOS (not tested) marks and sessions can't be read, so a process that leaves its group and loses
+ * its parent between two scans is lost. Where the machine's table can't be read, only the group is ended.
  */
 export async function runProcess(
   command: readonly string[],
@@ -102,23 +102,23 @@ export async function runProcess(
   const { child, pid } = started;
   const tree = new ProcessTree({ root: pid, matches: mark.matches });
   const exited = exitOf(child);
-  const hush = output.listen(child);
-  const unguard = confined || options.watchdog === false ? undefined : startWatchdog(pid);
-  const unwatch = watch(tree);
-  const unlisten = listenForStop(options, stop.resolve);
+  const endReading = output.read(child);
+  const stopWatchdog = confined || options.watchdog === false ? undefined : startWatchdog(pid);
+  const stopScanning = scanRepeatedly(tree);
+  const removeListeners = listenForStop(options, stop.resolve);
 
   const ending = await Promise.race([exited, stop.promise]);
-  unlisten();
-  await unwatch();
+  removeListeners();
+  await stopScanning();
   const { survivors } = await endTree(tree, {
     graceMs: options.graceMs ?? 2_000,
     // The end of the wrapper is the end of the namespace, without any grace.
     spared: confined ? pid : undefined,
   });
-  // Nobody lives, so the machine is about to say so; if it doesn't, the survivors are known.
+  // All processes are gone, so `exit` is about to be emitted; if it isn't, the survivors are known.
   await within(250, exited);
-  await hush();
-  await unguard?.();
+  await endReading();
+  await stopWatchdog?.();
   if (thrown.length > 0) throw thrown[0];
   return report(ending, survivors);
 }
@@ -133,14 +133,14 @@ function exitOf(child: ChildProcess): Promise<ProcessEnding> {
   });
 }
 
-/** Settles on the first of abort and timeout. The function that it returns forgets both. */
+/** Calls `stop` on the first of abort and time-out. The returned function cancels both. */
 function listenForStop(
   { signal, timeoutMs }: ProcessOptions,
   stop: (ending: ProcessEnding) => void,
 ): () => void {
   const abort = (): void => stop({ ended: "aborted" });
   signal.addEventListener("abort", abort, { once: true });
-  // Longer than this a timer would fire at once.
+  // A timer that is longer than this fires at once.
   const longest = 2 ** 31 - 1;
   const timer =
     timeoutMs === undefined
@@ -152,18 +152,18 @@ function listenForStop(
   };
 }
 
-/** Looks at the tree while it lives, so that whoever leaves it later is known. Ends when told to. */
-function watch(tree: ProcessTree): () => Promise<void> {
+/** Scans the tree while it lives, so that a process which leaves it later is known. */
+function scanRepeatedly(tree: ProcessTree): () => Promise<void> {
   const over = new AbortController();
-  const look = async (): Promise<void> => {
+  const scan = async (): Promise<void> => {
     for (let pause = 25; !over.signal.aborted; pause = Math.min(pause * 2, 2_000)) {
       await sleep(pause, undefined, { signal: over.signal }).catch(() => undefined);
       if (!over.signal.aborted) await tree.scan();
     }
   };
-  const looking = look();
+  const scanning = scan();
   return async () => {
     over.abort();
-    await looking;
+    await scanning;
   };
 }

@@ -19,7 +19,7 @@ export type StartedChild =
 
 /**
  * Starts a process as the leader of a session of its own, without a shell and without our files.
- * Answers at once, so that the caller can look at the process before anybody waits for it.
+ * Returns at once, so that the caller can read the process's start time before it is reaped.
  */
 export function startChild(command: readonly string[], options: StartOptions): StartedChild {
   const [file = "", ...rest] = command;
@@ -70,11 +70,11 @@ const codes: Readonly<Record<string, string>> = {
 
 function causeOf(error: NodeJS.ErrnoException, file: string, cwd: string | undefined): Cause {
   const { code: errno = "", message } = error;
-  // The machine says the same of a missing program and a missing folder.
+  // The error is the same for a missing program and a missing folder.
   if (errno === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
     return { code: "no_folder", message: `the folder ${cwd} does not exist`, evidence: { errno } };
   }
   const code = codes[errno] ?? "spawn_failed";
-  const said = code === "not_found" ? `there is no program ${file}` : message;
-  return { code, message: said, retryable: code === "no_resources", evidence: { errno } };
+  const text = code === "not_found" ? `there is no program ${file}` : message;
+  return { code, message: text, retryable: code === "no_resources", evidence: { errno } };
 }

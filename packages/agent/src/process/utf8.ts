@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 
 /**
  * Bytes to text, piece by piece, so that a character cut in two by a pipe is read whole. The joined
- * text is what one decoding of all bytes would give. Unlike `TextDecoder` it says whether bytes were
+ * text is what one decoding of all bytes would give. Unlike `TextDecoder` it reports whether bytes were
  * lost: a replacement character alone doesn't, because a process may have written one.
  */
 export class Utf8Reader {

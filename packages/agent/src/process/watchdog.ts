@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 
-/** Waits for a line. The end of its input without one means that we died, and the group has to go. */
+/** Waits for a line. End of input without one means that this process died, so the group is killed. */
 const script = 'read -r line || kill -s KILL -- "-$1"';
 
 /**
  * Starts a small shell that kills the process group if this process dies, `kill -9` included. It
- * holds one end of a pipe of which only we have the other. A process that left the group is not
- * reached: that is for `endExecution`. Without `/bin/sh` there is no watchdog, and nothing else
+ * holds one end of a pipe of which only this process has the other. A process that left the group is
+ * not reached: `endExecution` ends it later. Without `/bin/sh` there is no watchdog, and nothing else
  * changes. Returns the function that ends it; to be called as soon as the group is gone, because its
  * number may then return.
  */
