@@ -31,7 +31,7 @@ export interface CompactionPlan {
 
 /**
  * The range to summarise, or nothing if there is none of two items or more. It never holds the
- * prompt, since that says what the run is for: it lies before the prompt or behind it, whichever has
+ * prompt, which is what the run is for: it lies before the prompt or behind it, whichever has
  * more to gain. A run that goes on for hundreds of turns is all behind it. It never parts a call from
  * its answer, and begins with the earliest summary of its side. The latest `keep` items stay out of
  * it.
@@ -63,7 +63,7 @@ export function planCompaction(
   return { first: first.id, last: last.id, items: best.shown, record };
 }
 
-/** The place of the prompt; behind everything, if nobody has asked for anything. */
+/** The place of the prompt; behind everything, if there is no prompt. */
 function promptAt(entries: readonly Entry[], prompt: ItemId | undefined): number {
   const named = entries.findLastIndex(({ item, summary }) => !summary && item.id === prompt);
   if (named >= 0) return named;
@@ -84,7 +84,7 @@ function sectionOf(entries: readonly Entry[], from: number, to: number): readonl
 /**
  * For each border, the one before entry 0 first, whether everything before it is done with there: no
  * call has its answer behind it, and no summary stands for items on both sides of it. The latter is
- * so only where somebody covered parts of what was covered before.
+ * so only where a compaction covered parts of an earlier one.
  */
 function cleanBorders(entries: readonly Entry[]): readonly boolean[] {
   const reaches = answerReaches(entries.map(({ item }) => item));

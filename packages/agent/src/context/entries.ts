@@ -23,7 +23,7 @@ interface Range {
  * The session's items with summaries in the place of what they stand for. An item is covered by the
  * latest compaction whose range holds it. A summary stands where the first item stood that is covered
  * by it, and nowhere if later ones cover all of its range. An end that is itself a summary means the
- * range of that one. A compaction whose ends or summary are not there, or whose summary says nothing,
+ * range of that one. A compaction whose ends or summary are not there, or whose summary is blank,
  * changes nothing. Linear, but for the inverse Ackermann function.
  */
 export function entriesOf(
@@ -72,7 +72,7 @@ function rangesOf(items: readonly Item[], compactions: readonly Compaction[]): r
 function paint(length: number, ranges: readonly Range[]): readonly (Range | undefined)[] {
   if (ranges.length === 0) return [];
   const owners: (Range | undefined)[] = Array.from({ length });
-  // The latest first, and each place once: `free` leads to the next place that nobody has taken, so
+  // The latest first, and each place once: `free` leads to the next place that is not taken, so
   // that many ranges over the same items don't each walk over all of them.
   const free = Array.from({ length: length + 1 }, (_, at) => at);
   const nextFree = (start: number): number => {
@@ -99,8 +99,8 @@ const introduction =
 
 /**
  * A summary as an item of the user. Every vendor takes the user first, and some refuse a model's item
- * there, or one that ends the transcript. It says what it is, so that nobody takes it for the user's
- * own words. Reasoning and whatever else its model wrote beside the text stays in the session.
+ * there, or one that ends the transcript. Its introduction names it a summary, so that it is not
+ * read as the user's own words. Reasoning and whatever else its model wrote beside the text stays in the session.
  */
 function presented(item: Item): Item {
   const text = `${introduction}\n\n${textOf(item)}`;

@@ -1,6 +1,6 @@
 import type { Item, Part } from "@millrace/core";
 import { utf8Length } from "../text-bytes.ts";
-import { said } from "./outputs.ts";
+import { resultText } from "./outputs.ts";
 
 /** Roughly, for the tokenizers of today and text of most sorts. */
 export const bytesPerToken = 4;
@@ -22,7 +22,7 @@ function tokensOf(part: Part): number {
     case "tool_call":
       return (utf8Length(part.tool) + utf8Length(part.raw)) / bytesPerToken;
     case "tool_result":
-      return utf8Length(said(part)) / bytesPerToken;
+      return utf8Length(resultText(part)) / bytesPerToken;
     case "media":
     case "file":
       return mediaTokens;

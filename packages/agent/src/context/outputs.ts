@@ -2,20 +2,20 @@ import type { Item, ToolResultPart } from "@millrace/core";
 import { fits } from "../text-bytes.ts";
 import { headAndTail } from "./trim.ts";
 
-/** The bytes of a result that a model is given, where its tool says nothing else. */
+/** The bytes of a result that a model is given, unless its tool sets another limit. */
 export const defaultOutputBytes: number = 64 * 1_024;
 
 /** The name of the tool by which a model reads what was left out. */
 export const readOutputName = "read_output";
 
-/** What a result says: its text, else what the tool returned. Offsets count in this text. */
-export function said({ text, output }: ToolResultPart): string {
+/** A result as text: its text, else the JSON of what the tool returned. Offsets count in this text. */
+export function resultText({ text, output }: ToolResultPart): string {
   if (text !== "" || output === undefined) return text;
   return typeof output === "string" ? output : JSON.stringify(output);
 }
 
 /**
- * The items with long results given by head and tail, and a note that says how to read the rest. The
+ * The items with long results given by head and tail, and a note on how to read the rest. The
  * stored items are not changed. Nothing to trim: the same array.
  */
 export function trimOutputs(
@@ -31,7 +31,7 @@ export function trimOutputs(
   let changed = false;
   const trim = (part: ToolResultPart): ToolResultPart => {
     const limit = outputBytes(part.tool);
-    const whole = said(part);
+    const whole = resultText(part);
     if (fits(whole, limit)) return part;
     names ??= new Map(namedOutputs(session));
     const name = names.get(part) ?? part.callId;
@@ -41,7 +41,7 @@ export function trimOutputs(
     });
     if (text === whole) return part;
     changed = true;
-    // Whoever sends the output instead of the text would send all of it.
+    // A codec that sends the output instead of the text would send all of it.
     const { output: _, ...rest } = part;
     return { ...rest, text };
   };

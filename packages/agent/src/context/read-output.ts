@@ -1,6 +1,6 @@
 import type { Item, ToolDescription } from "@millrace/core";
 import { headEnd, utf8Length } from "../text-bytes.ts";
-import { namedOutputs, readOutputName, said } from "./outputs.ts";
+import { namedOutputs, readOutputName, resultText } from "./outputs.ts";
 
 /** What a model asks for: a piece of a result that it was given in part. */
 export interface OutputRange {
@@ -15,7 +15,7 @@ const defaultLength = 16 * 1_024;
 /** With its first line a piece stays below what a model is given of a result. */
 const maxLength = 48 * 1_024;
 
-/** How `read_output` is told to a model. */
+/** `read_output` as it is described to a model. */
 export const readOutputDescription: ToolDescription & { readonly description: string } = {
   name: readOutputName,
   description:
@@ -38,10 +38,10 @@ export const readOutputDescription: ToolDescription & { readonly description: st
 };
 
 /**
- * A piece of a stored result, behind a line that says which bytes it is, of how many, and where the
- * next piece begins. Pieces begin and end between characters, and one that is not at the end has at
- * least one character; so whoever follows the next offsets reads all, once. A result that is not
- * there is said, not thrown: a model reads it.
+ * A piece of a stored result, behind a line with its range of bytes, the total, and where the next
+ * piece begins. Pieces begin and end between characters, and one that is not at the end has at least
+ * one character; so a model that follows the offsets reads every byte once. An unknown result is
+ * reported as text, not thrown: a model reads it.
  */
 export function readOutput(items: readonly Item[], range: OutputRange): string {
   const text = outputOf(items, range.callId);
@@ -61,7 +61,7 @@ export function readOutput(items: readonly Item[], range: OutputRange): string {
 }
 
 function outputOf(items: readonly Item[], callId: string): string | undefined {
-  for (const [part, name] of namedOutputs(items)) if (name === callId) return said(part);
+  for (const [part, name] of namedOutputs(items)) if (name === callId) return resultText(part);
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { Item, Part } from "@millrace/core";
 import { utf8Length } from "../text-bytes.ts";
-import { said } from "./outputs.ts";
+import { resultText } from "./outputs.ts";
 import { headAndTail } from "./trim.ts";
 
-/** Below this an item says nothing any more, and it is better to leave some out. */
+/** Below this length an item is of no use, and it is better to leave items out. */
 const leastBytes = 200;
 
 /**
@@ -15,7 +15,7 @@ const leastBytes = 200;
 export function recordOf(items: readonly Item[], limitBytes?: number): readonly string[] {
   const pieces = items.map(pieceOf);
   if (limitBytes === undefined) return pieces;
-  // One is for the note about what is left out, and two say something at any rate.
+  // One is for the note about what is left out; two items are kept at any rate.
   const room = Math.max(2, Math.floor(limitBytes / leastBytes) - 1);
   const isFull = pieces.length > room && levelOf(pieces, limitBytes) < leastBytes;
   const kept = isFull ? withoutMiddle(pieces, room) : pieces;
@@ -51,7 +51,7 @@ function pieceOf(item: Item): string {
   return `${item.author}:\n  ${content.replaceAll(/\r\n|[\n\r\u0085\u2028\u2029]/g, "\n  ")}`;
 }
 
-/** Reasoning is left out: what came of it was said or done. */
+/** Reasoning is left out: its conclusions are in the text and the calls. */
 function lineOf(part: Part, { author }: Item): string[] {
   switch (part.kind) {
     case "text":
@@ -59,7 +59,7 @@ function lineOf(part: Part, { author }: Item): string[] {
     case "tool_call":
       return [`(call ${part.callId}) ${part.tool} ${part.raw}`];
     case "tool_result":
-      return [`(result of ${part.callId}, ${part.tool}: ${part.status}) ${said(part)}`];
+      return [`(result of ${part.callId}, ${part.tool}: ${part.status}) ${resultText(part)}`];
     case "media":
       return [`(${part.mediaType}${part.url === undefined ? "" : ` at ${part.url}`})`];
     case "file":

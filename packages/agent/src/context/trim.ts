@@ -9,7 +9,7 @@ export interface Cut {
 }
 
 /**
- * A text of at most `limitBytes`: its beginning and its end, with a note between them that says what
+ * A text of at most `limitBytes`: its beginning and its end, with a note between them of what
  * is missing. The note counts; a limit too small for it gives the note alone. Cuts fall between
  * characters. What fits, or is no longer than the note would be, comes back as it is.
  */

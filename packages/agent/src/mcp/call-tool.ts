@@ -24,15 +24,14 @@ export interface CallOptions {
   readonly seconds: number;
 }
 
-/** UTF-8 bytes of what a server says of an error. */
+/** UTF-8 bytes kept of a server's error message. */
 const errorBytes = 16_384;
 const progressBytes = 300;
 
 /**
  * Calls a tool and returns what it answered: structured content if there is some, with the text
  * appended before, else the text. Throws an Error that a model can read for all else: the server's
- * own words if the tool failed. An abort is passed on to the server; what it does about it is its
- * own business.
+ * own message if the tool failed. An abort is passed on to the server, which may ignore it.
  */
 export async function callTool(
   target: CallTarget,
@@ -48,8 +47,8 @@ export async function callTool(
   const content: readonly unknown[] = Array.isArray(answer["content"]) ? answer["content"] : [];
   const text = resultText(content);
   if (answer["isError"] === true) {
-    const said = cappedText(text.trim(), errorBytes);
-    throw new Error(said === "" ? `${tool} failed, and the server doesn't say why` : said);
+    const shown = cappedText(text.trim(), errorBytes);
+    throw new Error(shown === "" ? `${tool} failed, and the server gave no reason` : shown);
   }
   const structured = answer["structuredContent"];
   if (structured === undefined) {
@@ -77,7 +76,7 @@ async function ask(
       { name: tool, arguments: { ...input } },
       {
         signal,
-        // Whoever runs the tool has a limit as well, and says it better; this one is for who has none.
+        // `runTool` enforces the limit with a better message; this one is for callers without it.
         timeout: Math.min(seconds * 1_000 + 500, 2 ** 31 - 1),
         onprogress: (update) => progress({ message: progressText(update) }),
         // As the server listed it when the connection was opened, whatever it lists by now.
@@ -86,7 +85,7 @@ async function ask(
     );
   } catch (error) {
     if (signal.aborted)
-      throw new Error(`${tool} was aborted, and the server told so`, { cause: error });
+      throw new Error(`${tool} was aborted, and the server was notified`, { cause: error });
     throw new Error(explain(target, options, error), { cause: error });
   }
 }
@@ -102,6 +101,6 @@ function explain(target: CallTarget, { tool, seconds }: CallOptions, error: unkn
 
 function progressText({ progress, total, message }: Progress): string {
   const count = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  const said = typeof message === "string" ? oneLine(message, progressBytes) : "";
-  return said === "" ? count : `${count}: ${said}`;
+  const shown = typeof message === "string" ? oneLine(message, progressBytes) : "";
+  return shown === "" ? count : `${count}: ${shown}`;
 }

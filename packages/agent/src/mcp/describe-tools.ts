@@ -37,7 +37,7 @@ export interface DescribedTools<Server extends string> {
   readonly refused: readonly RefusedTool[];
 }
 
-/** UTF-8 bytes of a tool's description. What is longer speaks to somebody else than the model. */
+/** UTF-8 bytes kept of a tool's description: longer ones crowd out the rest of the context. */
 const descriptionBytes = 8_192;
 
 /** Makes tools of what a server listed. One bad tool is left out and hurts none of the others. */

@@ -305,10 +305,10 @@ test("a second answer, and one to what nobody asked, change nothing", async () =
   await expect(call(connection.tools, "evil_good")).resolves.toMatchObject({ text: "first" });
 });
 
-test("a tool's own failure is told in the server's words", async () => {
+test("a tool's own failure is reported in the server's words", async () => {
   await expect(call((await open("fails")).tools, "evil_good")).rejects.toThrow("the disk is full");
   await expect(call((await open("fails-silently")).tools, "evil_good")).rejects.toThrow(
-    "doesn't say why",
+    "gave no reason",
   );
 });
 

@@ -18,7 +18,7 @@ export interface ListedTools {
   readonly cut: string | undefined;
 }
 
-/** Asks a server for its tools, page by page. What each of them says is for others to judge. */
+/** Requests a server's tools, page by page. Their descriptions are checked later, one by one. */
 export async function listTools(client: Client, options: RequestOptions): Promise<ListedTools> {
   const tools: JsonObject[] = [];
   const cursors = new Set<string>();

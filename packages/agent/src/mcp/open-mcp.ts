@@ -18,20 +18,20 @@ export interface McpSettings<Name extends string> {
   /** What its tools' names begin with: 1 to 32 letters, digits or `-`. There is no `_` in it, so that no two servers share a tool name. */
   readonly name: Name;
   /**
-   * Believes what the server says of its tools' effects: `readOnlyHint` makes a tool `pure`, `idempotentHint`
+   * Trusts the server's hints on its tools' effects: `readOnlyHint` makes a tool `pure`, `idempotentHint`
    * makes it `idempotent`. Left out, all its tools are `effectful`, because a server that lies would
    * have its calls repeated after a crash.
    */
   readonly trustAnnotations?: boolean | undefined;
   /** Whether its tools may run. Left out: as with tools of your own. */
   readonly approve?: Policy | undefined;
-  /** How long a call may take. 60 unless said otherwise. */
+  /** How long a call may take. Default: 60. */
   readonly seconds?: number | undefined;
-  /** How long opening may take. 30 unless said otherwise. */
+  /** How long opening may take. Default: 30. */
   readonly openSeconds?: number | undefined;
-  /** Bytes that the server may send as one answer, 10 MiB unless said otherwise. */
+  /** Bytes that the server may send as one answer. Default: 10 MiB. */
   readonly limitBytes?: number | undefined;
-  /** Called when the server says that it has other tools now. The open connection keeps those it has. */
+  /** Called when the server announces that its tools changed. The open connection keeps those it has. */
   readonly onChanged?: (() => void) | undefined;
   /** Aborts the opening. */
   readonly signal?: AbortSignal | undefined;
@@ -62,7 +62,7 @@ export interface McpConnection<Name extends string = string> extends AsyncDispos
   /** Tools that the server offers and that were left out, and why. */
   readonly refused: readonly RefusedTool[];
   /**
-   * True once the server said that it has other tools. Those of this connection stay as they are,
+   * True once the server announced that its tools changed. Those of this connection stay as they are,
    * description and schema included, because that is what was approved; open it again for the others.
    */
   readonly changed: boolean;
@@ -109,7 +109,7 @@ export async function openMcp<const Name extends string>(
 
   try {
     const { tools, refused } = await within(openSeconds, options.signal, async (signal) => {
-      // The signal comes first; the client's own limit would say less.
+      // The signal fires first; the client's own time-out has a poorer message.
       const limits = { signal, timeout: openSeconds * 1_000 + 1_000 };
       await client.connect(server.transport, limits);
       const listed = await listTools(client, limits);

@@ -30,7 +30,7 @@ export interface ServerProcessOptions {
 const politeMs = 500;
 /** How long it may take after `SIGTERM`. */
 const graceMs = 2_000;
-/** How much of what it says on its standard error is kept, to be told if it doesn't start. */
+/** How much of its standard error is kept, to be reported if it doesn't start. */
 const keptErrors = 4_096;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -64,7 +64,7 @@ export class ServerProcess implements Transport {
     return this.#exit;
   }
 
-  /** What the process said last on its standard error, on one line. */
+  /** The end of the process's standard error, on one line. */
   get lastWords(): string {
     return oneLine(this.#errors.slice(-500), 500);
   }
@@ -124,7 +124,7 @@ export class ServerProcess implements Transport {
     try {
       await this.#write(serializeMessage(message));
     } catch (error) {
-      // Its input breaks before its end is known, and that says more than the broken pipe.
+      // The pipe breaks before the exit is known; the exit explains more than the broken pipe.
       if (this.#drained !== undefined) await within(250, this.#drained);
       throw error;
     }

@@ -44,7 +44,7 @@ export async function nameTools(
       named.push({ tool, name });
     } else {
       const suffixed = `${name.slice(0, longest - suffixLength)}_${await hashOf(tool)}`;
-      // Only a server that wants it so has a tool that is called as another's hash says.
+      // Only a hostile server names a tool like the hashed name of another.
       const isFree = !wanted.has(suffixed) && !hashed.has(suffixed);
       hashed.add(suffixed);
       if (isFree) named.push({ tool, name: suffixed });

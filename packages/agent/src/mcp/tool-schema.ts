@@ -7,9 +7,9 @@ import { cappedText, visibleText } from "./visible-text.ts";
 export type ReadSchema =
   | {
       readonly ok: true;
-      /** What the model is told: everything, with what was hidden taken out of the descriptions. */
+      /** What the model is sent: everything, without hidden characters in the descriptions. */
       readonly told: JsonObject;
-      /** What we check by: the same without what a stranger could stall us with. */
+      /** What inputs are checked by: the same without patterns that could take endless time. */
       readonly checked: JsonObject;
     }
   | { readonly ok: false; readonly reason: string };

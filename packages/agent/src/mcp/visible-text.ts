@@ -14,8 +14,8 @@ const joinsLetters = /[[\p{L}\p{M}]--[\p{scx=Latn}\p{scx=Cyrl}\p{scx=Grek}]]$/v;
 const startsLetter = /^[\p{L}\p{M}]/v;
 
 /**
- * Text from a stranger as a person can read it: what is hidden in it is taken out, and a note in its
- * place says how much that was. Line ends are newlines, and halves of surrogate pairs are
+ * Foreign text as a person can read it: hidden characters are taken out, and a note in their place
+ * gives their number. Line ends are newlines, and halves of surrogate pairs are
  * replaced. Linear in the text. Text that shows all it has comes back as it is.
  */
 export function visibleText(text: string): string {
@@ -43,7 +43,7 @@ function countOf(run: string): string {
 const encoder = new TextEncoder();
 
 /**
- * The beginning of a text, and if something is missing a note that says how much. What is kept has
+ * The beginning of a text, and a note of how much is missing. What is kept has
  * at most that many UTF-8 bytes, the note not counted, and ends between two characters.
  */
 export function cappedText(text: string, limitBytes: number): string {
@@ -56,7 +56,7 @@ export function cappedText(text: string, limitBytes: number): string {
   return `${text.slice(0, read)}\n[${missing} bytes left out]`;
 }
 
-/** A stranger's text on one line, for use inside a sentence of ours. */
+/** Foreign text on one line, for use inside a sentence of ours. */
 export function oneLine(text: string, limitBytes: number): string {
   // Cut first, so that a long text costs no more than a short one; twice, because notes add to it.
   const start = text.slice(0, limitBytes * 4);

@@ -21,7 +21,7 @@ interface Attempt {
   readonly span: TimedSpan;
   /** Whether something of the reply has come. */
   begun: boolean;
-  /** Why another try follows, if the writer said so and nothing has come since. */
+  /** Why a retry is scheduled, until something of it comes. */
   failure: { readonly cause: Cause; readonly time: number } | undefined;
   /** Its item is there, and what it used has not been reported yet. */
   ended: { readonly time: number; readonly error: SpanError | undefined } | undefined;
@@ -118,6 +118,6 @@ export class AttemptSpans {
     const { span, ended, failure } = attempt;
     if (ended !== undefined) span.end(ended.time, ended.error);
     else if (failure !== undefined) span.end(failure.time, errorOf(this.#settings, failure.cause));
-    else span.end(time, { type: "superseded" }); // no item will come of it, and nobody said why
+    else span.end(time, { type: "superseded" }); // no item comes of it, and no event gives the cause
   }
 }

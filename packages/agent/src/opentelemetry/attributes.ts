@@ -5,7 +5,7 @@ import type { Item, StopReason, Usage } from "@millrace/core";
 // (open-telemetry/semantic-conventions-genai) in 2026. They are in development there and may change;
 // what the conventions have no name for begins with `millrace`.
 
-/** Who is asked: as an option says, or by the protocol of the model's id, or nothing. */
+/** The provider's name: the option, else by the protocol of the model's id, else none. */
 export function providerAttributes(
   model: string | undefined,
   provider: string | undefined,
@@ -21,7 +21,7 @@ export function splitModel(id: string): { readonly protocol: string; readonly mo
   return { protocol: id.slice(0, Math.max(0, at)), model: id.slice(at + 1) };
 }
 
-/** Who stands behind a protocol, by the conventions' list. Others who speak it are an option's matter. */
+/** The vendor of a protocol, in the conventions' names. Other vendors of the protocol need the option. */
 const providers: Readonly<Record<string, string>> = {
   "openai-chat": "openai",
   "openai-responses": "openai",

@@ -9,11 +9,11 @@ export interface OpenTelemetryOptions {
   readonly tracer?: Tracer | undefined;
   /** The agent's name, which events don't carry. */
   readonly agent?: string | undefined;
-  /** Who is asked, by the conventions' list. Left out: who stands behind the model's protocol. */
+  /** The provider's name in the conventions' list. Left out: the vendor of the model's protocol. */
   readonly provider?: string | undefined;
   /**
-   * Prompts, answers, arguments, results and the words of errors become attributes, for whoever
-   * reads the traces to read. False if left out: then only names, ids, numbers and codes do.
+   * Writes prompts, answers, arguments, results and error messages to attributes, readable in the
+   * traces. Default: false, and only names, ids, numbers and codes are written.
    */
   readonly content?: boolean | undefined;
 }

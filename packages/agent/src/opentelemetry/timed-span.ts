@@ -1,7 +1,7 @@
 import { SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Attributes, Context, HrTime, Span, SpanOptions, Tracer } from "@opentelemetry/api";
 
-/** A span whose times are those of events, not of the moment at which it is told of them. */
+/** A span whose times are those of events, not of their delivery. */
 export interface TimedSpan {
   /** The context in which its children start. */
   readonly context: Context;
@@ -48,7 +48,7 @@ export function startSpan(
   };
 }
 
-/** As a pair, because of a number the interface can't tell a date from a time since the start. */
+/** As a pair: the interface can't distinguish a number that is a date from one since the start. */
 function hrTime(ms: number): HrTime {
   return [Math.floor(ms / 1_000), Math.floor((ms % 1_000) * 1e6)];
 }

@@ -13,15 +13,15 @@ export interface JsonSchemaOptions {
   readonly formats?: Readonly<Record<string, FormatCheck>> | undefined;
 }
 
-/** Schemas may come from a server that nobody here wrote, and compiling takes time and memory. */
+/** Schemas may come from a foreign server, and compiling one takes time and memory. */
 const schemaLimits: JsonLimits = { depth: 64, keys: 1_000, length: 256 * 1024 };
-/** Of larger values only the first mistake is told: a list of a million could have a million. */
+/** Of larger values only the first mistake is reported: a list of a million could have a million. */
 const allMistakes: JsonLimits = { depth: 64, keys: 1_000, length: 16 * 1024 };
 const allowedLength = 200;
 
 /**
  * A schema from a JSON Schema, checked by ajv, which has to be installed: draft 2020-12, or draft 7
- * where `$schema` says so. References reach no further than the schema itself; values are neither
+ * where `$schema` names it. References reach no further than the schema itself; values are neither
  * changed nor filled with defaults. Throws `invalid_definition` for a schema that is not one. ajv
  * compiles a schema to code with `new Function`, so it does not work where that is forbidden; a
  * `pattern` is a regular expression that runs on the model's text, so take schemas only from servers

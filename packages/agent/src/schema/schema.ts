@@ -4,7 +4,7 @@ import type { Json } from "@millrace/core";
 /**
  * Standard Schema with its JSON Schema half, by structure: zod 4.2 and later, arktype, valibot through
  * its converter, or `fromJsonSchema` of `@millrace/agent/json-schema`. The first half checks a value,
- * the second is what a model is told.
+ * the second is what a model is sent.
  */
 export interface Schema<In = unknown, Out = In> {
   readonly "~standard": {
@@ -46,14 +46,14 @@ export function jsonSchemaOf(schema: Schema, half: "input" | "output" = "input")
 
 /**
  * The JSON Schema of an answer, which a model writes and a schema then reads, so it is what goes in.
- * Vendors hold a reply only to closed objects, and zod says only of what comes out that its objects are
- * closed: where both halves are the same but for that, the closed one is told.
+ * Vendors enforce a schema only for closed objects, and zod closes objects only in the output half:
+ * where the halves differ in nothing else, the closed one is sent.
  */
 export function answerSchemaOf(schema: Schema): Json {
-  const told = jsonSchemaOf(schema);
+  const sent = jsonSchemaOf(schema);
   const closed = outputHalfOf(schema);
-  const same = closed !== undefined && equalJson(mapNodes(told, opened), mapNodes(closed, opened));
-  return mapNodes(same ? closed : told, withoutSafeBounds);
+  const same = closed !== undefined && equalJson(mapNodes(sent, opened), mapNodes(closed, opened));
+  return mapNodes(same ? closed : sent, withoutSafeBounds);
 }
 
 /** What a transformation makes of a value has no JSON Schema, and asking for it throws. */

@@ -30,7 +30,7 @@ function copy(value: unknown, depth: number): unknown {
   if (depth > maxDepth) throw unfaithful;
   if (Array.isArray(value)) return value.map((row) => copy(row, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Date.prototype) return new Date((value as Date).getTime()); // says its prototype
+  if (prototype === Date.prototype) return new Date((value as Date).getTime()); // by its prototype
   if (prototype !== Object.prototype && prototype !== null) throw unfaithful;
   const made: object = Object.create(prototype) as object; // null or the plain prototype, so plain
   for (const key of Reflect.ownKeys(value)) {

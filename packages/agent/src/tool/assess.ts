@@ -40,11 +40,11 @@ export interface Assessed {
   readonly verdict: Assessment;
   /** Left out for a call that is refused. */
   readonly tool?: AnyTool;
-  /** What the schema made of the arguments. Nobody but the schema has seen this very object. */
+  /** What the schema made of the arguments. Policies and hooks get copies, never this object. */
   readonly input?: unknown;
 }
 
-/** Issues are told up to this size; who makes more mistakes than that can mend the first. */
+/** Longer lists of issues are cut: a model that makes more mistakes can mend the first ones. */
 const issueBytes = 8 * 1024;
 const maxNames = 100;
 
@@ -107,43 +107,43 @@ async function assess(part: ToolCallPart, context: AssessContext): Promise<Asses
   if ("refusal" in prepared) return { verdict: prepared.refusal };
   const { tool, input, hash } = prepared;
   let decision: "allow" | "ask" = "allow";
-  for (const { who, say } of voices(tool, part, input, context)) {
-    const { policy, problem } = await hear(say);
+  for (const { name, decide } of decidersOf(tool, part, input, context)) {
+    const { policy, problem } = await policyOf(decide);
     if (policy === "deny") {
-      return { verdict: refusal("denied", `not run: ${problem ?? "denied"} by ${who}`) };
+      return { verdict: refusal("denied", `not run: ${problem ?? "denied"} by ${name}`) };
     }
     if (policy === "ask") decision = "ask";
   }
   return { verdict: { decision, hash }, tool, input };
 }
 
-interface Voice {
-  readonly who: string;
-  readonly say: () => unknown;
+interface Decider {
+  readonly name: string;
+  readonly decide: () => unknown;
 }
 
-/** Who has a say, in this order. One that denies ends it, so later ones are not troubled. */
-function voices(
+/** The deciders of a call, in this order. The first that denies ends it; later ones are not called. */
+function decidersOf(
   tool: AnyTool,
   part: ToolCallPart,
   value: unknown,
   { rules, beforeTool, session }: AssessContext,
-): readonly Voice[] {
+): readonly Decider[] {
   const { approve } = tool;
   const input = part.input ?? {}; // a call without sound input is refused before any policy is asked
   return [
-    { who: "a rule of the agent", say: () => ruleFor(rules, tool.name) },
+    { name: "a rule of the agent", decide: () => ruleFor(rules, tool.name) },
     {
-      who: "the tool's own policy",
-      say: async () =>
+      name: "the tool's own policy",
+      decide: async () =>
         typeof approve === "function"
-          ? // The schema's value is what this tool's policy takes, as the types of a definition say.
+          ? // The schema's value is what this tool's policy takes, as a definition's types guarantee.
             approve((await twin(tool, input, value)) as never, session)
           : (approve ?? "allow"),
     },
     {
-      who: "a hook of the agent",
-      say: () => {
+      name: "a hook of the agent",
+      decide: () => {
         const call = { callId: part.callId, tool: tool.name, input: frozen(input) };
         return beforeTool === undefined ? "allow" : beforeTool(call, session);
       },
@@ -151,12 +151,12 @@ function voices(
   ];
 }
 
-/** What one of them says. Silence, nonsense and failure are a no. */
-async function hear(
-  say: Voice["say"],
+/** The policy that a decider gives. No answer, an invalid one and an exception count as `deny`. */
+async function policyOf(
+  decide: Decider["decide"],
 ): Promise<{ readonly policy: Policy; readonly problem?: string }> {
   try {
-    const policy = await say();
+    const policy = await decide();
     if (isPolicy(policy)) return { policy };
     return { policy: "deny", problem: "an answer that is no policy was given" };
   } catch (error) {
@@ -182,7 +182,7 @@ type CheckedInput =
 
 async function check(schema: Schema, input: JsonObject): Promise<CheckedInput> {
   try {
-    // A copy, since a schema may change what it checks, and the call says what the model asked for.
+    // A copy: a schema may change what it checks, and the call must stay what the model sent.
     const checked: unknown = await schema["~standard"].validate(structuredClone(input));
     if (!isAnswer(checked)) throw new TypeError("it answered neither a value nor issues");
     if (checked.issues === undefined) return { value: checked.value };
@@ -195,7 +195,7 @@ async function check(schema: Schema, input: JsonObject): Promise<CheckedInput> {
   }
 }
 
-/** What a schema may answer. It is somebody else's code, so we look. */
+/** True for a result of Standard Schema. Checked, because schemas are foreign code. */
 function isAnswer(
   value: unknown,
 ): value is { readonly value?: unknown; readonly issues?: unknown } {

@@ -9,7 +9,7 @@ export interface ApprovalSubject {
   /** The reserved id of the call's answer, which no other call has. */
   readonly itemId: ItemId;
   readonly tool: string;
-  /** Description and schema are what the person and the model were told of the tool. */
+  /** Description and schema are what the person and the model were shown of the tool. */
   readonly description: string | undefined;
   readonly inputSchema: Json;
   readonly input: JsonObject;
@@ -39,15 +39,15 @@ export async function approvalHash(subject: ApprovalSubject): Promise<string> {
 /**
  * The one text of a JSON value, as RFC 8785 has it: keys sorted by their UTF-16 units, no white
  * space, numbers as the language writes them. Two values are equal exactly if their texts are. A key
- * whose value is undefined counts as absent; all else that is not JSON throws, since it could not be
- * told apart from something that is.
+ * whose value is undefined counts as absent; all else that is not JSON throws, because its text could
+ * equal that of a JSON value.
  */
 export function canonicalJson(value: Json): string {
   if (typeof value === "string" || typeof value === "boolean" || value === null) {
     return JSON.stringify(value);
   }
   if (typeof value === "number" && Number.isFinite(value)) return JSON.stringify(value);
-  // From here on the types say what is left, but a schema's JSON comes from somebody else's code.
+  // By its type the rest is an array or an object, but a schema's JSON comes from foreign code.
   const rest: unknown = value;
   if (Array.isArray(rest)) return `[${Array.from(rest, canonicalJson).join(",")}]`;
   if (!isPlain(rest)) {

@@ -1,6 +1,6 @@
 import type { Json } from "@millrace/core";
 
-/** A value as JSON, and whether it says all that the value says. */
+/** A value as JSON, and whether the JSON holds all of the value. */
 export interface Described {
   readonly json: Json;
   /** False if something in it has no JSON of its own and is described instead. */
@@ -13,8 +13,8 @@ const maxNodes = 100_000;
 const maxLength = 1024 * 1024;
 
 /**
- * Turns whatever a tool returns into JSON. What JSON.stringify says faithfully is said the same way:
- * undefined fields are left out, `toJSON` is asked, an instance is its own fields. What it would drop,
+ * Turns whatever a tool returns into JSON. What JSON.stringify converts faithfully is converted alike:
+ * undefined fields are left out, `toJSON` is called, an instance is its own fields. What it would drop,
  * misstate or choke on is described in its place: functions, symbols, BigInts, Maps, bytes, errors,
  * cycles, getters that throw, values too deep or too large. Never throws; bounded in time and memory.
  */
@@ -147,12 +147,12 @@ function speaksJson(value: object): value is { readonly toJSON: () => unknown } 
   return "toJSON" in value && typeof value.toJSON === "function";
 }
 
-/** What an object is, if its fields don't say it. */
+/** What an object is, for objects whose fields don't show it. */
 function nameOf(value: object): string | undefined {
   if (value instanceof Error) return readMessage(value);
   if (value instanceof Map) return `Map of ${value.size}`;
   if (value instanceof Set) return `Set of ${value.size}`;
-  // A promise, a pattern, a weak reference, a generator: the fields of such things say nothing.
+  // A promise, a pattern, a weak reference, a generator: such objects have no fields of use.
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
   return tag === "Object" ? undefined : tag;
 }
@@ -167,11 +167,11 @@ export function readMessage(thrown: unknown): string {
   try {
     if (typeof thrown === "string") return thrown;
     if (!(thrown instanceof Error)) return messageField(thrown) ?? String(thrown);
-    // Whoever threw it may have put anything there.
+    // Both fields may hold anything: they come from the code that threw.
     const { message, name }: { readonly message: unknown; readonly name: unknown } = thrown;
     return message === "" ? String(name) : String(message);
   } catch {
-    // Its own message can't be read either: nothing can be said about it.
+    // Reading the message threw as well, so there is nothing to report.
     return "something that can't be read";
   }
 }

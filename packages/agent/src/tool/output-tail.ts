@@ -68,7 +68,7 @@ export function createTail(headBytes: number, tailBytes: number): Tail {
 }
 
 /**
- * Text of at most that many UTF-8 bytes: longer text loses its middle, and says how much. The note
+ * Text of at most that many UTF-8 bytes: longer text loses its middle, with a note of how much. The note
  * comes on top of the limit. Text at the limit is unchanged.
  */
 export function capText(text: string, limitBytes: number): string {

@@ -15,9 +15,9 @@ const messageBytes = 8 * 1024;
 const maxCauses = 3;
 
 /**
- * What a tool's result says, from what it returned and what it had streamed. The text always begins
+ * The result of a tool, from what it returned and what it had streamed. The text always begins
  * with what was streamed. A string that goes on from there is the whole text; any other string is
- * put after it. A value is the output, and the text as well, if nothing else was said. A value that
+ * put after it. A value is the output, and the text as well if nothing was streamed. A value that
  * JSON can't hold is described in the text. Never throws, and keeps no reference to what it is given.
  */
 export function resultOf(returned: unknown, streamed: string): ToolOutput {
@@ -59,7 +59,7 @@ export function messageOf(thrown: unknown): string {
 
 function oneMessage(thrown: unknown): string {
   const message = readMessage(thrown);
-  // Plain data was thrown: its fields say more than its name.
+  // Plain data was thrown: its fields are more useful than its name.
   return message === "[object Object]" ? resultOf(thrown, "").text : message;
 }
 

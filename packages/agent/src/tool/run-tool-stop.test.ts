@@ -29,7 +29,7 @@ describe("a tool that takes too long", () => {
     await clock.advance(1);
 
     const text =
-      "working\nfailed: took longer than 5 s. It did not end when told to, and may still be at work";
+      "working\nfailed: took longer than 5 s. It did not end when its signal aborted, and may still be at work";
     expect(outcome).toStrictEqual({ status: "failed", text });
     expect(options.emitted.join("")).toBe(text);
     expect(clock.sleepers()).toBe(0);

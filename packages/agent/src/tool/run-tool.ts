@@ -14,15 +14,15 @@ export interface RunToolOptions {
   readonly input: unknown;
   readonly execution: Omit<ToolExecution, "progress" | "append" | "signal">;
   readonly clock: Clock;
-  /** Left out: what the tool says, else as long as it takes. */
+  /** Left out: the tool's own limit, else none. */
   readonly seconds?: number | undefined;
-  /** How long a tool that was told to stop may take to do so. 2,000 if left out. */
+  /** How long a tool may take to end after its signal aborts. Default: 2,000. */
   readonly graceMs?: number | undefined;
   /** UTF-8 bytes kept of what is streamed, and of what is returned: the first and the last half. */
   readonly storedBytes?: number | undefined;
-  /** Takes text of the result as it comes. */
+  /** Receives text of the result as it comes. */
   readonly emit: (text: string) => void;
-  /** Takes how it goes; the latest replaces the one before. */
+  /** Receives the tool's progress; the latest replaces the one before. */
   readonly tell: (message: string) => void;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
@@ -43,13 +43,13 @@ type Settled =
   | { readonly kind: "returned"; readonly value: unknown }
   | { readonly kind: "threw"; readonly error: unknown };
 
-/** Why it was told to stop. */
+/** Why the tool's signal is aborted. */
 type Halt = "timeout" | "abort";
 
 /**
  * Runs a tool and gives its one outcome. What the tool does wrong is in the outcome; only a tool that
- * a client answers is refused, by throwing. A tool that does not stop when told is left behind: how
- * it ends nobody will know, but the call is answered.
+ * a client answers is refused, by throwing. A tool that ignores its aborted signal is abandoned after
+ * the grace: the call is answered, and how the tool ends later is not recorded.
  *
  * The texts given to `emit` are together either nothing, or exactly the text of the outcome: what was
  * not streamed while it ran (the end of a long output, the message of a failure) is emitted at the
@@ -66,14 +66,14 @@ export async function runTool(options: RunToolOptions): Promise<ToolOutcome> {
   const stop = new AbortController();
   const over = new AbortController();
   try {
-    // Listens before the tool begins, which may stop its own run.
+    // Subscribed before the tool starts, because the tool may stop its own run.
     const halting = halted({ signal, clock, seconds, over: over.signal });
     const work = perform(options, streamed, stop.signal);
     const first = await Promise.race([work, halting]);
     if (typeof first === "object") return streamed.complete(outcomeOf(first));
     stop.abort(reasonFor(first, seconds));
-    // Two outcomes race here. A tool that returns in this time after an abort has done its work, and
-    // saying otherwise would be false; one that doesn't is answered without it.
+    // Two outcomes race here. A tool that returns within the grace has done its work, so its result
+    // counts; a tool that doesn't is answered without one.
     const late = await Promise.race([work, clock.sleep(graceMs, over.signal)]);
     return streamed.complete(
       first === "abort"
@@ -85,7 +85,7 @@ export async function runTool(options: RunToolOptions): Promise<ToolOutcome> {
   }
 }
 
-/** Never rejects, so that whoever stops waiting need not look back. */
+/** Never rejects, so that a caller which stops waiting leaves no unhandled rejection. */
 async function perform(
   { tool, input, execution }: RunToolOptions,
   { append, progress, close }: Streamed,
@@ -170,14 +170,15 @@ function timeoutOutcome(late: Settled | undefined, reason: unknown): Ending {
   };
 }
 
-/** How it took being told to stop, if that is worth saying. */
+/** How the tool reacted to the abort, if the model should know. */
 function manner(late: Settled | undefined, reason: unknown): string {
-  if (late === undefined) return ". It did not end when told to, and may still be at work";
+  if (late === undefined)
+    return ". It did not end when its signal aborted, and may still be at work";
   if (late.kind === "returned" || isAbort(late.error, reason)) return "";
   return `: ${messageOf(late.error)}`;
 }
 
-/** True for what tools throw just because they were told to stop. */
+/** True for what tools throw only because their signal aborted. */
 function isAbort(error: unknown, reason: unknown): boolean {
   if (error === reason) return true;
   return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
