@@ -1,6 +1,6 @@
 /**
- * A writer in a process of its own. Each line on its input is a session: its uid, name, head and key. It
- * writes a reply into it, and prints what that cost its processor, in microseconds.
+ * A writer in a process of its own. Each line on its input is a session: its uid, name, head and key.
+ * The writer writes a reply into it and prints the processor time of that, in microseconds.
  */
 import { createInterface } from "node:readline";
 import { createLaneWriter, itemId, packEpoch, partId, runId } from "@millrace/core";

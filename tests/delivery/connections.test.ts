@@ -7,7 +7,7 @@ import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";
 import { listen } from "../../packages/server/src/testing/loopback.ts";
 import { startReader } from "../../packages/server/src/testing/reader.ts";
-import { Studio } from "../../packages/server/src/testing/studio.ts";
+import { BatchProducer } from "../../packages/server/src/testing/batch-producer.ts";
 import { ask, startRedis } from "../../scripts/services/redis.ts";
 
 const sessions = 500;
@@ -47,13 +47,13 @@ function counted(reads: Reads, store: SessionStore, log: EventLog) {
 async function until(condition: () => boolean, what: string): Promise<void> {
   const start = Date.now();
   while (!condition()) {
-    if (Date.now() - start > 60_000) throw new Error(`never came to be: ${what}`);
+    if (Date.now() - start > 60_000) throw new Error(`timed out: ${what}`);
     await new Promise((wake) => setTimeout(wake, 5));
   }
 }
 
-/** A machine that is busy may take longer than `ask` waits. */
-async function askPatiently(port: number, command: string): Promise<string> {
+/** Repeats `ask`, since a busy machine may take longer than `ask` waits. */
+async function askWithRetries(port: number, command: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask(port, command);
@@ -63,9 +63,9 @@ async function askPatiently(port: number, command: string): Promise<string> {
   }
 }
 
-/** What Redis says of those who are connected, without the one who asks. */
+/** The clients that Redis lists, without the one that sends the command. */
 async function connections(port: number): Promise<number> {
-  const list = await askPatiently(port, "CLIENT LIST");
+  const list = await askWithRetries(port, "CLIENT LIST");
   return list.split("\n").filter((line) => line.startsWith("id=")).length - 1;
 }
 
@@ -75,29 +75,32 @@ it("5,000 viewers of 500 sessions take two connections to Redis, and a break of 
   const store = memorySessionStore();
   const reads: Reads = { store: 0, log: 0, tails: 0 };
   using hub = createHub({ ...counted(reads, store, log), clock: systemClock, lingerMs: 60_000 });
-  const studios = new Map<string, Studio>();
+  const producers = new Map<string, BatchProducer>();
   for (let session = 0; session < sessions; session += 1)
-    studios.set(`/${session}`, await Studio.open(store, log, { name: `session ${session}` }));
+    producers.set(
+      `/${session}`,
+      await BatchProducer.open(store, log, { name: `session ${session}` }),
+    );
   const open = new Set<unknown>();
   let broken = 0;
   const server = createServer((request, response) => {
-    const studio = studios.get(request.url ?? "");
-    if (studio === undefined) throw new TypeError(request.url);
+    const producer = producers.get(request.url ?? "");
+    if (producer === undefined) throw new TypeError(request.url);
     const { "last-event-id": id } = request.headers;
     const cursor = typeof id === "string" ? decodeCursor(id) : undefined;
     open.add(response);
     response.once("close", () => open.delete(response));
-    const { uid, sessionId } = studio;
+    const { uid, sessionId } = producer;
     hub.deliver({ uid, sessionId, cursor }, sseSink(response)).catch(() => {
       broken += 1;
     });
   });
   const port = await listen(server);
   const reader = startReader();
-  const paths = [...studios.keys()];
+  const paths = [...producers.keys()];
   const comeBack = async (cursorOf: (uid: SessionUid, head: number) => string | undefined) => {
     for (const path of paths) {
-      const { uid, head } = studios.get(path) as Studio; // the paths are its keys
+      const { uid, head } = producers.get(path) as BatchProducer; // the paths are its keys
       const cursor = cursorOf(uid, head);
       await reader.ask({ ask: "open", port, path, count: viewersOfEach, cursor });
     }
@@ -105,7 +108,7 @@ it("5,000 viewers of 500 sessions take two connections to Redis, and a break of 
   };
   const leave = async (): Promise<void> => {
     for (const path of paths) await reader.ask({ ask: "close", path });
-    await until(() => open.size === 0, "all gone");
+    await until(() => open.size === 0, "all closed");
   };
   const lanes = [
     { lane: 0, epoch: packEpoch({ incarnation: 1, generation: 2, attempt: 1 }), seq: 1 },
@@ -118,9 +121,9 @@ it("5,000 viewers of 500 sessions take two connections to Redis, and a break of 
   await leave();
   await comeBack(atHead);
   const again = { store: reads.store - first.store, log: reads.log - first.log };
-  // Every subscription of the node breaks at once, and is made anew while all viewers stay.
+  // Every subscription of the node breaks at once and is renewed; all viewers stay.
   const before = { ...reads };
-  await askPatiently(redis.port, "CLIENT KILL TYPE pubsub");
+  await askWithRetries(redis.port, "CLIENT KILL TYPE pubsub");
   await until(() => reads.log - before.log === sessions, "all joined anew");
   const storm = {
     store: reads.store - before.store,

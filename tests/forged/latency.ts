@@ -18,7 +18,7 @@ import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { temporaryFolder } from "../../scripts/temporary.ts";
 import { root } from "../../scripts/workspace.ts";
-import { calm } from "../kit/calm.ts";
+import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 
 const oldCommit = "98606d4";
 const turns = 20;
@@ -116,7 +116,7 @@ async function measure(): Promise<readonly string[]> {
   );
 }
 
-const slower = await calm(measure, (names) => names.length === 0);
+const slower = await retryWhenNoisy(measure, (names) => names.length === 0);
 console.log(`${"believed".padStart(10)}${"MAC".padStart(10)}${"read".padStart(10)}`);
 for (const [name, unit] of Object.entries(units)) {
   const row = (["believed", "mac", "read"] as const).map((way) =>

@@ -1,7 +1,7 @@
 /**
- * How many times more work four times the input takes: 4 when the cost is linear, 16 when it is
- * quadratic. `prepare` is not counted. Counted is the processor's time, not the clock's, since
- * others may use the machine too; of several runs the best counts, since noise only adds.
+ * The factor by which the cost grows when the input grows fourfold: 4 for linear work, 16 for
+ * quadratic. Measures processor time, since other load on the machine slows the clock's. Takes the
+ * least of several runs, since noise only adds. `prepare` is not measured.
  */
 export async function growth(
   size: number,
@@ -23,5 +23,5 @@ export async function growth(
   return large / small;
 }
 
-/** Between the two, with room for noise. */
+/** A limit between linear and quadratic, with a margin for noise. */
 export const notQuadratic = 12;

@@ -1,6 +1,6 @@
 /**
- * How often a property is tried: enough for each change, a hundred times that in a campaign run by
- * hand, and few for a mutant, of which there are many.
+ * How many runs a property gets: `change` by default, `campaign` with CAMPAIGN=1, which is started by
+ * hand, and few under mutation testing, which repeats the suite for every mutant.
  */
 export function runs(change: number, campaign: number): number {
   if (process.env["MUTATION"] === "1") return Math.min(change, 300);

@@ -8,7 +8,7 @@ import type { Item } from "@millrace/core";
 import { anthropic } from "@millrace/providers/anthropic";
 import { fileStore } from "@millrace/stores/file";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { calm } from "../kit/calm.ts";
+import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 
 // CPU of this process for one long reply, by the provider alone and through loop, events and a session
 // file. Both in one run, in pairs, so that a noisy machine disturbs both alike.
@@ -52,7 +52,7 @@ it("loop, events and session file cost at most as much again as the provider alo
   await whole(0);
 
   let round = 0;
-  const median = await calm(
+  const median = await retryWhenNoisy(
     async () => {
       const ratios: number[] = [];
       for (let pair = 0; pair < pairs; pair += 1) {

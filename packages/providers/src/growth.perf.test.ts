@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { calm } from "../../../tests/kit/calm.ts";
+import { retryWhenNoisy } from "../../../tests/kit/retry-when-noisy.ts";
 import { dialects } from "./testing/encode/dialects.ts";
 import { longStream } from "./testing/encode/long.ts";
 import type { LongKind } from "./testing/encode/long.ts";
@@ -36,7 +36,7 @@ describe("decoding one-character deltas, up to 160,000 of them", { timeout: 600_
     const [half = [], full = []] = [80_000, 160_000].map((size) => longStream(name, kind, size));
     // Twice the half is as much work as the full one, if the work is linear. Measured in pairs, since
     // the machine's speed drifts.
-    const { exponent, large } = await calm(
+    const { exponent, large } = await retryWhenNoisy(
       async () => measure(half, full, read),
       (measured) => measured.exponent <= 1.1,
       5,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
-it("the program in the README shows a session to whoever connects", async () => {
+it("the program in the README streams a session to a client, and answers 404 for an unknown one", async () => {
   const path = fileURLToPath(new URL("testing/readme-run.ts", import.meta.url));
   const flags = ["--conditions=@millrace/source", "--no-warnings"];
   const child = spawn(process.execPath, [...flags, path], {
@@ -11,15 +11,15 @@ it("the program in the README shows a session to whoever connects", async () => 
     env: { ...process.env, PORT: "0" },
   });
   try {
-    const [said] = (await once(child.stdout, "data")) as [Buffer];
-    const url = `http://127.0.0.1:${/port: (\d+)/.exec(said.toString())?.[1]}/demo`;
+    const [output] = (await once(child.stdout, "data")) as [Buffer];
+    const url = `http://127.0.0.1:${/port: (\d+)/.exec(output.toString())?.[1]}/demo`;
     const response = await fetch(url);
     const first = await response.body?.getReader().read();
-    const nobody = await fetch(new URL("/nobody", url));
+    const unknown = await fetch(new URL("/unknown", url));
 
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(new TextDecoder().decode(first?.value)).toMatch(/^id: 1\..*\ndata: \{"v":1,/);
-    expect(nobody.status).toBe(404);
+    expect(unknown.status).toBe(404);
   } finally {
     child.kill("SIGKILL");
   }

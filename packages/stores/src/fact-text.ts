@@ -14,8 +14,8 @@ export type ReadFact =
   | { readonly ok: false; readonly message: string };
 
 /**
- * A fact as one JSON object. It is that of the wire, but for facts that this release does not know
- * and that were made here: those have no envelope of their own, so they get one around them.
+ * A fact as one JSON object, in the form of the wire. An opaque fact that was made by this process has
+ * no envelope inside, so it gets one around it.
  */
 export function encodeFact(fact: Fact): string {
   if (fact.type !== "opaque" || carriesEnvelope(fact)) return encodeMessage(fact);
@@ -38,12 +38,12 @@ export function decodeFact(text: string): ReadFact {
 }
 
 /**
- * Throws `invalid_event` for what could be written and not read again. One such line would make a
- * whole session unreadable, so it is found before anything is stored.
+ * Throws `invalid_event` for a fact that could be written and not read again. One such line would make
+ * a whole session unreadable, so it is found before anything is stored.
  */
 export function checkBodies(bodies: readonly FactBody[]): void {
   for (const body of bodies) {
-    // Any envelope will do: that of the fact is made by the ledger.
+    // Any envelope will do: the store makes the real one.
     const fact: Fact = { ...body, v: schemaVersion, n: 1, sessionId: anyId, time: 0 };
     const read = decodeFact(encodeFact(fact));
     if (read.ok && read.fact.type === body.type) continue;
@@ -54,7 +54,7 @@ export function checkBodies(bodies: readonly FactBody[]): void {
 
 const anyId = sessionId("any");
 
-/** True for a fact that came from a file or a wire, and reads there as what it is here. */
+/** Whether an opaque fact was read from a file or a wire, and its original decodes to the same fact. */
 function carriesEnvelope(fact: FactOf<"opaque">): boolean {
   const { original } = fact;
   const same = (["v", "n", "sessionId", "time"] as const).every(

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { calm } from "../../../../tests/kit/calm.ts";
+import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 
 function runScript(name: string, ...flags: readonly string[]): unknown {
   const script = fileURLToPath(new URL(`../testing/${name}`, import.meta.url));
@@ -67,7 +67,7 @@ function within(row: Row): boolean {
   return costs && growth <= limits.growth && batchGrowth <= limits.batchGrowth;
 }
 
-const rows = await calm(
+const rows = await retryWhenNoisy(
   async () => runScript("fold-speed.ts") as readonly Row[],
   (measured) => measured.every(within),
 );

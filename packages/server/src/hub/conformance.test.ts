@@ -18,7 +18,7 @@ afterAll(() => loopback[Symbol.asyncDispose]());
 /** How a viewer reads. */
 interface Way {
   readonly watch: Loopback["watch"];
-  /** Time passes for the machine too, as far as bytes need it on their way. */
+  /** Wraps the clock so that advancing it also waits for bytes on their way over sockets. */
   readonly clockOf: (clock: ManualClock) => ManualClock;
   readonly leftOut: readonly string[];
 }
@@ -38,11 +38,11 @@ const overSockets: Way = {
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     },
   }),
-  // It compares with cursors as they were before they were cut to their length.
+  // The case compares with cursors from before they were cut to the length of a header.
   leftOut: ["a cursor too small for all lanes still brings back all of them"],
 };
 
-/** Reads through hubs. Viewers who see the same store and log share one. */
+/** Reads through hubs: one for each pair of store and log. */
 function throughHubs(
   kept: Partial<HubOptions>,
   { watch }: Way,

@@ -4,18 +4,18 @@ import type { Sink, SinkEvents } from "../sse/sink.ts";
 import type { Attached, Room } from "./room.ts";
 import { Viewer } from "./viewer.ts";
 
-/** What goes out as one frame at most. What is on its way to one viewer is bounded by this. */
+/** Messages in one frame at most. It bounds what is on its way to one viewer. */
 const messagesAtOnce = 32;
 
-/** How a delivery ended: with what ended the room, or what the sink threw. */
+/** How a delivery ended. `error` is set if the room failed or the sink threw. */
 export interface DeliveryEnd {
   readonly error?: unknown;
 }
 
 /**
- * Brings a room to one sink, pushed by the room, without a promise for each message. While the sink
- * is full nothing is queued for it: its viewer stays where it is, as any viewer who is slow. There
- * are many of these, so it is small.
+ * Writes a room to one sink. The room pushes, so that no promise is made for each message. Nothing is
+ * queued for a full sink: its viewer stays where it is, like any slow viewer. A process has thousands
+ * of these, so an object holds little.
  */
 export class Delivery implements Attached, SinkEvents {
   readonly #room: Room;
@@ -25,7 +25,7 @@ export class Delivery implements Attached, SinkEvents {
   #opened = false;
   #full = false;
   #over = false;
-  #unhear: (() => void) | undefined;
+  #removeAbortListener: (() => void) | undefined;
 
   /** `onEnd` is called once. */
   constructor(
@@ -40,12 +40,12 @@ export class Delivery implements Attached, SinkEvents {
     this.#onEnd = onEnd;
   }
 
-  /** What the sink throws at this is the caller's to hear. */
+  /** Called once. Throws what the sink throws from `bind`. */
   start(signal: AbortSignal | undefined): void {
     this.#room.attach(this);
     if (signal !== undefined) {
       const stop = (): void => this.stop();
-      this.#unhear = () => signal.removeEventListener("abort", stop);
+      this.#removeAbortListener = () => signal.removeEventListener("abort", stop);
       signal.addEventListener("abort", stop, { once: true });
     }
     this.#sink.bind(this);
@@ -63,7 +63,7 @@ export class Delivery implements Attached, SinkEvents {
     if (this.#room.end !== undefined) this.stop(this.#room.end);
   }
 
-  /** What keeps a connection alive. One that is full has enough to carry. */
+  /** Keeps the connection alive. A full one is skipped: it has bytes under way. */
   beat(frame: Frame): void {
     if (this.#over || this.#full || !this.#opened) return;
     try {
@@ -86,7 +86,7 @@ export class Delivery implements Attached, SinkEvents {
     this.#leave({});
   }
 
-  /** Ends it from this side. */
+  /** Ends the delivery and, if it was opened, the sink. */
   stop(end: DeliveryEnd = {}): void {
     if (this.#over) return;
     this.#leave(end);
@@ -96,24 +96,24 @@ export class Delivery implements Attached, SinkEvents {
   #leave(end: DeliveryEnd): void {
     if (this.#over) return;
     this.#over = true;
-    this.#unhear?.();
+    this.#removeAbortListener?.();
     this.#room.detach(this);
     this.#onEnd(end);
   }
 
   #fill(): void {
-    let told = this.#viewer.take(messagesAtOnce);
-    // Only now it is settled where it begins.
+    let messages = this.#viewer.take(messagesAtOnce);
+    // Not before `take`: it can throw, and then the sink must be unopened.
     if (!this.#opened) {
       this.#opened = true;
       this.#sink.open();
     }
-    while (told.length > 0) {
-      if (!this.#sink.write(this.#room.frameOf(told))) {
+    while (messages.length > 0) {
+      if (!this.#sink.write(this.#room.frameOf(messages))) {
         this.#full = true;
         return;
       }
-      told = this.#viewer.take(messagesAtOnce);
+      messages = this.#viewer.take(messagesAtOnce);
     }
   }
 }

@@ -1,17 +1,17 @@
 import { emptyState, replay, snapshot } from "@millrace/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { watchAsBytes } from "../testing/as-bytes.ts";
+import { watchAsBytes } from "../testing/watch-as-bytes.ts";
 import { createClient } from "../testing/client.ts";
 import type { Client } from "../testing/client.ts";
 import { laneText } from "../testing/lane-text.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { name, Scene } from "../testing/scene.ts";
-import type { Speaker } from "../testing/scene.ts";
+import { name, SessionFixture } from "../testing/session-fixture.ts";
+import type { ReplyWriter } from "../testing/session-fixture.ts";
 import { createHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 
-/** How often each happens, by how often it is named. */
+/** The steps of a history. One that is listed more often is drawn more often. */
 const kinds = [
   "write",
   "write",
@@ -21,13 +21,13 @@ const kinds = [
   "write",
   "commit",
   "again",
-  "say",
-  "say",
+  "input",
+  "input",
   "reset",
   "claim",
-  "deaf",
-  "hear",
-  "hear",
+  "drop",
+  "receive",
+  "receive",
   "lose",
   "break",
   "stop",
@@ -37,17 +37,17 @@ const kinds = [
 ] as const;
 const lanes = 3;
 
-/** Somebody who watches, stops reading, goes and comes back with what it has. */
+/** A viewer that watches, stops reading, leaves and reconnects with its state and cursor. */
 class Watcher {
   readonly #hub: Pick<Hub, "watch">;
-  readonly #scene: Scene;
+  readonly #session: SessionFixture;
   #gate: PromiseWithResolvers<void> | undefined;
   client: Client;
   joins = 1;
 
-  constructor(hub: Pick<Hub, "watch">, scene: Scene) {
+  constructor(hub: Pick<Hub, "watch">, session: SessionFixture) {
     this.#hub = hub;
-    this.#scene = scene;
+    this.#session = session;
     this.client = this.#connect();
   }
 
@@ -70,13 +70,13 @@ class Watcher {
   }
 
   #connect(last?: Client): Client {
-    const client: Client = createClient(this.#hub, this.#scene, {
+    const client: Client = createClient(this.#hub, this.#session, {
       state: last?.state(),
       cursor: last?.cursor(),
       pace: async () => {
         for (const { lane, epoch } of client.state().lanes) {
           const shown = laneText(client.state(), lane) ?? "";
-          const written = this.#scene.texts.get(epoch) ?? "";
+          const written = this.#session.texts.get(epoch) ?? "";
           if (!written.startsWith(shown)) throw new TypeError(`${shown} of ${written}`);
         }
         await this.#gate?.promise;
@@ -86,41 +86,42 @@ class Watcher {
   }
 }
 
-class Play {
-  readonly #scene: Scene;
-  readonly #speakers = new Map<number, Speaker>();
+/** Performs the steps of one history on a session that four viewers watch. */
+class History {
+  readonly #session: SessionFixture;
+  readonly #writers = new Map<number, ReplyWriter>();
   readonly watchers: readonly Watcher[];
   #words = 0;
 
-  constructor(scene: Scene, hub: Pick<Hub, "watch">) {
-    this.#scene = scene;
-    this.watchers = [1, 2, 3, 4].map(() => new Watcher(hub, scene));
+  constructor(session: SessionFixture, hub: Pick<Hub, "watch">) {
+    this.#session = session;
+    this.watchers = [1, 2, 3, 4].map(() => new Watcher(hub, session));
   }
 
   async perform(random: number): Promise<void> {
     const kind = kinds[random % kinds.length] ?? "write";
     const which = Math.floor(random / kinds.length) % (lanes * 4 * 8);
     const lane = which % lanes;
-    const scene = this.#scene;
+    const session = this.#session;
     switch (kind) {
       case "write":
         return this.#write(lane);
       case "commit":
-        await this.#speakers.get(lane)?.commit();
-        this.#speakers.delete(lane);
+        await this.#writers.get(lane)?.commit();
+        this.#writers.delete(lane);
         return undefined;
       case "again":
-        this.#speakers.set(lane, await scene.start(lane));
+        this.#writers.set(lane, await session.start(lane));
         return undefined;
-      case "say":
-        return scene.say();
+      case "input":
+        return session.acceptInput();
       case "claim":
       case "reset":
-        this.#speakers.clear();
-        return scene.claim(
+        this.#writers.clear();
+        return session.claim(
           kind === "claim"
             ? undefined
-            : Math.max(0, (await scene.truth.head(scene.uid)) - (which % 8)),
+            : Math.max(0, (await session.truth.head(session.uid)) - (which % 8)),
         );
       default:
         return this.#disturb(kind, lane, this.watchers[which % this.watchers.length]);
@@ -128,52 +129,52 @@ class Play {
   }
 
   async #disturb(kind: string, lane: number, watcher: Watcher | undefined): Promise<void> {
-    const scene = this.#scene;
-    if (kind === "deaf" || kind === "hear") scene.deaf = kind === "deaf";
-    else if (kind === "lose") scene.memory.lose(scene.uid, lane);
-    else if (kind === "break") scene.breakTails();
+    const session = this.#session;
+    if (kind === "drop" || kind === "receive") session.losesMessages = kind === "drop";
+    else if (kind === "lose") session.memory.lose(session.uid, lane);
+    else if (kind === "break") session.breakTails();
     else if (kind === "stop") watcher?.stop();
     else if (kind === "go") watcher?.go();
     else if (kind === "move") await watcher?.comeBack();
-    else await scene.clock.advance(lane * 3_000 + 1);
+    else await session.clock.advance(lane * 3_000 + 1);
   }
 
   async #write(lane: number): Promise<void> {
-    const speaker = this.#speakers.get(lane) ?? (await this.#scene.start(lane));
-    this.#speakers.set(lane, speaker);
+    const writer = this.#writers.get(lane) ?? (await this.#session.start(lane));
+    this.#writers.set(lane, writer);
     this.#words += 1;
-    await speaker.write(`${this.#words} `);
+    await writer.write(`${this.#words} `);
   }
 
-  /** Nothing goes wrong any more. A word in each open lane, and time for a poll. */
+  /** Ends all faults, writes to each open lane, waits for polls, and compares viewers with the store. */
   async finish(): Promise<void> {
-    const scene = this.#scene;
-    scene.deaf = false;
+    const session = this.#session;
+    session.losesMessages = false;
     for (const watcher of this.watchers) watcher.go();
-    for (const lane of this.#speakers.keys()) await this.#write(lane);
+    for (const lane of this.#writers.keys()) await this.#write(lane);
     for (let round = 0; round < 40; round += 1) {
-      await scene.clock.advance(500);
+      await session.clock.advance(500);
       await turn();
     }
-    const facts = await scene.truth.read(scene.uid);
-    const truth = snapshot(replay(emptyState(scene.uid, name), facts));
+    const facts = await session.truth.read(session.uid);
+    const truth = snapshot(replay(emptyState(session.uid, name), facts));
     for (const { client } of this.watchers) {
       expect(client.ended()).toBeUndefined();
       expect(snapshot({ ...client.state(), lanes: [] })).toEqual(truth);
-      for (const { lane, epoch } of this.#speakers.values())
-        expect(laneText(client.state(), lane)).toBe(scene.texts.get(epoch));
+      for (const { lane, epoch } of this.#writers.values())
+        expect(laneText(client.state(), lane)).toBe(session.texts.get(epoch));
     }
   }
 }
 
-/** What is delivered goes out in a tick: when nothing else is to be done. */
+/** A delivery flushes in a tick, so a turn of the event loop lets it run. */
 const turn = (): Promise<void> => new Promise(setImmediate);
 
 it.each<[string, (hub: Hub) => Pick<Hub, "watch">]>([
   ["watch", (hub) => hub],
   ["deliver", (hub) => ({ watch: (options) => watchAsBytes(hub, options) })],
 ])(
-  "by %s viewers end like the store, whatever is lost, broken, undone or not read",
+  "by %s viewers end with the store's state, whatever is lost, broken, undone or not read",
   async (way, through) => {
     let histories = 0;
     let joins = 0;
@@ -186,17 +187,17 @@ it.each<[string, (hub: Hub) => Pick<Hub, "watch">]>([
 
     await fc.assert(
       fc.asyncProperty(steps, kept, async (numbers, options) => {
-        const scene = await Scene.open();
-        const { store, log, clock } = scene;
+        const session = await SessionFixture.open();
+        const { store, log, clock } = session;
         using hub = createHub({ store, log, clock, ...options });
-        const play = new Play(scene, through(hub));
+        const history = new History(session, through(hub));
         for (const number of numbers) {
-          await play.perform(number);
+          await history.perform(number);
           if (number % 3 === 0) await turn();
         }
-        await play.finish();
+        await history.finish();
         histories += 1;
-        for (const watcher of play.watchers) joins += watcher.joins;
+        for (const watcher of history.watchers) joins += watcher.joins;
       }),
       { numRuns: runs(150, 15_000) },
     );

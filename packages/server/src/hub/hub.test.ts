@@ -2,25 +2,25 @@ import { sessionUid } from "@millrace/core";
 import type { Cursor, SessionState } from "@millrace/core";
 import { expect, test } from "vitest";
 import { createClient, itemTexts } from "../testing/client.ts";
-import { expectTrue, stage } from "../testing/hub-stage.ts";
+import { expectStoredState, openHubFixture } from "../testing/hub-fixture.ts";
 import { laneText } from "../testing/lane-text.ts";
-import { name } from "../testing/scene.ts";
+import { name } from "../testing/session-fixture.ts";
 import { createHub } from "./hub.ts";
 
 test("five hundred viewers of a session cost one subscription and the reads of one join", async () => {
-  const { scene, hub, settle } = await stage();
-  await (await scene.start()).write("before");
-  const clients = Array.from({ length: 250 }, () => createClient(hub, scene));
+  const { session, hub, settle } = await openHubFixture();
+  await (await session.start()).write("before");
+  const clients = Array.from({ length: 250 }, () => createClient(hub, session));
   await settle();
-  clients.push(...Array.from({ length: 250 }, () => createClient(hub, scene)));
-  const speaker = await scene.start(1);
-  for (let batch = 0; batch < 20; batch += 1) await speaker.write(`${batch} `);
-  await speaker.commit();
+  clients.push(...Array.from({ length: 250 }, () => createClient(hub, session)));
+  const writer = await session.start(1);
+  for (let batch = 0; batch < 20; batch += 1) await writer.write(`${batch} `);
+  await writer.commit();
   await settle();
 
-  await expectTrue(scene, clients);
+  await expectStoredState(session, clients);
   expect(clients.every((client) => laneText(client.state()) === "before")).toBe(true);
-  expect(scene.counts).toEqual({
+  expect(session.counts).toEqual({
     tails: 1,
     reads: 1,
     heads: 0,
@@ -32,40 +32,40 @@ test("five hundred viewers of a session cost one subscription and the reads of o
   await Promise.all(clients.map((client) => client.leave()));
 });
 
-test("five hundred viewers who miss the same facts cost one read", async () => {
-  const { scene, hub, settle } = await stage();
-  const clients = Array.from({ length: 500 }, () => createClient(hub, scene));
+test("five hundred viewers that miss the same facts cost one read", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const clients = Array.from({ length: 500 }, () => createClient(hub, session));
   await settle();
-  const { reads, laneReads } = scene.counts;
-  scene.deaf = true;
-  const speaker = await scene.start();
-  await speaker.write("unheard, ");
-  await scene.say();
-  await speaker.write("also, ");
+  const { reads, laneReads } = session.counts;
+  session.losesMessages = true;
+  const writer = await session.start();
+  await writer.write("unheard, ");
+  await session.acceptInput();
+  await writer.write("also, ");
   await settle();
-  scene.deaf = false;
-  await speaker.write("heard");
+  session.losesMessages = false;
+  await writer.write("heard");
   await settle();
 
   expect(clients.every((client) => laneText(client.state()) === "unheard, also, heard")).toBe(true);
-  await scene.clock.advance(6_000);
-  await expectTrue(scene, clients);
-  expect(scene.counts.laneReads - laneReads).toBe(1);
-  expect(scene.counts.reads - reads).toBeLessThanOrEqual(2);
-  expect(scene.counts.heads).toBe(1);
-  expect(scene.counts.tails).toBe(1);
+  await session.clock.advance(6_000);
+  await expectStoredState(session, clients);
+  expect(session.counts.laneReads - laneReads).toBe(1);
+  expect(session.counts.reads - reads).toBeLessThanOrEqual(2);
+  expect(session.counts.heads).toBe(1);
+  expect(session.counts.tails).toBe(1);
 });
 
-test("a viewer who never reads holds up nobody, and is told the rest in few messages", async () => {
-  const { scene, hub, settle } = await stage({ keptMessages: 64 });
+test("a viewer that never reads delays no other, and gets the rest in few messages", async () => {
+  const { session, hub, settle } = await openHubFixture({ keptMessages: 64 });
   const goesOn = Promise.withResolvers<void>();
-  const slow = createClient(hub, scene, { pace: () => goesOn.promise });
-  const others = Array.from({ length: 499 }, () => createClient(hub, scene));
+  const slow = createClient(hub, session, { pace: () => goesOn.promise });
+  const others = Array.from({ length: 499 }, () => createClient(hub, session));
   await settle();
-  const speaker = await scene.start();
+  const writer = await session.start();
   let text = "";
   for (let batch = 0; batch < 300; batch += 1) {
-    await speaker.write(`${batch} `);
+    await writer.write(`${batch} `);
     text += `${batch} `;
     if (batch % 50 === 0) await settle();
   }
@@ -78,67 +78,67 @@ test("a viewer who never reads holds up nobody, and is told the rest in few mess
   await settle();
   expect(laneText(slow.state())).toBe(text);
   expect(slow.messages()).toBeLessThan(10);
-  await speaker.commit();
+  await writer.commit();
   await settle();
-  await expectTrue(scene, [slow, ...others]);
+  await expectStoredState(session, [slow, ...others]);
 });
 
-test("a viewer who stops in the middle of a reply misses nothing of it", async () => {
+test("a viewer that stops in the middle of a reply misses nothing of it", async () => {
   for (const stops of [2, 3, 7, 12]) {
-    const { scene, hub, settle } = await stage({ keptMessages: 4 });
+    const { session, hub, settle } = await openHubFixture({ keptMessages: 4 });
     const goesOn = Promise.withResolvers<void>();
     let seen = 0;
     const pace = async (): Promise<void> => {
       seen += 1;
       if (seen === stops) await goesOn.promise;
     };
-    const client = createClient(hub, scene, { pace });
+    const client = createClient(hub, session, { pace });
     await settle();
-    const speaker = await scene.start();
+    const writer = await session.start();
     for (let batch = 0; batch < 30; batch += 1) {
-      await speaker.write(`${batch} `);
+      await writer.write(`${batch} `);
       await settle();
     }
-    await speaker.commit();
-    await scene.say();
+    await writer.commit();
+    await session.acceptInput();
     expect(client.messages()).toBe(stops);
     goesOn.resolve();
     await settle();
 
-    await expectTrue(scene, [client]);
+    await expectStoredState(session, [client]);
     expect(client.snapshots()).toBe(1);
   }
 });
 
-test("facts that wait are told each, and too many of them by a snapshot", async () => {
+test("facts that wait are sent one by one, and too many of them as a snapshot", async () => {
   for (const [facts, snapshots] of [
     [600, 1],
     [2_100, 2],
   ] as const) {
-    const { scene, hub, settle } = await stage();
+    const { session, hub, settle } = await openHubFixture();
     const goesOn = Promise.withResolvers<void>();
-    const client = createClient(hub, scene, { pace: () => goesOn.promise });
+    const client = createClient(hub, session, { pace: () => goesOn.promise });
     await settle();
-    for (let said = 0; said < facts; said += 1) {
-      await scene.say();
-      if (said % 100 === 0) await settle();
+    for (let input = 0; input < facts; input += 1) {
+      await session.acceptInput();
+      if (input % 100 === 0) await settle();
     }
     await settle();
     goesOn.resolve();
     for (let round = 0; round < 100; round += 1) await settle();
 
-    await expectTrue(scene, [client]);
+    await expectStoredState(session, [client]);
     expect(client.snapshots()).toBe(snapshots);
     expect(client.messages()).toBe(snapshots === 1 ? 1 + facts : 2);
   }
 });
 
-test("whoever comes back at any position ends where the others are, without a read", async () => {
+test("a viewer that reconnects at any position ends where the others are, without a read", async () => {
   let positions = 0;
   for (const keptMessages of [3, 512]) {
-    const { scene, hub, settle } = await stage({ keptMessages });
+    const { session, hub, settle } = await openHubFixture({ keptMessages });
     const seen: { readonly state: SessionState; readonly cursor: Cursor }[] = [];
-    const witness = createClient(hub, scene, {
+    const witness = createClient(hub, session, {
       pace: async () => {
         const cursor = witness.cursor();
         if (cursor !== undefined) seen.push({ state: witness.state(), cursor });
@@ -146,139 +146,139 @@ test("whoever comes back at any position ends where the others are, without a re
     });
     await settle();
     for (let reply = 0; reply < 3; reply += 1) {
-      const speakers = [await scene.start(), await scene.start(1)];
+      const writers = [await session.start(), await session.start(1)];
       for (let word = 0; word < 5; word += 1)
-        for (const speaker of speakers) {
-          await speaker.write(`${speaker.lane}.${word} `);
+        for (const writer of writers) {
+          await writer.write(`${writer.lane}.${word} `);
           await settle();
         }
-      await scene.say();
-      for (const speaker of speakers) await speaker.commit();
+      await session.acceptInput();
+      for (const writer of writers) await writer.commit();
       await settle();
     }
-    const last = await scene.start();
+    const last = await session.start();
     for (const word of ["still ", "open, ", "and ", "longer ", "than ", "what ", "is ", "kept"]) {
       await last.write(word);
       await settle();
     }
-    const counts = { ...scene.counts };
-    const returned = seen.map((at) => createClient(hub, scene, at));
+    const counts = { ...session.counts };
+    const returned = seen.map((at) => createClient(hub, session, at));
     await settle();
 
-    await expectTrue(scene, [witness, ...returned]);
+    await expectStoredState(session, [witness, ...returned]);
     expect(returned.map((client) => laneText(client.state()))).toEqual(
       returned.map(() => "still open, and longer than what is kept"),
     );
     expect(returned.every((client) => client.snapshots() === 0)).toBe(true);
-    expect(scene.counts).toEqual(counts);
+    expect(session.counts).toEqual(counts);
     positions += returned.length;
   }
   expect(positions).toBeGreaterThan(50);
   console.log(`count: hub, ${positions} positions resumed, 0 failures`);
 });
 
-test("whoever is a little behind in a lane is told its last batches and not all of it", async () => {
-  const { scene, hub, settle } = await stage();
-  const client = createClient(hub, scene);
-  const speaker = await scene.start();
-  await speaker.write("x".repeat(5_000));
+test("a viewer a little behind in a lane gets its last batches and not all of it", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const client = createClient(hub, session);
+  const writer = await session.start();
+  await writer.write("x".repeat(5_000));
   await settle();
   await client.leave();
-  await speaker.write("a");
-  await speaker.write("b");
+  await writer.write("a");
+  await writer.write("b");
   await settle();
-  const { uid } = scene;
+  const { uid } = session;
   const watching = hub.watch({ uid, sessionId: name, cursor: client.cursor() });
-  const told = [await watching.next(), await watching.next()];
+  const messages = [await watching.next(), await watching.next()];
 
-  const text = JSON.stringify(told);
+  const text = JSON.stringify(messages);
   expect(text).toContain('"a"');
   expect(text).toContain('"b"');
   expect(text.length).toBeLessThan(2_000);
 });
 
-test("a reset is one snapshot to everybody, slow or not", async () => {
-  const { scene, hub, settle } = await stage();
+test("a reset is one snapshot to every viewer, slow or not", async () => {
+  const { session, hub, settle } = await openHubFixture();
   const goesOn = Promise.withResolvers<void>();
   const clients = [
-    createClient(hub, scene),
-    createClient(hub, scene, { pace: () => goesOn.promise }),
+    createClient(hub, session),
+    createClient(hub, session, { pace: () => goesOn.promise }),
   ];
   await settle();
-  const to = await scene.truth.head(scene.uid);
-  const speaker = await scene.start();
-  await speaker.write("undone");
-  await speaker.commit();
+  const to = await session.truth.head(session.uid);
+  const writer = await session.start();
+  await writer.write("undone");
+  await writer.commit();
   await settle();
   expect(clients.map((client) => itemTexts(client.state()))).toEqual([["undone"], []]);
-  await scene.claim(to);
+  await session.claim(to);
   await settle();
   goesOn.resolve();
   await settle();
 
-  await expectTrue(scene, clients);
+  await expectStoredState(session, clients);
   expect(clients.map((client) => client.snapshots())).toEqual([2, 2]);
   expect(clients.map((client) => itemTexts(client.state()))).toEqual([[], []]);
 });
 
 test("a session stays for a while after its last viewer left, then goes", async () => {
-  const { scene, hub, settle } = await stage({ lingerMs: 5_000 });
-  const first = createClient(hub, scene);
+  const { session, hub, settle } = await openHubFixture({ lingerMs: 5_000 });
+  const first = createClient(hub, session);
   await settle();
   await first.leave();
-  await scene.clock.advance(3_000);
-  const second = createClient(hub, scene);
-  await scene.clock.advance(3_000);
+  await session.clock.advance(3_000);
+  const second = createClient(hub, session);
+  await session.clock.advance(3_000);
   expect(hub.sessions()).toBe(1);
   await second.leave();
-  await scene.clock.advance(4_900);
+  await session.clock.advance(4_900);
   expect(hub.sessions()).toBe(1);
-  expect(scene.counts.tails).toBe(1);
-  await scene.clock.advance(200);
+  expect(session.counts.tails).toBe(1);
+  await session.clock.advance(200);
 
   expect(hub.sessions()).toBe(0);
-  expect(scene.clock.sleepers()).toBe(0);
-  const third = createClient(hub, scene);
+  expect(session.clock.sleepers()).toBe(0);
+  const third = createClient(hub, session);
   await settle();
-  expect(scene.counts.tails).toBe(2);
-  await expectTrue(scene, [third]);
+  expect(session.counts.tails).toBe(2);
+  await expectStoredState(session, [third]);
 });
 
-test("a cursor of a hub that has heard more is served after one read for all", async () => {
-  const { scene, hub, settle } = await stage();
-  const other = createHub({ store: scene.truth, log: scene.memory, clock: scene.clock });
-  const deaf = createClient(hub, scene);
+test("cursors of a hub that has read more are served after one read for all", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const other = createHub({ store: session.truth, log: session.memory, clock: session.clock });
+  const behind = createClient(hub, session);
   await settle();
-  scene.deaf = true;
-  const ahead = createClient(other, scene);
-  const speaker = await scene.start();
-  await scene.say();
-  await speaker.write("unheard");
+  session.losesMessages = true;
+  const ahead = createClient(other, session);
+  const writer = await session.start();
+  await session.acceptInput();
+  await writer.write("unheard");
   await settle();
   await ahead.leave();
-  const { reads } = scene.counts;
+  const { reads } = session.counts;
   const state = ahead.state();
   const moved = Array.from({ length: 50 }, () =>
-    createClient(hub, scene, { state, cursor: ahead.cursor() }),
+    createClient(hub, session, { state, cursor: ahead.cursor() }),
   );
   await settle();
 
-  await expectTrue(scene, [deaf, ...moved]);
+  await expectStoredState(session, [behind, ...moved]);
   expect(moved.every((client) => client.snapshots() === 0)).toBe(true);
-  expect(laneText(deaf.state())).toBe("unheard");
-  expect(scene.counts.reads - reads).toBe(1);
+  expect(laneText(behind.state())).toBe("unheard");
+  expect(session.counts.reads - reads).toBe(1);
 });
 
-test("a crowd that joins at one moment is handed one and the same snapshot", async () => {
-  const { scene, hub } = await stage();
-  const watching = [1, 2, 3].map(() => hub.watch({ uid: scene.uid, sessionId: name }));
+test("viewers that join at one moment share one snapshot object", async () => {
+  const { session, hub } = await openHubFixture();
+  const watching = [1, 2, 3].map(() => hub.watch({ uid: session.uid, sessionId: name }));
   const first = await Promise.all(watching.map((viewer) => viewer.next()));
 
   expect(new Set(first.map(({ value }) => value?.message)).size).toBe(1);
 });
 
-test("a session that is not there is an error, and is not held", async () => {
-  const { hub } = await stage();
+test("a session that does not exist is an error, and is not held", async () => {
+  const { hub } = await openHubFixture();
   const watching = [1, 2].map(() =>
     hub.watch({ uid: sessionUid("nobody"), sessionId: name }).next(),
   );
@@ -292,15 +292,15 @@ test("a session that is not there is an error, and is not held", async () => {
   expect(hub.sessions()).toBe(0);
 });
 
-test("a hub that is disposed of ends its viewers, and those who come after", async () => {
-  const { scene, hub, settle } = await stage();
-  const client = createClient(hub, scene);
+test("a hub that is disposed of ends its viewers, and later ones at once", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const client = createClient(hub, session);
   await settle();
   hub[Symbol.dispose]();
-  const late = createClient(hub, scene);
+  const late = createClient(hub, session);
   await settle();
 
   expect([client.ended(), late.ended()]).toEqual(["ended", "ended"]);
   expect(hub.sessions()).toBe(0);
-  expect(scene.clock.sleepers()).toBe(0);
+  expect(session.clock.sleepers()).toBe(0);
 });

@@ -17,22 +17,22 @@ export interface HubOptions {
   readonly log: EventLog;
   readonly clock: Clock;
   /**
-   * How often a session's head is read from the store, in case an announcement was lost. Sinks are
-   * then told of it as a heartbeat.
+   * How often a session's head is read from the store, in case an announcement was lost. Each read is
+   * followed by a heartbeat to the sinks.
    */
   readonly pollMs?: number | undefined;
   /** How long a session is kept after its last viewer left. */
   readonly lingerMs?: number | undefined;
-  /** Facts of a session that are kept. A viewer who lacks more of them gets a snapshot. */
+  /** Facts of a session that are kept. A viewer that lacks more of them gets a snapshot. */
   readonly keptFacts?: number | undefined;
-  /** Messages of a session that are kept. A viewer further behind is told lanes anew. */
+  /** Messages of a session that are kept. A viewer further behind gets each open lane as one batch. */
   readonly keptMessages?: number | undefined;
 }
 
 export interface WatchOptions {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
-  /** Where the viewer is. Left out, of another uid, or not to be trusted: it gets a snapshot. */
+  /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,19 +41,21 @@ export interface WatchOptions {
 export interface Hub extends Disposable {
   /**
    * Reads a session from a position on, without end, as core's `follow` does: every fact once and in
-   * order, every token in order, whatever is lost on the way. A viewer who reads too slowly is told
-   * lanes as far as they are, or a snapshot, instead of each batch. The end is that of the session,
-   * the signal or the hub. A subscription that breaks is made anew and ends nobody; it throws if the
-   * session could not be joined at first. After a `return` during a wait it ends at the next message:
-   * use the signal.
+   * order, every token in order, whatever is lost on the way. A viewer that reads too slowly gets each
+   * open lane as one batch, or a snapshot, instead of every batch.
+   *
+   * It ends with the session, the signal or the hub. A broken subscription is renewed; viewers stay.
+   * It throws if the session could not be joined at first. After a `return` during a wait it ends at
+   * the next message: use the signal.
    */
   readonly watch: (options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
   /**
-   * Brings a session to a sink as server-sent events, by the same rules as `watch`, at the price of
-   * the bytes: they are made once for all viewers. While the sink is full nothing waits for it. It
-   * resolves when the session, the signal, the hub or the sink has ended, and rejects when the session
-   * could not be joined; in all cases but the sink's own end, a sink that was opened is ended. One
-   * that was not was told nothing, as if the session does not exist.
+   * Writes a session to a sink as server-sent events, by the same rules as `watch`. A message is
+   * encoded once for all viewers. Nothing is queued for a sink that is full.
+   *
+   * It resolves when the session, the signal, the hub or the sink has ended, and rejects when the
+   * session could not be joined. A sink that was opened is then ended, unless it ended by itself. A
+   * sink that was not opened was written nothing: a server can still answer 404.
    */
   readonly deliver: (options: WatchOptions, sink: Sink) => Promise<void>;
   /** How many sessions are held now. */
@@ -61,8 +63,8 @@ export interface Hub extends Disposable {
 }
 
 /**
- * A hub: one subscription, one folded state and one filler of gaps for each watched session, however
- * many watch it. A viewer costs an index. Disposing of it ends all viewers.
+ * A hub: for each watched session one subscription and one folded state, and gaps are filled once, for
+ * any number of viewers. A viewer costs an index. Disposing of the hub ends all viewers.
  */
 export function createHub(options: HubOptions): Hub {
   const rooms = new Map<SessionUid, Room>();
@@ -115,7 +117,7 @@ export function createHub(options: HubOptions): Hub {
     }
   }
 
-  // Not async functions: what they hold while they wait would be most of what a viewer costs.
+  // Not async: the frame of a waiting async function would be most of the memory that a viewer costs.
   const deliver = (watched: WatchOptions, sink: Sink): Promise<void> => {
     const { uid, sessionId, cursor, signal } = watched;
     if (closed || signal?.aborted === true) return Promise.resolve();
@@ -142,7 +144,7 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
-/** Asked by a function, since it changes while a generator waits. */
+/** A function, because the compiler would take `aborted` as unchanged across a wait. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

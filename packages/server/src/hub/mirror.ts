@@ -3,15 +3,18 @@ import type { Fact, SessionSource } from "@millrace/core";
 import { Ring } from "./ring.ts";
 
 export interface MirrorOptions extends SessionSource {
-  /** Called when there is something new for viewers. */
+  /** Called after each change of the ring. */
   readonly changed: () => void;
-  /** How many of the last facts are kept for viewers that come back. */
+  /** How many of the last facts are kept for viewers that reconnect. */
   readonly keptFacts: number;
   /** How many of the last messages are kept for viewers that are a little behind. */
   readonly keptMessages: number;
 }
 
-/** One session as this process knows it: its reader, its last facts and its last messages. */
+/**
+ * One session as this process has read it: its reader, its last facts and its last messages. The room
+ * drives the reader; the reader's callbacks fill the ring.
+ */
 export class Mirror {
   readonly ring: Ring;
   readonly reader: SessionReader;
@@ -31,7 +34,7 @@ export class Mirror {
       },
       onReset: (facts) => {
         this.#facts = facts.slice(-keptFacts);
-        // At once: later messages apply to the new state, and to no viewer that has the old one.
+        // Before any later message: those apply to the new state, which no viewer has yet.
         this.ring.skip();
         changed();
       },

@@ -1,17 +1,20 @@
 import type { Followed } from "@millrace/core";
 
 const nothing: readonly Followed[] = [];
-/** Viewers are at few different places: most where the last one ended. */
+/** How many spans are remembered. Viewers stand at few different indexes, most at the end. */
 const spansAtMost = 8;
 
 /**
- * The last things told to viewers, shared by all of them: a viewer holds an index and no copies, so
- * that one who never reads costs no more than one who does. Each thing has the next index, for ever.
+ * The last messages of a room, shared by its viewers. A viewer holds an index and no copies, so that
+ * one that never reads costs no more than one that does. Every message gets the next index; indexes
+ * are never reused. The room's mirror pushes, viewers read with `since`.
+ *
+ * A viewer whose index is below `start` has fallen out. It is resynchronised from the room's state.
  */
 export class Ring {
   readonly #capacity: number;
   readonly #held: Followed[] = [];
-  /** What was asked for since the last one came. */
+  /** The arrays given out since the last push, by their first index. */
   readonly #spans = new Map<number, readonly Followed[]>();
   #start = 0;
   #end = 0;
@@ -20,12 +23,12 @@ export class Ring {
     this.#capacity = capacity;
   }
 
-  /** The index of the oldest that is held. Whoever needs an older one has fallen out. */
+  /** The index of the oldest message that is held. */
   get start(): number {
     return this.#start;
   }
 
-  /** The index that the next one gets. */
+  /** The index that the next message gets. */
   get end(): number {
     return this.#end;
   }
@@ -44,8 +47,8 @@ export class Ring {
   }
 
   /**
-   * At most so many from an index on. Whoever asks for the same before another one comes is given the
-   * same array, so that what is made of it can be shared.
+   * At most so many messages from an index on. Between two pushes, equal calls give the same array
+   * (as long as it is remembered): `frameOf` encodes an array once for all viewers that hold it.
    */
   since(index: number, atMost: number): readonly Followed[] {
     if (index >= this.#end) return nothing;
@@ -62,10 +65,11 @@ export class Ring {
     return span;
   }
 
-  /** Everybody who has not read to the end falls out, and so does whoever has: what follows skips. */
+  /** Invalidates every viewer's index; each is resynchronised from the state. */
   skip(): void {
     this.#spans.clear();
     this.#held.length = 0;
+    // One more than the last index: a viewer that has read to the end must fall out too.
     this.#end += 1;
     this.#start = this.#end;
   }

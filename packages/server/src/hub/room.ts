@@ -7,34 +7,41 @@ import type { MirrorOptions } from "./mirror.ts";
 import type { Ring } from "./ring.ts";
 
 export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
+  /** The period of the head check and of the heartbeat. */
   readonly pollMs: number;
+  /** How long the room stays open without a viewer. */
   readonly lingerMs: number;
-  /** Called once, when the room is no more to be entered. */
+  /** Called once, when the room closes. The hub then forgets it; a later viewer gets a new room. */
   readonly onEnd: () => void;
 }
 
-/** Why a room is over. With an error its viewers are told. */
+/** Why a room closed. `error` is set when it failed: `watch` throws it and `deliver` rejects with it. */
 export interface RoomEnd {
   readonly error?: unknown;
 }
 
-/** Who is told of everything new for as long as it is attached. Neither call may throw. */
+/** A delivery as the room sees it: called on every change until it is detached. Must not throw. */
 export interface Attached {
-  /** There may be something new, or the room is over. */
+  /** Writes what is new to the sink, or ends the delivery if the room has closed. */
   readonly pump: () => void;
-  /** It is time to say that the connection lives. */
+  /** Writes a heartbeat, after each poll of the store. */
   readonly beat: (frame: Frame) => void;
 }
 
-/** How long is waited until what failed is tried again: doubled each time that comes to nothing. */
-const pauseMs = { least: 100, most: 5_000 } as const;
+/** The pause before a failed subscription or read is retried. Doubles with every failure in a row. */
+const retryMs = { least: 100, most: 5_000 } as const;
 
-/** After so many messages who is attached is told at once, so that nobody falls out of the ring by that. */
-const untoldAtMost = 16;
+/** Flush after 16 messages, so that no delivery falls out of the ring while a burst is read. */
+const flushAfter = 16;
 
 /**
- * All who watch one session in this process, before one subscription and one state. It stays for a
- * while after the last of them left, so that a page that is loaded again finds everything there.
+ * One watched session in this process: one subscription to the log, one folded state, any number of
+ * viewers. The hub creates it for the first viewer. It closes when the session ends or is removed,
+ * when the hub is disposed of, when joining fails, or `lingerMs` after the last viewer left. It
+ * lingers so that a page that reloads is served from memory.
+ *
+ * A broken subscription is renewed and a failed read is retried; viewers stay. A viewer of `watch`
+ * waits by `wait`; a delivery is attached and pumped.
  */
 export class Room {
   readonly #options: RoomOptions;
@@ -42,12 +49,15 @@ export class Room {
   readonly #done = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #attached = new Set<Attached>();
-  /** Changes that who is attached was not told of yet. */
-  #untold = 0;
-  /** While all are told: what was told last, and its frame. Most are told the same. */
-  #round: { told: readonly Followed[]; frame: Frame } | undefined;
+  /** Changes not yet pushed to deliveries. */
+  #unflushed = 0;
+  /**
+   * Set during a flush: the messages that were framed last, and their frame. Most deliveries stand at
+   * the same index and are sent the same frame.
+   */
+  #lastFramed: { messages: readonly Followed[]; frame: Frame } | undefined;
   #viewers = 0;
-  /** Counts comings and goings: a linger that was begun before the last of them is void. */
+  /** Counts calls of `enter` and `leave`. A linger that began before the last of them is void. */
   #moves = 0;
   #joined = false;
   #end: RoomEnd | undefined;
@@ -59,7 +69,7 @@ export class Room {
     void this.#run();
   }
 
-  /** True once there is a state to show. */
+  /** True from the first successful subscription on: there is a state to serve viewers from. */
   get joined(): boolean {
     return this.#joined;
   }
@@ -76,6 +86,7 @@ export class Room {
     return this.#mirror.reader;
   }
 
+  /** Counts a viewer in. Each call is paired with one of `leave`. */
   enter(): void {
     this.#viewers += 1;
     this.#moves += 1;
@@ -87,7 +98,7 @@ export class Room {
     if (this.#viewers === 0) void this.#linger(this.#moves);
   }
 
-  /** Calls once, as soon as there may be something new. The answer takes that back. */
+  /** Calls `wake` once, at the next change or when the room closes. The result cancels it. */
   wait(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
@@ -101,35 +112,38 @@ export class Room {
     this.#attached.delete(attached);
   }
 
-  /** The bytes of what a viewer is told. */
-  frameOf(told: readonly Followed[]): Frame {
-    const round = this.#round;
-    if (round?.told === told) return round.frame;
-    const frame = frameOf(told);
-    if (round !== undefined) {
-      round.told = told;
-      round.frame = frame;
+  /** The bytes of messages that a viewer has taken. */
+  frameOf(messages: readonly Followed[]): Frame {
+    const last = this.#lastFramed;
+    if (last?.messages === messages) return last.frame;
+    const frame = frameOf(messages);
+    if (last !== undefined) {
+      last.messages = messages;
+      last.frame = frame;
     }
     return frame;
   }
 
+  /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
   welcome(cursor: Cursor | undefined, limit: number): Welcome {
     const { facts, ring, reader } = this.#mirror;
     return welcome({ state: reader.state, facts, recent: ring }, cursor, limit);
   }
 
+  /** Whether a cursor is past the room's state: another process has read more of the session. */
   isAhead(cursor: Cursor): boolean {
     return isAhead(cursor, this.#reader.state);
   }
 
-  /** One read for all who ask while it is under way. Never rejects. */
+  /** Reads what the room lacks. Calls during a read share it. Retried until it succeeds; never rejects. */
   catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#insist(() => this.#reader.catchUp()).finally(() => {
+    this.#catchingUp ??= this.#retry(() => this.#reader.catchUp()).finally(() => {
       this.#catchingUp = undefined;
     });
     return this.#catchingUp;
   }
 
+  /** Ends every viewer. Later calls do nothing. */
   close(end: RoomEnd = {}): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -139,11 +153,11 @@ export class Room {
   }
 
   /**
-   * Until the session or the room ends. When the subscription breaks viewers stay: they have what was
-   * told, the store is still asked for facts, and what was missed is read once for all of them.
+   * Subscribes and reads until the session ends or the room closes. When the subscription breaks, it
+   * is renewed, and what was missed is read once for all viewers. Until then polls still bring facts.
    */
   async #run(): Promise<void> {
-    await this.#insist(async (succeeded) => {
+    await this.#retry(async (succeeded) => {
       const leave = new AbortController();
       try {
         const signal = AbortSignal.any([this.#done.signal, leave.signal]);
@@ -153,16 +167,19 @@ export class Room {
         for await (const message of tail) await this.#reader.take(message);
         this.close();
       } finally {
-        leave.abort(); // a subscription that nobody reads would only fill up
+        leave.abort(); // a subscription that is not read would only fill up
       }
     });
   }
 
-  /** Does it again, after a pause, until it comes off or the room is over. Never rejects. */
-  async #insist(work: (succeeded: () => void) => Promise<void>): Promise<void> {
-    let pause: number = pauseMs.least;
+  /**
+   * Repeats the work, with a growing pause, until it succeeds or the room closes. Never rejects.
+   * `succeeded` sets the pause back to its least, for work that succeeds and goes on.
+   */
+  async #retry(work: (succeeded: () => void) => Promise<void>): Promise<void> {
+    let pause: number = retryMs.least;
     const succeeded = (): void => {
-      pause = pauseMs.least;
+      pause = retryMs.least;
     };
     while (this.#end === undefined) {
       try {
@@ -172,19 +189,23 @@ export class Room {
         const end = this.#endBy(error);
         if (end !== undefined) this.close(end);
         await this.#options.clock.sleep(pause, this.#done.signal);
-        pause = Math.min(pause * 2, pauseMs.most);
+        pause = Math.min(pause * 2, retryMs.most);
       }
     }
   }
 
-  /** A room that never had a state has nothing to go on with, and a broken contract stays broken. */
+  /**
+   * How an error closes the room; nothing if it is worth a retry. Before the first join every error
+   * closes it, since there is no state to serve. After it only broken contracts do: a retry would not
+   * mend them. A removed session is an end without an error.
+   */
   #endBy(error: unknown): RoomEnd | undefined {
     if (!this.#joined) return { error };
     if (!MillraceError.is(error)) return undefined;
     return error.code === "unknown_session" ? {} : { error };
   }
 
-  /** The first time that there is a state to show. */
+  /** After every successful subscription; only the first one has an effect. */
   #begin(): void {
     if (this.#joined) return;
     this.#joined = true;
@@ -192,6 +213,7 @@ export class Room {
     void this.#poll();
   }
 
+  /** Compares heads with the store, in case an announcement was lost, and sends a heartbeat. */
   async #poll(): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -201,7 +223,7 @@ export class Room {
         await this.#reader.poll();
         this.#beat();
       } catch (error) {
-        // A store that is away for a moment is asked again. What is live goes on without it.
+        // A store that does not answer is read at the next poll. Live batches go on without it.
         const end = this.#endBy(error);
         if (end !== undefined) this.close(end);
       }
@@ -216,7 +238,7 @@ export class Room {
 
   #wakeAll(): void {
     if (!this.#joined && this.#end === undefined) return;
-    this.#pumpSoon();
+    this.#flushSoon();
     if (this.#waiting.size === 0) return;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
@@ -224,27 +246,27 @@ export class Room {
   }
 
   /**
-   * What comes in together goes out together: a tick runs when all that is there has been taken from
-   * the tail, and before anything else is waited for.
+   * Gathers what arrives together into one frame. The tick runs when every message that is there has
+   * been taken from the tail, and before any I/O is waited for.
    */
-  #pumpSoon(): void {
+  #flushSoon(): void {
     if (this.#attached.size === 0) return;
-    this.#untold += 1;
-    if (this.#untold === untoldAtMost) this.#pump();
-    else if (this.#untold === 1) process.nextTick(() => this.#pump());
+    this.#unflushed += 1;
+    if (this.#unflushed === flushAfter) this.#flush();
+    else if (this.#unflushed === 1) process.nextTick(() => this.#flush());
   }
 
-  #pump(): void {
-    if (this.#untold === 0) return;
-    this.#untold = 0;
-    this.#round = { told: [], frame: frameOf([]) };
+  #flush(): void {
+    if (this.#unflushed === 0) return;
+    this.#unflushed = 0;
+    this.#lastFramed = { messages: [], frame: frameOf([]) };
     for (const attached of this.#attached) attached.pump();
-    this.#round = undefined;
+    this.#lastFramed = undefined;
   }
 
-  /** The head was just read from the store, and whoever lacked facts has been told them. */
+  /** Flushes first: a heartbeat carries the head, and the facts up to it must be sent before it. */
   #beat(): void {
-    this.#pump();
+    this.#flush();
     const frame = heartbeatOf(this.#reader.state.head);
     for (const attached of this.#attached) attached.beat(frame);
   }

@@ -1,38 +1,45 @@
 import type { Cursor, Followed } from "@millrace/core";
 import type { Room } from "./room.ts";
 
-/** Facts that wait for one viewer at a time. The others stay where they are held for all. */
+/** Facts that are copied for one viewer at a time. The others stay where they are held for all. */
 const factsAtOnce = 256;
 
-/** Whose viewer it is. */
-export interface Wakes {
-  /** Called when the viewer has become ready later than the room. */
+/** What owns a viewer: the generator of `watch`, or a delivery. */
+export interface ViewerOwner {
+  /** Called when the viewer becomes ready after a read that was needed for its cursor. */
   readonly wake: () => void;
 }
 
 /**
- * One viewer of a room: where it is, and nothing else that grows. What it has not read stands in the
- * room's ring; if it falls out of that, it is told what it lacks by then, lanes said anew, from the
- * room's own state. Coming late, coming back and being slow are this one thing.
+ * One viewer of a room: its position, and nothing else that grows. What it has not read stands in the
+ * room's ring. A viewer that is not in the ring is brought to the room's state by `welcome`: the facts
+ * that it lacks and every open lane from its start, or a snapshot. That one path serves a viewer that
+ * joins, one that reconnects, and one that reads too slowly.
  */
 export class Viewer {
   readonly #room: Room;
-  readonly #owner: Wakes;
+  readonly #owner: ViewerOwner;
+  /** Where the viewer is after all that it has taken. */
   #cursor: Cursor | undefined;
-  /** Told before what is in the ring. Shared with others: never changed. */
-  #first: readonly Followed[] = [];
+  /** The welcome, taken before the ring. Shared with other viewers: never changed. */
+  #welcome: readonly Followed[] = [];
+  /** How many messages of the welcome were taken. */
   #taken = 0;
-  /** Where it goes on in the ring, or nothing while it is not there yet. */
+  /** The next index in the ring; undefined before the welcome is complete. */
   #index: number | undefined;
+  /** Whether the cursor was compared with the room's state, which happens once. */
   #compared: "not yet" | "catching up" | "done" = "not yet";
 
-  constructor(room: Room, cursor: Cursor | undefined, owner: Wakes) {
+  constructor(room: Room, cursor: Cursor | undefined, owner: ViewerOwner) {
     this.#room = room;
     this.#cursor = cursor;
     this.#owner = owner;
   }
 
-  /** Whether it can be told anything. A cursor of a process that heard more is waited for, once. */
+  /**
+   * Whether `take` may be called. False until the room has joined. A cursor from a process that has
+   * read more of the session also delays it, by one read, so that the viewer is not sent back.
+   */
   get ready(): boolean {
     if (!this.#room.joined) return false;
     if (this.#compared === "not yet") this.#compare();
@@ -40,14 +47,14 @@ export class Viewer {
   }
 
   /**
-   * What it is to be told next, or nothing if it is where the room is. At most so many, and they count
-   * as told. Viewers who are told the same are mostly given the same array.
+   * The next messages, at most so many; empty if the viewer is where the room is. They count as read.
+   * Viewers at the same index are mostly given the same array.
    */
   take(atMost: number): readonly Followed[] {
-    const told = this.#next(atMost);
-    const last = told.at(-1);
+    const messages = this.#next(atMost);
+    const last = messages.at(-1);
     if (last !== undefined) this.#cursor = last.cursor;
-    return told;
+    return messages;
   }
 
   #compare(): void {
@@ -66,28 +73,28 @@ export class Viewer {
   }
 
   #next(atMost: number): readonly Followed[] {
-    if (this.#first.length > 0) return this.#rest(atMost);
+    if (this.#welcome.length > 0) return this.#takeWelcome(atMost);
     const { ring } = this.#room;
-    if (this.#index === undefined || this.#index < ring.start) return this.#begin(atMost);
-    const told = ring.since(this.#index, atMost);
-    this.#index += told.length;
-    return told;
+    if (this.#index === undefined || this.#index < ring.start) return this.#resync(atMost);
+    const messages = ring.since(this.#index, atMost);
+    this.#index += messages.length;
+    return messages;
   }
 
-  #begin(atMost: number): readonly Followed[] {
-    const { messages: told, complete } = this.#room.welcome(this.#cursor, factsAtOnce);
+  #resync(atMost: number): readonly Followed[] {
+    const { messages, complete } = this.#room.welcome(this.#cursor, factsAtOnce);
     this.#index = complete ? this.#room.ring.end : undefined;
-    // Not held once it is told: a snapshot would stay as long as its viewer does.
-    if (told.length <= atMost) return told;
-    this.#first = told;
+    // Not kept if it goes out whole: a snapshot would stay in memory as long as its viewer does.
+    if (messages.length <= atMost) return messages;
+    this.#welcome = messages;
     this.#taken = 0;
-    return this.#rest(atMost);
+    return this.#takeWelcome(atMost);
   }
 
-  #rest(atMost: number): readonly Followed[] {
-    const told = this.#first.slice(this.#taken, this.#taken + atMost);
-    this.#taken += told.length;
-    if (this.#taken === this.#first.length) this.#first = [];
-    return told;
+  #takeWelcome(atMost: number): readonly Followed[] {
+    const messages = this.#welcome.slice(this.#taken, this.#taken + atMost);
+    this.#taken += messages.length;
+    if (this.#taken === this.#welcome.length) this.#welcome = [];
+    return messages;
   }
 }

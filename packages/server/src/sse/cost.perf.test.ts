@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { calm } from "../../../../tests/kit/calm.ts";
+import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 import { measure, quantile } from "../testing/program.ts";
 
 /** Microseconds of CPU for an event and a viewer, in turns; and bytes for an idle connection. */
@@ -11,7 +11,7 @@ interface Costs {
 
 const limits = { hub: 0.75, together: 0.15, idle: 1.1 };
 
-/** What else the machine does only ever adds, so the quiet rounds of each are compared. */
+/** Other load only ever adds, so the quiet rounds of each are compared. */
 function figures({ memory, costs }: Costs) {
   const quiet = (way: keyof Costs["costs"]): number => quantile(costs[way], 0.25);
   const ratio = (way: keyof Costs["costs"]): number => quiet(way) / quiet("write");
@@ -24,7 +24,7 @@ function within(costs: Costs): boolean {
 }
 
 it("an event costs a viewer of a hub less than a bare res.write of its bytes", async () => {
-  const costs = await calm(() => measure<Costs>("cost-run.ts"), within);
+  const costs = await retryWhenNoisy(() => measure<Costs>("cost-run.ts"), within);
   const { bytes, memory } = costs;
   const { quiet, ratio, idle } = figures(costs);
 

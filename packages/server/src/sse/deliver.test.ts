@@ -2,53 +2,53 @@ import { sessionUid } from "@millrace/core";
 import { expect, test } from "vitest";
 import { createHub } from "../hub/hub.ts";
 import type { HubOptions } from "../hub/hub.ts";
-import { Basin } from "../testing/basin.ts";
+import { RecordingSink } from "../testing/recording-sink.ts";
 import { itemTexts } from "../testing/client.ts";
 import { laneText } from "../testing/lane-text.ts";
-import { name, Scene } from "../testing/scene.ts";
+import { name, SessionFixture } from "../testing/session-fixture.ts";
 
-async function stage(options: Partial<HubOptions> = {}) {
-  const scene = await Scene.open();
-  const { store, log, clock, uid } = scene;
+async function openHubFixture(options: Partial<HubOptions> = {}) {
+  const session = await SessionFixture.open();
+  const { store, log, clock, uid } = session;
   const hub = createHub({ store, log, clock, ...options });
-  // Frames go out in a tick, which comes when there is nothing else to do.
+  // A delivery flushes in a tick, so a turn of the event loop lets it run.
   const settle = async (ms = 1): Promise<void> => {
     await clock.advance(ms);
     await new Promise(setImmediate);
   };
-  const show = (sink: Basin, signal?: AbortSignal): Promise<unknown> =>
+  const show = (sink: RecordingSink, signal?: AbortSignal): Promise<unknown> =>
     hub
       .deliver({ uid, sessionId: name, cursor: sink.cursor, signal }, sink)
       .then(() => "ended")
       .catch((error: unknown) => error);
-  return { scene, hub, settle, show };
+  return { session, hub, settle, show };
 }
 
-const shown = (sink: Basin): string | undefined => sink.state && laneText(sink.state);
+const shown = (sink: RecordingSink): string | undefined => sink.state && laneText(sink.state);
 
 test("a sink is opened after it is settled where the viewer begins, and before anything is written", async () => {
-  const { scene, settle, show } = await stage();
+  const { session, settle, show } = await openHubFixture();
   const answer = Promise.withResolvers<void>();
-  scene.held = answer.promise;
-  const sink = new Basin();
+  session.heldRead = answer.promise;
+  const sink = new RecordingSink();
   void show(sink);
   await settle();
   expect(sink.calls).toEqual(["bind"]);
-  await scene.say();
+  await session.acceptInput();
   answer.resolve();
   await settle();
 
   expect(sink.calls).toEqual(["bind", "open", "write"]);
   await settle(5_000);
-  expect(sink.state?.head).toBe(await scene.truth.head(scene.uid));
+  expect(sink.state?.head).toBe(await session.truth.head(session.uid));
 });
 
-test("a viewer who is where the session is gets nothing but its opening", async () => {
-  const { settle, show } = await stage();
-  const first = new Basin();
+test("a viewer that is up to date gets nothing but the opening of its sink", async () => {
+  const { settle, show } = await openHubFixture();
+  const first = new RecordingSink();
   void show(first);
   await settle();
-  const second = new Basin();
+  const second = new RecordingSink();
   second.cursor = first.cursor;
   second.state = first.state;
   void show(second);
@@ -58,15 +58,15 @@ test("a viewer who is where the session is gets nothing but its opening", async 
 });
 
 test("what comes in together goes out as one frame, and all viewers are given the same bytes", async () => {
-  const { scene, settle, show } = await stage();
-  const sinks = Array.from({ length: 20 }, () => new Basin());
+  const { session, settle, show } = await openHubFixture();
+  const sinks = Array.from({ length: 20 }, () => new RecordingSink());
   for (const sink of sinks) void show(sink);
   await settle();
-  const speaker = await scene.start();
-  await speaker.write("begun, ");
+  const writer = await session.start();
+  await writer.write("begun, ");
   await settle();
   const before = sinks.map(({ frames }) => frames.length);
-  for (let batch = 0; batch < 10; batch += 1) await speaker.write(`${batch} `);
+  for (let batch = 0; batch < 10; batch += 1) await writer.write(`${batch} `);
   await settle();
 
   expect(sinks.map(({ frames }, at) => frames.length - (before[at] ?? 0))).toEqual(
@@ -76,9 +76,9 @@ test("what comes in together goes out as one frame, and all viewers are given th
   expect(new Set(sinks.map(shown))).toEqual(new Set(["begun, 0 1 2 3 4 5 6 7 8 9 "]));
 });
 
-test("viewers who join one after the other at one state are given the same bytes", async () => {
-  const { settle, show } = await stage();
-  const sinks = [new Basin(), new Basin(), new Basin()];
+test("viewers that join one after the other at one state are given the same bytes", async () => {
+  const { settle, show } = await openHubFixture();
+  const sinks = [new RecordingSink(), new RecordingSink(), new RecordingSink()];
   for (const sink of sinks) {
     void show(sink);
     await settle();
@@ -87,17 +87,17 @@ test("viewers who join one after the other at one state are given the same bytes
   expect(new Set(sinks.map(({ frames }) => frames[0])).size).toBe(1);
 });
 
-test("viewers who wait for the same join are told each from its own place", async () => {
-  const { scene, hub, settle, show } = await stage();
-  const early = new Basin();
+test("viewers that wait for the same join are served each from its own cursor", async () => {
+  const { session, hub, settle, show } = await openHubFixture();
+  const early = new RecordingSink();
   void show(early);
   await settle();
   early.leave();
   hub[Symbol.dispose]();
-  await scene.say();
-  const { store, log, clock, uid } = scene;
+  await session.acceptInput();
+  const { store, log, clock, uid } = session;
   using other = createHub({ store, log, clock });
-  const late = new Basin();
+  const late = new RecordingSink();
   for (const sink of [late, early])
     void other.deliver({ uid, sessionId: name, cursor: sink.cursor }, sink);
   await settle();
@@ -108,17 +108,17 @@ test("viewers who wait for the same join are told each from its own place", asyn
 });
 
 test("a sink that is full is given nothing until it has drained, and then few frames", async () => {
-  const { scene, settle, show } = await stage({ keptMessages: 16 });
-  const sink = new Basin();
-  const other = new Basin();
+  const { session, settle, show } = await openHubFixture({ keptMessages: 16 });
+  const sink = new RecordingSink();
+  const other = new RecordingSink();
   void show(sink);
   void show(other);
   await settle();
   sink.full = true;
-  const speaker = await scene.start();
+  const writer = await session.start();
   let text = "";
   for (let batch = 0; batch < 200; batch += 1) {
-    await speaker.write(`${batch} `);
+    await writer.write(`${batch} `);
     text += `${batch} `;
     await settle();
   }
@@ -133,19 +133,19 @@ test("a sink that is full is given nothing until it has drained, and then few fr
   expect(shown(sink)).toBe(text);
 });
 
-test("a sink that is full time and again is told every fact once, in order", async () => {
+test("a sink that is full time and again gets every fact once, in order", async () => {
   for (const every of [1, 2, 5]) {
-    const { scene, settle, show } = await stage({ keptMessages: 4 });
-    const sink = new Basin();
+    const { session, settle, show } = await openHubFixture({ keptMessages: 4 });
+    const sink = new RecordingSink();
     void show(sink);
     await settle();
     const texts: string[] = [];
     for (let reply = 0; reply < 12; reply += 1) {
       sink.full = true;
-      const speaker = await scene.start();
-      for (let batch = 0; batch < 6; batch += 1) await speaker.write(`${reply}.${batch} `);
-      await speaker.commit();
-      await scene.say();
+      const writer = await session.start();
+      for (let batch = 0; batch < 6; batch += 1) await writer.write(`${reply}.${batch} `);
+      await writer.commit();
+      await session.acceptInput();
       texts.push([0, 1, 2, 3, 4, 5].map((batch) => `${reply}.${batch} `).join(""));
       await settle();
       if (reply % every === 0) sink.drain();
@@ -156,28 +156,28 @@ test("a sink that is full time and again is told every fact once, in order", asy
 
     expect(sink.snapshots).toBe(1);
     expect(sink.state && itemTexts(sink.state)).toEqual(texts);
-    expect(sink.state?.head).toBe(await scene.truth.head(scene.uid));
+    expect(sink.state?.head).toBe(await session.truth.head(session.uid));
   }
 });
 
 test("a heartbeat is a comment with the head, has no id, and comes when the head was read", async () => {
-  const { scene, settle, show } = await stage();
-  const sink = new Basin();
-  const full = new Basin();
+  const { session, settle, show } = await openHubFixture();
+  const sink = new RecordingSink();
+  const full = new RecordingSink();
   void show(sink);
   void show(full);
   await settle();
   full.full = true;
-  await scene.say();
+  await session.acceptInput();
   await settle();
   const { cursor } = sink;
-  scene.deaf = true;
-  await scene.say();
+  session.losesMessages = true;
+  await session.acceptInput();
   await settle(5_000);
-  const head = await scene.truth.head(scene.uid);
+  const head = await session.truth.head(session.uid);
 
   expect(sink.comments).toEqual([`: ${head}\n\n`]);
-  // The facts that it speaks of have gone before.
+  // The facts up to that head were sent before it.
   expect(Buffer.from(sink.frames.at(-1)?.plain ?? []).toString()).toBe(`: ${head}\n\n`);
   expect(full.comments).toEqual([]);
   expect(sink.cursor?.head).toBe((cursor?.head ?? NaN) + 1);
@@ -188,15 +188,15 @@ test("a heartbeat is a comment with the head, has no id, and comes when the head
 });
 
 test("a sink that throws ends its own delivery and no other", async () => {
-  const { scene, hub, settle, show } = await stage({ lingerMs: 0 });
-  const sinks = [new Basin(), new Basin(), new Basin()] as const;
+  const { session, hub, settle, show } = await openHubFixture({ lingerMs: 0 });
+  const sinks = [new RecordingSink(), new RecordingSink(), new RecordingSink()] as const;
   const outcomes = sinks.map((sink) => show(sink));
   await settle();
   const fault = new Error("a broken sink");
   sinks[0].fault = fault;
   sinks[1].leave();
-  const speaker = await scene.start();
-  await speaker.write("still here");
+  const writer = await session.start();
+  await writer.write("still here");
   await settle();
 
   expect(await Promise.all(outcomes.slice(0, 2))).toEqual([fault, "ended"]);
@@ -208,9 +208,9 @@ test("a sink that throws ends its own delivery and no other", async () => {
   expect(hub.sessions()).toBe(0);
 });
 
-test("a session that is not there rejects, and its sink is not opened", async () => {
-  const { hub } = await stage();
-  const sink = new Basin();
+test("a session that does not exist rejects, and its sink is not opened", async () => {
+  const { hub } = await openHubFixture();
+  const sink = new RecordingSink();
 
   await expect(
     hub.deliver({ uid: sessionUid("nobody"), sessionId: name }, sink),
@@ -218,32 +218,37 @@ test("a session that is not there rejects, and its sink is not opened", async ()
   expect(sink.calls).toEqual(["bind"]);
 });
 
-test("a subscription that breaks ends no sink, and all are told what they missed by one read", async () => {
-  const { scene, settle, show } = await stage();
-  const sinks = Array.from({ length: 50 }, () => new Basin());
+test("a broken subscription ends no sink, and one read brings all what they missed", async () => {
+  const { session, settle, show } = await openHubFixture();
+  const sinks = Array.from({ length: 50 }, () => new RecordingSink());
   for (const sink of sinks) void show(sink);
-  const speaker = await scene.start();
-  await speaker.write("before, ");
+  const writer = await session.start();
+  await writer.write("before, ");
   await settle();
-  scene.deaf = true;
-  await speaker.write("lost, ");
-  scene.deaf = false;
-  const { reads, laneReads } = scene.counts;
-  scene.breakTails();
-  await scene.clock.advance(100);
-  await speaker.write("after");
+  session.losesMessages = true;
+  await writer.write("lost, ");
+  session.losesMessages = false;
+  const { reads, laneReads } = session.counts;
+  session.breakTails();
+  await session.clock.advance(100);
+  await writer.write("after");
   await settle();
 
   expect(new Set(sinks.map(shown))).toEqual(new Set(["before, lost, after"]));
   expect(sinks.every(({ snapshots }) => snapshots === 1)).toBe(true);
   expect(sinks.every(({ calls }) => calls.at(-1) === "write")).toBe(true);
-  expect([scene.counts.reads - reads, scene.counts.laneReads - laneReads]).toEqual([1, 1]);
+  expect([session.counts.reads - reads, session.counts.laneReads - laneReads]).toEqual([1, 1]);
 });
 
 test("the signal and the hub end a delivery and its sink", async () => {
-  const { hub, settle, show } = await stage();
+  const { hub, settle, show } = await openHubFixture();
   const leave = new AbortController();
-  const sinks = [new Basin(), new Basin(), new Basin(), new Basin()] as const;
+  const sinks = [
+    new RecordingSink(),
+    new RecordingSink(),
+    new RecordingSink(),
+    new RecordingSink(),
+  ] as const;
   const outcomes = [show(sinks[0], leave.signal), show(sinks[1])];
   await settle();
   leave.abort();
@@ -258,13 +263,13 @@ test("the signal and the hub end a delivery and its sink", async () => {
   expect(await Promise.all(outcomes)).toEqual(["ended", "ended", "ended", "ended"]);
 });
 
-test("a run's end is told once, and nothing of that run follows it", async () => {
-  const { scene, settle, show } = await stage();
-  const sink = new Basin();
+test("a run's end is delivered once, and nothing of that run follows it", async () => {
+  const { session, settle, show } = await openHubFixture();
+  const sink = new RecordingSink();
   void show(sink);
-  const zombie = await scene.start();
+  const zombie = await session.start();
   await zombie.write("late");
-  await scene.finish();
+  await session.finish();
   await settle();
   const { messages } = sink;
   expect(sink.state?.ended).toMatchObject({ outcome: "completed" });

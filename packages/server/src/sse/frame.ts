@@ -10,24 +10,24 @@ export interface Frame {
 }
 
 /**
- * The bytes of what is told, made once for all who are told the same array, and of each message once
- * for all who are told it from wherever they are. They are not kept for long: what nobody is being
- * sent goes with the next collection of garbage.
+ * The bytes of some messages. An array is framed once for all viewers that hold it, and a message is
+ * encoded once for every frame that it is in. The caches hold their bytes weakly: a frame that is no
+ * longer being sent goes with the next garbage collection.
  */
-export function frameOf(told: readonly Followed[]): Frame {
-  const known = frames.get(told)?.deref();
+export function frameOf(messages: readonly Followed[]): Frame {
+  const known = frames.get(messages)?.deref();
   if (known !== undefined) return known;
   const pieces: Uint8Array[] = [];
-  for (const { message, cursor } of told) {
+  for (const { message, cursor } of messages) {
     // A cursor's text is letters, digits and `_-.~`: it can't end its line.
     pieces.push(Buffer.from(`id: ${encodeCursor(cursor)}\n`, "latin1"), dataOf(message));
   }
   const frame = frameBytes(pieces);
-  frames.set(told, new WeakRef(frame));
+  frames.set(messages, new WeakRef(frame));
   return frame;
 }
 
-/** A line that keeps connections alive and says the head. It has no id and moves no cursor. */
+/** A comment line with the head, which keeps connections alive. It has no id and moves no cursor. */
 export function heartbeatOf(head: number): Frame {
   return frameBytes([Buffer.from(encodeSseComment(String(head)))]);
 }
@@ -43,7 +43,7 @@ function dataOf(message: Followed["message"]): Uint8Array {
   return bytes;
 }
 
-/** One piece of memory for both: the events are a view into their chunk. */
+/** One allocation for both: the events are a view into their chunk. */
 function frameBytes(pieces: readonly Uint8Array[]): Frame {
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const head = Buffer.from(`${size.toString(16)}\r\n`, "latin1");

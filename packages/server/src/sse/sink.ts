@@ -1,22 +1,24 @@
 import type { Frame } from "./frame.ts";
 
 /**
- * Where the frames of one viewer go: a connection, or whatever else can be full. Its calls come one
- * after the other, and it calls back only after it has returned from them.
+ * Where the frames of one viewer go: a connection, or anything else that can be full. Its methods are
+ * called one after the other. It calls `SinkEvents` only after the method that led to them returned.
  */
 export interface Sink {
-  /** Called once and first, with whom to tell that there is room again, or that nobody reads any more. */
-  readonly bind: (told: SinkEvents) => void;
-  /** Called once before the first frame. By then it is settled where the viewer begins. */
+  /** Called once and first, with the callbacks of the delivery. */
+  readonly bind: (events: SinkEvents) => void;
+  /** Called once before the first frame. The viewer's position is settled by then. */
   readonly open: () => void;
-  /** Takes a frame. False: it is full, and is given nothing more before it has told of having drained. */
+  /** Takes a frame. False: the sink is full, and gets no frame before it has called `drained`. */
   readonly write: (frame: Frame) => boolean;
-  /** Called at most once, after `open`: nothing more comes. Not called for one that nobody reads. */
+  /** Called at most once, after `open`, when no frame follows. Not called after `gone`. */
   readonly end: () => void;
 }
 
-/** What a sink tells whoever fills it. */
+/** What a sink reports to the delivery that fills it. */
 export interface SinkEvents {
+  /** A sink that was full takes frames again. */
   readonly drained: () => void;
+  /** The reading side has closed. The delivery ends. */
   readonly gone: () => void;
 }

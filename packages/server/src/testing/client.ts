@@ -1,32 +1,32 @@
 import { apply, emptyState, restore } from "@millrace/core";
 import type { Cursor, Followed, SessionState } from "@millrace/core";
 import type { Hub } from "../hub/hub.ts";
-import { name } from "./scene.ts";
-import type { Scene } from "./scene.ts";
+import { name } from "./session-fixture.ts";
+import type { SessionFixture } from "./session-fixture.ts";
 
 export interface ClientOptions {
-  /** What it knows already, and the cursor that it got with it. */
+  /** The state that it starts from, and the cursor that belongs to it. */
   readonly state?: SessionState | undefined;
   readonly cursor?: Cursor | undefined;
   /** Awaited after each message. */
   readonly pace?: (() => Promise<void>) | undefined;
 }
 
-/** Somebody's screen: takes what it is told by `apply` alone, and fails at a gap. */
+/** A viewer's screen: changes its state by `apply` alone, and fails at a gap. */
 export interface Client {
   readonly state: () => SessionState;
   readonly cursor: () => Cursor | undefined;
   readonly messages: () => number;
   readonly snapshots: () => number;
-  /** Why it failed, or that it came to its end. */
+  /** The error that it failed with, or "ended"; undefined while it watches. */
   readonly ended: () => unknown;
   readonly leave: () => Promise<void>;
 }
 
-/** Watches until it is told to leave. */
+/** Watches until `leave` is called. */
 export function createClient(
   hub: Pick<Hub, "watch">,
-  { uid }: Scene,
+  { uid }: SessionFixture,
   options: ClientOptions = {},
 ): Client {
   const end = new AbortController();

@@ -1,4 +1,4 @@
-/** What it costs to bring an event to many viewers: by bare `res.write`, and by a hub. Prints JSON. */
+/** The cost of delivering an event to many viewers: by bare `res.write`, and by a hub. Prints JSON. */
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -8,7 +8,7 @@ import type { Frame } from "../sse/frame.ts";
 import { sseSink } from "../sse/sse-sink.ts";
 import { listen } from "./loopback.ts";
 import { startReader } from "./reader.ts";
-import { Studio } from "./studio.ts";
+import { BatchProducer } from "./batch-producer.ts";
 import { usedMemory } from "./used-memory.ts";
 
 /** Of each way to deliver. The first few of them make what all of them share. */
@@ -19,7 +19,7 @@ const times = 6;
 
 const store = memorySessionStore();
 const log = memoryEventLog();
-const studio = await Studio.open(store, log);
+const producer = await BatchProducer.open(store, log);
 using hub = createHub({ store, log, clock: systemClock });
 const raw = new Set<ServerResponse>();
 const sockets = new Set<Socket>();
@@ -30,7 +30,7 @@ const headers = {
 };
 
 const server = createServer((request, response) => {
-  if (request.url === "/hub") void hub.deliver(studio, sseSink(response));
+  if (request.url === "/hub") void hub.deliver(producer, sseSink(response));
   else {
     response.writeHead(200, headers);
     response.flushHeaders();
@@ -44,13 +44,13 @@ server.on("connection", (socket) => {
 const port = await listen(server);
 const reader = startReader();
 
-/** Waits until the reader has all. Not in what is measured: it looks at each connection. */
+/** Waits until the reader has every byte. Not measured: it visits each connection. */
 const settle = (): Promise<unknown> => {
   const bytes = [...sockets].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   return reader.ask({ ask: "until", bytes });
 };
 
-/** Of one event to one viewer, in microseconds of this process. */
+/** The processor time of one event to one viewer, in microseconds of this process. */
 async function cpuOf(events: number, work: () => Promise<void> | void): Promise<number> {
   let spent = 0;
   for (let time = 0; time < times; time += 1) {
@@ -65,7 +65,7 @@ async function cpuOf(events: number, work: () => Promise<void> | void): Promise<
 }
 
 const text = "x".repeat(100);
-/** The very bytes that the hub sends for such an event. */
+/** The bytes that the hub sends for such an event. */
 const bytes = await eventBytes();
 /** As the hub sends them: what a bare socket would cost. */
 const chunk = Buffer.concat([
@@ -79,10 +79,10 @@ const ways: Readonly<Record<string, () => Promise<number>>> = {
     cpuOf(1, () => {
       for (const response of raw) response.write(bytes);
     }),
-  hub: () => cpuOf(1, () => studio.say(text)),
+  hub: () => cpuOf(1, () => producer.append(text)),
   together: () =>
     cpuOf(16, async () => {
-      await Promise.all(Array.from({ length: 16 }, () => studio.say(text)));
+      await Promise.all(Array.from({ length: 16 }, () => producer.append(text)));
     }),
   socket: () =>
     cpuOf(1, () => {
@@ -107,10 +107,10 @@ async function eventBytes(): Promise<Uint8Array> {
     },
     end: () => undefined,
   };
-  const { uid, sessionId } = studio;
+  const { uid, sessionId } = producer;
   const done = hub.deliver({ uid, sessionId, signal: stop.signal }, sink);
   await frames[0].promise;
-  await studio.say(text);
+  await producer.append(text);
   const event = await frames[1].promise;
   stop.abort();
   await done;

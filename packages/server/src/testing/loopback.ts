@@ -42,7 +42,7 @@ export async function openLoopback(): Promise<Loopback> {
     const leave = (): void => void request.destroy();
     signal?.addEventListener("abort", leave, { once: true });
     try {
-      // The client's types say that an event's arguments may be anything.
+      // `once` types an event's arguments as `any[]`.
       const [response] = (await once(request, "response")) as [IncomingMessage];
       yield* decode(response);
       const error = await visit.outcome.promise;
@@ -72,7 +72,7 @@ export async function listen(server: Server): Promise<number> {
 }
 
 async function serve(visit: Visit | undefined, response: ServerResponse): Promise<void> {
-  if (visit === undefined) throw new TypeError("a visit that nobody makes");
+  if (visit === undefined) throw new TypeError("a request without a watch");
   const { hub, options, outcome } = visit;
   const { uid, sessionId, cursor } = options;
   try {
@@ -85,7 +85,7 @@ async function serve(visit: Visit | undefined, response: ServerResponse): Promis
   response.end();
 }
 
-/** Fails at whatever is not a message with a cursor. */
+/** Fails at anything but a message with a cursor. */
 async function* decode(
   response: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Followed, void, undefined> {

@@ -1,14 +1,15 @@
 /**
- * Connections that read and look away, in a process of their own. By messages of the parent:
- * `open` connections to a path, which may be deaf; `until` that many bytes have come; take the
- * `times` that were seen; `hear`: deaf ones read at last, and say what they show; `close` all of a path.
+ * Client connections in a process of their own, driven by messages of the parent. `open` makes
+ * connections to a path, which may be stalled: they do not read. `until` waits for that many bytes.
+ * `times` gives the latencies seen so far. `resume` lets stalled connections read, and gives the texts
+ * that they show. `close` destroys all connections of a path.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { Screen } from "./screen.ts";
 
-/** What a parent may ask for. */
+/** A message of the parent. */
 export type Request =
   | {
       readonly ask: "open";
@@ -16,18 +17,18 @@ export type Request =
       readonly path: string;
       readonly count: number;
       readonly cursor?: string | undefined;
-      readonly deaf?: boolean | undefined;
+      readonly stalled?: boolean | undefined;
     }
   | { readonly ask: "until"; readonly bytes: number }
   | { readonly ask: "times" }
-  | { readonly ask: "hear"; readonly path: string; readonly length: number }
+  | { readonly ask: "resume"; readonly path: string; readonly length: number }
   | { readonly ask: "close"; readonly path: string };
 
 const sockets = new Map<string, Socket[]>();
 let got = 0;
 let wanted = Infinity;
 let reached: (() => void) | undefined;
-/** For each event that said when it was sent: how long it took to each connection, in nanoseconds. */
+/** By an event's time of sending: how long it took to each connection, in nanoseconds. */
 let times = new Map<string, number[]>();
 
 function take(bytes: Buffer): void {
@@ -43,7 +44,7 @@ function take(bytes: Buffer): void {
 }
 
 async function open(request: Extract<Request, { ask: "open" }>): Promise<void> {
-  const { port, path, count, cursor, deaf } = request;
+  const { port, path, count, cursor, stalled } = request;
   const opened = sockets.get(path) ?? [];
   sockets.set(path, opened);
   for (let from = 0; from < count; from += 100) {
@@ -53,7 +54,7 @@ async function open(request: Extract<Request, { ask: "open" }>): Promise<void> {
       await once(socket, "connect");
       const last = cursor === undefined ? "" : `last-event-id: ${cursor}\r\n`;
       socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${last}\r\n`);
-      if (deaf === true) return;
+      if (stalled === true) return;
       socket.on("data", take);
       await once(socket, "data");
     });
@@ -70,8 +71,8 @@ async function until(bytes: number): Promise<void> {
   wanted = Infinity;
 }
 
-/** The texts that deaf connections show once they have read so much of the open lane. */
-async function hear(path: string, length: number): Promise<readonly string[]> {
+/** The texts that stalled connections show once they have read so much of the open lane. */
+async function resume(path: string, length: number): Promise<readonly string[]> {
   const all = sockets.get(path) ?? [];
   return Promise.all(
     all.map(async (socket) => {
@@ -91,8 +92,8 @@ async function answer(request: Request): Promise<unknown> {
       return open(request);
     case "until":
       return until(request.bytes);
-    case "hear":
-      return hear(request.path, request.length);
+    case "resume":
+      return resume(request.path, request.length);
     case "times": {
       const taken = [...times.values()];
       times = new Map();

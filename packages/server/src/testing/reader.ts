@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Request } from "./reader-run.ts";
 
-/** The other process, which reads. One question at a time. */
+/** The child process that reads connections. One request at a time. */
 export interface Reader {
   readonly ask: (request: Request) => Promise<unknown>;
   readonly end: () => void;
@@ -18,7 +18,7 @@ export function startReader(): Reader {
   const failed = once(child, "exit").then(() => {
     throw new Error("the reader has ended");
   });
-  failed.catch(() => undefined); // nobody may be asking it anything
+  failed.catch(() => undefined); // it may exit without a request under way
   return {
     ask: async (request) => {
       child.send(request);

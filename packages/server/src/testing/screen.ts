@@ -2,7 +2,7 @@ import { apply, createSseDecoder, decodeMessage, restore } from "@millrace/core"
 import type { SessionState } from "@millrace/core";
 import { laneText } from "./lane-text.ts";
 
-/** What one connection shows of a session: its bytes from the first on, without its HTTP. */
+/** The session's state as one connection received it. Parses the raw HTTP response from its first byte. */
 export class Screen {
   readonly #decoder = createSseDecoder();
   readonly #text = new TextDecoder();
@@ -39,7 +39,7 @@ export class Screen {
       if (!decoded.ok) throw new TypeError(decoded.fault.message);
       if ("closedLanes" in decoded.value) this.#state = restore(decoded.value);
       else {
-        if (this.#state === undefined) throw new TypeError("nothing to apply it to");
+        if (this.#state === undefined) throw new TypeError("a message before the first snapshot");
         const applied = apply(this.#state, decoded.value);
         if (applied.verdict === "gap") throw new TypeError(`a gap: ${applied.missing}`);
         this.#state = applied.state;

@@ -1,7 +1,7 @@
 /**
- * Two thousand viewers of one session, and now and then a few among them that do not read. Prints
- * JSON: how long an event takes to the last hundredth of the viewers with and without those, what a
- * viewer holds, and what the ones that do not read show in the end.
+ * Two thousand viewers of one session, with and without a few stalled ones, which do not read. Prints
+ * JSON: the p99 latency of events with and without the stalled viewers, the memory of a viewer, and
+ * how many stalled viewers show the whole text after they read.
  */
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
@@ -12,22 +12,22 @@ import { sseSink } from "../sse/sse-sink.ts";
 import { listen } from "./loopback.ts";
 import { quantile } from "./program.ts";
 import { startReader } from "./reader.ts";
-import { Studio } from "./studio.ts";
+import { BatchProducer } from "./batch-producer.ts";
 import { usedMemory } from "./used-memory.ts";
 
 const viewers = 2_000;
-const deaf = 10;
-/** Rounds go on while the machine's own noise is more than what is looked for. */
+const stalled = 10;
+/** Rounds go on while the machine's noise exceeds the difference that is looked for. */
 const fewestRounds = 10;
 const mostRounds = 40;
 const eventsPerRound = 5;
-const chunk = "y".repeat(8_000);
-/** More than a machine holds for a connection that is not read. */
+const text8k = "y".repeat(8_000);
+/** More than the kernel buffers for a connection that is not read. */
 const longItem = 8_000_000;
 
 const store = memorySessionStore();
 const log = memoryEventLog({ batchesPerLane: 64 });
-const studio = await Studio.open(store, log, { length: longItem });
+const producer = await BatchProducer.open(store, log, { length: longItem });
 using hub = createHub({ store, log, clock: systemClock, keptMessages: 64 });
 const reading = new Set<Socket>();
 const stuck = new Set<Socket>();
@@ -35,19 +35,19 @@ const stuck = new Set<Socket>();
 const server = createServer((request, response) => {
   const { "last-event-id": id } = request.headers;
   const cursor = typeof id === "string" ? decodeCursor(id) : undefined;
-  const set = request.url === "/deaf" ? stuck : reading;
+  const set = request.url === "/stalled" ? stuck : reading;
   set.add(request.socket);
   response.once("close", () => set.delete(request.socket));
-  const { uid, sessionId } = studio;
+  const { uid, sessionId } = producer;
   void hub.deliver({ uid, sessionId, cursor }, sseSink(response));
 });
 const port = await listen(server);
 const reader = startReader();
 let text = "";
 
-async function say(words: string): Promise<void> {
-  text += words;
-  await studio.say(words);
+async function append(chunk: string): Promise<void> {
+  text += chunk;
+  await producer.append(chunk);
   await new Promise(setImmediate);
 }
 
@@ -56,20 +56,22 @@ async function settle(): Promise<void> {
   await reader.ask({ ask: "until", bytes });
 }
 
-/** They get the whole item, which is more than their sockets take. */
-async function openDeaf(): Promise<void> {
-  await reader.ask({ ask: "open", port, path: "/deaf", count: deaf, deaf: true });
-  await until(() => stuck.size === deaf && [...stuck].every((socket) => socket.writableNeedDrain));
+/** Each gets the whole item, which is more than its socket takes. */
+async function openStalled(): Promise<void> {
+  await reader.ask({ ask: "open", port, path: "/stalled", count: stalled, stalled: true });
+  await until(
+    () => stuck.size === stalled && [...stuck].every((socket) => socket.writableNeedDrain),
+  );
 }
 
-async function closeDeaf(): Promise<void> {
-  await reader.ask({ ask: "close", path: "/deaf" });
+async function closeStalled(): Promise<void> {
+  await reader.ask({ ask: "close", path: "/stalled" });
   await until(() => stuck.size === 0);
 }
 
 async function until(condition: () => boolean): Promise<void> {
   for (let round = 0; !condition(); round += 1) {
-    if (round > 3_000) throw new Error("it never came to be");
+    if (round > 3_000) throw new Error("timed out");
     await new Promise((wake) => setTimeout(wake, 10));
   }
 }
@@ -77,7 +79,7 @@ async function until(condition: () => boolean): Promise<void> {
 /** For each event: the time that 99 in 100 viewers had it by, in milliseconds. */
 async function latencies(): Promise<readonly number[]> {
   for (let event = 0; event < eventsPerRound; event += 1) {
-    await say(`@${process.hrtime.bigint()};`);
+    await append(`@${process.hrtime.bigint()};`);
     await settle();
   }
   const times = (await reader.ask({ ask: "times" })) as readonly (readonly number[])[];
@@ -90,7 +92,7 @@ async function latencies(): Promise<readonly number[]> {
 const lanes = [
   { lane: 0, epoch: packEpoch({ incarnation: 1, generation: 2, attempt: 1 }), seq: 1 },
 ];
-const cursor = encodeCursor({ uid: studio.uid, head: studio.head, lanes });
+const cursor = encodeCursor({ uid: producer.uid, head: producer.head, lanes });
 // The first one makes the room, which all of them share.
 await reader.ask({ ask: "open", port, path: "/first", count: 1, cursor });
 const empty = usedMemory();
@@ -100,33 +102,33 @@ const perViewer = (usedMemory() - empty) / (viewers - 1);
 
 await latencies();
 const control: number[] = [];
-const withDeaf: number[] = [];
-const isClear = (): boolean => quantile(withDeaf, 0.1) < quantile(control, 0.1) * 1.05;
+const withStalled: number[] = [];
+const isClear = (): boolean => quantile(withStalled, 0.1) < quantile(control, 0.1) * 1.05;
 for (let round = 0; round < fewestRounds || (round < mostRounds && !isClear()); round += 1) {
-  if (round > 0) await closeDeaf();
+  if (round > 0) await closeStalled();
   globalThis.gc?.();
   control.push(...(await latencies()));
-  await openDeaf();
+  await openStalled();
   globalThis.gc?.();
-  withDeaf.push(...(await latencies()));
+  withStalled.push(...(await latencies()));
 }
 await reader.ask({ ask: "close", path: "/" });
 await until(() => reading.size === 1);
 
-/** What is said while they do not read, a megabyte each time, and what is held after it. */
+/** The bytes in use after each further megabyte that the stalled viewers do not read. */
 const held: number[] = [];
 for (let phase = 0; phase < 3; phase += 1) {
-  for (let event = 0; event < 125; event += 1) await say(chunk);
+  for (let event = 0; event < 125; event += 1) await append(text8k);
   await settle();
   held.push(usedMemory());
 }
 const shown = (await reader.ask({
-  ask: "hear",
-  path: "/deaf",
+  ask: "resume",
+  path: "/stalled",
   length: text.length,
 })) as readonly string[];
 const right = shown.filter((one) => one === text).length;
-console.log(JSON.stringify({ perViewer, control, withDeaf, held, deaf, right }));
+console.log(JSON.stringify({ perViewer, control, withStalled, held, stalled, right }));
 reader.end();
 server.closeAllConnections();
 server.close();

@@ -2,10 +2,10 @@ import type { Fact } from "@millrace/core";
 import { encodeEntry, encodeHeader } from "./line.ts";
 import type { Entry, Header } from "./line.ts";
 
-/** So many facts stand in one line of a copy, so that no line grows with the session. */
+/** Facts in one line of a copy. Bounded, so that no line grows with the session. */
 const factsPerLine = 64;
 
-/** The lines of a file that begins with facts from elsewhere. */
+/** The lines of a file that begins with facts of another session or an export. */
 export function* encodeSession(
   header: Header,
   call: Entry["call"],

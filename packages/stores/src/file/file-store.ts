@@ -31,22 +31,22 @@ export interface FileStoreOptions {
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
   /**
-   * `always`, unless told: what was answered survives a crash of the machine; calls at the same time
-   * share one wait for the disk. `never`: it survives a crash of the process, but when the power
-   * fails the last seconds may be lost, and a file that lost them in its middle is refused.
+   * `always`, the default: a call resolves once its facts survive a crash of the machine; calls at the
+   * same time share one wait for the disk. `never`: they survive a crash of the process. When the power
+   * fails, the last seconds may be lost, and a file that lost bytes in its middle is refused.
    */
   readonly fsync?: Fsync | undefined;
-  /** Told of files that `list` leaves out, since they can't be read. */
+  /** Called for each file that `list` leaves out because it can't be read. */
   readonly onBroken?: ((broken: BrokenFile) => void) | undefined;
-  /** Told when the unfinished last line of a file was cut off. */
+  /** Called when the unfinished last line of a file was cut off. */
   readonly onTorn?: ((torn: TornTail) => void) | undefined;
 }
 
 /** A SessionStore in a folder of files, and what only files can do. */
 export interface FileStore extends SessionStore, AsyncDisposable {
-  /** Takes the session's lock now, and not with the first call that writes. */
+  /** Takes the session's lock now, instead of with the first call that writes. */
   readonly hold: (uid: SessionUid) => Promise<void>;
-  /** Finishes what is being written to a session and gives up its lock. A later call takes it again. */
+  /** Finishes the writes of a session and releases its lock. A later call takes it again. */
   readonly release: (uid: SessionUid) => Promise<void>;
   /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
   readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<FileVerdict>;
@@ -57,7 +57,7 @@ export interface FileStore extends SessionStore, AsyncDisposable {
     options: CreateOptions,
     lines: AsyncIterable<string> | Iterable<string>,
   ) => Promise<SessionRecord>;
-  /** Finishes what is being written and gives up all locks. Calls after it throw `closed`. */
+  /** Finishes all writes and releases all locks. Calls after it throw `closed`. */
   readonly close: () => Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     create: (request) =>
       sessions.during(async () => {
         const file = sessions.adopt(await create(request), request.sessionId);
-        await file.hold().catch(ignore("session_locked")); // created all the same
+        await file.hold().catch(ignore("session_locked")); // the session exists all the same
         return file.view(recordOf);
       }),
     find: (sessionId) => sessions.during(() => sessions.record(sessionId)),
@@ -124,7 +124,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
     verify: (sessionId, wanted) =>
       sessions.during(async () => {
-        await findFile(sessionId).catch(ignore("corrupt_session")); // that will be the verdict
+        await findFile(sessionId).catch(ignore("corrupt_session")); // the verdict reports it
         return verifySessionFile(sessions.pathOf(sessionId), wanted);
       }),
     exportSession: async function* exportSession(sessionId) {
@@ -148,8 +148,8 @@ type Calls = "key" | "read" | "head" | "floors" | "claim" | "accept" | "open" | 
 function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<SessionStore, Calls> {
   const fileOf = async <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
     use(sessions.known(uid) ?? (await sessions.fileOf(uid)));
-  const look = <T>(uid: SessionUid, view: (ledger: SessionLedger) => T): Promise<T> =>
-    sessions.during(() => fileOf(uid, (file) => file.view(({ ledger }) => view(ledger))));
+  const view = <T>(uid: SessionUid, read: (ledger: SessionLedger) => T): Promise<T> =>
+    sessions.during(() => fileOf(uid, (file) => file.view(({ ledger }) => read(ledger))));
   const write = <T>(
     uid: SessionUid,
     call: (ledger: SessionLedger) => T,
@@ -158,13 +158,13 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
 
   return {
     key: async (uid) => {
-      await look(uid, () => undefined); // throws if the session is gone
+      await view(uid, () => undefined); // throws if the session does not exist
       return secret.keyOf(uid);
     },
     read: (uid, { after = 0, limit } = {}) =>
-      look(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
-    head: (uid) => look(uid, ({ facts }) => facts.length),
-    floors: (uid) => look(uid, (ledger) => ledger.floors()),
+      view(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
+    head: (uid) => view(uid, ({ facts }) => facts.length),
+    floors: (uid) => view(uid, (ledger) => ledger.floors()),
     claim: (uid, { from, to }) =>
       write(
         uid,
@@ -220,7 +220,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
   };
 }
 
-/** A call that stored no fact has nothing to note; only `open` leaves something else. */
+/** The line of a call that stored facts; none if it stored none. Only `open` stores something else. */
 function noted(
   call: Entry["call"],
   answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
@@ -252,7 +252,7 @@ async function readFacts(
   return facts;
 }
 
-/** Takes an error with this code for an answer, and throws any other. */
+/** Ignores an error with this code, and throws any other. */
 function ignore(code: ErrorCode): (error: unknown) => void {
   return (error) => {
     if (!(MillraceError.is(error) && error.code === code)) throw error;

@@ -3,23 +3,23 @@ import { link, mkdir, open, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** When what was written is forced to the disk. */
+/** Whether writes are forced to the disk. */
 export type Fsync = "always" | "never";
 
-/** Whether this is the system's error of that code. */
+/** Whether an error has this code of the operating system. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** Makes the folder, for its owner alone, if it is not there. */
+/** Creates the folder, readable by its owner alone, if it does not exist. */
 export async function makeFolder(folder: string, fsync: Fsync): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(dirname(made), fsync);
 }
 
-/** Forces the names in a folder to the disk: a file that is safe under no name is lost. */
+/** Forces the entries of a folder to the disk: a file whose name is not stored is lost. */
 export async function syncFolder(folder: string, fsync: Fsync): Promise<void> {
-  // Windows can't open a folder, and keeps its names safe by itself.
+  // Windows can't open a folder, and stores its entries by itself.
   if (fsync === "never" || process.platform === "win32") return;
   const handle = await open(folder, "r");
   try {
@@ -30,8 +30,8 @@ export async function syncFolder(folder: string, fsync: Fsync): Promise<void> {
 }
 
 /**
- * Makes a file with this content, all of it or none. False if there is a file of this name already,
- * which is left as it is.
+ * Creates a file with this content, all of it or none. False if there is a file of this name already,
+ * which is left unchanged.
  */
 export async function createWhole(
   path: string,

@@ -2,12 +2,12 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isJsonObject, parseJsonText } from "@millrace/core";
 
-/** Who holds a lock, as its file says. */
+/** The process that holds a lock, as the lock's file describes it. */
 export interface Holder {
-  /** Random, and of this holding alone. */
+  /** Random, new for each acquisition. */
   readonly token: string;
   readonly pid: number;
-  /** When the process started, in ticks since boot: a number used again is not the same process. */
+  /** When the process started, in ticks since boot: a later process with the same pid has another. */
   readonly started?: string;
   /** Which boot of the machine, and which of its process namespaces, the pid is from. */
   readonly boot?: string;
@@ -16,7 +16,7 @@ export interface Holder {
 }
 
 /**
- * `elsewhere`: on another machine or in another container, where this process can't look. It counts
+ * `elsewhere`: on another machine or in another container, where this process can't check. It counts
  * as alive, since two writers are worse than none.
  */
 export type Life = "alive" | "dead" | "elsewhere";
@@ -36,7 +36,7 @@ export function ownHolder(token: string): Holder {
   };
 }
 
-/** Reads the text of a lock. Undefined if it is none of ours. */
+/** Parses the text of a lock. Undefined if no store wrote it. */
 export function parseHolder(text: string): Holder | undefined {
   let value: unknown;
   try {
@@ -59,7 +59,7 @@ export function parseHolder(text: string): Holder | undefined {
   };
 }
 
-/** Whether the process that a lock names still runs, as far as `self` can tell. */
+/** Whether the process that a lock names still runs, as far as `self` can see. */
 export function lifeOf(holder: Holder, self: Holder): Life {
   const sameBoot = holder.boot !== undefined && holder.boot === self.boot;
   if (!sameBoot && holder.machine !== self.machine) return "elsewhere";
@@ -68,7 +68,7 @@ export function lifeOf(holder: Holder, self: Holder): Life {
   if (self.started === undefined) return isRunning(holder.pid) ? "alive" : "dead";
   const process = processOf(holder.pid);
   if (process === undefined || process.started !== holder.started) return "dead";
-  return /[ZXx]/.test(process.state) ? "dead" : "alive"; // killed, and not yet buried by its parent
+  return /[ZXx]/.test(process.state) ? "dead" : "alive"; // a zombie: killed, and not yet reaped by its parent
 }
 
 interface ProcessLine {
@@ -76,7 +76,7 @@ interface ProcessLine {
   readonly started: string;
 }
 
-/** What Linux says of a process. Its name is in parentheses and may itself hold some. */
+/** A process's line in /proc. Its name is in parentheses and may itself hold some. */
 function processOf(pid: number): ProcessLine | undefined {
   const line = tryRead(`/proc/${pid}/stat`);
   const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
@@ -84,13 +84,13 @@ function processOf(pid: number): ProcessLine | undefined {
   return state === undefined || started === undefined ? undefined : { state, started };
 }
 
-/** Where there is no /proc. A pid that another process was given since counts as running. */
+/** For systems without /proc. A pid that was reused counts as running. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs, and is somebody else's
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs as another user
   }
 }
 

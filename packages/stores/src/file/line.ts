@@ -3,7 +3,7 @@ import { checkJson, isJsonObject, parseJsonText, sessionId, sessionUid } from "@
 import type { Fact, Floor, Metadata, SessionId, SessionUid } from "@millrace/core";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 
-/** The version of the file's form. Facts have a version of their own. */
+/** The version of the file format. Facts have a version of their own. */
 const formatVersion = 1;
 
 /** The first line: which session this is. */
@@ -13,11 +13,11 @@ export interface Header {
   readonly metadata: Metadata;
 }
 
-/** Every other line: what one call stored, whole. */
+/** Every other line: all that one call stored. */
 export interface Entry {
   readonly call: "claim" | "accept" | "open" | "commit" | "append" | "fork" | "import";
   readonly facts: readonly Fact[];
-  /** Under which key `accept` stored it. */
+  /** The key of `accept`. */
   readonly key?: string | undefined;
   /** The floor that `open` raised. */
   readonly floor?: Floor | undefined;
@@ -26,18 +26,18 @@ export interface Entry {
   readonly incarnation: number;
 }
 
-/** A line that is written, and the hash that the next one goes on from. */
+/** An encoded line, and the hash that the next one is chained to. */
 export interface Written {
   readonly bytes: Buffer;
   readonly hash: string;
 }
 
-/** What a line says, or why it can't be read. */
+/** The content of a line, or why it can't be read. */
 export type Read<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string };
 
-/** What the first line's hash goes on from. */
+/** What the first line is chained to. */
 export const noHash = "";
 
 /** `,"hash":"…"}` at the end of every line. */
@@ -50,7 +50,7 @@ export function encodeHeader({ uid, sessionId, metadata }: Header): Written {
   return close(noHash, JSON.stringify(fields).slice(0, -1));
 }
 
-/** The line that stands behind one with the hash `before`. */
+/** The line that follows one with the hash `before`. */
 export function encodeEntry(before: string, entry: Entry): Written {
   const { call, key, floor, facts, head, incarnation } = entry;
   const start = JSON.stringify({ call, key, ...floor }).slice(0, -1);
@@ -58,20 +58,20 @@ export function encodeEntry(before: string, entry: Entry): Written {
   return close(before, `${start},"facts":[${texts}],"head":${head},"incarnation":${incarnation}`);
 }
 
-/** The line's own hash if it stands behind a line with the hash `before`, unchanged. */
+/** The line's own hash, if the line is unchanged and follows one with the hash `before`. */
 export function checkSeal(before: string, line: Buffer): string | undefined {
   const hash = statedHash(line);
   if (hash === undefined) return undefined;
   return chain(before, line.subarray(0, -sealLength)) === hash ? hash : undefined;
 }
 
-/** The hash that a line says it has. */
+/** The hash that a line states at its end, unchecked. */
 export function statedHash(line: Buffer): string | undefined {
   if (line.length < sealLength) return undefined;
   return seal.exec(line.toString("latin1", line.length - sealLength))?.[1];
 }
 
-/** How far the session is after this line, read from its end without parsing the rest. */
+/** The head and incarnation after this line, read from its end without parsing the rest. */
 export function progressOf(line: Buffer): Pick<Entry, "head" | "incarnation"> | undefined {
   const end = line.toString(
     "latin1",
@@ -100,7 +100,7 @@ export function decodeHeader(line: Buffer): Read<Header> {
   }
 }
 
-/** Reads a line whose seal was checked. Facts must go on from `head`, in this session. */
+/** Reads a line whose seal was checked. Its facts must be numbered from `head` on, in this session. */
 export function decodeEntry(line: Buffer, head: number, session: SessionId): Read<Entry> {
   const fields = fieldsOf(line);
   if (fields === undefined) return refuse("it is not JSON");
@@ -121,7 +121,7 @@ export function decodeEntry(line: Buffer, head: number, session: SessionId): Rea
   return {
     ok: true,
     value: {
-      call: call as Entry["call"], // only shown: what a call left behind is in the other fields
+      call: call as Entry["call"], // informative only: its effect is in the other fields
       facts,
       key: typeof key === "string" ? key : undefined,
       floor: isFloor ? { lane: lane as number, epoch: epoch as number } : undefined,

@@ -6,12 +6,12 @@ import { lifeOf, ownHolder, parseHolder } from "./holder.ts";
 import type { Holder } from "./holder.ts";
 import { hasCode } from "./folder.ts";
 
-/** The right to write a session, for as long as its file stands as it was made. */
+/** The right to write a session, for as long as the lock's file is the one that was created. */
 export interface Lock {
   readonly token: string;
-  /** Whether it still stands. One look at the file system, and no waiting. */
+  /** Whether the lock is still held. One `stat`, synchronous. */
   readonly holds: () => boolean;
-  /** Gives it up. May be repeated, and does not touch another's. */
+  /** Releases the lock. May be repeated. Never removes the lock of another process. */
   readonly release: () => Promise<void>;
 }
 
@@ -20,13 +20,13 @@ export interface Lock {
  * any number of takers exactly one succeeds. Never waits for a holder.
  */
 export async function acquireLock(path: string): Promise<Lock> {
-  // Not from the ports: ids that count would be the same in two processes.
+  // Not from a `MakeId`: ids that count would be the same in two processes.
   const self = ownHolder(randomBytes(8).toString("hex"));
   const own = `${path}.${self.token}.tmp`;
   const file = await open(own, "wx", 0o600);
   try {
     await file.writeFile(`${JSON.stringify(self)}\n`);
-    await file.sync(); // a lock that is there is whole, also after the power failed
+    await file.sync(); // a lock that exists is whole, also after a power failure
     const made = await file.stat({ bigint: true });
     await seize(own, path, { self, depth: 0 });
     return createLock(path, self.token, made);
@@ -51,15 +51,16 @@ function createLock(
   return { token, holds, release };
 }
 
-/** Deeper than this, so many takers have died one upon the other that a person should look. */
+/** Above this depth, so many takers have died in a row that an operator should look. */
 const maxDepth = 6;
 const maxTries = 50;
 
 /**
- * Puts `own` in the place of a lock. If that is free, by a link, which fails if it is not. If it is
- * a dead holder's, by first taking the right to succeed that very holder, which is a lock too and
- * taken by the same function; whoever has it looks once more, and only then replaces the lock. Without
- * that right, two takers could both find the dead one and the second replace the first.
+ * Puts `own` in the place of a lock. A free lock is taken by a link, which fails if the lock exists.
+ * A lock of a dead holder is replaced. For that the process first takes the right to succeed that very
+ * holder; the right is a lock too, taken by this function. It then reads the lock once more and only
+ * then replaces it. Without that right, two takers could both see the dead holder, and the second
+ * would replace the lock of the first.
  */
 async function seize(
   own: string,
@@ -76,9 +77,9 @@ async function seize(
     await seize(own, right, { self, depth: depth + 1 });
     const now = await readHolder(path);
     if (now?.token === holder.token) return rename(right, path);
-    await unlink(right); // somebody had succeeded that one already, so this right is void
+    await unlink(right); // another process has succeeded that holder already: this right is void
   }
-  throw new MillraceError("session_locked", `too many processes want the lock ${path}`);
+  throw new MillraceError("session_locked", `too many processes compete for the lock ${path}`);
 }
 
 async function tryToLink(own: string, path: string): Promise<boolean> {
@@ -101,7 +102,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
   const holder = parseHolder(text);
   if (holder !== undefined) return holder;
-  throw new MillraceError("session_locked", `the lock ${path} says nothing that can be checked`);
+  throw new MillraceError("session_locked", `the lock ${path} was not written by a store`);
 }
 
 function locked(path: string, { pid, machine }: Holder, life: string): MillraceError {

@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import { sessionId } from "@millrace/core";
 import type { SessionId } from "@millrace/core";
 
-/** How the files of sessions end. */
+/** The extension of session files. */
 export const extension = ".jsonl";
 
-/** Longer names go by their hash: with all endings a file name must stay below 255 bytes. */
+/** Longer names are hashed: with every extension a file name must stay below 255 bytes. */
 const maxLength = 120;
 
-/** Names that mean devices on Windows, whatever ending they have. */
+/** Names of devices on Windows, with any extension. */
 const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 /**
- * The file name of a session, without its ending. No two ids share one, also where the file system
- * takes capitals for small letters, and none of them leaves its folder: every byte but small letters,
- * digits, `_` and `-` is written as `%2e`.
+ * The file name of a session, without its extension. No two ids share one, also on a file system that
+ * ignores case, and none leads out of the folder: every byte but small letters, digits, `_` and `-` is
+ * escaped, as in `%2e`.
  */
 export function stemOf(id: SessionId): string {
   let stem = "";
@@ -27,18 +27,18 @@ export function stemOf(id: SessionId): string {
   return stem.length <= maxLength ? stem : `~${createHash("sha256").update(id).digest("hex")}`;
 }
 
-/** The id that a file name stands for; undefined for a hash, and for a file that is not ours. */
+/** The id that a file name stands for; undefined for a hash, and for a name that `stemOf` never makes. */
 export function idOfStem(stem: string): SessionId | undefined {
   if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem)) return undefined;
   try {
     const id = sessionId(decodeURIComponent(stem));
     return stemOf(id) === stem ? id : undefined;
   } catch {
-    return undefined; // the bytes are not UTF-8, or they are no id
+    return undefined; // the bytes are not UTF-8, or not a valid id
   }
 }
 
-/** Whether a file name is the hash of an id, which then only its header says. */
+/** Whether a file name is the hash of an id. Only the file's header then holds the id. */
 export function isHashed(stem: string): boolean {
   return /^~[0-9a-f]{64}$/.test(stem);
 }

@@ -15,21 +15,22 @@ export interface Reading {
   readonly lines: number;
   readonly end: number;
   readonly hash: string;
-  /** Bytes behind the last whole line: of an append that was cut, or that is going on. */
+  /** Bytes after the last whole line: of an append that was cut off, or that is under way. */
   readonly tail: number;
   readonly inode: bigint;
 }
 
-/** Which file is read, and from where on. */
+/** Which file is read, and where reading starts. */
 export interface ReadSessionOptions {
   readonly path: string;
   readonly now: () => number;
-  /** What was read before, to go on from. Its ledger is used up. */
+  /** An earlier reading to continue. Its ledger becomes that of the result. */
   readonly before?: Reading | undefined;
 }
 
 /**
- * Reads a session's file to its end, or on from where it was read before. Linear in what is new.
+ * Reads a session's file to its end, continuing an earlier reading if there is one. Linear in what is
+ * new.
  * Throws `corrupt_session` if any line but the last is not what was written.
  */
 export async function readSession(
@@ -39,14 +40,14 @@ export async function readSession(
   const { before } = options;
   const { ino: inode, size } = await handle.stat({ bigint: true });
   const length = Number(size);
-  if (before === undefined || before.inode !== inode || !(await goesOn(handle, before))) {
+  if (before === undefined || before.inode !== inode || !(await continues(handle, before))) {
     return readOn(handle, options, { inode, length });
   }
   return readOn(handle, options, { inode, length, before });
 }
 
-/** Whether the last line that was read still stands. Then all before it does: its hash says so. */
-async function goesOn(handle: FileHandle, { end, hash }: Reading): Promise<boolean> {
+/** Whether the last line that was read is unchanged. Its hash covers all lines before it. */
+async function continues(handle: FileHandle, { end, hash }: Reading): Promise<boolean> {
   const last = await readBlock(handle, end - sealLength - 1, sealLength + 1);
   return last.at(-1) === lineFeed && statedHash(last.subarray(0, -1)) === hash;
 }
@@ -99,9 +100,9 @@ async function readOn(
 }
 
 /**
- * Why a line that does not fit is not the torn end of the last append. An append that was cut is the
- * last thing in the file, and it is one line: if a whole line stands at its beginning, then the line
- * end behind that was changed.
+ * Why a line that does not fit is damage; undefined if it is the torn end of the last append. A torn
+ * append is the last thing in the file, and it is one line. If its beginning is a whole line, then the
+ * line feed after that was changed.
  */
 export function damage(line: RawLine, hash: string, size: number): string | undefined {
   if (line.at + line.bytes.length + (line.ended ? 1 : 0) < size) return "its checksum is wrong";
@@ -115,7 +116,7 @@ export function damage(line: RawLine, hash: string, size: number): string | unde
   return undefined;
 }
 
-/** The error for a file that can't be trusted. */
+/** The error for a file that is not as it was written. */
 export function corrupt(
   path: string,
   { number, at }: Pick<RawLine, "number" | "at">,

@@ -8,20 +8,20 @@ import { corrupt } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { lineFeed, readBlock, readLines } from "./scan.ts";
 
-/** How far a session is, from all that was read of it. */
+/** The record of a session whose file was read whole. */
 export function recordOf({ header, ledger }: Reading): SessionRecord {
   const { incarnation } = ledger.state;
   return { ...header, incarnation, head: ledger.facts.length };
 }
 
-/** What a file's first line says. Undefined if there is no such file. */
+/** A file's header. Undefined if there is no such file. */
 export async function headerAt(path: string): Promise<Header | undefined> {
   return withFile(path, (handle) => readHeader(handle, path));
 }
 
 /**
- * How far a session is, from the first and the last line of its file alone, so that its cost does
- * not grow with the session. Undefined in place of the progress if the last line is not whole.
+ * The header and record of a session, from the first and the last line of its file alone, so that the
+ * cost does not grow with the session. The record is undefined if the last line is not whole.
  */
 export async function glanceAt(
   path: string,
@@ -62,7 +62,7 @@ async function readHeader(handle: FileHandle, path: string): Promise<Header> {
   throw corrupt(path, { number: 1, at: 0 }, "the file is empty");
 }
 
-/** Reads back from the end until the last line, and the seal of the one before it, are there. */
+/** Reads backwards from the end until it has the last line and the seal of the line before it. */
 async function readProgress(
   handle: FileHandle,
 ): Promise<Pick<SessionRecord, "head" | "incarnation"> | undefined> {

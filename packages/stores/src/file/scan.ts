@@ -1,17 +1,17 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** One line as it stands in a file, without its line end. */
+/** One line of a file, without its line feed. */
 export interface RawLine {
   /** Counted from 1. */
   readonly number: number;
   /** The byte at which it begins. */
   readonly at: number;
   readonly bytes: Buffer;
-  /** False for what stands behind the last line end. */
+  /** False for the bytes after the last line feed. */
   readonly ended: boolean;
 }
 
-/** Where reading goes on: behind that many lines and bytes. */
+/** Where reading starts: after that many lines and bytes. */
 export interface LinePlace {
   readonly number: number;
   readonly at: number;
@@ -31,7 +31,7 @@ export async function* readLines(
   let begun: Buffer[] = []; // the parts of a line that goes on in the next block
   for (let next = at; next < size;) {
     const block = await readBlock(handle, next, Math.min(blockLength, size - next));
-    if (block.length === 0) break; // the file was cut meanwhile
+    if (block.length === 0) break; // the file was truncated meanwhile
     next += block.length;
     let start = 0;
     for (let end = block.indexOf(lineFeed); end >= 0; end = block.indexOf(lineFeed, start)) {

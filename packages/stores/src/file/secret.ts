@@ -6,14 +6,14 @@ import type { SessionKey, SessionUid } from "@millrace/core";
 import { createWhole, hasCode, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 
-/** No session's file ends like this. */
+/** No session's file has this extension. */
 const name = "secret.key";
 
 /**
  * The secret of a folder of sessions, from which their keys are derived: 32 random bytes in one file,
- * readable by its owner alone. So sessions that were made before there were keys have theirs too, and
- * their files stay as they are. It is made when the first key is asked for; when it is lost, another
- * one is made, and programs that have a session open have to open it again to hear of each other.
+ * readable by its owner alone. Sessions from before there were keys thereby have one, and their files
+ * stay unchanged. The secret is created when the first key is needed. If its file is lost, a new one is
+ * created; programs that have a session open must then open it again to receive each other's events.
  */
 export class FolderSecret {
   readonly #folder: string;
@@ -28,14 +28,14 @@ export class FolderSecret {
   /** A session's key. Uids are never used twice, so neither are keys. */
   async keyOf(uid: SessionUid): Promise<SessionKey> {
     this.#secret ??= this.#open().catch((error: unknown) => {
-      this.#secret = undefined; // asked for again the next time
+      this.#secret = undefined; // the next call tries again
       throw error;
     });
     const mac = createHmac("sha256", await this.#secret).update(`session key\n${uid}`);
     return sessionKey(mac.digest("base64url"));
   }
 
-  /** The secret that is there, or a new one. Of two processes that make it at once one succeeds. */
+  /** Reads the secret, or creates it. Of two processes that create it at once one succeeds. */
   async #open(): Promise<Buffer> {
     const path = join(this.#folder, name);
     const found = await readSecret(path);
@@ -48,7 +48,7 @@ export class FolderSecret {
     );
     const made = await readSecret(path);
     if (made !== undefined) return made;
-    throw new MillraceError("broken_port", `${path} is gone as soon as it is made`);
+    throw new MillraceError("broken_port", `${path} was removed as soon as it was created`);
   }
 }
 

@@ -15,17 +15,17 @@ import { lineFeed, readBlock } from "./scan.ts";
 import { SessionWriter } from "./writer.ts";
 import type { Note } from "./writer.ts";
 
-/** The end of a file that was cut off, since its last append had not been finished. */
+/** The end of a file that was cut off because its last append was not finished. */
 export interface TornTail {
   readonly path: string;
   /** The byte at which it began. */
   readonly at: number;
   readonly length: number;
-  /** The file that keeps what was cut off. */
+  /** The file that the cut bytes were appended to. */
   readonly keptIn: string;
 }
 
-/** Which session it is, and where its files are. */
+/** A session's uid, and where its files are. */
 export interface SessionFileOptions {
   readonly uid: SessionUid;
   /** Of the session's file. */
@@ -38,12 +38,12 @@ export interface SessionFileOptions {
 
 const maxTries = 8;
 
-/** One session in its file, for one process: read without a lock until the first call that writes. */
+/** One session's file in one process. It is read without a lock; the first call that writes takes the lock. */
 export class SessionFile {
   readonly #options: SessionFileOptions;
   #reading: Reading | undefined;
   #writer: SessionWriter | undefined;
-  /** Readings go on from one another, and there is one lock, so both take turns. */
+  /** The end of the queue of reads and lock changes. A read continues the one before it: one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -51,26 +51,26 @@ export class SessionFile {
     this.#options = options;
   }
 
-  /** True while nothing is going on and no lock is held, so that it can be forgotten. */
+  /** True while no call is under way and no lock is held: the object can then be dropped. */
   get isIdle(): boolean {
     return this.#calls.size === 0 && this.#live() === undefined;
   }
 
-  /** Looks at what is on the disk, or in the memory of the one who writes it. */
-  async view<T>(look: (reading: Reading) => T): Promise<T> {
-    return this.#busy(async () => {
-      const held = await this.#viewHeld(look);
-      return held === undefined ? this.#inTurn(() => this.#viewDisk(look)) : held.value;
+  /** Reads the session from the memory of this process's writer, or from the disk if there is none. */
+  async view<T>(read: (reading: Reading) => T): Promise<T> {
+    return this.#tracked(async () => {
+      const held = await this.#viewHeld(read);
+      return held === undefined ? this.#inTurn(() => this.#viewDisk(read)) : held.value;
     });
   }
 
-  /** Makes a call as the session's one writer. Takes the lock if it is not held yet. */
+  /** Makes a call as the session's one writer. Takes the lock if this process does not hold it yet. */
   async write<T>(call: (ledger: SessionLedger) => T, note: (outcome: T) => Note): Promise<T> {
-    return this.#busy(async () => {
+    return this.#tracked(async () => {
       for (let tries = 0; tries < maxTries; tries += 1) {
         const writer = await this.#hold();
         if (writer.ending === undefined) return writer.run(call, note);
-        await writer.ending; // it ended while we waited; nothing was done for this call
+        await writer.ending; // it ended while this call waited, and did nothing for it
       }
       throw new MillraceError(
         "session_locked",
@@ -79,23 +79,24 @@ export class SessionFile {
     });
   }
 
-  /** Takes the lock, so that later calls find it taken. */
+  /** Takes the lock before any call needs it. */
   async hold(): Promise<void> {
-    await this.#busy(async () => void (await this.#hold()));
+    await this.#tracked(async () => void (await this.#hold()));
   }
 
-  /** Finishes the calls that came before, then gives up the lock. A later call takes it again. */
+  /** Waits for earlier calls, then releases the lock. A later call takes it again. */
   async release(): Promise<void> {
     await Promise.allSettled(this.#calls);
     await this.#inTurn(() => this.#close());
   }
 
-  /** Deletes the file, under its lock. Does nothing if it is gone, or another session's by now. */
+  /** Deletes the file, under its lock. Does nothing if it is gone, or has another uid by now. */
   async remove(): Promise<void> {
-    await this.#busy(() => this.#inTurn(() => this.#remove()));
+    await this.#tracked(() => this.#inTurn(() => this.#remove()));
   }
 
-  async #busy<T>(work: () => Promise<T>): Promise<T> {
+  /** Counts a call as under way until it settles. */
+  async #tracked<T>(work: () => Promise<T>): Promise<T> {
     const call = work();
     this.#calls.add(call);
     try {
@@ -115,26 +116,26 @@ export class SessionFile {
     return this.#writer?.ending === undefined ? this.#writer : undefined;
   }
 
-  /** Gives nothing if no writer is there, or if what it had in memory could not be written. */
-  async #viewHeld<T>(look: (reading: Reading) => T): Promise<{ readonly value: T } | undefined> {
+  /** Undefined if there is no writer, or if what it had in memory could not be written. */
+  async #viewHeld<T>(read: (reading: Reading) => T): Promise<{ readonly value: T } | undefined> {
     const writer = this.#live();
     if (writer === undefined) return undefined;
-    const value = look(writer.reading);
+    const value = read(writer.reading);
     try {
       await writer.settled();
       return { value };
     } catch {
-      return undefined; // told to those whose call it was
+      return undefined; // the calls that failed to write have rejected
     }
   }
 
-  async #viewDisk<T>(look: (reading: Reading) => T): Promise<T> {
-    const held = await this.#viewHeld(look); // the turn before may have taken the lock
+  async #viewDisk<T>(read: (reading: Reading) => T): Promise<T> {
+    const held = await this.#viewHeld(read); // the turn before may have taken the lock
     if (held !== undefined) return held.value;
     await this.#writer?.ending;
     const handle = await this.#open(constants.O_RDONLY);
     try {
-      return look(await this.#readOn(handle));
+      return read(await this.#readOn(handle));
     } finally {
       await handle.close();
     }
@@ -180,7 +181,7 @@ export class SessionFile {
       handle = await this.#open(constants.O_RDWR | constants.O_APPEND);
       const reading = await this.#readOn(handle);
       if (reading.tail > 0) await this.#cut(handle, reading);
-      this.#reading = undefined; // its ledger is the writer's now
+      this.#reading = undefined; // its ledger now belongs to the writer
       return new SessionWriter({ path, handle, lock, reading, fsync });
     } catch (error) {
       await handle?.close();
@@ -201,14 +202,14 @@ export class SessionFile {
   async #readOn(handle: FileHandle): Promise<Reading> {
     const { path, now, uid } = this.#options;
     const before = this.#reading;
-    this.#reading = undefined; // if reading fails, the next one begins anew
+    this.#reading = undefined; // after a failure the next reading starts from the first line
     const reading = await readSession(handle, { path, now, before });
     if (reading.header.uid !== uid) throw this.#unknown();
     this.#reading = reading;
     return reading;
   }
 
-  /** Keeps the torn end of a file beside it, and only then cuts it off. */
+  /** Copies the torn end of a file into a file beside it, and only then cuts it off. */
   async #cut(handle: FileHandle, { end, tail }: Reading): Promise<void> {
     const { path, onTorn } = this.#options;
     const torn = { path, at: end, length: tail, keptIn: keptIn(path) };

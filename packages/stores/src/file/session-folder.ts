@@ -16,7 +16,7 @@ export interface BrokenFile {
   readonly error: unknown;
 }
 
-/** Where the sessions are, and who is told what was found there. */
+/** Where the sessions are, and callbacks for damage that is found there. */
 export interface SessionFolderOptions {
   readonly folder: string;
   readonly now: () => number;
@@ -25,10 +25,10 @@ export interface SessionFolderOptions {
   readonly onBroken?: ((broken: BrokenFile) => void) | undefined;
 }
 
-/** Sessions that were read and are not held stay in memory up to this many. */
+/** Sessions without a lock that stay in memory, at most. */
 const maxIdle = 32;
 
-/** Which sessions a folder has, and those of them that this process works with. */
+/** The sessions of a folder, and the open ones among them. */
 export class SessionFolder {
   readonly #options: SessionFolderOptions;
   readonly #files = new Map<SessionUid, SessionFile>();
@@ -44,7 +44,7 @@ export class SessionFolder {
     return join(this.#options.folder, stemOf(id) + extension);
   }
 
-  /** The file of a session that is worked with already. At once, so that calls keep their order. */
+  /** The file of a session that is open already. Synchronous, so that calls keep their order. */
   known(uid: SessionUid): SessionFile | undefined {
     return this.#files.get(uid);
   }
@@ -56,13 +56,13 @@ export class SessionFolder {
     throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
   }
 
-  /** Looks through the headers of all sessions if it has not met this uid yet. */
+  /** The session's file, or undefined. Reads the headers of all sessions if the uid is not known yet. */
   async findFile(uid: SessionUid): Promise<SessionFile | undefined> {
     const id = this.#names.get(uid) ?? (await this.#search(uid));
     return id === undefined ? undefined : this.adopt(uid, id);
   }
 
-  /** The file of a session whose name is known. */
+  /** The file of a session whose id is known; opened if it is not open yet. */
   adopt(uid: SessionUid, id: SessionId): SessionFile {
     const known = this.#files.get(uid);
     if (known !== undefined) return known;
@@ -75,12 +75,12 @@ export class SessionFolder {
     return file;
   }
 
-  /** Looks at a few that were met long ago: lets go of those that nobody uses, and spares the others. */
+  /** Checks a few of the oldest files: drops the idle ones and moves the others to the end. */
   #evict(): void {
-    let looks = Math.min(8, this.#files.size - maxIdle);
+    let checks = Math.min(8, this.#files.size - maxIdle);
     for (const [uid, file] of this.#files) {
-      if (looks <= 0) return;
-      looks -= 1;
+      if (checks <= 0) return;
+      checks -= 1;
       this.#files.delete(uid);
       if (!file.isIdle) this.#files.set(uid, file);
     }
@@ -103,23 +103,23 @@ export class SessionFolder {
     this.#names.set(header.uid, id);
     const isHeld = this.#files.get(header.uid)?.isIdle === false;
     if (record !== undefined && !isHeld) return record;
-    // What is held may not be on the disk yet; and behind a torn end only the whole file tells.
+    // The writer's facts may not be on the disk yet, and a file with a torn end has to be read whole.
     return this.adopt(header.uid, id).view(recordOf);
   }
 
-  /** The records after an id, in the order of ids. Files that can't be read are told and left out. */
+  /** The records after an id, in the order of ids. Files that can't be read are reported and left out. */
   async list(after: SessionId | undefined, limit: number): Promise<readonly SessionRecord[]> {
     const ids = (await this.#ids()).filter((id) => after === undefined || id > after);
     const records: SessionRecord[] = [];
     for (const id of ids) {
       if (records.length >= limit) break;
-      const record = await this.#tell(this.pathOf(id), () => this.record(id));
+      const record = await this.#reportBroken(this.pathOf(id), () => this.record(id));
       if (record !== undefined) records.push(record);
     }
     return records;
   }
 
-  /** Makes a call, which `close` will wait for. Throws `closed` after that. */
+  /** Makes a call that `close` waits for. Throws `closed` after `close` was called. */
   async during<T>(call: () => Promise<T>): Promise<T> {
     if (this.#isClosed) {
       throw new MillraceError("closed", `the store in ${this.#options.folder} is closed`);
@@ -133,14 +133,14 @@ export class SessionFolder {
     }
   }
 
-  /** Finishes the calls that have begun and gives up all locks. */
+  /** Waits for the calls under way and releases all locks. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#calls);
     await Promise.all([...this.#files.values()].map((file) => file.release()));
   }
 
-  /** Sorted by their UTF-16 units. Only of hashed names the file has to be opened. */
+  /** All ids, sorted by their UTF-16 units. A file is opened only if its name is a hash. */
   async #ids(): Promise<readonly SessionId[]> {
     const { folder } = this.#options;
     const ids: SessionId[] = [];
@@ -148,7 +148,7 @@ export class SessionFolder {
       if (!name.endsWith(extension)) continue;
       const stem = name.slice(0, -extension.length);
       const path = join(folder, name);
-      const id = idOfStem(stem) ?? (await this.#tell(path, () => idInside(path, stem)));
+      const id = idOfStem(stem) ?? (await this.#reportBroken(path, () => idInside(path, stem)));
       if (id !== undefined) ids.push(id);
     }
     return ids.toSorted((left, right) => (left < right ? -1 : 1));
@@ -157,7 +157,7 @@ export class SessionFolder {
   async #search(uid: SessionUid): Promise<SessionId | undefined> {
     for (const id of await this.#ids()) {
       const path = this.pathOf(id);
-      const header = await this.#tell(path, () => headerAt(path));
+      const header = await this.#reportBroken(path, () => headerAt(path));
       if (header === undefined) continue;
       this.#names.set(header.uid, header.sessionId);
       if (header.uid === uid) return header.sessionId;
@@ -165,7 +165,8 @@ export class SessionFolder {
     return undefined;
   }
 
-  async #tell<T>(path: string, read: () => Promise<T>): Promise<T | undefined> {
+  /** Undefined if the read fails; `onBroken` then gets the error. */
+  async #reportBroken<T>(path: string, read: () => Promise<T>): Promise<T | undefined> {
     try {
       return await read();
     } catch (error) {
@@ -185,7 +186,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return []; // made with the first session
+    if (hasCode(error, "ENOENT")) return []; // it is created with the first session
     throw error;
   }
 }

@@ -4,23 +4,23 @@ import { checkSeal, decodeEntry, decodeHeader, noHash } from "./line.ts";
 import type { Header } from "./line.ts";
 import { readLines } from "./scan.ts";
 
-/** A place in a session's file that was seen before: the hash of that line. */
+/** A line of a session's file as it was at an earlier time. */
 export interface Anchor {
   readonly line: number;
   readonly hash: string;
 }
 
-/** What is known of the file from elsewhere. */
+/** What `verify` compares the file with besides its own hashes. */
 export interface VerifyOptions {
-  /** Kept elsewhere, it proves that no whole lines were cut off the end since, or all written anew. */
+  /** Stored outside the file, it proves that since then no lines were cut off the end or rewritten. */
   readonly anchor?: Anchor | undefined;
 }
 
 /** What is wrong with a file. */
 export type FileFaultCode =
-  /** A line is not what was written, or does not stand where it was written. */
+  /** A line is not what was written, or not where it was written. */
   | "changed"
-  /** A line is what was written, and not of a form that this release can read. */
+  /** A line is what was written, but this release can't read its form. */
   | "unreadable"
   /** The last append was not finished. Opening the session for writing cuts it off. */
   | "torn"
@@ -41,8 +41,8 @@ export type FileVerdict =
 
 /**
  * Checks a session's file from its first byte to its last: every edit, gap, repetition and reorder
- * of its lines is found. What can't be found without an anchor: whole lines cut off the end, and a file
- * written anew by somebody who computed all hashes again. Linear; changes nothing.
+ * of its lines is found. Without an anchor two changes are not found: whole lines cut off the end, and
+ * a file that was rewritten with all hashes computed again. Linear; changes nothing.
  */
 export async function verifySessionFile(
   path: string,

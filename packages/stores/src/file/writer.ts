@@ -9,7 +9,7 @@ import type { Entry } from "./line.ts";
 import type { Lock } from "./lock.ts";
 import type { Reading } from "./reading.ts";
 
-/** A file that is open for appending, and the right to do so. */
+/** A file that is open for appending, and its lock. */
 export interface WriterOptions {
   readonly path: string;
   readonly handle: FileHandle;
@@ -19,7 +19,7 @@ export interface WriterOptions {
   readonly fsync: Fsync;
 }
 
-/** What a call leaves in the file. Undefined if it stored nothing. */
+/** What a call writes to the file. Undefined if it stores nothing. */
 export type Note = Pick<Entry, "call" | "facts" | "key" | "floor"> | undefined;
 
 interface Waiting {
@@ -28,14 +28,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** At most this much goes into one write, so that a group has a bounded copy. */
+/** Bytes in one write, at most: it bounds the copy that joins a group of lines. */
 const groupLength = 4 * 1024 * 1024;
 
 /**
  * The one writer of a session's file, for as long as it holds the lock. Calls are decided in memory,
- * one after the other, and answered once their line is on the disk; those that come while the disk
- * is busy share the next write. If a write fails, no later call rests on what was not written: the
- * writer is over, and whoever goes on reads the file anew.
+ * one after the other, and resolve once their line is on the disk. Calls that come while the disk is
+ * busy share the next write. After a failed write the writer is over, since its memory is ahead of the
+ * disk: the next call reads the file again with a new writer.
  */
 export class SessionWriter {
   readonly #options: WriterOptions;
@@ -61,14 +61,14 @@ export class SessionWriter {
     return this.#options.reading;
   }
 
-  /** Set once it takes no more calls; settles when file and lock are given up. Never rejects. */
+  /** Set once it takes no more calls; resolves when file and lock are released. Never rejects. */
   get ending(): Promise<void> | undefined {
     return this.#ending;
   }
 
   /**
-   * Decides a call and answers when it is stored. Also an answer that stores nothing waits for what
-   * it rests on: a "duplicate" of what is then lost would be a lie.
+   * Decides a call and resolves when it is stored. An answer that stores nothing also waits for the
+   * writes before it: "duplicate" would be false if the write that it refers to failed.
    */
   async run<T>(call: (ledger: SessionLedger) => T, note: (outcome: T) => Note): Promise<T> {
     const outcome = call(this.ledger);
@@ -78,14 +78,14 @@ export class SessionWriter {
     return outcome;
   }
 
-  /** Settles when everything decided so far is on the disk, or rejects if it can't be. */
+  /** Resolves when everything decided so far is on the disk, or rejects if it can't be. */
   settled(): Promise<void> {
     return this.#last;
   }
 
-  /** Writes what is waiting, then gives up file and lock. A failure is told to those who wait for it. */
+  /** Writes what is waiting, then releases file and lock. A failed write rejects the calls it was for. */
   async close(): Promise<void> {
-    this.#ending ??= (this.#flushing ?? Promise.resolve()).then(() => this.#giveUp());
+    this.#ending ??= (this.#flushing ?? Promise.resolve()).then(() => this.#release());
     await this.#ending;
   }
 
@@ -100,9 +100,9 @@ export class SessionWriter {
     this.#flushing ??= this.#flush();
   }
 
-  /** Never rejects: a failure goes to those whose call it was. */
+  /** Never rejects: a failure rejects the calls it was for. */
   async #flush(): Promise<void> {
-    await Promise.resolve(); // calls made in the same breath share one write
+    await Promise.resolve(); // calls made in the same tick share one write
     while (this.#queue.length > 0) {
       const group = this.#nextGroup();
       try {
@@ -114,7 +114,7 @@ export class SessionWriter {
       } catch (error) {
         const failed = [...group, ...this.#queue.splice(0)];
         const undone = this.#undo(error);
-        this.#ending ??= undone.then(() => this.#giveUp());
+        this.#ending ??= undone.then(() => this.#release());
         await undone;
         for (const { reject } of failed) reject(error);
         return;
@@ -134,29 +134,29 @@ export class SessionWriter {
     return this.#queue.splice(0, count);
   }
 
-  /** Throws if anybody else has touched the lock or the file since the last write. */
+  /** Throws if another process has changed the lock or the file since the last write. */
   #fence(): void {
     const { path, lock, reading } = this.#options;
     const file = statSync(path, { bigint: true, throwIfNoEntry: false });
     const same = file?.ino === reading.inode && Number(file.size) === this.#size;
     if (same && lock.holds()) return;
-    const what = same ? "its lock was taken" : "its file was changed by another";
+    const what = same ? "its lock was taken" : "another process changed its file";
     throw new MillraceError("session_locked", `the session in ${path} is no longer held: ${what}`);
   }
 
-  /** Cuts off what a failed write left. None of it was answered, so none of it is missed. */
+  /** Cuts off what a failed write left. No call has resolved for it, so nothing is lost. */
   async #undo(error: unknown): Promise<void> {
-    if (MillraceError.is(error)) return; // fenced: the file is another's now
+    if (MillraceError.is(error)) return; // fenced: another process holds the file now
     try {
       await this.#options.handle.truncate(this.#size);
     } catch {
-      // Then it is a torn end, or whole lines that nobody was told of. The next reader sorts it out.
+      // What stays is a torn end, which the next writer cuts off, or whole lines, which then count.
     }
   }
 
-  async #giveUp(): Promise<void> {
+  async #release(): Promise<void> {
     const { handle, lock } = this.#options;
-    // Whatever could fail here was written and answered before, or was told as a failure.
+    // A failure here affects no call: each has resolved or rejected before.
     await handle.close().catch(() => undefined);
     await lock.release().catch(() => undefined);
   }

@@ -18,11 +18,11 @@ export interface Bound {
 /** The rows that one statement gave. */
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** A transaction that is going on. */
+/** A transaction under way. */
 export interface Transaction {
   /** Sends statements together. */
   readonly send: (...statements: readonly Bound[]) => Promise<readonly Rows[]>;
-  /** Sends the last ones, and the commit with them. What it answers has been stored. */
+  /** Sends the last statements together with the commit. When it resolves, the transaction is stored. */
   readonly commit: (...statements: readonly Bound[]) => Promise<readonly Rows[]>;
 }
 
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
 }
 
-/** How a transaction begins. Said aloud, since a database may have another default. */
+/** How a transaction begins. Explicit, since a database may have another default. */
 const modes = {
   write: "isolation level read committed read write",
   snapshot: "isolation level repeatable read read only",
@@ -45,9 +45,10 @@ type Mode = keyof typeof modes;
 const commits: Bound = { statement: { text: "commit" }, values: [] };
 
 /**
- * Begins, and names the tenant for the second lock: for this transaction only, since the connection
- * may be shared. And what is answered is on the disk, also where the database would rather answer
- * sooner. One text without parameters: it saves every call a statement.
+ * Begins a transaction and sets the tenant that row-level security checks: for this transaction only,
+ * since the connection may be shared. It also turns `synchronous_commit` on where the database has it
+ * off, so that a commit that was confirmed is on the disk. One text without parameters saves every
+ * call a statement.
  */
 function beginning(mode: Mode, tenant: string): Bound {
   const text = `begin ${modes[mode]};
@@ -58,22 +59,22 @@ function beginning(mode: Mode, tenant: string): Bound {
 }
 
 /**
- * Silence is noticed: of a server that is stopped, or a way to it that is gone. A given pool has its
- * own setting of this name, and migrations may take their time.
+ * The limit by which a stopped server or a lost route is noticed. A pool of the caller has its own
+ * setting of this name. Migrations have no limit.
  */
 const ownTimeout = { query_timeout: 30_000 };
 
 const maxTries = 6;
 const firstDelay = 50;
 
-/** A pool of connections, as the store uses it. */
+/** The store's access to a pool of connections. */
 export class Connection {
   readonly #options: ConnectionOptions;
   #closed: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    // A connection that breaks while nobody uses it is replaced by the pool. Nobody needs to know.
+    // The pool replaces an idle connection that breaks. Without a listener the event would throw.
     if (options.owned) options.pool.on("error", () => undefined);
   }
 
@@ -89,7 +90,7 @@ export class Connection {
   ): Promise<T> {
     if (this.#closed !== undefined) throw new MillraceError("closed", "the store was closed");
     const client = await this.#options.pool.connect();
-    const ignore = (): void => undefined; // the call that it breaks is told by its own error
+    const ignore = (): void => undefined; // the query under way rejects with the same error
     client.on("error", ignore);
     let [begun, open] = [false, false];
     const send = async (statements: readonly Bound[], last: boolean): Promise<readonly Rows[]> => {
@@ -117,8 +118,8 @@ export class Connection {
   }
 
   /**
-   * Tries again when the connection was lost, a bounded number of times. The work is told that it is
-   * not the first, since what was lost may be the answer alone.
+   * Retries when the connection was lost, a bounded number of times. `again` is true from the second
+   * try on: an earlier one may have been stored, with only its answer lost.
    */
   async retrying<T>(work: (again: boolean) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
@@ -142,7 +143,7 @@ export class Connection {
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
-  // The server ends, starts or gave up a deadlock; the network failed; the driver saw the end, or nothing.
+  // The server stops, starts or broke a deadlock; the network failed; the driver saw an end or a timeout.
   if (/^(08...|57P0[123]|40P01|40001)$/.test(code)) return true;
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT)/.test(code)) return true;
   return /connection (terminated|ended|error)|client was closed|read timeout|timeout exceeded/i.test(
@@ -167,16 +168,16 @@ async function sendAll(
     for (const statement of statements) results.push((await query(statement)).rows);
     return results;
   }
-  // All are on their way before the first is answered. If one fails, so do those after it.
-  const results = await Promise.allSettled(together(client, () => statements.map(query)));
+  // All are sent before the first is answered. If one fails, so do those after it.
+  const results = await Promise.allSettled(inOneWrite(client, () => statements.map(query)));
   return results.map((result) => {
     if (result.status === "rejected") throw result.reason;
     return result.value.rows;
   });
 }
 
-/** Lets go in one write what the driver would write one by one: writes head the profile of a call. */
-function together<T>({ connection }: PoolClient, send: () => T): T {
+/** Joins what the driver would write one by one into one write: writes head the profile of a call. */
+function inOneWrite<T>({ connection }: PoolClient, send: () => T): T {
   connection.stream.cork();
   try {
     return send();
@@ -190,6 +191,6 @@ async function rollBack(client: PoolClient): Promise<boolean> {
     await client.query("rollback");
     return true;
   } catch {
-    return false; // the connection is of no use then
+    return false; // the connection is broken
   }
 }

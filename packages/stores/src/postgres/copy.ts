@@ -25,7 +25,7 @@ import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 import { factColumns, itemColumns, onlyRow } from "./writing.ts";
 
-/** What making sessions needs. */
+/** What creating sessions needs. */
 export interface CopyOptions {
   readonly connection: Connection;
   readonly statements: Statements;
@@ -33,10 +33,10 @@ export interface CopyOptions {
   readonly makeUid: () => string;
 }
 
-/** So many facts go in one statement, so that none grows with the session. */
+/** Facts in one statement. Bounded, so that no statement grows with the session. */
 const factsPerStatement = 256;
 
-/** Makes a session that begins with these facts. Throws `session_exists`. */
+/** Creates a session that begins with these facts. Throws `session_exists`. */
 export async function createSession(
   options: CopyOptions,
   { sessionId, metadata }: { readonly sessionId: SessionId; readonly metadata: string },
@@ -50,7 +50,7 @@ export async function createSession(
   const row: SessionRow = { ...copied, metadata, chain, version: 0 };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
-      // Under our uid there is nothing, what we just made, or what we made before the answer was lost.
+      // A row under our uid was inserted by this try, or by an earlier one whose answer was lost.
       const own = { statement: options.statements.row, values: [uid, options.tenant] };
       const make = [insertSession(options, row), own];
       const [made = [], found = []] = await (facts.length > 0 ? send : commit)(...make);
@@ -65,7 +65,7 @@ export async function createSession(
   return recordOf(row);
 }
 
-/** Makes a session that begins with another one's facts up to `n`, and with what is said in it. */
+/** Creates a session that begins with another one's facts up to `n`, and with the facts in `said`. */
 export async function forkSession(
   options: CopyOptions & { readonly now: () => number },
   uid: SessionUid,
@@ -88,7 +88,7 @@ export async function forkSession(
   return createSession(options, { sessionId, metadata: own }, ledger.facts);
 }
 
-/** Metadata as its column holds it. Throws `invalid_event` for what is not plain JSON. */
+/** The column of metadata. Throws `invalid_event` for what is not plain JSON. */
 export function encodeMetadata(sessionId: SessionId, metadata: CreateOptions["metadata"]): string {
   if (checkJson(metadata ?? {}) === undefined) return JSON.stringify(metadata ?? {});
   throw new MillraceError("invalid_event", `the metadata of ${sessionId} is not plain JSON`);

@@ -3,7 +3,7 @@ import { itemId, packEpoch, runId, sessionId } from "@millrace/core";
 import type { SessionUid } from "@millrace/core";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
-import { calm } from "../../../../tests/kit/calm.ts";
+import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { item, prompt } from "../testing/scene.ts";
@@ -126,7 +126,7 @@ it("a call costs a few times the smallest transaction that compares a row and st
   await createBare(database);
   const pool = database.pool({ max: sessions });
 
-  const rates = await calm(
+  const rates = await retryWhenNoisy(
     () => measure(pool),
     ({ bare, append }) => bare / append < limit,
   );

@@ -14,7 +14,7 @@ export interface FactRow {
   readonly hash: Buffer;
 }
 
-/** What a session begins with, as its name and metadata are stored. */
+/** What a session's hash chain begins with. */
 export interface Beginning {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
@@ -23,13 +23,13 @@ export interface Beginning {
 
 const noKey = Buffer.alloc(32);
 
-/** The hash that a session's first fact goes on from. */
+/** The hash that a session's first fact is chained to. */
 export function beginChain({ uid, sessionId, metadata }: Beginning): Buffer {
   const text = JSON.stringify(["millrace", uid, sessionId, metadata]);
   return createHash("sha256").update(text).digest();
 }
 
-/** The hash of a fact's row that stands behind one with the hash `before`. */
+/** The hash of a fact's row that follows one with the hash `before`. */
 export function linkChain(before: Buffer, key: Buffer | null, body: string): Buffer {
   const hash = createHash("sha256").update(before);
   return hash
@@ -38,7 +38,7 @@ export function linkChain(before: Buffer, key: Buffer | null, body: string): Buf
     .digest();
 }
 
-/** The rows of facts that stand behind the hash `chain`. A key is that of the first one. */
+/** The rows of facts that follow the hash `chain`. The key belongs to the first one. */
 export function encodeFacts(
   facts: readonly Fact[],
   chain: Buffer,
@@ -61,14 +61,14 @@ export function encodeFacts(
   });
 }
 
-/** Reads a fact's body. Throws `corrupt_session` for one that nothing of ours wrote. */
+/** Decodes a fact's body. Throws `corrupt_session` for one that no store wrote. */
 export function readBody(uid: SessionUid, body: unknown): Fact {
   const read = decodeFact(String(body));
   if (read.ok) return read.fact;
   throw new MillraceError("corrupt_session", `a fact of ${uid} can't be read: ${read.message}`);
 }
 
-/** The input or the question that a fact is about, by which later calls look for it. */
+/** The id of the input or the approval that a fact is about, by which later calls find it. */
 export function aboutOf(fact: Fact): string | undefined {
   switch (fact.type) {
     case "input_accepted":

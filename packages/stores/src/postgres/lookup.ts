@@ -14,22 +14,22 @@ import { readBody } from "./fact-row.ts";
 import { encodeId, encodeKey } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
-/** Ids that a write takes for unused: of an item, of a key, of an input. */
+/** Ids that a write requires to be unused: of an item, of a key, of an input. */
 export type Unused = readonly [item: Buffer | null, key: Buffer | null, input: Buffer | null];
 
-/** Takes nothing for unused. */
+/** Requires nothing. */
 export const noneUnused: Unused = [null, null, null];
 
 /** Binds a statement to a session. */
 export type Bind = (name: keyof Statements, ...values: readonly unknown[]) => Bound;
 
-/** A lookup as statements, and what their rows say once the session's row is known. */
+/** A lookup as statements, and the reader of their rows once the session's row is known. */
 export interface BoundLookup {
   readonly statements: readonly Bound[];
   readonly read: (row: StoreRow, answers: readonly Rows[]) => Found;
 }
 
-/** The facts about an input or a question, and those that may undo them. */
+/** The types of facts about an input or an approval, and of those that may undo them. */
 const typesOf: Readonly<Record<PeopleFact["type"], readonly [own: Types, others: Types]>> = {
   input_accepted: [["input_accepted"], []],
   queue_updated: [
@@ -43,17 +43,17 @@ const typesOf: Readonly<Record<PeopleFact["type"], readonly [own: Types, others:
 };
 type Types = readonly FactBody["type"][];
 
-/** The statements that find what a call needs to know. */
+/** The statements that find what a call is decided by. */
 export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
   const { itemId, key, about, all = false } = lookup;
   const statements: Bound[] = [];
-  /** Gives the place of a statement's rows among the answers. */
-  const ask = (...[name, ...values]: Parameters<Bind>): number =>
+  /** Adds a statement. Returns the index of its rows among the answers. */
+  const add = (...[name, ...values]: Parameters<Bind>): number =>
     statements.push(bind(name, ...values)) - 1;
-  const item = itemId === undefined ? undefined : ask("item", encodeId(itemId));
-  const keyed = key === undefined ? undefined : ask("keyed", encodeKey(key));
-  const people = about && ask("about", encodeId(idOf(about)), ...typesOf[about.type]);
-  const whole = all ? ask("read", 0, null) : undefined;
+  const item = itemId === undefined ? undefined : add("item", encodeId(itemId));
+  const keyed = key === undefined ? undefined : add("keyed", encodeKey(key));
+  const people = about && add("about", encodeId(idOf(about)), ...typesOf[about.type]);
+  const whole = all ? add("read", 0, null) : undefined;
   return {
     statements,
     read: (row, answers) => {
@@ -70,12 +70,12 @@ export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
   };
 }
 
-/** Reads the bodies of facts. */
+/** Decodes the bodies of facts. */
 export function readFacts(uid: SessionUid, rows: Rows = []): readonly Fact[] {
   return rows.map(({ body }) => readBody(uid, body));
 }
 
-/** What must be unused if a call is to be stored without a lookup. Nothing if ids can't decide it. */
+/** What must be unused for a call to be stored without a lookup. Undefined if ids alone can't decide it. */
 export function unusedOf({ itemId, key, about, all = false }: Lookup): Unused | undefined {
   if (all || (about !== undefined && about.type !== "input_accepted")) return undefined;
   return [
@@ -85,7 +85,7 @@ export function unusedOf({ itemId, key, about, all = false }: Lookup): Unused | 
   ];
 }
 
-/** The id of the input or the question that a person's call is about. */
+/** The id of the input or the approval that a person's call is about. */
 function idOf(body: PeopleFact): string {
   return body.type === "approval_resolved" ? body.approvalId : body.inputId;
 }

@@ -4,11 +4,11 @@ import { MillraceError } from "@millrace/core";
 import type { Pool } from "pg";
 import { checkName } from "./statements.ts";
 
-/** Where the tables are, and who uses them. */
+/** Where the tables are, and the role that uses them. */
 export interface MigrateOptions {
-  /** `millrace`, unless told. */
+  /** `millrace` by default. */
   readonly schema?: string | undefined;
-  /** A role that exists and gets the rights of an application: to change no fact, and delete none. */
+  /** An existing role that gets the rights of an application, which can't change or delete facts. */
   readonly role?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ interface Migration {
   readonly hash: string;
 }
 
-/** The SQL of this release, as `migrate` runs it on an empty database, for whoever runs it by hand. */
+/** The SQL that `migrate` runs on an empty database, for an operator that runs it by hand. */
 export async function printSql(options: MigrateOptions = {}): Promise<string> {
   const { schema = "millrace" } = options;
   const parts = ["begin;", prepareText(schema)];
@@ -35,8 +35,8 @@ export async function printSql(options: MigrateOptions = {}): Promise<string> {
 }
 
 /**
- * Brings the schema to this release, in one transaction. May be repeated, and run by many at once: they
- * take turns. Throws `broken_port` if the schema was made by another history than this release has.
+ * Brings the schema to this release, in one transaction. May be repeated, and run by many processes at
+ * once: they take turns. Throws `broken_port` if a migration that was run differs from this release's.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<void> {
   const { schema = "millrace", role } = options;
@@ -48,7 +48,7 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
   const client = await pool.connect();
   try {
     await client.query("begin");
-    // The first lock in the transaction, so that it waits before it sees anything.
+    // Taken first, so that the transaction waits before it reads anything.
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
       `millrace.migrate.${schema}`,
     ]);
@@ -69,19 +69,19 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     await client.query("commit");
     client.release();
   } catch (error) {
-    client.release(true); // the end of the connection undoes the transaction
+    client.release(true); // closing the connection undoes the transaction
     throw error;
   }
 }
 
-/** Those that have not been run. What has been run must be what this release has. */
+/** The migrations that have not been run. Throws if one that was run differs from this release's. */
 function pending(
   migrations: readonly Migration[],
   done: readonly { readonly number: number; readonly hash: string }[],
 ): readonly Migration[] {
   for (const [at, { number, hash }] of done.entries()) {
     const own = migrations[at];
-    if (own === undefined) continue; // made by a later release, which knows what ours needs
+    if (own === undefined) continue; // run by a later release, which keeps what this one needs
     if (own.number !== number || own.hash !== hash) {
       throw new MillraceError("broken_port", `migration ${number} is another one than ${own.name}`);
     }
@@ -89,7 +89,7 @@ function pending(
   return migrations.slice(done.length);
 }
 
-/** The same folder from the sources and from what is built of them: only one of the two has SQL. */
+/** The SQL files stand beside the sources only, so the path leads there from the built code too. */
 const folder = new URL("../../src/postgres/", import.meta.url);
 
 async function readMigrations(): Promise<readonly Migration[]> {

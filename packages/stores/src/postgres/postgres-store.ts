@@ -27,16 +27,16 @@ import { SessionWriter, onlyRow } from "./writing.ts";
 
 /** How a PostgreSQL store does its work. All of it may be left out. */
 export interface PostgresStoreOptions {
-  /** Of the primary. That of the environment's `DATABASE_URL`, unless told. Not used with a pool. */
+  /** The address of the primary. `DATABASE_URL` of the environment by default. Not used with a pool. */
   readonly url?: string | undefined;
   /**
-   * A pool of yours, which the store does not end. Make it with `pipeline: true`: else each call takes
-   * as many round trips as it has statements. It may be shared with stores of other tenants.
+   * A pool of the caller, which the store does not end. Create it with `pipeline: true`: otherwise each
+   * call takes as many round trips as it has statements. Stores of several tenants may share it.
    */
   readonly pool?: Pool | undefined;
-  /** `millrace`, unless told. */
+  /** `millrace` by default. */
   readonly schema?: string | undefined;
-  /** Whose sessions these are: nothing of another tenant is seen or changed. `default`, unless told. */
+  /** The owner of the sessions: nothing of another tenant is read or changed. `default` by default. */
   readonly tenant?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
@@ -44,7 +44,7 @@ export interface PostgresStoreOptions {
 
 /** A SessionStore in a PostgreSQL database, and what only that can do. */
 export interface PostgresStore extends SessionStore, AsyncDisposable {
-  /** Brings the schema to this release. May be repeated, and run by many at once. */
+  /** Brings the schema to this release. May be repeated, and run by many processes at once. */
   readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
   readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<SessionVerdict>;
@@ -54,9 +54,10 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
 
 /**
  * The SessionStore of many processes: all rules hold by compare-and-set on one row and by unique keys,
- * at READ COMMITTED. A call is one transaction, of one round trip where this process wrote the session
- * last and of two otherwise. When the connection is lost a call is tried again, six times in all with
- * pauses of about 1.5 s, and finds out whether it had been stored; then it throws the driver's error.
+ * at READ COMMITTED. A call is one transaction: one round trip if this process wrote the session last,
+ * two otherwise. When the connection is lost, a call is retried, six tries in all within about 1.5 s of
+ * pauses; a retry finds out whether an earlier try was stored. After the last it throws the driver's
+ * error.
  */
 export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore {
   const { schema = "millrace", tenant = "default", clock = systemClock } = options;
@@ -149,7 +150,7 @@ function openPool(url = process.env["DATABASE_URL"]): Pool {
   return new Pool({ connectionString: url, pipeline: true, ...silence });
 }
 
-/** Tokens tell a call from all others, of this process and of any other. */
+/** Tokens identify a call among those of all processes. */
 function tokenMaker(): () => string {
   const store = randomBytes(12).toString("base64url");
   let count = 0;

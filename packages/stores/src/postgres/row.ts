@@ -9,12 +9,12 @@ import type {
   StoreRow,
 } from "@millrace/core";
 
-/** A lane that is open, and which call opened it. */
+/** An open lane, and the token of the call that opened it. */
 export interface OpenFloor extends Floor {
   readonly token: string;
 }
 
-/** A session's row: what the rules decide by, and what makes each write a compare-and-set. */
+/** A session's row: what the store's rules decide by, and the version for compare-and-set. */
 export interface SessionRow extends StoreRow<OpenFloor> {
   /** JSON, as it is stored. */
   readonly metadata: string;
@@ -22,7 +22,7 @@ export interface SessionRow extends StoreRow<OpenFloor> {
   readonly version: number;
 }
 
-/** The columns of a session's row in the order that `decodeRow` reads them by name. */
+/** The columns that `decodeRow` reads. */
 export const rowColumns =
   "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version";
 
@@ -48,7 +48,7 @@ export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRo
   };
 }
 
-/** What a row says to users of the store. */
+/** The part of a row that callers of the store see. */
 export function recordOf(row: SessionRow): SessionRecord {
   const { uid, sessionId, incarnation, head } = row;
   return { uid, sessionId, metadata: decodeMetadata(row.metadata), incarnation, head };

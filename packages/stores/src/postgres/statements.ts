@@ -3,7 +3,7 @@ import { MillraceError } from "@millrace/core";
 import type { Statement } from "./connection.ts";
 import { rowColumns } from "./row.ts";
 
-/** The store's SQL, for one schema. Every one names the tenant: that is the first lock. */
+/** The store's SQL, for one schema. Every statement filters by tenant, besides row-level security. */
 export interface Statements {
   readonly create: Statement;
   readonly find: Statement;
@@ -28,7 +28,7 @@ export interface Statements {
 const insertFactColumns =
   "insert into fact (uid, tenant, token, n, type, about, key, body, hash) select $1, $2";
 
-/** Writes a schema's name. Throws for a name that would have to be quoted. */
+/** Returns a name that goes into SQL unquoted. Throws for one that would need quotes. */
 export function checkName(name: string, what: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(name)) return name;
   throw new MillraceError("invalid_definition", `${name} can't be the name of a ${what}`);
@@ -67,7 +67,7 @@ export function statementsOf(schema: string): Statements {
        where i.uid = $1 and i.tenant = $2 and i.item_id = $3 and f.tenant = $2`,
     ),
     keyed: named(`select body from fact where uid = $1 and tenant = $2 and key = $3`),
-    // Nothing before the first fact about it can matter to it.
+    // Facts before the first one about it can't affect it.
     about: named(
       `select body from fact where uid = $1 and tenant = $2
          and n >= (select min(n) from fact where uid = $1 and tenant = $2 and about = $3)
@@ -93,9 +93,9 @@ export function statementsOf(schema: string): Statements {
 }
 
 /**
- * Everything that a call writes, if the session is as the caller knows it: compare-and-set on the
- * version and the hash of its row. What follows $19 are ids that must not be in use; under the same
- * version nobody else can have used one since this statement began, so looking is enough.
+ * Everything that a call writes, by compare-and-set on the version and the hash of the session's row.
+ * The parameters after $19 are ids that must not be in use. No other call can use one while the version
+ * is the same, so the check needs no further lock.
  */
 const writeText = `
 with won as (

@@ -7,31 +7,31 @@ import { decodeRow, encodeId, encodeName } from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
-/** A fact that was seen before: its number and its hash. */
+/** A fact as it was at an earlier time: its number and its hash. */
 export interface FactAnchor {
   readonly n: number;
   /** In hexadecimal. */
   readonly hash: string;
 }
 
-/** What is known of a session from elsewhere. */
+/** What `verify` compares the session with besides its own hashes. */
 export interface VerifyOptions {
-  /** Kept elsewhere, it proves that no facts were cut off the end since, or all written anew. */
+  /** Stored outside the database, it proves that since then no facts were cut off or rewritten. */
   readonly anchor?: FactAnchor | undefined;
 }
 
 /** What is wrong with a session. */
 export type SessionFaultCode =
-  /** A row is not what was written, or does not stand where it was written. */
+  /** A row is not what was written, or not where it was written. */
   | "changed"
   /** A fact is gone. */
   | "missing"
-  /** A row is what was written, and not of a form that this release can read. */
+  /** A row is what was written, but this release can't read its form. */
   | "unreadable"
   /** The fact that the anchor names is gone, or is another one. */
   | "not_anchored";
 
-/** What `verify` found. `n` is the first fact that is wrong, or the one behind the last. */
+/** What `verify` found. `n` is the first fact that is wrong, or one more than the last. */
 export type SessionVerdict =
   | { readonly ok: true; readonly facts: number; readonly anchor: FactAnchor }
   | {
@@ -47,8 +47,9 @@ type Fault = Extract<SessionVerdict, { readonly ok: false }>;
 
 /**
  * Checks a session from its name to its last fact: every edit, gap and reorder of its facts is found,
- * and every change of its row and of the places of its items. What can't be found without an anchor:
- * facts cut off the end or all written anew, together with all hashes. Linear; changes nothing.
+ * and every change of its row and of the places of its items. Without an anchor two changes are not
+ * found: facts cut off the end, and facts rewritten, each with all hashes computed again. Linear;
+ * changes nothing.
  */
 export async function verifySession(
   { connection, statements, tenant }: VerifyContext,
@@ -65,7 +66,7 @@ export async function verifySession(
       throw new MillraceError("unknown_session", `there is no session ${sessionId}`);
     }
     const row = decodeRow(rows[0]);
-    const checked = new Checked(row, anchor);
+    const checked = new FactChecker(row, anchor);
     for (let full = true; full;) {
       const page = ask("verifyFacts", row.uid, tenant, checked.facts.length, factsPerPage);
       const [some = []] = await send(page);
@@ -85,8 +86,8 @@ export interface VerifyContext {
   readonly tenant: string;
 }
 
-/** The facts that were found to be right so far. */
-class Checked {
+/** Collects the facts that passed the checks so far. */
+class FactChecker {
   readonly facts: Fact[] = [];
   readonly #row: SessionRow;
   readonly #anchor: FactAnchor | undefined;

@@ -24,7 +24,7 @@ export interface WriterOptions {
   readonly statements: Statements;
   readonly tenant: string;
   readonly clock: Clock;
-  /** Makes the name of a call, never the same twice. */
+  /** Makes a new token for each call, by which a retry recognises what it stored. */
   readonly makeToken: () => string;
 }
 
@@ -35,13 +35,14 @@ interface Written {
   readonly statement: Bound;
 }
 
-/** Rows are small, and what is forgotten costs one more round trip. */
+/** Rows kept in memory. They are small, and a row that is not kept costs one more round trip. */
 const maxRemembered = 1_000;
 
 /**
- * The calls that write, decided by the rules from the session's row. If this process knows the row
- * from its last call, a call is one round trip: decided here, and stored if the row is still that.
- * Else, and when that came to nothing, it is two: the row is locked and read, then written.
+ * The calls that write, decided by the store's rules from the session's row. If this process has the
+ * row from its last call, a call is one round trip: decided in memory, and stored if the row is
+ * unchanged. Otherwise, and if the row has changed, it is two: the row is locked and read, then
+ * written.
  */
 export class SessionWriter {
   readonly #options: WriterOptions;
@@ -51,7 +52,7 @@ export class SessionWriter {
     this.#options = options;
   }
 
-  /** Makes a call. Throws `unknown_session`, and `invalid_event` for what could not be read again. */
+  /** Makes a call. Throws `unknown_session`, and `invalid_event` for a fact that can't be read again. */
   async write<Answer>(uid: SessionUid, call: StoreCall<Answer>): Promise<Answer> {
     checkBodies(call.bodies);
     const token = this.#options.makeToken();
@@ -67,12 +68,12 @@ export class SessionWriter {
     });
   }
 
-  /** Forgets a session that is no more. */
+  /** Drops the row of a removed session. */
   forget(uid: SessionUid): void {
     this.#remembered.delete(uid);
   }
 
-  /** Gives nothing if nothing was stored: only a lookup can give the reason. */
+  /** Undefined if nothing was stored: only a lookup finds the reason. */
   async #writeKnown<Answer>(
     row: SessionRow,
     call: StoreCall<Answer>,
@@ -102,7 +103,7 @@ export class SessionWriter {
       values: [uid, tenant, ...values],
     });
     const lookup = bindLookup(call.lookup, bind);
-    // When the answer to an earlier try was lost, its facts have our token if it came to pass.
+    // If an earlier try was stored and only its answer was lost, its facts have our token.
     const mine = again ? [bind("token", token)] : [];
     return connection.transaction(async ({ send, commit }) => {
       const [rows = [], ...answers] = await send(bind("lock"), ...mine, ...lookup.statements);

@@ -8,11 +8,11 @@ export interface AnnouncementsOptions {
   readonly publish: (session: KnownSession, text: string) => Promise<unknown>;
 }
 
-/** Sessions whose last announcement waits. Further ones are left to their readers, who ask for the head. */
-const maxUnsaid = 10_000;
-/** Tried again after this long, then after twice as long, up to the most. */
+/** Sessions whose last announcement waits. Further ones are dropped: readers find the head by polling. */
+const maxPending = 10_000;
+/** The pause before a retry. It doubles each time, up to the most. */
 const retryMs = { least: 200, most: 5_000 };
-/** About five minutes: whoever has not joined anew by then has asked for the head. */
+/** About five minutes: every reader has subscribed again or polled the head by then. */
 const maxTries = 60;
 
 /** A fact as it is published. */
@@ -23,12 +23,12 @@ interface Announcement {
 }
 
 /**
- * Announces facts. Those that could not be announced because Redis was away are made up for when it
- * is back: the last one of each session, by which a reader finds that it lacks the others.
+ * Announces facts. Facts that could not be published while Redis was away are retried when it is back:
+ * the last one of each session, by which a reader finds that it lacks the others.
  */
 export class Announcements {
   readonly #publish: AnnouncementsOptions["publish"];
-  readonly #unsaid = new Map<SessionUid, Announcement>();
+  readonly #pending = new Map<SessionUid, Announcement>();
   readonly #closed = new AbortController();
   #retrying = false;
 
@@ -36,20 +36,20 @@ export class Announcements {
     this.#publish = publish;
   }
 
-  /** Never rejects. */
-  async say(session: KnownSession, fact: Fact): Promise<void> {
+  /** Publishes a fact, or keeps it for a retry. Never rejects. */
+  async announce(session: KnownSession, fact: Fact): Promise<void> {
     const text = session.seal.seal("fact", encodeMessage(fact));
     const announcement = { session, n: fact.n, text };
     if (await this.#try(announcement)) return;
-    const known = this.#unsaid.get(session.uid);
-    if (known === undefined && this.#unsaid.size >= maxUnsaid) return;
-    if (known === undefined || known.n < fact.n) this.#unsaid.set(session.uid, announcement);
+    const known = this.#pending.get(session.uid);
+    if (known === undefined && this.#pending.size >= maxPending) return;
+    if (known === undefined || known.n < fact.n) this.#pending.set(session.uid, announcement);
     void this.#retry();
   }
 
   /** Forgets a session. */
   drop(uid: SessionUid): void {
-    this.#unsaid.delete(uid);
+    this.#pending.delete(uid);
   }
 
   close(): void {
@@ -63,7 +63,7 @@ export class Announcements {
       return false;
     }
     const { uid } = session;
-    if ((this.#unsaid.get(uid)?.n ?? Infinity) <= n) this.#unsaid.delete(uid);
+    if ((this.#pending.get(uid)?.n ?? Infinity) <= n) this.#pending.delete(uid);
     return true;
   }
 
@@ -71,12 +71,12 @@ export class Announcements {
     if (this.#retrying || this.#closed.signal.aborted) return;
     this.#retrying = true;
     const { least, most } = retryMs;
-    for (let tries = 0; tries < maxTries && this.#unsaid.size > 0; tries += 1) {
+    for (let tries = 0; tries < maxTries && this.#pending.size > 0; tries += 1) {
       await this.#wait(Math.min(most, least * 2 ** tries));
       if (this.#closed.signal.aborted) break;
-      for (const unsaid of this.#unsaid.values()) if (!(await this.#try(unsaid))) break;
+      for (const pending of this.#pending.values()) if (!(await this.#try(pending))) break;
     }
-    this.#unsaid.clear();
+    this.#pending.clear();
     this.#retrying = false;
   }
 

@@ -4,15 +4,15 @@ import { ErrorReply } from "@redis/client";
 import type { Shard, Shards } from "./shards.ts";
 import { slotCount } from "./slot.ts";
 
-/** Who asks for the map again before this has passed since the last time gets what is known. */
+/** The slot map is read at most once in this time; further reads wait. */
 const mapEveryMs = 200;
-/** How a node says that the map is not right any more. */
+/** Errors by which a node reports that the slot map is out of date. */
 const outdated = /^(?:MOVED|ASK|CLUSTERDOWN|TRYAGAIN|READONLY) /;
 
 /**
- * The shards of a Redis Cluster. The map of the slots is read from any node when it is first needed,
- * and again when a node says that a slot is elsewhere or a slot has none. Each node that has slots of
- * ours gets its two connections when they are needed, and keeps them for as long as it is in the map.
+ * The shards of a Redis Cluster. The slot map is read from any node when it is first needed, and again
+ * when a node reports that a slot has moved, when a slot has no node, or when a node can't be reached.
+ * A node gets its two connections when they are needed, and keeps them while it is in the map.
  */
 export class Cluster implements Shards {
   readonly #seeds: readonly string[];
@@ -39,10 +39,10 @@ export class Cluster implements Shards {
     return shard;
   }
 
-  /** A node that can't be reached may have been replaced. */
-  heed(refusal: unknown): void {
-    const answered = refusal instanceof ErrorReply;
-    if (answered && !outdated.test(refusal.message)) return;
+  /** Reads the map again, unless the node answered with an error that has nothing to do with slots. */
+  noteFailure(error: unknown): void {
+    const answered = error instanceof ErrorReply;
+    if (answered && !outdated.test(error.message)) return;
     this.#read().catch(() => undefined);
   }
 
@@ -51,17 +51,17 @@ export class Cluster implements Shards {
     for (const shard of this.#shards.values()) closeShard(shard);
   }
 
-  /** One reading at a time, for all who ask. */
+  /** One read at a time; calls during it share it. */
   #read(): Promise<void> {
     if (this.#closed) return Promise.reject(new MillraceError("closed", "this log was closed"));
-    this.#reading ??= this.#ask().finally(() => {
+    this.#reading ??= this.#readMap().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
 
-  /** The nodes that are known are asked first: the addresses given may be of long ago. */
-  async #ask(): Promise<void> {
+  /** Tries the known nodes first: the addresses from the options may be out of date. */
+  async #readMap(): Promise<void> {
     await sleep(Math.max(0, this.#readAt + mapEveryMs - performance.now()), undefined, {
       ref: false,
     });
@@ -119,7 +119,7 @@ function rangesOf(reply: unknown, asked: string): readonly Range[] {
   const ranges = reply as readonly (readonly [number, number, Node])[];
   return ranges.map(([from, to, [host, port]]) => {
     const url = new URL(asked); // credentials and TLS are the same for all nodes
-    // A node that does not know its own name is where it was asked.
+    // A node that does not know its own address has the one that it was reached by.
     if (host !== null && host !== "" && host !== "?") {
       url.hostname = host.includes(":") ? `[${host}]` : host;
     }
@@ -128,14 +128,14 @@ function rangesOf(reply: unknown, asked: string): readonly Range[] {
   });
 }
 
-/** As `rangesOf` writes it, so that one node has one name. */
+/** The form that `rangesOf` gives, so that one node has one name. */
 function plainUrl(url: string): string {
   const parsed = new URL(url);
   if (parsed.port === "") parsed.port = "6379";
   return parsed.href;
 }
 
-/** Whose slots have moved has subscriptions that bring nothing any more. All of them are made anew. */
+/** Subscriptions to slots that moved away bring no message any more. All of the node's are renewed. */
 function loseSubscriptions({ subscriptions }: Shard): void {
   const { client } = subscriptions;
   if (client !== undefined) subscriptions.lose(client, new Error("slots have moved"));

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { parseJsonText } from "@millrace/core";
 import { beforeAll, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
-import { calm } from "../../../../tests/kit/calm.ts";
+import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 import { programArguments } from "../testing/child.ts";
 
 /** An append against commands that carry a MAC, and against those whose bytes are there with it. */
@@ -13,7 +13,7 @@ let figures: Readonly<Record<string, number>> = {};
 
 beforeAll(async () => {
   await using server = await startRedis();
-  figures = await calm(
+  figures = await retryWhenNoisy(
     async () => {
       const { stdout } = await promisify(execFile)(
         process.execPath,

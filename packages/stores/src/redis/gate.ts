@@ -1,12 +1,12 @@
 import { isAfter } from "@millrace/core";
 import type { Batch, EpochSeq } from "@millrace/core";
 
-/** Whether a batch that was heard is news. */
+/** Whether a received batch is new. */
 export type Gate = (batch: Batch) => boolean;
 
 /**
- * Lets each batch of a lane through once and in order, and nothing of an epoch below one that was
- * heard. So what comes late from a writer that was superseded is not heard after its successor.
+ * Passes each batch of a lane once and in order, and none of an epoch below one that was received. So
+ * late batches of a superseded writer do not follow those of its successor.
  */
 export function createGate(): Gate {
   const lanes = new Map<number, EpochSeq>();

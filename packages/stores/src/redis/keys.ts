@@ -3,17 +3,17 @@ import { slotOf } from "./slot.ts";
 
 /** The names of all that a session has in Redis. The uid is the hash tag, so they share a slot. */
 export interface SessionKeys {
-  /** The slot of all of them, which says where they are in a cluster. */
+  /** The slot of all of them, which decides their node in a cluster. */
   readonly slot: number;
   /** The stream of a lane. */
   readonly lane: (lane: number) => string;
-  /** The set of the lanes that were opened, which `remove` needs: Redis can't look for keys cheaply. */
+  /** The set of the lanes that were opened, which `remove` needs: Redis can't list keys by prefix cheaply. */
   readonly lanes: string;
   /** The channel of batches, towards readers. */
   readonly tail: string;
-  /** The channel of facts. Apart, so that who wants only these does not count as one who watches. */
+  /** The channel of facts. Its own, so that a subscriber to facts alone does not count as watching. */
   readonly facts: string;
-  /** The channel towards writers. Apart, so that a writer does not hear its own batches. */
+  /** The channel towards writers. Its own, so that a writer does not receive its own batches. */
   readonly nudges: string;
 }
 

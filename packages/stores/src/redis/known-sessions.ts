@@ -4,33 +4,34 @@ import { keysOf } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { Seal } from "./seal.ts";
 
-/** What is remembered of a lane that is written from here. */
+/** The state of a lane that this process writes. */
 export interface KnownLane {
   readonly key: string;
   readonly encode: BatchEncoder;
-  /** The epoch whose last append from here was stored. */
+  /** The epoch whose last append from this process was stored. */
   held: Epoch | undefined;
 }
 
-/** What is remembered of a session that is written or read from here. */
+/** The state of a session that this process writes or reads. */
 export interface KnownSession {
   readonly uid: SessionUid;
   readonly keys: SessionKeys;
   readonly seal: Seal;
   readonly lanes: Map<number, KnownLane>;
-  /** Whether anybody heard the last batch. */
+  /** Whether the last published batch had a subscriber. */
   watched: boolean | undefined;
   /** Its open subscriptions. */
   subscriptions: number;
 }
 
-/** Sessions without a subscription that are remembered. A call for one that is not throws. */
+/** Sessions kept without a subscription. A call for one that is not kept throws. */
 const maxIdle = 10_000;
 
 /**
  * The sessions that this process has the key of. One with an open subscription is kept, and so is one
- * that is written, since a lane's writer listens for nudges. Of the others the oldest goes above a
- * bound; its key has to be set again, which a call for it says. Nothing is ever taken or sent without.
+ * that is written, since a lane's writer subscribes to nudges. Of the others the oldest is dropped
+ * above a bound. A call for it then throws `missing_key` until its key is set again. No text is
+ * accepted or sent without a key.
  */
 export class KnownSessions {
   readonly #prefix: string;
@@ -53,7 +54,7 @@ export class KnownSessions {
       watched: undefined,
       subscriptions: 0,
     };
-    this.#rest(session);
+    this.#keepIdle(session);
   }
 
   find(uid: SessionUid): KnownSession | undefined {
@@ -74,17 +75,17 @@ export class KnownSessions {
     return keysOf(this.#prefix, uid);
   }
 
-  /** Keeps a session while it has a subscription. The answer is to be called once, at its end. */
+  /** Keeps a session while it has a subscription. The result is called once, at its end. */
   keep(session: KnownSession): () => void {
     const { uid } = session;
     session.subscriptions += 1;
     if (this.#idle.delete(uid)) this.#live.set(uid, session);
     return () => {
       session.subscriptions -= 1;
-      // One that was removed, and maybe set again, is not brought back.
+      // A session that was removed meanwhile, even if its key was set again, is not restored.
       if (session.subscriptions > 0 || this.#live.get(uid) !== session) return;
       this.#live.delete(uid);
-      this.#rest(session);
+      this.#keepIdle(session);
     };
   }
 
@@ -93,7 +94,7 @@ export class KnownSessions {
     this.#idle.delete(uid);
   }
 
-  #rest(session: KnownSession): void {
+  #keepIdle(session: KnownSession): void {
     this.#idle.delete(session.uid);
     this.#idle.set(session.uid, session);
     const [oldest] = this.#idle.size > maxIdle ? this.#idle.keys() : [];
@@ -101,7 +102,7 @@ export class KnownSessions {
   }
 }
 
-/** A lane of a session. */
+/** The state of a lane, created at its first use. */
 export function laneOf({ keys, lanes }: KnownSession, lane: number): KnownLane {
   const known = lanes.get(lane);
   if (known !== undefined) return known;

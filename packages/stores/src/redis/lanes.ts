@@ -15,31 +15,48 @@ export interface LanesOptions {
   readonly batchesPerLane: number;
 }
 
-/** The one field of an entry. */
+/** The one field of a stream entry. Its value is the sealed batch. */
 const field = "b";
-/** Read at once. A long answer keeps Redis from all others. */
+/** Entries read by one command. Redis serves no other client while it makes a long answer. */
 const pageLength = 500;
-/** A lane whose item is in the store is kept no longer than this. */
+/** A lane whose item is in the store expires after this at the latest. */
 const settledSeconds = 600;
-/** A lane that is open says something at least this often. */
+/** The writer of an open lane appends at least this often: `lane_idled` if it has no delta. */
 const idleSeconds = 15;
 
-/** The streams of all lanes, one for each lane of a session. */
+/**
+ * The lanes of all sessions in Redis: one stream for each lane, one entry for each batch. An entry's
+ * id is `epoch-seq`, and Redis refuses an id that is not above the last one. That is the fence: a
+ * superseded writer, and a repeated batch, are refused by Redis itself.
+ *
+ * `redisLog` calls it for lane writers (`append`), for readers that fill a gap (`read`), and for
+ * announcements and nudges (`publish`). Every call needs one connection per node, which is opened when
+ * it is needed. A call rejects while Redis can't be reached; nothing is retried here.
+ */
 export class Lanes {
   readonly #options: LanesOptions;
-  /** A lane's expiry is put off, and its length looked at, each time its numbers pass a multiple of this. */
+  /**
+   * A lane is maintained (expiry renewed, length trimmed) when its sequence numbers pass a multiple of
+   * this. Most appends are then one XADD and one SPUBLISH; one in `#stride` is five commands.
+   */
   readonly #stride: number;
 
   constructor(options: LanesOptions) {
     this.#options = options;
+    // An idle lane gains one number every `idleSeconds`: maintain it at least twice per retention.
     const spare = Math.floor(options.retentionSeconds / (2 * idleSeconds));
     this.#stride = Math.max(1, Math.min(64, spare));
   }
 
   /**
-   * Adds a batch to its lane and announces it. Who holds the lane as far as is known here does both in
-   * one packet, so that readers have it after half a round trip. The first batch of an epoch, and the
-   * first after a failure, is announced once it is stored: what is refused then, nobody hears.
+   * Adds a batch to its lane and publishes it. If the epoch's last append from this process was
+   * stored, both commands go in one packet, so that readers have the batch after half a round trip.
+   * The first batch of an epoch, and the first after a failure, is published once it is stored, so
+   * that a batch that is refused reaches no reader.
+   *
+   * `stored` also reports whether the batch before this one had a subscriber. `refused`: a newer epoch
+   * holds the lane, or it has this batch already. `absent`: the lane is not in Redis, and the writer
+   * appends all of it as one batch from 0. Every other failure rejects.
    */
   async append(uid: SessionUid, batch: Batch): Promise<AppendOutcome> {
     checkBatch(batch);
@@ -51,29 +68,32 @@ export class Lanes {
     const holds = isHeld(lane, batch);
     const due = this.#isDue(batch);
     const added = client.sendCommand(this.#addition(lane.key, batch, text, due));
-    if (holds) announce(client, session, text);
-    if (due) this.#keep(client, session.keys, lane.key, batch.lane);
+    if (holds) publishBatch(client, session, text);
+    if (due) this.#renewExpiry(client, session.keys, lane.key, batch.lane);
     let reply: unknown;
     try {
       reply = await added;
     } catch (error) {
-      drop(lane, batch);
-      return this.#explain(error, link, client, { session, lane, batch });
+      releaseLane(lane, batch);
+      return this.#outcomeOf(error, link, client, { session, lane, batch });
     }
     if (reply === null) {
-      drop(lane, batch);
+      releaseLane(lane, batch);
       return { outcome: "absent" };
     }
     if (!holds) {
-      announce(client, session, text);
+      publishBatch(client, session, text);
       lane.held = batch.epoch;
-      return { outcome: "stored" }; // what is known of readers is of an earlier attempt
+      return { outcome: "stored" }; // `watched` is that of an earlier epoch
     }
     const { watched } = session;
     return watched === undefined ? { outcome: "stored" } : { outcome: "stored", watched };
   }
 
-  /** What is not a batch of this lane, sealed as such, is left out: readers see a gap and ask for it. */
+  /**
+   * The batches of a lane after a position, in order. An entry that is not a sealed batch of this lane
+   * is left out: the reader sees a gap and requests the lane from its writer.
+   */
   async read(uid: SessionUid, lane: number, after?: EpochSeq): Promise<readonly Batch[]> {
     const session = this.#options.sessions.of(uid);
     const key = session.keys.lane(lane);
@@ -92,34 +112,38 @@ export class Lanes {
     }
   }
 
-  /** Publishes in a channel. Answers with how many connections were told. */
+  /** Publishes a sealed text in a channel. Resolves to the number of connections that received it. */
   async publish(session: KnownSession, to: "facts" | "nudges", text: string): Promise<number> {
     return Number(await this.#send(session, ["SPUBLISH", session.keys[to], text]));
   }
 
-  /** The item of a lane is in the store: who resumes within the next minutes still finds its batches. */
+  /**
+   * Called when a lane's item is in the store. Its batches expire soon, but not at once: a reader that
+   * reconnects within minutes still resumes from them. May be lost; the lane then expires later.
+   */
   settle(session: KnownSession, lane: number): void {
     session.lanes.delete(lane);
     const seconds = Math.min(settledSeconds, this.#options.retentionSeconds);
-    forget(this.#send(session, ["EXPIRE", session.keys.lane(lane), `${seconds}`]));
+    ignoreFailure(this.#send(session, ["EXPIRE", session.keys.lane(lane), `${seconds}`]));
   }
 
-  /** Deletes all lanes of a session, and tells all who listen, here and elsewhere. */
+  /** Deletes all lanes of a session, and ends the subscriptions of every process with a notice. */
   async remove(uid: SessionUid): Promise<void> {
     const { sessions } = this.#options;
     const { keys, seal } = sessions.find(uid) ?? { keys: sessions.keysOf(uid) };
     sessions.forget(uid);
     const lanes = namesOf(await this.#send({ keys }, ["SMEMBERS", keys.lanes]));
     const streams = lanes.map((lane) => keys.lane(Number(lane)));
-    // Without the key readers would drop it.
-    const telling = seal === undefined ? [] : [keys.facts, keys.nudges];
+    // Subscribers drop a notice that is not sealed, so without the key none is sent.
+    const notified = seal === undefined ? [] : [keys.facts, keys.nudges];
     const removal = seal?.removal() ?? "";
     await Promise.all([
       this.#send({ keys }, ["UNLINK", keys.lanes, ...streams]),
-      ...telling.map((to) => this.#send({ keys }, ["SPUBLISH", to, removal])),
+      ...notified.map((to) => this.#send({ keys }, ["SPUBLISH", to, removal])),
     ]);
   }
 
+  /** The node's connection without a wait, if the node of the slot is known. */
   #knownLink({ keys }: Place): Link | undefined {
     return this.#options.shards.known(keys.slot)?.commands;
   }
@@ -134,7 +158,7 @@ export class Lanes {
     try {
       return await client.sendCommand(command);
     } catch (error) {
-      this.#options.shards.heed(error);
+      this.#options.shards.noteFailure(error);
       throw error;
     }
   }
@@ -143,17 +167,18 @@ export class Lanes {
     try {
       return await link.open();
     } catch (error) {
-      this.#options.shards.heed(error);
+      this.#options.shards.noteFailure(error);
       throw error;
     }
   }
 
   /**
-   * A refusal is an answer, if a batch of this lane stands in the way. Anything else there was put by
-   * a program without the key: the lane is dropped, and its writer says all of it again. All other
-   * errors are thrown.
+   * The outcome of an append that Redis answered with an error. An id that is not above the last one
+   * is `refused` if the last entry is a batch of this lane. If it is not, a program without the key
+   * wrote it: the lane is deleted, and `absent` makes its writer append all of it again. Any other
+   * error is thrown.
    */
-  async #explain(
+  async #outcomeOf(
     error: unknown,
     link: Link,
     client: Client,
@@ -161,7 +186,7 @@ export class Lanes {
   ): Promise<AppendOutcome> {
     if (isDemotion(error)) link.lose(client, error);
     if (!isRefusal(error)) {
-      this.#options.shards.heed(error);
+      this.#options.shards.noteFailure(error);
       throw error;
     }
     const asked = await this.#open(link);
@@ -175,7 +200,7 @@ export class Lanes {
     return { outcome: "absent" };
   }
 
-  /** A batch from 0 makes the lane and drops all before it. Any other needs the lane to be there. */
+  /** A batch from 0 creates the lane and drops all before it. Any other needs the lane to exist. */
   #addition(key: string, batch: Batch, text: string, due: boolean): string[] {
     const id = entryId(batch);
     if (batch.first === 0) return ["XADD", key, "MINID", "=", id, id, field, text];
@@ -184,60 +209,66 @@ export class Lanes {
     return ["XADD", key, "NOMKSTREAM", "MAXLEN", "~", length, id, field, text];
   }
 
+  /** Whether the lane is to be maintained with this batch. */
   #isDue({ first, last }: Batch): boolean {
     return first === 0 || Math.floor(last / this.#stride) > Math.floor((first - 1) / this.#stride);
   }
 
-  #keep(client: Client, { lanes }: SessionKeys, key: string, lane: number): void {
+  #renewExpiry(client: Client, { lanes }: SessionKeys, key: string, lane: number): void {
     const seconds = `${this.#options.retentionSeconds}`;
-    forget(client.sendCommand(["EXPIRE", key, seconds]));
-    forget(client.sendCommand(["SADD", lanes, `${lane}`]));
-    forget(client.sendCommand(["EXPIRE", lanes, seconds]));
+    ignoreFailure(client.sendCommand(["EXPIRE", key, seconds]));
+    ignoreFailure(client.sendCommand(["SADD", lanes, `${lane}`]));
+    ignoreFailure(client.sendCommand(["EXPIRE", lanes, seconds]));
   }
 }
 
-/** Who is superseded from here holds the lane no more, before Redis says so. */
+/**
+ * Whether the last append of this epoch from this process was stored. A newer epoch from this process
+ * releases the lane at once, before Redis confirms it.
+ */
 function isHeld(lane: KnownLane, { epoch }: Batch): boolean {
   const known = lane.held;
   if (known !== undefined && epoch > known) lane.held = undefined;
   return known === epoch;
 }
 
-function drop(lane: KnownLane, { epoch }: Batch): void {
+/** After a failed append: the next one of this epoch is published only once it is stored. */
+function releaseLane(lane: KnownLane, { epoch }: Batch): void {
   if (lane.held === epoch) lane.held = undefined;
 }
 
-/** Whether anybody heard it comes with the answer to the next append: this one does not wait. */
-function announce(client: Client, session: KnownSession, text: string): void {
+/**
+ * Publishes a batch to the subscribers of the session. It may be lost: readers fill the gap. The append
+ * does not wait for it, so the number of subscribers is reported by the next append.
+ */
+function publishBatch(client: Client, session: KnownSession, text: string): void {
   const published = client.sendCommand(["SPUBLISH", session.keys.tail, text]);
-  published.then((told) => note(session, told), nothing); // it may be lost
-}
-
-function note(session: KnownSession, told: unknown): void {
-  session.watched = Number(told) > 0;
+  published.then((receivers) => {
+    session.watched = Number(receivers) > 0;
+  }, ignore);
 }
 
 function endOf({ epoch, last }: Batch): EpochSeq {
   return { epoch, seq: last };
 }
 
-/** A batch that was not added. */
+/** A batch that Redis did not add. */
 interface Refused {
   readonly session: KnownSession;
   readonly lane: KnownLane;
   readonly batch: Batch;
 }
 
-/** Where a session is. */
+/** What is needed to find a session's node. */
 type Place = Pick<KnownSession, "keys">;
 
 interface Entry {
   readonly id: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly fields: readonly string[];
 }
 
-/** XRANGE answers with pairs, as Redis has had it from the beginning. */
+/** The reply to XRANGE: pairs of an id and its fields. */
 function entriesOf(reply: unknown): readonly Entry[] {
   return (reply as readonly (readonly [string, readonly string[]])[]).map(([id, fields]) => ({
     id,
@@ -245,6 +276,7 @@ function entriesOf(reply: unknown): readonly Entry[] {
   }));
 }
 
+/** Undefined for an entry without the seal, of another lane, or under another id than its batch has. */
 function decodeEntry(seal: Seal, { id, fields }: Entry, lane: number): Batch | undefined {
   const text = seal.open("batch", fields[1] ?? "");
   if (text === undefined) return undefined;
@@ -254,25 +286,26 @@ function decodeEntry(seal: Seal, { id, fields }: Entry, lane: number): Batch | u
   return batch.lane === lane && entryId(batch) === id ? batch : undefined;
 }
 
-/** SMEMBERS answers with a set or a list of text. */
+/** The reply to SMEMBERS: a set or a list of strings. */
 function namesOf(reply: unknown): readonly string[] {
   return [...(reply as Iterable<string>)];
 }
 
+/** XADD with an id that is not above the last one. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.includes("equal or smaller");
 }
 
-/** This Redis follows another one now, which the address may lead to already. */
+/** The node became a replica. The address may already lead to its new primary. */
 function isDemotion(error: unknown): error is Error {
   return error instanceof Error && error.message.startsWith("READONLY");
 }
 
-/** For what may be lost. */
-function forget(sent: Promise<unknown>): void {
-  sent.catch(nothing);
+/** For commands that may be lost. */
+function ignoreFailure(sent: Promise<unknown>): void {
+  sent.catch(ignore);
 }
 
-function nothing(): void {
-  // It was only a try.
+function ignore(): void {
+  // the command may be lost
 }

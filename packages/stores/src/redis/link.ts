@@ -6,10 +6,10 @@ import type { RedisClientOptions } from "@redis/client";
 export type Client = ReturnType<typeof createClient>;
 
 export interface LinkOptions {
-  /** Left out where the settings say where Redis is. */
+  /** Undefined if the settings hold the address. */
   readonly url: string | undefined;
   readonly settings: RedisClientOptions;
-  /** How long Redis may be silent before the connection is given up, and how long opening may take. */
+  /** How long a ping may stay unanswered before the connection is closed, and how long opening may take. */
   readonly timeoutMs: number;
   /** How many commands may wait for an answer, or for the connection. */
   readonly waiting: number;
@@ -18,9 +18,9 @@ export interface LinkOptions {
 }
 
 /**
- * One connection to Redis, opened when it is needed. A connection that breaks, or on which nothing is
- * answered for too long, is given up with all that waits on it; the next `open` makes another one.
- * Nothing is sent twice: whoever called knows what is right then.
+ * One connection to Redis, opened when it is needed. A connection that breaks, or that leaves a ping
+ * unanswered for too long, is closed and rejects all that waits on it; the next `open` makes another.
+ * No command is sent twice: only the caller knows whether a repeat is safe.
  */
 export class Link {
   readonly #options: LinkOptions;
@@ -28,18 +28,18 @@ export class Link {
   #opening: Promise<Client> | undefined;
   #waiting = 0;
   #closed = false;
-  #watch: NodeJS.Timeout | undefined;
+  #pings: NodeJS.Timeout | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
   }
 
-  /** The connection, if there is one. Asking for it first saves the wait for `open`. */
+  /** The connection, if there is one. A caller that tries it first saves the wait for `open`. */
   get client(): Client | undefined {
     return this.#client;
   }
 
-  /** Rejects when Redis can't be reached within the time limit. All that come meanwhile share one try. */
+  /** Rejects when Redis can't be reached within the time limit. Calls at the same time share one try. */
   async open(): Promise<Client> {
     if (this.#closed) throw new MillraceError("closed", "this log was closed");
     if (this.#client !== undefined) return this.#client;
@@ -57,11 +57,11 @@ export class Link {
     }
   }
 
-  /** Gives a connection up. What waits on it is rejected, and the next `open` makes another one. */
+  /** Closes a connection. All that waits on it is rejected, and the next `open` makes another one. */
   lose(client: Client, cause: Error): void {
     if (this.#client !== client) return;
     this.#client = undefined;
-    clearInterval(this.#watch);
+    clearInterval(this.#pings);
     client.destroy();
     this.#options.onDown?.(cause);
   }
@@ -74,12 +74,12 @@ export class Link {
   async #connect(): Promise<Client> {
     const { timeoutMs, onUp } = this.#options;
     const client = this.#create();
-    // Every failure also rejects what waits, and ends the connection. Unheard, this event would throw.
+    // A failure also rejects what waits and ends the connection. Without a listener this event throws.
     client.on("error", () => undefined);
     client.once("terminated", (cause: unknown) => this.lose(client, asError(cause)));
-    // A cluster has moved the slot of a subscription, which nobody hears from any more.
+    // A cluster has moved the slot of a subscription, which brings no message any more.
     client.on("sharded-channel-moved", () => this.lose(client, new Error("a slot has moved")));
-    // The library limits only the first half of this: a stopped Redis takes connections and is silent.
+    // The library limits only the TCP handshake: a stopped Redis accepts connections and never answers.
     const deadline = setTimeout(() => client.destroy(), timeoutMs);
     try {
       await client.connect();
@@ -94,7 +94,7 @@ export class Link {
       throw new Error("the connection to Redis broke as it was made");
     }
     this.#client = client;
-    this.#watchOver(client);
+    this.#pingRegularly(client);
     onUp?.(client);
     return client;
   }
@@ -110,14 +110,14 @@ export class Link {
       RESP: 3, // so that a connection with subscriptions answers a ping
       disableOfflineQueue: true,
       commandsQueueMaxLength: 4 * waiting, // an append is two commands, now and then five
-      commandOptions: { ...settings.commandOptions, timeout: 0 }, // a timer for each is dear
+      commandOptions: { ...settings.commandOptions, timeout: 0 }, // a timer for each command is expensive
       maintNotifications: "disabled",
       pingInterval: 0,
     } as RedisClientOptions); // a socket's settings are a union that spreading loses
   }
 
-  /** A ping waits behind all that was sent before it, so it speaks for all of that. */
-  #watchOver(client: Client): void {
+  /** Redis answers in order, so an answered ping proves that all commands before it were answered. */
+  #pingRegularly(client: Client): void {
     const { timeoutMs } = this.#options;
     let askedAt: number | undefined;
     const answered = (): void => {
@@ -127,14 +127,14 @@ export class Link {
       if (askedAt === undefined) return;
       this.lose(client, new Error(`Redis has not answered for ${timeoutMs} ms`));
     };
-    this.#watch = setInterval(() => {
+    this.#pings = setInterval(() => {
       if (askedAt === undefined) {
         askedAt = performance.now();
         client.sendCommand(["PING"]).then(answered, (error: unknown) => {
-          if (error instanceof ErrorReply) answered(); // "I am loading" is an answer
+          if (error instanceof ErrorReply) answered(); // "LOADING" is an answer
         });
       } else if (performance.now() - askedAt >= timeoutMs) {
-        // If it was us who stood still, the answer is there and is read before this.
+        // If this process was suspended, the answer has arrived and is read before the callback.
         setImmediate(late);
       }
     }, timeoutMs / 2).unref();

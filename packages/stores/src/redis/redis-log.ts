@@ -26,21 +26,21 @@ export interface RedisLogOptions {
   /** Begins all keys and channels. Without braces. */
   readonly prefix?: string | undefined;
   /**
-   * How long a lane stays after the last that was said in it, if its item is never announced. An open
-   * lane says something every 15 s. Once the item is announced it is 10 minutes at the most.
+   * How long a lane stays after its last batch, if its item is never announced. The writer of an open
+   * lane appends at least every 15 s. Once the item is announced, the lane stays 10 minutes at most.
    */
   readonly retentionSeconds?: number | undefined;
-  /** The batches that a lane keeps, roughly. Older ones go, and a reader who needs them sees a gap. */
+  /** The batches that a lane keeps, roughly. Older ones go, and a reader that needs them sees a gap. */
   readonly batchesPerLane?: number | undefined;
   /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
   readonly announcements?: number | undefined;
-  /** How long Redis may be silent before its connection is given up. It is pinged twice in that time. */
+  /** How long Redis may leave a ping unanswered before its connection is closed. It is pinged twice in that time. */
   readonly timeoutMs?: number | undefined;
-  /** How many calls may wait for Redis. Further ones are rejected at once. */
+  /** How many calls may wait for a connection. Further ones are rejected at once. */
   readonly waiting?: number | undefined;
 }
 
-/** An EventLog with connections, which are to be closed. */
+/** An EventLog with connections, which its owner closes. */
 export interface RedisLog extends EventLog, AsyncDisposable {
   readonly setKey: NonNullable<EventLog["setKey"]>;
   /** Ends all subscriptions, rejects what waits, and closes all connections. */
@@ -51,10 +51,11 @@ export interface RedisLog extends EventLog, AsyncDisposable {
  * The EventLog of many processes, on Redis 7.0 or later, or Valkey. It has two connections, or two to
  * each node of a cluster, whatever the number of sessions and readers, and opens them when they are
  * needed. While Redis is away calls reject, nudges are lost, and tails throw, so that their readers
- * join anew. The last fact of a session that could not be announced is announced when Redis is back.
+ * subscribe again. Of the facts of a session that could not be announced, the last is announced when
+ * Redis is back.
  *
- * Any program with a connection to that Redis can write there, so everything is sealed under the key
- * of its session: set it first, by `setKey`. What does not carry the seal is dropped as if it was lost.
+ * Any program with a connection to that Redis can write there, so every text is sealed under the key
+ * of its session: set it first, by `setKey`. A text without the seal is dropped as if it was lost.
  */
 export function redisLog(options: RedisLogOptions = {}): RedisLog {
   const { client: settings = {}, cluster } = options;
@@ -96,7 +97,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     capacity,
     lasting: false,
   });
-  // A slow reader needs only the last number, which is the highest. What it misses it polls for.
+  // A slow reader needs only the last number, which is the highest. It polls for what it missed.
   const heads = new Topics<number>({
     shards,
     sessions,
@@ -112,7 +113,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
       if (nudge !== undefined) emit(nudge);
     },
     capacity,
-    // A lane's writer subscribes once in its life, and what it misses may be lost.
+    // A lane's writer subscribes once in its life, and nudges may be lost.
     lasting: true,
   });
   const close = async (): Promise<void> => {
@@ -126,7 +127,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
   return { ...callsOf(parts), close, [Symbol.asyncDispose]: close };
 }
 
-/** What the calls of a log rest on. */
+/** The parts that a log's calls use. */
 interface Parts {
   readonly sessions: KnownSessions;
   readonly lanes: Lanes;
@@ -146,7 +147,7 @@ function callsOf(parts: Parts): Omit<RedisLog, "close" | typeof Symbol.asyncDisp
     announce: async (uid, fact) => {
       const session = sessions.of(uid);
       if ("item" in fact && fact.lane !== undefined) lanes.settle(session, fact.lane);
-      await announcements.say(session, fact);
+      await announcements.announce(session, fact);
     },
     tail: async (uid, { signal } = {}) => {
       const session = sessions.of(uid);
@@ -187,7 +188,7 @@ function urlOf({ url, client = {} }: RedisLogOptions): string | undefined {
   return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
 }
 
-/** What can't be read is lost, as if it had not come. */
+/** Drops what can't be decoded, as if it was lost. */
 function receiveMessages(emit: (message: Fact | Batch) => void): (text: string) => void {
   const isNews = createGate();
   return (text) => {
@@ -197,7 +198,7 @@ function receiveMessages(emit: (message: Fact | Batch) => void): (text: string) 
   };
 }
 
-/** Numbers only rise, so that the last one says as much as all before it. */
+/** Emits rising numbers only: the last one then stands for all before it. */
 function receiveHeads(emit: (head: number) => void): (text: string) => void {
   let highest = 0;
   return (text) => {
@@ -208,7 +209,7 @@ function receiveHeads(emit: (head: number) => void): (text: string) => void {
   };
 }
 
-/** It may be lost, so a Redis that is away is no error of whoever says something. */
+/** A nudge may be lost, so a failure to publish one is no error for its caller. */
 async function lossy(sent: Promise<number>): Promise<number | undefined> {
   return await sent.catch(() => undefined);
 }

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { SessionKey, SessionUid } from "@millrace/core";
 
-/** What a text says. A text that was sealed as one sort does not open as another. */
+/** What a text is. A text that was sealed as one sort does not open as another. */
 export type Sort = "fact" | "batch" | "nudge" | "removal";
 
 /** Characters of base64url, with 132 of the HMAC's 256 bits: too many to guess. */
@@ -12,9 +12,9 @@ const blockLength = 64;
 const removed = "removed";
 
 /**
- * Seals what a session has in Redis, where any program may write: each text has the MAC of its sort,
- * its session and itself before it, under a key that only the store gives out. A text without the
- * right one is not of this session.
+ * Seals the texts of a session in Redis, where any program may write. Each text is preceded by a MAC of
+ * its sort, its session and itself, under a key that only the store gives out. A text without the right
+ * MAC is not of this session.
  */
 export class Seal {
   readonly #uid: SessionUid;
@@ -42,7 +42,7 @@ export class Seal {
     return this.#mac(sort, text) + text;
   }
 
-  /** The text that was sealed. Undefined for anything that was not, or not as this, or not here. */
+  /** The text that was sealed. Undefined if it was not sealed as this sort, for this session. */
   open(sort: Sort, sealed: string): string | undefined {
     if (sealed.length < macLength) return undefined;
     const text = sealed.slice(macLength);
@@ -51,7 +51,7 @@ export class Seal {
     return timingSafeEqual(given, own) ? text : undefined;
   }
 
-  /** The text by which a channel's readers learn that its session was removed. */
+  /** The notice that ends a channel's subscribers because the session was removed. */
   removal(): string {
     return this.seal("removal", removed);
   }
@@ -71,8 +71,8 @@ export class Seal {
   }
 
   /**
-   * HMAC-SHA-256, by two hashes at once each: an Hmac of Node's is an object with a stream, and costs
-   * more than twice as much, which every batch would pay. The key is ASCII, so its blocks are too.
+   * HMAC-SHA-256 by two calls of `hash`. Node's `createHmac` makes an object with a stream and costs
+   * more than twice as much, for every batch. The key is ASCII, so its blocks are too.
    */
   #mac(sort: Sort, text: string): string {
     const inner = hash("sha256", this.#inner[sort] + text, "binary"); // that is latin1
@@ -81,7 +81,7 @@ export class Seal {
   }
 }
 
-/** The key as HMAC has it in a block of its own. */
+/** The key XORed with a pad, as the first block of one of HMAC's two hashes. */
 function blockOf(key: SessionKey, pad: number): string {
   const codes = Array.from({ length: blockLength }, (_, at) =>
     at < key.length ? key.charCodeAt(at) ^ pad : pad,

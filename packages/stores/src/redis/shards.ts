@@ -8,12 +8,12 @@ export interface Shard {
 
 /** Which Redis has which slot. */
 export interface Shards {
-  /** The shard of a slot, if it is known. Asking for it first saves the wait for `find`. */
+  /** The shard of a slot, if it is known. A caller that tries it first saves the wait for `find`. */
   readonly known: (slot: number) => Shard | undefined;
-  /** Rejects when no Redis can say. */
+  /** Rejects when no node can be reached, or none has the slot. */
   readonly find: (slot: number) => Promise<Shard>;
-  /** Takes note of what a Redis refused: it may say that the slot is elsewhere by now. */
-  readonly heed: (error: unknown) => void;
+  /** Called with the error of every failed command: it may mean that the slot has moved. */
+  readonly noteFailure: (error: unknown) => void;
   readonly close: () => void;
 }
 
@@ -22,7 +22,7 @@ export function singleShard(shard: Shard): Shards {
   return {
     known: () => shard,
     find: async () => shard,
-    heed: () => undefined,
+    noteFailure: () => undefined,
     close: () => {
       shard.subscriptions.close();
       shard.commands.close();

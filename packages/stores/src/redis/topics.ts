@@ -10,13 +10,13 @@ import { slotOf } from "./slot.ts";
 export interface TopicsOptions<T> {
   readonly shards: Shards;
   readonly sessions: KnownSessions;
-  /** Turns the texts of one channel, which were sealed, into values. */
+  /** Turns the unsealed texts of one channel into values. */
   readonly receiver: (emit: (value: T) => void) => (text: string) => void;
   /** How many values may wait for one reader. */
   readonly capacity: number;
   /**
-   * True: a reader outlives its connection and hears on once there is another. False: it is thrown
-   * at, so that it joins anew and reads what it may have missed.
+   * True: a subscription outlives its connection and goes on with the next one. False: it throws when
+   * the connection breaks, so that its reader subscribes again and reads what it may have missed.
    */
   readonly lasting: boolean;
 }
@@ -26,22 +26,25 @@ interface Topic<T> {
   readonly slot: number;
   readonly taps: Set<Channel<T>>;
   readonly listen: (text: string) => void;
-  /** Whose connection brings it. */
+  /** The connection that it is subscribed on, or is being subscribed on. */
   link: Link | undefined;
-  /** The connection itself, once Redis has confirmed. */
+  /** Resolves once Redis has confirmed the subscription. */
   subscribed: Promise<Client> | undefined;
 }
 
-/** A channel of a session, and what is said in it. */
+/** A channel of a session, and the sort of its texts. */
 export interface Source {
   readonly channel: string;
   readonly sort: Sort;
 }
 
-/** Between two tries to connect, at most. Only while somebody listens. */
+/** The longest pause between two tries to connect. It is tried only while there is a subscriber. */
 const longestPauseMs = 1_000;
 
-/** Who listens to which channel: one subscription for each, however many listen. */
+/**
+ * The subscriptions of this process to one kind of channel: one SSUBSCRIBE for each channel, for any
+ * number of local subscribers. A link calls `up` when it has connected and `down` when it has failed.
+ */
 export class Topics<T> {
   readonly #options: TopicsOptions<T>;
   readonly #topics = new Map<string, Topic<T>>();
@@ -52,7 +55,7 @@ export class Topics<T> {
     this.#options = options;
   }
 
-  /** Resolves once Redis has confirmed all subscriptions. What comes from then on is heard. */
+  /** Resolves once Redis has confirmed all subscriptions. Every message from then on is received. */
   async join(
     session: KnownSession,
     sources: readonly Source[],
@@ -84,19 +87,19 @@ export class Topics<T> {
     return tap;
   }
 
-  /** Ends all who listen to a channel. */
+  /** Ends all local subscribers of a channel. */
   end(channel: string): void {
     for (const tap of this.#topics.get(channel)?.taps ?? []) tap.end();
   }
 
-  /** There is a connection. */
+  /** A connection was made: subscribes every channel that has no subscription. */
   up(): void {
     for (const topic of this.#topics.values()) {
       if (topic.subscribed === undefined) this.#subscribe(topic).catch(() => undefined);
     }
   }
 
-  /** There is none any more, or it does not bring what it should. */
+  /** A connection failed, or its subscriptions are void. */
   down(link: Link, cause: Error): void {
     const topics = [...this.#topics.values()].filter((topic) => topic.link === link);
     for (const topic of topics) {
@@ -137,16 +140,16 @@ export class Topics<T> {
 
   #subscribe(topic: Topic<T>): Promise<Client> {
     if (topic.subscribed !== undefined) return topic.subscribed;
-    const asked = this.#ask(topic);
-    topic.subscribed = asked;
-    asked.catch((error: unknown) => {
-      this.#options.shards.heed(error);
-      if (topic.subscribed === asked) topic.subscribed = undefined;
+    const subscribed = this.#sendSubscribe(topic);
+    topic.subscribed = subscribed;
+    subscribed.catch((error: unknown) => {
+      this.#options.shards.noteFailure(error);
+      if (topic.subscribed === subscribed) topic.subscribed = undefined;
     });
-    return asked;
+    return subscribed;
   }
 
-  async #ask(topic: Topic<T>): Promise<Client> {
+  async #sendSubscribe(topic: Topic<T>): Promise<Client> {
     const { shards } = this.#options;
     const shard = shards.known(topic.slot) ?? (await shards.find(topic.slot));
     const link = shard.subscriptions;
@@ -166,14 +169,14 @@ export class Topics<T> {
   async #unsubscribe({ channel, listen, subscribed }: Topic<T>): Promise<void> {
     try {
       const client = await subscribed;
-      // A connection that is gone took its subscriptions along.
+      // A closed connection has no subscriptions left.
       if (client?.isReady === true) await client.sUnsubscribe(channel, listen);
     } catch {
-      return; // it was never confirmed, or broke
+      return; // it was never confirmed, or the connection broke
     }
   }
 
-  /** Tries again and again, until every topic has its subscription or nobody listens. */
+  /** Retries with a growing pause until every topic is subscribed, or none is left. */
   async #reopen(): Promise<void> {
     if (this.#reopening) return;
     this.#reopening = true;

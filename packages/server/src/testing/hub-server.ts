@@ -7,14 +7,14 @@ import { createHub } from "../hub/hub.ts";
 import type { Hub, HubOptions } from "../hub/hub.ts";
 import { sseSink } from "../sse/sse-sink.ts";
 import { listen } from "./loopback.ts";
-import { name, Scene } from "./scene.ts";
+import { name, SessionFixture } from "./session-fixture.ts";
 
-/** Changes a response before it is delivered to, as a middleware does. */
+/** Changes a response before the delivery starts, as a middleware does. */
 export type Prepare = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A scene, a hub before it, and a server that delivers it to whoever connects. */
-export class Stand implements AsyncDisposable {
-  readonly scene: Scene;
+/** A session, its hub, and a server that delivers it to every connection. */
+export class HubServer implements AsyncDisposable {
+  readonly session: SessionFixture;
   readonly hub: Hub;
   /** How deliveries ended: `ended`, or what they were rejected with. */
   readonly outcomes: unknown[] = [];
@@ -24,34 +24,38 @@ export class Stand implements AsyncDisposable {
   readonly #sockets: Socket[] = [];
   #port = 0;
 
-  private constructor(scene: Scene, options: Partial<HubOptions>, prepare: Prepare | undefined) {
-    const { store, log, clock } = scene;
-    this.scene = scene;
+  private constructor(
+    session: SessionFixture,
+    options: Partial<HubOptions>,
+    prepare: Prepare | undefined,
+  ) {
+    const { store, log, clock } = session;
+    this.session = session;
     this.hub = createHub({ store, log, clock, ...options });
     this.#prepare = prepare;
   }
 
-  static async open(options: Partial<HubOptions> = {}, prepare?: Prepare): Promise<Stand> {
-    const stand = new Stand(await Scene.open(), options, prepare);
-    stand.#port = await listen(stand.#server);
-    return stand;
+  static async open(options: Partial<HubOptions> = {}, prepare?: Prepare): Promise<HubServer> {
+    const server = new HubServer(await SessionFixture.open(), options, prepare);
+    server.#port = await listen(server.#server);
+    return server;
   }
 
   /** A connection, and all that came over it so far. */
-  async visit(line = "GET / HTTP/1.1"): Promise<Visitor> {
+  async connect(line = "GET / HTTP/1.1"): Promise<Connection> {
     const socket = connect({ port: this.#port, host: "127.0.0.1" });
     this.#sockets.push(socket);
     await once(socket, "connect");
     socket.write(`${line}\r\nhost: 127.0.0.1\r\n\r\n`);
-    let heard = "";
+    let received = "";
     let closed = false;
     socket.on("data", (bytes) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
     socket.on("close", () => {
       closed = true;
     });
-    return { socket, heard: () => heard, closed: () => closed };
+    return { socket, received: () => received, closed: () => closed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,7 +70,7 @@ export class Stand implements AsyncDisposable {
     this.responses.push(response);
     this.#prepare?.(request, response);
     try {
-      await this.hub.deliver({ uid: this.scene.uid, sessionId: name }, sseSink(response));
+      await this.hub.deliver({ uid: this.session.uid, sessionId: name }, sseSink(response));
       this.outcomes.push("ended");
     } catch (error) {
       this.outcomes.push(error);
@@ -75,22 +79,22 @@ export class Stand implements AsyncDisposable {
   }
 }
 
-export interface Visitor {
+export interface Connection {
   readonly socket: Socket;
-  readonly heard: () => string;
+  readonly received: () => string;
   readonly closed: () => boolean;
 }
 
-/** Lets the machine work until something is so. */
+/** Waits until the condition holds. Throws after 20 s. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const start = Date.now();
   while (!condition()) {
-    if (Date.now() - start > 20_000) throw new Error(`never came to be: ${what}`);
+    if (Date.now() - start > 20_000) throw new Error(`timed out: ${what}`);
     await new Promise((wake) => setTimeout(wake, 1));
   }
 }
 
-/** Long enough for what is on its way over loopback to come, or for nothing to come. */
-export async function quiet(): Promise<void> {
+/** Waits long enough for bytes that are on their way over loopback. */
+export async function settleLoopback(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((wake) => setTimeout(wake, 1));
 }

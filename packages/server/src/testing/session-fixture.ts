@@ -14,54 +14,57 @@ import type { Epoch, EventLog, Fact, LaneWriter, SessionStore, SessionUid } from
 import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
 import type { ManualClock, MemoryEventLog } from "@millrace/core/reference";
 
-/** A reply that is being written. */
-export interface Speaker {
+/** The writer of one reply, in an open lane. */
+export interface ReplyWriter {
   readonly lane: number;
   readonly epoch: Epoch;
+  /** Appends the text and flushes. */
   readonly write: (text: string) => Promise<void>;
+  /** Ends the lane and stores its item. */
   readonly commit: () => Promise<void>;
 }
 
-/** How often each door of the store and the log was used. */
+/** How often the hub called each method of the store and the log. */
 export interface Counts {
   tails: number;
   reads: number;
   heads: number;
   floors: number;
   laneReads: number;
-  /** Lanes asked for. That somebody came is told once for each room, and not counted. */
+  /** Requests to re-seed a lane. Nudges that a lane is watched are not counted. */
   nudges: number;
 }
 
-export const name = sessionId("scene");
+export const name = sessionId("session");
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1") };
 
-/** One session in memory with a run and a turn, and counted calls as a hub makes them. */
-export class Scene {
+/** One session in memory with an open run and turn, and a store and log that count calls and can fail. */
+export class SessionFixture {
   readonly clock: ManualClock = manualClock(1_700_000_000_000);
   readonly counts: Counts = { tails: 0, reads: 0, heads: 0, floors: 0, laneReads: 0, nudges: 0 };
-  /** The hub's view of the store and the log. */
+  /** The store and the log that the hub is given: counted, and subject to the faults below. */
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly uid: SessionUid;
-  /** While this is true the hub hears nothing. */
-  deaf = false;
-  /** While this is true the log answers the hub that it holds nothing. */
-  forgetful = false;
-  /** While this is true the store can't be asked for anything. */
-  away = false;
-  /** While this is true the hub can't subscribe. */
-  unreachable = false;
-  /** While this is true what the hub asks of writers is lost. */
-  mute = false;
-  /** The answer to the hub's next read of all facts waits for this. */
-  held: Promise<void> | undefined;
+  /** While true, subscriptions of the hub drop every message. */
+  losesMessages = false;
+  /** While true, the hub's reads of a lane give no batch. */
+  logEmpty = false;
+  /** While true, the hub's calls of the store throw. */
+  storeAway = false;
+  /** While true, the hub can't subscribe. */
+  logAway = false;
+  /** While true, nudges of the hub are lost. */
+  losesNudges = false;
+  /** The hub's next read of all facts resolves after this. */
+  heldRead: Promise<void> | undefined;
+  /** The store and the log themselves, without counts and faults. */
   readonly truth: SessionStore;
   readonly memory: MemoryEventLog;
   /** What each epoch's writer has written. */
   readonly texts: Map<Epoch, string> = new Map();
   #epochs = 0;
-  #said = 0;
+  #inputs = 0;
   #incarnation = 0;
   #break: ((error: Error) => void)[] = [];
 
@@ -73,20 +76,20 @@ export class Scene {
     this.log = this.#countedLog();
   }
 
-  static async open(): Promise<Scene> {
+  static async open(): Promise<SessionFixture> {
     const store = memorySessionStore();
     const { uid } = await store.create({ sessionId: name });
-    const scene = new Scene(store, uid);
-    await scene.claim();
+    const session = new SessionFixture(store, uid);
+    await session.claim();
     const head = await store.head(uid);
     const bodies = [
       { type: "run_started", runId: ids.runId },
       { type: "turn_started", ...ids },
     ] as const;
-    const answer = await store.append(uid, { incarnation: scene.#incarnation, head, bodies });
+    const answer = await store.append(uid, { incarnation: session.#incarnation, head, bodies });
     if (answer.outcome !== "appended") throw new Error(answer.outcome);
-    await scene.#announce(answer.facts);
-    return scene;
+    await session.#announce(answer.facts);
+    return session;
   }
 
   async claim(to?: number): Promise<void> {
@@ -96,16 +99,17 @@ export class Scene {
     if (answer.outcome === "claimed") await this.#announce(answer.facts);
   }
 
-  async say(): Promise<void> {
-    this.#said += 1;
-    const key = `input_${this.#said}`;
+  /** Stores and announces an empty prompt. */
+  async acceptInput(): Promise<void> {
+    this.#inputs += 1;
+    const key = `input_${this.#inputs}`;
     const input = { kind: "prompt", parts: [] } as const;
     const body = { type: "input_accepted", inputId: inputId(key), input } as const;
     const answer = await this.truth.accept(this.uid, key, body);
     if (answer.outcome === "accepted") await this.#announce(answer.facts);
   }
 
-  /** The driver ends the run, whatever its lanes are doing. */
+  /** Ends the run as its driver would, with lanes still open. */
   async finish(): Promise<void> {
     const head = await this.truth.head(this.uid);
     const closes = packEpoch({
@@ -122,7 +126,8 @@ export class Scene {
     await this.#announce(answer.facts);
   }
 
-  async start(lane = 0): Promise<Speaker> {
+  /** Opens a lane in a new epoch, which supersedes an earlier one of that lane. */
+  async start(lane = 0): Promise<ReplyWriter> {
     const { uid, clock } = this;
     this.#epochs += 1;
     const epoch = packEpoch({
@@ -166,7 +171,7 @@ export class Scene {
 
   /** All subscriptions that the hub has now throw. */
   breakTails(): void {
-    for (const tell of this.#break.splice(0)) tell(new Error("the connection broke"));
+    for (const reject of this.#break.splice(0)) reject(new Error("the connection broke"));
   }
 
   async #commit(
@@ -193,9 +198,9 @@ export class Scene {
         this.#checkHere();
         const facts = await truth.read(uid, options);
         if (options !== undefined) return facts;
-        const { held } = this;
-        this.held = undefined;
-        await held;
+        const { heldRead } = this;
+        this.heldRead = undefined;
+        await heldRead;
         return facts;
       },
       head: async (uid) => {
@@ -212,7 +217,7 @@ export class Scene {
   }
 
   #checkHere(): void {
-    if (this.away) throw new Error("the store is away");
+    if (this.storeAway) throw new Error("the store is away");
   }
 
   #countedLog(): EventLog {
@@ -221,16 +226,16 @@ export class Scene {
       ...memory,
       tail: async (uid, options) => {
         counts.tails += 1;
-        if (this.unreachable) throw new Error("the log is away");
+        if (this.logAway) throw new Error("the log is away");
         return this.#breakable(await memory.tail(uid, options));
       },
       read: async (uid, lane, after) => {
         counts.laneReads += 1;
-        return this.forgetful ? [] : memory.read(uid, lane, after);
+        return this.logEmpty ? [] : memory.read(uid, lane, after);
       },
       nudge: async (uid, nudge) => {
         if (nudge.kind === "reseed") counts.nudges += 1;
-        return this.mute ? undefined : await memory.nudge(uid, nudge);
+        return this.losesNudges ? undefined : await memory.nudge(uid, nudge);
       },
     };
   }
@@ -241,7 +246,7 @@ export class Scene {
     for (;;) {
       const next = await Promise.race([source.next(), broken]);
       if (next.done === true) return;
-      if (!this.deaf) yield next.value;
+      if (!this.losesMessages) yield next.value;
     }
   }
 }

@@ -3,8 +3,8 @@ import type { Cursor, SessionState } from "@millrace/core";
 import type { Frame } from "../sse/frame.ts";
 import type { Sink, SinkEvents } from "../sse/sink.ts";
 
-/** A sink that shows what it is given, and can be made full, throw and go. */
-export class Basin implements Sink {
+/** A sink that records its calls and applies its messages. Tests make it full, throw or go. */
+export class RecordingSink implements Sink {
   readonly calls: string[] = [];
   readonly frames: Frame[] = [];
   readonly comments: string[] = [];
@@ -14,12 +14,12 @@ export class Basin implements Sink {
   state: SessionState | undefined;
   messages = 0;
   snapshots = 0;
-  #told: SinkEvents | undefined;
+  #events: SinkEvents | undefined;
   readonly #decoder = createSseDecoder();
 
-  bind(told: SinkEvents): void {
+  bind(events: SinkEvents): void {
     this.calls.push("bind");
-    this.#told = told;
+    this.#events = events;
   }
 
   open(): void {
@@ -40,11 +40,11 @@ export class Basin implements Sink {
 
   drain(): void {
     this.full = false;
-    this.#told?.drained();
+    this.#events?.drained();
   }
 
   leave(): void {
-    this.#told?.gone();
+    this.#events?.gone();
   }
 
   #show(text: string): void {
@@ -60,7 +60,7 @@ export class Basin implements Sink {
         this.state = restore(decoded.value);
         continue;
       }
-      if (this.state === undefined) throw new TypeError("nothing to apply it to");
+      if (this.state === undefined) throw new TypeError("a message before the first snapshot");
       const applied = apply(this.state, decoded.value);
       if (applied.verdict === "gap") throw new TypeError(`a gap: ${applied.missing}`);
       if ("n" in decoded.value && applied.verdict === "duplicate")

@@ -1,8 +1,8 @@
 /**
- * Measures once, and again while the figures are not within their limits, so many times at the most:
- * a busy machine has calm moments, and what is too slow is so in all of them.
+ * Measures again while the figures are not within their limits, `tries` times at most. A busy machine
+ * has quiet moments, and code that is too slow is too slow in all of them.
  */
-export async function calm<Figures>(
+export async function retryWhenNoisy<Figures>(
   measure: () => Promise<Figures>,
   within: (figures: Figures) => boolean,
   tries = 3,

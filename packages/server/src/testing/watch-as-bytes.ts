@@ -4,12 +4,12 @@ import type { Hub, WatchOptions } from "../hub/hub.ts";
 import type { Frame } from "../sse/frame.ts";
 import type { Sink, SinkEvents } from "../sse/sink.ts";
 
-/** Watches a hub through a sink that is full after each frame, as bytes, and decodes them again. */
+/** Watches a hub through a sink that is full after each frame, and decodes the frame's bytes. */
 export async function* watchAsBytes(
   hub: Hub,
   options: WatchOptions,
 ): AsyncGenerator<Followed, void, undefined> {
-  const sink = new Slot();
+  const sink = new OneFrameSink();
   let ended = false;
   const over = hub
     .deliver(options, sink)
@@ -29,19 +29,19 @@ export async function* watchAsBytes(
   if ("error" in end) throw end.error instanceof Error ? end.error : new Error(String(end.error));
 }
 
-class Slot implements Sink {
-  #told: SinkEvents | undefined;
+class OneFrameSink implements Sink {
+  #events: SinkEvents | undefined;
   #frame: Frame | undefined;
   #pause: PromiseWithResolvers<void> | undefined;
 
-  bind(told: SinkEvents): void {
-    this.#told = told;
+  bind(events: SinkEvents): void {
+    this.#events = events;
   }
 
   open(): void {}
 
   write(frame: Frame): boolean {
-    if (this.#frame !== undefined) throw new TypeError("it is full");
+    if (this.#frame !== undefined) throw new TypeError("written to while full");
     this.#frame = frame;
     this.wake();
     return false;
@@ -52,7 +52,7 @@ class Slot implements Sink {
   take(): Frame | undefined {
     const frame = this.#frame;
     this.#frame = undefined;
-    if (frame !== undefined) queueMicrotask(() => this.#told?.drained());
+    if (frame !== undefined) queueMicrotask(() => this.#events?.drained());
     return frame;
   }
 

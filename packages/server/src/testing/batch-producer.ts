@@ -12,16 +12,16 @@ const ids = { runId: runId("run_1"), turnId: turnId("turn_1") };
 const epoch = packEpoch({ incarnation: 1, generation: 2, attempt: 1 });
 const part = partId("p1");
 
-export interface StudioOptions {
+export interface BatchProducerOptions {
   readonly name?: string | undefined;
-  /** Units of text in the one item that it has. None: there is no item. */
+  /** UTF-16 units of text in the session's one committed item. 0: there is no item. */
   readonly length?: number | undefined;
-  /** Leaves the lane for another writer to begin. */
+  /** Writes nothing to the lane, for another writer to begin it. */
   readonly silent?: boolean | undefined;
 }
 
-/** One session with an open lane, whose batches are made here: no writer's pace is in what is measured. */
-export class Studio {
+/** One session with an open lane. Appends batches directly, so that no lane writer's pace is measured. */
+export class BatchProducer {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly head: number;
@@ -35,14 +35,14 @@ export class Studio {
     this.head = head;
   }
 
-  /** A session with an open lane in which nothing was said yet. */
+  /** Creates the session and opens a lane without text. */
   static async open(
     store: SessionStore,
     log: EventLog,
-    options: StudioOptions = {},
-  ): Promise<Studio> {
+    options: BatchProducerOptions = {},
+  ): Promise<BatchProducer> {
     const { length = 0, silent = false } = options;
-    const name = sessionId(options.name ?? "studio");
+    const name = sessionId(options.name ?? "producer");
     const { uid } = await store.create({ sessionId: name });
     await store.claim(uid, { from: 0 });
     const bodies = [
@@ -53,16 +53,16 @@ export class Studio {
     if (length > 0) await commitText(store, uid, "x".repeat(length));
     await store.open(uid, { lane: 0, epoch, itemId: itemId("live") });
     log.setKey?.(uid, await store.key(uid));
-    const studio = new Studio(uid, name, log, await store.head(uid));
-    if (silent) return studio;
-    await studio.#append(0, [
+    const producer = new BatchProducer(uid, name, log, await store.head(uid));
+    if (silent) return producer;
+    await producer.#append(0, [
       { type: "attempt_started", author: "model" },
       { type: "content_delta", delta: { op: "begin_part", partId: part, kind: "text" } },
     ]);
-    return studio;
+    return producer;
   }
 
-  async say(chunk: string): Promise<void> {
+  async append(chunk: string): Promise<void> {
     this.#seq += 1;
     const delta = { op: "append_text", partId: part, chunk } as const;
     await this.#append(this.#seq, [{ type: "content_delta", delta }]);
@@ -84,7 +84,7 @@ export class Studio {
   }
 }
 
-/** Committed by a lane that nobody has watched. */
+/** Commits an item by a lane of its own, without live batches. */
 async function commitText(store: SessionStore, uid: SessionUid, text: string): Promise<void> {
   const lane = { lane: 1, epoch: packEpoch({ incarnation: 1, generation: 1, attempt: 1 }) };
   const item = {
