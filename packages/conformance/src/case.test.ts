@@ -56,7 +56,7 @@ describe("the assertions of the cases", () => {
     expect(() => assertOutcome(answer, "absent", "is not")).toThrow("is not");
   });
 
-  it("within hands on what comes in time", async () => {
+  it("within writers on what comes in time", async () => {
     await expect(within(Promise.resolve(7), "in time")).resolves.toBe(7);
     await expect(within(Promise.reject(new Error("no")), "in time")).rejects.toThrow("no");
   });

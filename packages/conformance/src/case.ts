@@ -1,27 +1,27 @@
 import { MillraceError } from "@millrace/core";
 import type { ErrorCode } from "@millrace/core";
 
-/** One thing that an implementation must do. Any test runner can call it; a rejection is a failure. */
+/** One requirement of an implementation. Any test runner can run it; a rejection is a failure. */
 export interface Case<Fixture> {
   /** A sentence that is true when the case passes. */
   readonly name: string;
   readonly run: (fixture: Fixture) => Promise<void>;
 }
 
-/** Real time after which something that must come is held to be lost. */
-const patienceMs = 5_000;
+/** Real time after which an expected event counts as lost. */
+const timeoutMs = 5_000;
 
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** Compares by value, bytes included. A key that is undefined is a key that is not there. */
+/** Compares by value, bytes included. A key with the value undefined equals a missing key. */
 export function assertEqual(actual: unknown, expected: unknown, message: string): void {
   const difference = differenceOf(actual, expected, "");
   if (difference !== undefined) throw new Error(`${message}: ${difference}`);
 }
 
-/** The error must be a MillraceError with this code. */
+/** Asserts that the promise rejects with a MillraceError of this code. */
 export async function assertRejects(
   work: () => Promise<unknown>,
   code: ErrorCode,
@@ -38,7 +38,7 @@ export async function assertRejects(
   throw new Error(`${message}: expected the code ${code}, but it went through`);
 }
 
-/** Narrows a union by its `outcome`, or says what came instead. */
+/** Narrows a union by its `outcome`, or fails with the actual outcome. */
 export function assertOutcome<
   Answer extends { readonly outcome: string },
   Outcome extends Answer["outcome"],
@@ -52,13 +52,13 @@ export function assertOutcome<
   return answer as Extract<Answer, { readonly outcome: Outcome }>;
 }
 
-/** The promise, or an error in place of a wait without end. */
+/** Resolves as the promise does, or rejects after a timeout. */
 export async function within<T>(promise: Promise<T>, message: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`${message}: nothing for ${patienceMs} ms`)),
-      patienceMs,
+      () => reject(new Error(`${message}: nothing for ${timeoutMs} ms`)),
+      timeoutMs,
     );
   });
   try {
@@ -68,10 +68,10 @@ export async function within<T>(promise: Promise<T>, message: string): Promise<T
   }
 }
 
-/** Where and how two values differ, or nothing if they don't. */
+/** Where and how two values differ, or undefined if they are equal. */
 export function differenceOf(actual: unknown, expected: unknown, path: string): string | undefined {
   if (Object.is(actual, expected)) return undefined;
-  // Not before it is needed: a message about a megabyte costs more than comparing it.
+  // A function, because a message about a megabyte costs more than the comparison.
   const here = (): string =>
     `${path === "" ? "it" : path} is ${describe(actual)}, not ${describe(expected)}`;
   if (!isObject(actual) || !isObject(expected)) return here();
@@ -99,7 +99,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Short enough for a message. */
+/** A description short enough for a message. */
 function describe(value: unknown): string {
   const text =
     value instanceof Uint8Array

@@ -2,146 +2,149 @@ import type { Batch, EventLog, Fact } from "@millrace/core";
 import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";
-import { deafLog, messyLog } from "./delivery-faults.ts";
+import { lossyLog, duplicatingLog } from "./delivery-faults.ts";
 import type { DeliveryFixture } from "./delivery-fixture.ts";
 import { laneText } from "./delivery-text.ts";
 import { assertSame, createViewer } from "./delivery-viewer.ts";
 
-/** Time between two polls, and between two signs of life of a silent lane. */
+/** The time between two polls, and between two heartbeats of an idle lane. */
 const quietMs = 16_000;
 
-/** Announcements may be lost, doubled and out of order. Nobody notices. */
+/** Lost, duplicate and reordered announcements have no effect on viewers. */
 export const announcementCases: readonly Case<DeliveryFixture>[] = [
-  deliveryCase("a lost batch is fetched when the next one comes", async (stage) => {
+  deliveryCase("a lost batch is fetched when the next one comes", async (session) => {
     const lost = new Set([2, 3, 5]);
-    const log = deafLog(stage.log, (message) => !("n" in message) && lost.has(message.last));
-    const viewer = createViewer(stage, { log });
+    const log = lossyLog(session.log, (message) => !("n" in message) && lost.has(message.last));
+    const viewer = createViewer(session, { log });
     viewer.connect();
-    const hand = await stage.start();
+    const writer = await session.start();
 
-    for (const word of ["a ", "b ", "c ", "d ", "e ", "f "]) await hand.write(word);
+    for (const word of ["a ", "b ", "c ", "d ", "e ", "f "]) await writer.write(word);
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     assertEqual(viewer.snapshots(), 1, "snapshots");
     await viewer.cut();
   }),
-  deliveryCase("a lost opening is fetched too", async (stage) => {
-    const log = deafLog(stage.log, (message) => !("n" in message) && message.first === 0);
-    const viewer = createViewer(stage, { log });
+  deliveryCase("a lost opening is fetched too", async (session) => {
+    const log = lossyLog(session.log, (message) => !("n" in message) && message.first === 0);
+    const viewer = createViewer(session, { log });
     viewer.connect();
-    await stage.until(() => viewer.messages() > 0, "joined");
-    const hand = await stage.start();
+    await session.until(() => viewer.messages() > 0, "joined");
+    const writer = await session.start();
 
-    await hand.write("text");
+    await writer.write("text");
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     await viewer.cut();
   }),
-  deliveryCase("a lost fact is fetched at the next poll", async (stage) => {
-    const log = deafLog(stage.log, (message) => "n" in message);
-    const viewer = createViewer(stage, { log });
+  deliveryCase("a lost fact is fetched at the next poll", async (session) => {
+    const log = lossyLog(session.log, (message) => "n" in message);
+    const viewer = createViewer(session, { log });
     viewer.connect();
-    await stage.until(() => viewer.messages() > 0, "joined");
-    await stage.say();
-    await stage.clock.advance(100);
+    await session.until(() => viewer.messages() > 0, "joined");
+    await session.acceptInput();
+    await session.clock.advance(100);
     assert(!viewer.caughtUp(), "the fact was lost");
 
-    await stage.clock.advance(quietMs);
+    await session.clock.advance(quietMs);
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     assertEqual(viewer.snapshots(), 1, "snapshots");
     await viewer.cut();
   }),
-  deliveryCase("a lost last batch is fetched when its lane says where it is", async (stage) => {
-    const log = deafLog(stage.log, (message) => !("n" in message) && says(message, "last"));
-    const viewer = createViewer(stage, { log });
+  deliveryCase("a lost last batch is fetched after its lane's next heartbeat", async (session) => {
+    const log = lossyLog(session.log, (message) => !("n" in message) && contains(message, "last"));
+    const viewer = createViewer(session, { log });
     viewer.connect();
-    const hand = await stage.start();
-    await hand.write("first ");
-    await stage.until(() => laneText(viewer.state(), 0) === "first ", "the first word");
-    await hand.write("last");
-    await stage.clock.advance(100);
+    const writer = await session.start();
+    await writer.write("first ");
+    await session.until(() => laneText(viewer.state(), 0) === "first ", "the first word");
+    await writer.write("last");
+    await session.clock.advance(100);
     assert(!viewer.caughtUp(), "the batch was lost");
 
-    await stage.clock.advance(quietMs);
+    await session.clock.advance(quietMs);
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     await viewer.cut();
   }),
-  deliveryCase("who hears nothing at all for a while catches up on its own", async (stage) => {
-    let deaf = true;
-    const log = deafLog(stage.log, () => deaf);
-    const viewer = createViewer(stage, { log });
-    viewer.connect();
-    await stage.until(() => viewer.messages() > 0, "joined");
-    const hand = await stage.start();
-    await hand.write("unheard, ");
-    await stage.say();
-    await hand.write("all of it");
-    await stage.clock.advance(100);
-    deaf = false;
-
-    await stage.clock.advance(quietMs);
-
-    await assertSame(stage, [viewer]);
-    assertEqual(viewer.snapshots(), 1, "snapshots");
-    await viewer.cut();
-  }),
-  ...[2, 3, 5, 7].map((every) =>
-    deliveryCase(`who hears one message in ${every} ends like the others`, async (stage) => {
-      let count = 0;
-      const log = deafLog(stage.log, () => {
-        count += 1;
-        return count % every > 0;
-      });
-      const viewers = [createViewer(stage, { log }), createViewer(stage)];
-      for (const viewer of viewers) viewer.connect();
-      for (let turn = 0; turn < 3; turn += 1) {
-        const hand = await stage.start();
-        for (const word of ["one ", "two ", "three ", "four"]) await hand.write(word);
-        await stage.say();
-        await stage.commit(hand);
-      }
-
-      await assertSame(stage, viewers, 1_000);
-      for (const viewer of viewers) await viewer.cut();
-    }),
-  ),
   deliveryCase(
-    "messages that come twice and out of order are told once and in order",
-    async (stage) => {
-      const viewer = createViewer(stage, { log: messyLog(stage.log) });
+    "a viewer that receives nothing for a while catches up by itself",
+    async (session) => {
+      let dropping = true;
+      const log = lossyLog(session.log, () => dropping);
+      const viewer = createViewer(session, { log });
       viewer.connect();
-      await stage.until(() => viewer.messages() > 0, "joined");
-      for (let turn = 0; turn < 4; turn += 1) {
-        const hand = await stage.start({ lane: turn });
-        for (const word of ["one ", "two ", "three"]) await hand.write(word);
-        await stage.say();
-        if (turn > 1) await stage.commit(hand);
-      }
+      await session.until(() => viewer.messages() > 0, "joined");
+      const writer = await session.start();
+      await writer.write("dropped, ");
+      await session.acceptInput();
+      await writer.write("all of it");
+      await session.clock.advance(100);
+      dropping = false;
 
-      await assertSame(stage, [viewer], 1_000);
+      await session.clock.advance(quietMs);
+
+      await assertSame(session, [viewer]);
       assertEqual(viewer.snapshots(), 1, "snapshots");
       await viewer.cut();
     },
   ),
+  ...[2, 3, 5, 7].map((every) =>
+    deliveryCase(
+      `a viewer that receives one message in ${every} ends in the same state`,
+      async (session) => {
+        let count = 0;
+        const log = lossyLog(session.log, () => {
+          count += 1;
+          return count % every > 0;
+        });
+        const viewers = [createViewer(session, { log }), createViewer(session)];
+        for (const viewer of viewers) viewer.connect();
+        for (let turn = 0; turn < 3; turn += 1) {
+          const writer = await session.start();
+          for (const word of ["one ", "two ", "three ", "four"]) await writer.write(word);
+          await session.acceptInput();
+          await session.commit(writer);
+        }
+
+        await assertSame(session, viewers, 1_000);
+        for (const viewer of viewers) await viewer.cut();
+      },
+    ),
+  ),
+  deliveryCase("duplicate and reordered messages are shown once and in order", async (session) => {
+    const viewer = createViewer(session, { log: duplicatingLog(session.log) });
+    viewer.connect();
+    await session.until(() => viewer.messages() > 0, "joined");
+    for (let turn = 0; turn < 4; turn += 1) {
+      const writer = await session.start({ lane: turn });
+      for (const word of ["one ", "two ", "three"]) await writer.write(word);
+      await session.acceptInput();
+      if (turn > 1) await session.commit(writer);
+    }
+
+    await assertSame(session, [viewer], 1_000);
+    assertEqual(viewer.snapshots(), 1, "snapshots");
+    await viewer.cut();
+  }),
   deliveryCase(
-    "a subscription that breaks is made anew, or the viewer is told and comes back",
-    async (stage) => {
+    "a broken subscription is renewed, or the viewer gets an error and reconnects",
+    async (session) => {
       const isOutage = (error: unknown): boolean =>
         error instanceof Error && error.message === "the connection broke";
-      const viewer = createViewer(stage, { log: breaking(stage.log), isOutage });
+      const viewer = createViewer(session, { log: breaking(session.log), isOutage });
       viewer.connect();
-      await stage.until(() => viewer.messages() > 0, "joined");
-      const hand = await stage.start();
+      await session.until(() => viewer.messages() > 0, "joined");
+      const writer = await session.start();
       for (const word of ["one ", "two ", "three"]) {
-        await hand.write(word);
-        await stage.until(viewer.caughtUp, `all up to ${word}`, 100); // it may pause before it tries again
+        await writer.write(word);
+        await session.until(viewer.caughtUp, `all up to ${word}`, 100); // the writer may pause before it retries
       }
-      await stage.commit(hand);
-      await stage.say();
+      await session.commit(writer);
+      await session.acceptInput();
 
-      await assertSame(stage, [viewer], 5_000);
+      await assertSame(session, [viewer], 5_000);
       assertEqual(viewer.snapshots(), 1, "snapshots");
       await viewer.cut();
     },
@@ -160,7 +163,7 @@ function breaking(log: EventLog): EventLog {
   return { ...log, tail: async (uid, options) => broken(await log.tail(uid, options)) };
 }
 
-function says(batch: Batch, text: string): boolean {
+function contains(batch: Batch, text: string): boolean {
   return batch.events.some(
     (event) =>
       event.type === "content_delta" &&

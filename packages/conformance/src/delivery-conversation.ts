@@ -1,27 +1,30 @@
 import { runId } from "@millrace/core";
-import type { Stage } from "./delivery-stage.ts";
+import type { DeliverySession } from "./delivery-session.ts";
 
-/** How many items the conversation leaves. */
+/** The number of items that the conversation commits. */
 export const conversationItems = 6;
 
 /**
- * A conversation with something of everything: inputs, turns, tools side by side, reasoning, a
- * second attempt that replaces the first. After each step `pause` lets viewers look.
+ * Writes a conversation with every kind of content: inputs, turns, parallel tools, reasoning, and a
+ * second attempt that replaces the first. Awaits `pause` after each step, so that viewers can read.
  */
-export async function converse(stage: Stage, pause: () => Promise<void>): Promise<void> {
+export async function converse(
+  session: DeliverySession,
+  pause: () => Promise<void>,
+): Promise<void> {
   await pause();
-  await stage.say();
+  await session.acceptInput();
   await pause();
-  await speak(stage, ["I ", "will ", "look ", "that ", "up 🔎."], pause);
-  await useTools(stage, pause);
-  await stage.turn();
+  await speak(session, ["I ", "will ", "look ", "that ", "up 🔎."], pause);
+  await useTools(session, pause);
+  await session.nextTurn();
   await pause();
 
-  const first = await stage.start();
+  const first = await session.start();
   await pause();
   await first.write("A first try that is ");
   await pause();
-  const second = await stage.start({ again: first });
+  const second = await session.start({ again: first });
   await pause();
   second.part("reasoning");
   for (const word of ["Hm, ", "no. "]) {
@@ -30,40 +33,40 @@ export async function converse(stage: Stage, pause: () => Promise<void>): Promis
   }
   second.part("text");
   await second.write("A second try.");
-  await stage.say();
+  await session.acceptInput();
   await pause();
-  await stage.commit(second);
+  await session.commit(second);
   await pause();
 
-  await stage.turn();
-  await speak(stage, ["And ", "that ", "is ", "all."], pause);
-  await stage.decide([
+  await session.nextTurn();
+  await speak(session, ["And ", "that ", "is ", "all."], pause);
+  await session.appendFacts([
     { type: "run_finished", runId: runId("run_1"), outcome: "completed", closes: 0 },
   ]);
   await pause();
 }
 
 async function speak(
-  stage: Stage,
+  session: DeliverySession,
   words: readonly string[],
   pause: () => Promise<void>,
 ): Promise<void> {
-  const hand = await stage.start();
+  const writer = await session.start();
   await pause();
   for (const word of words) {
-    await hand.write(word);
+    await writer.write(word);
     await pause();
   }
-  await stage.commit(hand);
+  await session.commit(writer);
   await pause();
 }
 
-/** Three tools at once, each in its lane, which end in another order than they began. */
-async function useTools(stage: Stage, pause: () => Promise<void>): Promise<void> {
+/** Runs three tools in parallel, each in its lane. They end in another order than they began. */
+async function useTools(session: DeliverySession, pause: () => Promise<void>): Promise<void> {
   const tools = [
-    await stage.start({ lane: 1, tool: true }),
-    await stage.start({ lane: 2, tool: true }),
-    await stage.start({ lane: 3, tool: true }),
+    await session.start({ lane: 1, tool: true }),
+    await session.start({ lane: 2, tool: true }),
+    await session.start({ lane: 3, tool: true }),
   ];
   await pause();
   for (let round = 0; round < 3; round += 1) {
@@ -73,7 +76,7 @@ async function useTools(stage: Stage, pause: () => Promise<void>): Promise<void>
     }
   }
   for (const tool of tools.toReversed()) {
-    await stage.commit(tool);
+    await session.commit(tool);
     await pause();
   }
 }

@@ -3,13 +3,13 @@ import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";
 import type { DeliveryFixture } from "./delivery-fixture.ts";
-import { Stage } from "./delivery-stage.ts";
+import { DeliverySession } from "./delivery-session.ts";
 import { assertSame, createViewer } from "./delivery-viewer.ts";
 import type { Viewer } from "./delivery-viewer.ts";
 
-/** Cursors that nobody can serve. Whoever sends one is sent the state. */
-function hopeless(stage: Stage, elsewhere: string): readonly string[] {
-  const { uid, head } = stage;
+/** Cursors that can't be served. A viewer with one gets a snapshot. */
+function unservableCursors(session: DeliverySession, elsewhere: string): readonly string[] {
+  const { uid, head } = session;
   const next = (head + 1).toString(36);
   const garbage = [
     "",
@@ -57,70 +57,70 @@ function hopeless(stage: Stage, elsewhere: string): readonly string[] {
   return [...garbage, ...malformed, ...wrong];
 }
 
-/** Sessions at all sorts of moments. */
-const moments: readonly ((stage: Stage) => Promise<void>)[] = [
+/** Sessions in various states. */
+const moments: readonly ((session: DeliverySession) => Promise<void>)[] = [
   async () => undefined,
-  async (stage) => (await stage.start()).write("mid-wor"),
-  async (stage) => {
-    for (let lane = 0; lane < 4; lane += 1) await (await stage.start({ lane })).write(`${lane}`);
+  async (session) => (await session.start()).write("mid-wor"),
+  async (session) => {
+    for (let lane = 0; lane < 4; lane += 1) await (await session.start({ lane })).write(`${lane}`);
   },
-  async (stage) => {
-    const hand = await stage.start();
-    await hand.write("done");
-    await stage.commit(hand);
+  async (session) => {
+    const writer = await session.start();
+    await writer.write("done");
+    await session.commit(writer);
   },
-  async (stage) => {
-    const first = await stage.start();
+  async (session) => {
+    const first = await session.start();
     await first.write("first");
-    await (await stage.start({ again: first })).write("second");
+    await (await session.start({ again: first })).write("second");
   },
-  async (stage) => {
-    const hand = await stage.start();
-    await hand.write("undone");
-    await stage.commit(hand);
-    await stage.claim(2);
+  async (session) => {
+    const writer = await session.start();
+    await writer.write("undone");
+    await session.commit(writer);
+    await session.claim(2);
   },
-  async (stage) => {
-    const hand = await stage.start({ lane: 1, tool: true });
-    await hand.write("output");
-    await stage.say();
-    await stage.claim();
-    await stage.begin();
+  async (session) => {
+    const writer = await session.start({ lane: 1, tool: true });
+    await writer.write("output");
+    await session.acceptInput();
+    await session.claim();
+    await session.begin();
   },
 ];
 
 /**
- * Every hopeless cursor at every moment brings a snapshot first, and then everything. Answers how
- * many were tried.
+ * Connects with every unservable cursor in every state. Each viewer must get a snapshot first, and
+ * then everything. Returns the number of connections.
  */
 export async function runCursorMatrix(fixture: DeliveryFixture): Promise<number> {
   let tried = 0;
   for (const moment of moments) {
     await using opened = await fixture.open();
-    await using other = await Stage.open(opened);
+    await using other = await DeliverySession.open(opened);
     const elsewhere = await cursorOf(other);
-    await using stage = await Stage.open(opened);
-    await moment(stage);
+    await using session = await DeliverySession.open(opened);
+    await moment(session);
     const viewers: Viewer[] = [];
-    for (const cursor of hopeless(stage, elsewhere)) {
-      const viewer = createViewer(stage);
+    for (const cursor of unservableCursors(session, elsewhere)) {
+      const viewer = createViewer(session);
       viewer.connect(cursor);
-      await stage.until(() => viewer.messages() > 0, `an answer to ${cursor.slice(0, 80)}`);
+      await session.until(() => viewer.messages() > 0, `an answer to ${cursor.slice(0, 80)}`);
       viewer.state();
       assertEqual(viewer.snapshots(), 1, `snapshots for the cursor ${cursor.slice(0, 80)}`);
       viewers.push(viewer);
     }
-    await stage.say();
-    for (const hand of stage.open.values()) await hand.write(" and on");
-    await assertSame(stage, viewers);
+    await session.acceptInput();
+    for (const writer of session.open.values()) await writer.write(" and on");
+    await assertSame(session, viewers);
     for (const viewer of viewers) await viewer.cut();
     tried += viewers.length;
   }
   return tried;
 }
 
-async function cursorOf(stage: Stage): Promise<string> {
-  const viewer = createViewer(stage);
+async function cursorOf(session: DeliverySession): Promise<string> {
+  const viewer = createViewer(session);
   viewer.connect();
   await viewer.cut(1);
   const cursor = viewer.cursor();
@@ -128,7 +128,7 @@ async function cursorOf(stage: Stage): Promise<string> {
   return cursor;
 }
 
-/** What can't be told is shown whole: never silence, never an error. */
+/** A cursor that can't be served gets a snapshot: never silence, never an error. */
 export const cursorCases: readonly Case<DeliveryFixture>[] = [
   {
     name: "every cursor that can't be served is answered with a snapshot, at every moment",
@@ -137,38 +137,38 @@ export const cursorCases: readonly Case<DeliveryFixture>[] = [
       assert(tried >= 200, `${tried} cursors were tried`);
     },
   },
-  deliveryCase("a cursor from an earlier life of the name brings a snapshot", async (stage) => {
-    const old = await cursorOf(stage);
-    const { store, log, clock, sessionId } = stage;
-    await store.remove(stage.uid);
-    await log.remove(stage.uid);
+  deliveryCase("a cursor from an earlier life of the name brings a snapshot", async (session) => {
+    const old = await cursorOf(session);
+    const { store, log, clock, sessionId } = session;
+    await store.remove(session.uid);
+    await log.remove(session.uid);
     const { uid } = await store.create({ sessionId });
-    assert(uid !== stage.uid, "another uid");
+    assert(uid !== session.uid, "another uid");
 
-    const reader = stage.follow({ store, log, clock, uid, sessionId, cursor: decodeCursor(old) });
+    const reader = session.follow({ store, log, clock, uid, sessionId, cursor: decodeCursor(old) });
     const first = await reader.next();
 
     const message = first.done === true ? undefined : first.value.message;
     assertEqual(message !== undefined && "items" in message, true, "it is a snapshot");
     await reader.return();
   }),
-  deliveryCase("a cursor from the very beginning is told every fact", async (stage) => {
-    const hand = await stage.start();
-    await hand.write("text");
-    const viewer = createViewer(stage);
+  deliveryCase("a cursor from the beginning gets every fact", async (session) => {
+    const writer = await session.start();
+    await writer.write("text");
+    const viewer = createViewer(session);
 
-    viewer.connect(encodeCursor({ uid: stage.uid, head: 0, lanes: [] }));
+    viewer.connect(encodeCursor({ uid: session.uid, head: 0, lanes: [] }));
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     assertEqual(viewer.snapshots(), 0, "snapshots");
-    assertEqual(viewer.messages(), stage.head + 1, "messages: the facts, and the lane");
+    assertEqual(viewer.messages(), session.head + 1, "messages: the facts, and the lane");
     await viewer.cut();
   }),
-  deliveryCase("lanes in a cursor that are not, or not so far, harm nobody", async (stage) => {
-    const hand = await stage.start({ lane: 1 });
-    await hand.write("some text");
-    const { uid, head } = stage;
-    const { epoch } = hand;
+  deliveryCase("unknown lanes and positions in a cursor have no effect", async (session) => {
+    const writer = await session.start({ lane: 1 });
+    await writer.write("some text");
+    const { uid, head } = session;
+    const { epoch } = writer;
     const wrong = [
       [{ lane: 1, epoch, seq: 1_000_000 }],
       [{ lane: 1, epoch: epoch + 1, seq: 0 }],
@@ -178,17 +178,17 @@ export const cursorCases: readonly Case<DeliveryFixture>[] = [
       [{ lane: 9, epoch: 1, seq: 1 }],
       [],
     ];
-    const viewers = wrong.map(() => createViewer(stage));
+    const viewers = wrong.map(() => createViewer(session));
     for (const [at, viewer] of viewers.entries()) {
       viewer.connect();
       await viewer.cut(1);
       viewer.connect(encodeCursor({ uid, head, lanes: wrong[at] ?? [] }));
     }
 
-    await hand.write(", and more");
-    await assertSame(stage, viewers);
-    await stage.commit(hand);
-    await assertSame(stage, viewers);
+    await writer.write(", and more");
+    await assertSame(session, viewers);
+    await session.commit(writer);
+    await assertSame(session, viewers);
     for (const viewer of viewers) await viewer.cut();
   }),
 ];

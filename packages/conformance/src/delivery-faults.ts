@@ -1,7 +1,7 @@
 import type { Batch, EventLog, Fact } from "@millrace/core";
 
-/** The log as somebody sees it who does not hear everything. */
-export function deafLog(log: EventLog, drop: (message: Fact | Batch) => boolean): EventLog {
+/** A log whose subscriptions drop messages. */
+export function lossyLog(log: EventLog, drop: (message: Fact | Batch) => boolean): EventLog {
   return {
     ...log,
     tail: async (uid, options) => {
@@ -20,12 +20,15 @@ async function* filter(
   }
 }
 
-/** Every message comes twice, and neighbours come in the wrong order. */
-export function messyLog(log: EventLog): EventLog {
-  return { ...log, tail: async (uid, options) => muddle(await log.tail(uid, options)) };
+/** A log whose subscriptions deliver every message twice, and neighbours in the wrong order. */
+export function duplicatingLog(log: EventLog): EventLog {
+  return {
+    ...log,
+    tail: async (uid, options) => duplicateAndReorder(await log.tail(uid, options)),
+  };
 }
 
-async function* muddle(
+async function* duplicateAndReorder(
   tail: AsyncIterable<Fact | Batch>,
 ): AsyncGenerator<Fact | Batch, void, undefined> {
   let held: Fact | Batch | undefined;
@@ -36,8 +39,11 @@ async function* muddle(
   }
 }
 
-/** Appends and nudges fail as long as `fails` says so. A lost answer may hide a stored batch. */
-export function brokenLog(log: EventLog, fails: () => "before" | "after" | undefined): EventLog {
+/**
+ * A log whose appends and nudges fail while `fails` returns a side. After `after` the batch is
+ * stored, but its answer is lost.
+ */
+export function failingLog(log: EventLog, fails: () => "before" | "after" | undefined): EventLog {
   return {
     ...log,
     append: async (uid, batch) => {

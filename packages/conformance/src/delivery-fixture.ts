@@ -10,17 +10,17 @@ export interface OpenedDelivery extends AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: MovableClock;
-  /** What viewers read through. Left out: the reader of core. */
+  /** The reader of the viewers. Default: that of core. */
   readonly follow?: typeof follow | undefined;
 }
 
-/** Time passes only when a case says so, so that waiting for a poll takes no time. */
+/** A clock that only the cases advance, so that waiting for a poll takes no real time. */
 export interface MovableClock extends Clock {
-  /** Moves time on, waking sleepers in the order of their times. */
+  /** Advances the time, and wakes sleepers in the order of their times. */
   readonly advance: (ms: number) => Promise<void>;
 }
 
-/** As DeliveryFixture, with a log that can be made to forget. */
+/** As DeliveryFixture, with a log that can lose data on demand. */
 export interface LosableDeliveryFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableDelivery>;
 }

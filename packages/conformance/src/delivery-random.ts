@@ -1,20 +1,22 @@
 import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
-import { brokenLog, deafLog } from "./delivery-faults.ts";
+import { failingLog, lossyLog } from "./delivery-faults.ts";
 import type { LosableDelivery, LosableDeliveryFixture } from "./delivery-fixture.ts";
-import type { Hand } from "./delivery-hand.ts";
-import { Stage } from "./delivery-stage.ts";
+import type { ItemWriter } from "./delivery-writer.ts";
+import { DeliverySession } from "./delivery-session.ts";
 import { assertSame, createViewer } from "./delivery-viewer.ts";
 import type { Viewer } from "./delivery-viewer.ts";
 
-/** One thing that happens: somebody writes, or something goes wrong. Numbers say who, where, how much. */
+/**
+ * One step of a script: a write or a fault. The numbers select the lane or viewer, and the amount.
+ */
 export interface Step {
   readonly kind: Kind;
   readonly which: number;
   readonly size: number;
 }
 
-/** How often each happens. Writing and being cut off are the most frequent. */
+/** How often each kind occurs. Writes and cuts are the most frequent. */
 const weights = {
   write: 7,
   cut: 6,
@@ -35,14 +37,14 @@ const kinds = (Object.keys(weights) as Kind[]).flatMap((kind) =>
   Array.from({ length: weights[kind] }, () => kind),
 );
 
-/** Every number from 0 to 2^32 - 1 is a step. */
+/** Converts a number from 0 to 2^32 - 1 to a step. */
 export function stepOf(random: number): Step {
   const kind = kinds[random % kinds.length] ?? "write";
   const rest = Math.floor(random / kinds.length);
   return { kind, which: rest % 4, size: Math.floor(rest / 4) % 16 };
 }
 
-/** The same steps for the same seed, on every machine. */
+/** Returns the same steps for the same seed, on every machine. */
 export function randomScript(seed: number, length: number): readonly Step[] {
   let state = seed >>> 0;
   return Array.from({ length }, () => {
@@ -52,79 +54,79 @@ export function randomScript(seed: number, length: number): readonly Step[] {
 }
 
 export interface ScriptOutcome {
-  /** How often a viewer came back with its cursor. */
+  /** How often a viewer reconnected with its cursor. */
   readonly reconnects: number;
   readonly messages: number;
 }
 
 /**
- * Plays a script before three viewers, who check every message, then lets everything heal and
- * compares what they know with the store.
+ * Runs a script with three viewers that check every message. Then stops all faults and compares the
+ * viewers' states with the store.
  */
 export async function runScript(
   fixture: LosableDeliveryFixture,
   steps: readonly Step[],
 ): Promise<ScriptOutcome> {
   await using opened = await fixture.open();
-  await using stage = await Stage.open(opened);
-  const play = new Play(stage, opened);
-  for (const step of steps) await play.perform(step);
-  return await play.finish();
+  await using session = await DeliverySession.open(opened);
+  const scriptRun = new ScriptRun(session, opened);
+  for (const step of steps) await scriptRun.perform(step);
+  return await scriptRun.finish();
 }
 
-class Play {
-  readonly #stage: Stage;
+class ScriptRun {
+  readonly #session: DeliverySession;
   readonly #opened: LosableDelivery;
   readonly #viewers: readonly Viewer[];
-  /** How many messages each viewer will not hear. */
-  readonly #deaf = [0, 0, 0];
-  /** How many appends will fail, and on which side of being stored. */
+  /** How many messages each viewer's log drops next. */
+  readonly #drops = [0, 0, 0];
+  /** How many appends fail next, and whether before or after they are stored. */
   #outage = 0;
   #outageSide: "before" | "after" = "before";
   #words = 0;
-  /** Writers that lost their lanes and don't know it. */
-  readonly #zombies = new Map<number, Hand>();
+  /** Writers that were superseded and continue to write. */
+  readonly #zombies = new Map<number, ItemWriter>();
 
-  constructor(stage: Stage, opened: LosableDelivery) {
-    this.#stage = stage;
+  constructor(session: DeliverySession, opened: LosableDelivery) {
+    this.#session = session;
     this.#opened = opened;
-    this.#viewers = this.#deaf.map((_, at) => {
-      const log = deafLog(opened.log, () => this.#isDeaf(at));
-      // One of them is also cut off in the middle of things, not only between two steps.
-      return createViewer(stage, { log, cutEvery: at === 2 ? 5 : undefined });
+    this.#viewers = this.#drops.map((_, at) => {
+      const log = lossyLog(opened.log, () => this.#takeDrop(at));
+      // One viewer is also cut while it reads, not only between two steps.
+      return createViewer(session, { log, cutEvery: at === 2 ? 5 : undefined });
     });
     for (const viewer of this.#viewers) viewer.connect();
   }
 
   async perform({ kind, which, size }: Step): Promise<void> {
-    const stage = this.#stage;
-    const hand = stage.open.get(which);
+    const session = this.#session;
+    const writer = session.open.get(which);
     switch (kind) {
       case "write":
-        return (hand ?? (await this.#start(which))).write(this.#word());
+        return (writer ?? (await this.#start(which))).write(this.#word());
       case "commit":
-        if (hand !== undefined) await stage.commit(hand);
+        if (writer !== undefined) await session.commit(writer);
         return undefined;
       case "retry":
-        if (hand === undefined) return undefined;
-        this.#zombies.set(which, hand);
-        await stage.start({ again: hand, log: this.#log() });
+        if (writer === undefined) return undefined;
+        this.#zombies.set(which, writer);
+        await session.start({ again: writer, log: this.#log() });
         return undefined;
       case "zombie":
-        return this.#haunt(this.#zombies.get(which), size);
+        return this.#writeAsZombie(this.#zombies.get(which), size);
       case "say":
-        return stage.say();
+        return session.acceptInput();
       case "turn":
-        this.#bury();
-        return stage.turn();
+        this.#markZombies();
+        return session.nextTurn();
       case "claim":
-        this.#bury();
-        await stage.claim();
-        return stage.begin();
+        this.#markZombies();
+        await session.claim();
+        return session.begin();
       case "reset":
-        this.#bury();
-        await stage.claim(Math.max(0, stage.head - size));
-        return stage.begin();
+        this.#markZombies();
+        await session.claim(Math.max(0, session.head - size));
+        return session.begin();
       default:
         return this.#disturb(kind, which, size);
     }
@@ -136,36 +138,36 @@ class Play {
       await viewer.cut();
       viewer.connect();
     } else if (kind === "lose") {
-      await this.#opened.lose(this.#stage.uid, which === 3 ? undefined : which);
+      await this.#opened.lose(this.#session.uid, which === 3 ? undefined : which);
     } else if (kind === "deaf") {
-      this.#deaf[which % 3] = size;
+      this.#drops[which % 3] = size;
     } else if (kind === "outage") {
       this.#outage = size % 4;
       this.#outageSide = which % 2 > 0 ? "before" : "after";
     } else {
-      await this.#stage.clock.advance(size * size * 10);
+      await this.#session.clock.advance(size * size * 10);
     }
   }
 
-  /** Whoever lost its lane writes on, and now and then tries to commit. */
-  async #haunt(zombie: Hand | undefined, size: number): Promise<void> {
+  /** Writes with a superseded writer, and sometimes tries to commit. */
+  async #writeAsZombie(zombie: ItemWriter | undefined, size: number): Promise<void> {
     if (zombie === undefined) return;
     await zombie.write(this.#word());
     if (size % 3 > 0) return;
-    const committed = await this.#stage.commit(zombie);
+    const committed = await this.#session.commit(zombie);
     assert(!committed, `a zombie committed ${zombie.itemId}`);
   }
 
-  /** Nothing goes wrong any more, so all must come right. */
+  /** Stops all faults and waits until every viewer is complete. */
   async finish(): Promise<ScriptOutcome> {
-    const stage = this.#stage;
-    this.#deaf.fill(0);
+    const session = this.#session;
+    this.#drops.fill(0);
     this.#outage = 0;
-    await assertSame(stage, this.#viewers, 1_000);
-    for (const hand of stage.open.values()) {
-      assert(await stage.commit(hand), `the holder of lane ${hand.lane} commits`);
+    await assertSame(session, this.#viewers, 1_000);
+    for (const writer of session.open.values()) {
+      assert(await session.commit(writer), `the holder of lane ${writer.lane} commits`);
     }
-    await assertSame(stage, this.#viewers, 1_000);
+    await assertSame(session, this.#viewers, 1_000);
     for (const viewer of this.#viewers) await viewer.cut();
     const count = (of: (viewer: Viewer) => number): number =>
       this.#viewers.reduce((sum, viewer) => sum + of(viewer), 0);
@@ -175,21 +177,21 @@ class Play {
     };
   }
 
-  #start(lane: number): Promise<Hand> {
-    return this.#stage.start({ lane, tool: lane > 0, log: this.#log() });
+  #start(lane: number): Promise<ItemWriter> {
+    return this.#session.start({ lane, tool: lane > 0, log: this.#log() });
   }
 
   #log(): LosableDelivery["log"] {
-    return brokenLog(this.#opened.log, () => {
+    return failingLog(this.#opened.log, () => {
       if (this.#outage === 0) return undefined;
       this.#outage -= 1;
       return this.#outageSide;
     });
   }
 
-  /** All who write now are over, and may go on all the same. */
-  #bury(): void {
-    for (const [lane, hand] of this.#stage.open) this.#zombies.set(lane, hand);
+  /** Records the current writers as superseded. They may continue to write. */
+  #markZombies(): void {
+    for (const [lane, writer] of this.#session.open) this.#zombies.set(lane, writer);
   }
 
   #word(): string {
@@ -197,18 +199,20 @@ class Play {
     return `word${this.#words} `;
   }
 
-  #isDeaf(viewer: number): boolean {
-    const left = this.#deaf[viewer] ?? 0;
-    if (left > 0) this.#deaf[viewer] = left - 1;
+  #takeDrop(viewer: number): boolean {
+    const left = this.#drops[viewer] ?? 0;
+    if (left > 0) this.#drops[viewer] = left - 1;
     return left > 0;
   }
 }
 
-/** Whatever happens in whatever order, all see every text once and end in the same state. */
+/**
+ * After any steps in any order, all viewers have seen every text once and end in the same state.
+ */
 export const randomCases: readonly Case<LosableDeliveryFixture>[] = [1, 2, 3, 4, 5].map((seed) => ({
   name: `viewers end like the store after a random script (seed ${seed})`,
   run: async (fixture) => {
     const { reconnects } = await runScript(fixture, randomScript(seed, 80));
-    assert(reconnects > 0, "somebody was cut off");
+    assert(reconnects > 0, "a viewer reconnected");
   },
 }));

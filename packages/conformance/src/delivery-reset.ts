@@ -5,26 +5,26 @@ import type { DeliveryFixture } from "./delivery-fixture.ts";
 import { itemText } from "./delivery-text.ts";
 import { assertSame, createViewer } from "./delivery-viewer.ts";
 
-/** After an operator's reset nobody goes on showing what was undone. */
+/** After an operator's reset no viewer shows what was undone. */
 export const resetCases: readonly Case<DeliveryFixture>[] = [
-  deliveryCase("a reset is a snapshot to everybody who watches", async (stage) => {
-    const viewers = [createViewer(stage), createViewer(stage, { cutEvery: 1 })];
+  deliveryCase("a reset is a snapshot to every viewer", async (session) => {
+    const viewers = [createViewer(session), createViewer(session, { cutEvery: 1 })];
     for (const viewer of viewers) viewer.connect();
-    const kept = await stage.start();
+    const kept = await session.start();
     await kept.write("kept");
-    await stage.commit(kept);
-    const to = stage.head;
-    const undone = await stage.start();
+    await session.commit(kept);
+    const to = session.head;
+    const undone = await session.start();
     await undone.write("undone");
-    await stage.commit(undone);
-    await stage.say();
-    const draft = await stage.start();
+    await session.commit(undone);
+    await session.acceptInput();
+    const draft = await session.start();
     await draft.write("a draft");
-    await assertSame(stage, viewers);
+    await assertSame(session, viewers);
 
-    await stage.claim(to);
+    await session.claim(to);
 
-    await assertSame(stage, viewers);
+    await assertSame(session, viewers);
     for (const viewer of viewers) {
       const texts = viewer
         .state()
@@ -36,55 +36,55 @@ export const resetCases: readonly Case<DeliveryFixture>[] = [
       await viewer.cut();
     }
   }),
-  deliveryCase("whoever was away during a reset comes back to a snapshot", async (stage) => {
-    const viewer = createViewer(stage);
-    const hand = await stage.start();
-    await hand.write("undone");
-    await stage.commit(hand);
+  deliveryCase("a viewer that was disconnected during a reset gets a snapshot", async (session) => {
+    const viewer = createViewer(session);
+    const writer = await session.start();
+    await writer.write("undone");
+    await session.commit(writer);
     viewer.connect();
     await viewer.cut(1);
-    await stage.claim(3);
-    await stage.begin();
+    await session.claim(3);
+    await session.begin();
 
     viewer.connect();
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     assertEqual(viewer.snapshots(), 2, "snapshots");
     assertEqual(viewer.state().items.length, 0, "items");
     await viewer.cut();
   }),
-  deliveryCase("whoever has seen a reset needs no second snapshot", async (stage) => {
-    const viewer = createViewer(stage);
-    await stage.say();
-    await stage.claim(1);
+  deliveryCase("a viewer that has seen a reset gets no second snapshot", async (session) => {
+    const viewer = createViewer(session);
+    await session.acceptInput();
+    await session.claim(1);
     viewer.connect();
     await viewer.cut(1);
-    await stage.begin();
+    await session.begin();
 
     viewer.connect();
 
-    await assertSame(stage, [viewer]);
+    await assertSame(session, [viewer]);
     assertEqual(viewer.snapshots(), 1, "snapshots");
     await viewer.cut();
   }),
   deliveryCase(
-    "an undone step is taken anew under its old id, before everybody's eyes",
-    async (stage) => {
-      const viewers = [createViewer(stage), createViewer(stage, { cutEvery: 1 })];
+    "an undone step is repeated under its old id, visible to every viewer",
+    async (session) => {
+      const viewers = [createViewer(session), createViewer(session, { cutEvery: 1 })];
       for (const viewer of viewers) viewer.connect();
-      const to = stage.head;
-      const hand = await stage.start({ itemId: "step" });
-      await hand.write("the first time");
-      await stage.commit(hand);
-      await stage.claim(to);
-      await stage.begin();
+      const to = session.head;
+      const writer = await session.start({ itemId: "step" });
+      await writer.write("the first time");
+      await session.commit(writer);
+      await session.claim(to);
+      await session.begin();
 
-      const anew = await stage.start({ itemId: "step" });
+      const anew = await session.start({ itemId: "step" });
       await anew.write("the second time");
-      await assertSame(stage, viewers);
-      await stage.commit(anew);
+      await assertSame(session, viewers);
+      await session.commit(anew);
 
-      await assertSame(stage, viewers);
+      await assertSame(session, viewers);
       for (const viewer of viewers) {
         const texts = viewer
           .state()
@@ -95,19 +95,22 @@ export const resetCases: readonly Case<DeliveryFixture>[] = [
       }
     },
   ),
-  deliveryCase("resets one after the other leave everybody at the same state", async (stage) => {
-    const viewers = [createViewer(stage), createViewer(stage, { cutEvery: 2 })];
-    for (const viewer of viewers) viewer.connect();
-    for (let round = 1; round <= 4; round += 1) {
-      const hand = await stage.start();
-      await hand.write(`round ${round}`);
-      await stage.say();
-      await stage.commit(hand);
-      await stage.claim(stage.head - round);
-      await stage.begin();
-    }
+  deliveryCase(
+    "resets one after the other leave every viewer in the same state",
+    async (session) => {
+      const viewers = [createViewer(session), createViewer(session, { cutEvery: 2 })];
+      for (const viewer of viewers) viewer.connect();
+      for (let round = 1; round <= 4; round += 1) {
+        const writer = await session.start();
+        await writer.write(`round ${round}`);
+        await session.acceptInput();
+        await session.commit(writer);
+        await session.claim(session.head - round);
+        await session.begin();
+      }
 
-    await assertSame(stage, viewers);
-    for (const viewer of viewers) await viewer.cut();
-  }),
+      await assertSame(session, viewers);
+      for (const viewer of viewers) await viewer.cut();
+    },
+  ),
 ];

@@ -5,75 +5,75 @@ import { conversationItems, converse } from "./delivery-conversation.ts";
 import type { DeliveryFixture } from "./delivery-fixture.ts";
 import { assertSame, createViewer } from "./delivery-viewer.ts";
 
-/** How fast somebody reads is nobody else's concern. */
+/** The speed of one reader does not affect others. */
 export const speedCases: readonly Case<DeliveryFixture>[] = [
-  deliveryCase("viewers at different speeds end in the same state", async (stage) => {
-    const paces = [0, 1, 20, 300].map((ms) => () => stage.clock.sleep(ms));
-    const viewers = paces.map((pace) => createViewer(stage, { pace }));
+  deliveryCase("viewers at different speeds end in the same state", async (session) => {
+    const paces = [0, 1, 20, 300].map((ms) => () => session.clock.sleep(ms));
+    const viewers = paces.map((pace) => createViewer(session, { pace }));
     for (const viewer of viewers) viewer.connect();
 
-    await converse(stage, () => stage.clock.advance(5));
+    await converse(session, () => session.clock.advance(5));
 
-    await assertSame(stage, viewers, 500);
+    await assertSame(session, viewers, 500);
     for (const viewer of viewers) {
       assertEqual(viewer.state().items.length, conversationItems, "items");
       assertEqual(viewer.snapshots(), 1, "snapshots");
       await viewer.cut();
     }
   }),
-  deliveryCase("a viewer who stops reading holds up nobody", async (stage) => {
+  deliveryCase("a viewer that stops reading delays no other", async (session) => {
     const goesOn = Promise.withResolvers<void>();
     const pace = (): Promise<void> => goesOn.promise;
-    const slow = createViewer(stage, { pace });
-    const quick = createViewer(stage);
+    const slow = createViewer(session, { pace });
+    const quick = createViewer(session);
     slow.connect();
     quick.connect();
 
-    await converse(stage, () => stage.until(() => quick.caughtUp(), "the quick one is there"));
+    await converse(session, () => session.until(() => quick.caughtUp(), "the quick one is there"));
     assertEqual(slow.messages(), 1, "messages of the slow one");
     goesOn.resolve();
 
-    await assertSame(stage, [slow, quick], 1_000);
+    await assertSame(session, [slow, quick], 1_000);
     await slow.cut();
     await quick.cut();
   }),
   deliveryCase(
     "a log that keeps little sends its readers to the lane's writer",
-    async (stage) => {
-      const early = createViewer(stage);
-      const hand = await stage.start();
-      await hand.write("the beginning, ");
+    async (session) => {
+      const early = createViewer(session);
+      const writer = await session.start();
+      await writer.write("the beginning, ");
       early.connect();
       await early.cut(1);
-      for (let batch = 0; batch < 60; batch += 1) await hand.write(`${batch} `);
-      const late = createViewer(stage);
+      for (let batch = 0; batch < 60; batch += 1) await writer.write(`${batch} `);
+      const late = createViewer(session);
 
       early.connect();
       late.connect();
 
-      await assertSame(stage, [early, late], 100);
-      await stage.commit(hand);
-      await assertSame(stage, [early, late]);
+      await assertSame(session, [early, late], 100);
+      await session.commit(writer);
+      await assertSame(session, [early, late]);
       await early.cut();
       await late.cut();
     },
     { batchesPerLane: 5 },
   ),
   deliveryCase(
-    "viewers who come and go see every text though the log keeps little",
-    async (stage) => {
-      const viewers = [1, 2, 5].map((cutEvery) => createViewer(stage, { cutEvery }));
+    "viewers that reconnect see every text though the log keeps little",
+    async (session) => {
+      const viewers = [1, 2, 5].map((cutEvery) => createViewer(session, { cutEvery }));
       for (const viewer of viewers) viewer.connect();
-      const hand = await stage.start();
-      // A viewer may join when much has been said: it has to be told enough to go and come back.
+      const writer = await session.start();
+      // A viewer may join late: it must get enough messages to be cut and reconnect.
       const back = (): boolean => viewers.every((viewer) => viewer.connections() > 1);
       for (let batch = 0; batch < 40 || (batch < 1_000 && !back()); batch += 1) {
-        await hand.write(`${batch} `);
-        await stage.clock.advance(50);
+        await writer.write(`${batch} `);
+        await session.clock.advance(50);
       }
-      await stage.commit(hand);
+      await session.commit(writer);
 
-      await assertSame(stage, viewers, 100);
+      await assertSame(session, viewers, 100);
       for (const viewer of viewers) {
         assert(viewer.connections() > 1, "it came and went");
         await viewer.cut();

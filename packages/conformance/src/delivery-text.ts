@@ -1,7 +1,7 @@
 import { textOf } from "@millrace/core";
 import type { Draft, Part, SessionState } from "@millrace/core";
 
-/** The text of all parts, in their order. Writers on stage write one part after the other. */
+/** The text of all parts, in order. Writers of the cases write one part after the other. */
 export function draftText(draft: Draft): string {
   return draft.parts
     .map((part) => (part.state === "open" ? textOf(part) : partText(part.part)))
@@ -12,7 +12,7 @@ export function itemText(parts: readonly Part[]): string {
   return parts.map(partText).join("");
 }
 
-/** What a state shows of a lane, or nothing if it is not open. */
+/** The text of a lane in a state, or undefined if it is not open. */
 export function laneText(state: SessionState, lane: number): string | undefined {
   const open = state.lanes.find((candidate) => candidate.lane === lane);
   return open && draftText(open.draft);

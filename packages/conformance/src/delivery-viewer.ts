@@ -1,36 +1,36 @@
 import { decodeCursor, encodeCursor, snapshot } from "@millrace/core";
 import type { EventLog, SessionState, SessionStore } from "@millrace/core";
 import { assert, assertEqual } from "./case.ts";
-import type { Stage } from "./delivery-stage.ts";
+import type { DeliverySession } from "./delivery-session.ts";
 import { draftText, laneText } from "./delivery-text.ts";
-import { createWitness } from "./delivery-witness.ts";
+import { createDeliveryChecker } from "./delivery-checker.ts";
 
 export interface ViewerOptions {
-  /** The log and store as this viewer's server sees them. */
+  /** The log and store of this viewer's server. */
   readonly log?: EventLog | undefined;
   readonly store?: SessionStore | undefined;
-  /** Called after each message: a slow viewer waits here. */
+  /** Awaited after each message, to make the viewer slow. */
   readonly pace?: (() => Promise<void>) | undefined;
-  /** Each connection is cut after this many messages, and made again. */
+  /** Cuts each connection after this many messages, and reconnects. */
   readonly cutEvery?: number | undefined;
-  /** After such an error the viewer comes back. Any other is a failure. */
+  /** After an error that passes this test the viewer reconnects. Any other error is a failure. */
   readonly isOutage?: ((error: unknown) => boolean) | undefined;
 }
 
 /**
- * Somebody who watches, and checks at each message that no text is told twice, left out or mixed up.
- * Keeps its state when it is cut off, and comes back with its last cursor.
+ * A client that checks at each message that no text is repeated, omitted or mixed up. Keeps its
+ * state when it is cut, and reconnects with its last cursor.
  */
 export interface Viewer {
   readonly state: () => SessionState;
-  /** The last cursor, as the text that travels. */
+  /** The last cursor, encoded. */
   readonly cursor: () => string | undefined;
   readonly messages: () => number;
   readonly snapshots: () => number;
   readonly connections: () => number;
-  /** Items whose text was not told to the end when they were committed. */
+  /** The number of items whose text was incomplete when they were committed. */
   readonly short: () => number;
-  /** Follows from its cursor, or from the one given, until it is cut. */
+  /** Follows from its cursor, or from the given one, until it is cut. */
   readonly connect: (cursor?: string) => void;
   /** Cuts the connection, at once or after this many more messages. */
   readonly cut: (messages?: number) => Promise<void>;
@@ -38,17 +38,17 @@ export interface Viewer {
   readonly caughtUp: () => boolean;
 }
 
-export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer {
-  const { uid, sessionId, clock } = stage;
-  const { store = stage.store, log = stage.log, pace, cutEvery = Infinity } = options;
-  const witness = createWitness(stage);
+export function createViewer(session: DeliverySession, options: ViewerOptions = {}): Viewer {
+  const { uid, sessionId, clock } = session;
+  const { store = session.store, log = session.log, pace, cutEvery = Infinity } = options;
+  const checker = createDeliveryChecker(session);
   let cursor: string | undefined;
   let connections = 0;
   let leave = new AbortController();
   let reading: Promise<void> | undefined;
-  /** How many more messages this connection brings. */
+  /** The number of messages left on this connection. */
   let room = Infinity;
-  /** It was cut for good, perhaps while it was coming back. */
+  /** Aborted by the final cut, which may happen during a reconnect. */
   let gone = new AbortController();
   let failure: Error | undefined;
 
@@ -57,9 +57,9 @@ export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer 
     const options = { store, log, clock, uid, sessionId, signal, cursor: position };
     connections += 1;
     assert(connections < 10_000, "a viewer that comes back without end gets nowhere");
-    for await (const followed of stage.follow(options)) {
+    for await (const followed of session.follow(options)) {
       if (signal.aborted) break;
-      witness.take(followed);
+      checker.take(followed);
       cursor = encodeCursor(followed.cursor);
       room -= 1;
       if (room <= 0) leave.abort(cutEvery === Infinity ? undefined : again);
@@ -98,52 +98,54 @@ export function createViewer(stage: Stage, options: ViewerOptions = {}): Viewer 
     if (messages === 0) {
       gone.abort();
       leave.abort();
-    } else await stage.until(() => leave.signal.aborted || failure !== undefined, "the cut");
-    // A slow viewer is still busy with its last message: time must pass for it to leave.
-    await stage.until(() => reading === undefined, "the end of a connection");
+    } else await session.until(() => leave.signal.aborted || failure !== undefined, "the cut");
+    // A slow viewer still processes its last message: the clock must advance until it ends.
+    await session.until(() => reading === undefined, "the end of a connection");
     check();
   };
   return {
     state: () => {
       check();
-      return witness.state();
+      return checker.state();
     },
     cursor: () => cursor,
-    messages: () => witness.messages(),
-    snapshots: () => witness.snapshots(),
+    messages: () => checker.messages(),
+    snapshots: () => checker.snapshots(),
     connections: () => connections,
-    short: () => witness.short(),
+    short: () => checker.short(),
     connect,
     cut,
     caughtUp: () => {
       check();
-      return isCaughtUp(stage, witness.state());
+      return isCaughtUp(session, checker.state());
     },
   };
 }
 
-/** The reason of a cut after which the viewer comes back by itself. */
+/** The abort reason of a cut after which the viewer reconnects. */
 const again = "again";
 
-function isCaughtUp(stage: Stage, state: SessionState): boolean {
+function isCaughtUp(session: DeliverySession, state: SessionState): boolean {
   return (
-    state.head === stage.head &&
-    state.lanes.length === stage.open.size &&
+    state.head === session.head &&
+    state.lanes.length === session.open.size &&
     state.lanes.every(({ lane, epoch }) => {
-      const hand = stage.open.get(lane);
-      return hand?.epoch === epoch && laneText(state, lane) === draftText(hand.writer.draft());
+      const writer = session.open.get(lane);
+      return (
+        writer?.epoch === epoch && laneText(state, lane) === draftText(writer.laneWriter.draft())
+      );
     })
   );
 }
 
-/** Waits until all show all that was written, and compares them to the last field. */
+/** Waits until all viewers are complete, and compares their states with the store's. */
 export async function assertSame(
-  stage: Stage,
+  session: DeliverySession,
   viewers: readonly Viewer[],
   stepMs?: number,
 ): Promise<void> {
-  await stage.until(() => viewers.every((viewer) => viewer.caughtUp()), "all caught up", stepMs);
-  const truth = await stage.truth();
+  await session.until(() => viewers.every((viewer) => viewer.caughtUp()), "all caught up", stepMs);
+  const truth = await session.storedState();
   for (const viewer of viewers) {
     assertEqual(snapshot({ ...viewer.state(), lanes: [] }), snapshot(truth), "what it knows");
   }

@@ -11,7 +11,7 @@ import { resetCases } from "./delivery-reset.ts";
 import { resumeCases } from "./delivery-resume.ts";
 import { speedCases } from "./delivery-speed.ts";
 
-/** What a store and a log must do together. */
+/** Requirements of a store and a log together. */
 export const deliveryCases: readonly Case<DeliveryFixture>[] = [
   ...joinCases,
   ...resumeCases,
@@ -24,7 +24,7 @@ export const deliveryCases: readonly Case<DeliveryFixture>[] = [
   ...speedCases,
 ];
 
-/** What they must do when the log forgets. */
+/** Requirements of both when the log loses data. */
 export const deliveryLossCases: readonly Case<LosableDeliveryFixture>[] = [
   ...lossCases,
   ...zombieLossCases,

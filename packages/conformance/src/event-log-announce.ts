@@ -4,16 +4,16 @@ import { assert, assertEqual, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import { epochOf, factAt, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";
 import type { EventLogFixture } from "./event-log-fixture.ts";
-import { hear, listen } from "./event-log-heard.ts";
+import { tailSession, collect } from "./event-log-received.ts";
 
 const one = epochOf(1);
 
-/** Facts pass through. The store keeps them. */
+/** The log forwards facts. The store keeps them. */
 export const announceCases: readonly Case<EventLogFixture>[] = [
-  logCase("announced facts are heard in every tail as they were", async (log, uid) => {
+  logCase("announced facts reach every tail unchanged", async (log, uid) => {
     const facts = [1, 2, 3].map(factAt);
-    using first = await hear(log, uid);
-    using second = await hear(log, uid);
+    using first = await tailSession(log, uid);
+    using second = await tailSession(log, uid);
 
     for (const fact of facts) await log.announce(uid, fact);
 
@@ -26,29 +26,29 @@ export const announceCases: readonly Case<EventLogFixture>[] = [
     const part = { kind: "file", id: partId("p"), name: "a", mediaType: "b/c", bytes } as const;
     const item = { id: itemId("item_4"), author: "tool", parts: [part], stop: "end" } as const;
     const fact: Fact = { v, n, sessionId, time, type: "item_committed", item };
-    using heard = await hear(log, uid);
+    using received = await tailSession(log, uid);
 
     await log.announce(uid, structuredClone(fact));
 
-    assertEqual(await heard.until(1), [fact], "what was heard");
+    assertEqual(await received.until(1), [fact], "what was received");
   }),
-  logCase("an announcement that nobody hears is no error, and is not kept", async (log, uid) => {
+  logCase("an announcement without a subscriber is no error, and is not kept", async (log, uid) => {
     await log.announce(uid, factAt(1));
-    using heard = await hear(log, uid);
+    using received = await tailSession(log, uid);
 
     await log.announce(uid, factAt(2));
 
-    assertEqual(await heard.until(1), [factAt(2)], "the first message");
+    assertEqual(await received.until(1), [factAt(2)], "the first message");
     assertEqual(await log.read(uid, 0), [], "lane 0");
   }),
   logCase("a fact announced twice is at most two messages", async (log, uid) => {
-    using heard = await hear(log, uid);
+    using received = await tailSession(log, uid);
 
     await log.announce(uid, factAt(1));
     await log.announce(uid, factAt(1));
     await log.announce(uid, factAt(2));
 
-    const numbers = await numbersUntil(heard.until, 2);
+    const numbers = await numbersUntil(received.until, 2);
     assert(numbers.filter((n) => n === 1).length <= 2, `no more than sent: ${numbers.join(" ")}`);
   }),
 ];
@@ -62,12 +62,12 @@ const nudges: readonly Nudge[] = [
   { kind: "driving", incarnation: 3 },
 ];
 
-/** The way back, from readers to writers. */
+/** Messages from readers to writers. */
 export const nudgeCases: readonly Case<EventLogFixture>[] = [
-  logCase("every writer that listens is told every nudge", async (log, uid) => {
+  logCase("every subscribed writer receives every nudge", async (log, uid) => {
     const end = new AbortController();
-    const first = listen(await log.nudges(uid, { signal: end.signal }));
-    const second = listen(await log.nudges(uid, { signal: end.signal }));
+    const first = collect(await log.nudges(uid, { signal: end.signal }));
+    const second = collect(await log.nudges(uid, { signal: end.signal }));
 
     for (const nudge of nudges) await log.nudge(uid, nudge);
 
@@ -77,62 +77,65 @@ export const nudgeCases: readonly Case<EventLogFixture>[] = [
   }),
   logCase("nudges and tails are apart", async (log, uid) => {
     const end = new AbortController();
-    const told = listen(await log.nudges(uid, { signal: end.signal }));
-    using heard = await hear(log, uid);
+    const nudges = collect(await log.nudges(uid, { signal: end.signal }));
+    using received = await tailSession(log, uid);
 
     await log.nudge(uid, { kind: "wake" });
     await store(log, uid, laneOf(one, 0));
     await log.announce(uid, factAt(1));
     await log.nudge(uid, { kind: "abort" });
 
-    assertEqual(await told.until(2), [{ kind: "wake" }, { kind: "abort" }], "the writer");
-    const types = (await heard.until(2)).map((message) => ("n" in message ? "fact" : "batch"));
+    assertEqual(await nudges.until(2), [{ kind: "wake" }, { kind: "abort" }], "the writer");
+    const types = (await received.until(2)).map((message) => ("n" in message ? "fact" : "batch"));
     assertEqual(types.toSorted(), ["batch", "fact"], "the reader");
     end.abort();
   }),
   logCase("a nudge is for its session only", async (log, uid) => {
     const end = new AbortController();
-    const told = listen(await log.nudges(uid, { signal: end.signal }));
+    const nudges = collect(await log.nudges(uid, { signal: end.signal }));
 
     await log.nudge(newUid(), { kind: "abort" });
     await log.nudge(uid, { kind: "wake" });
 
-    assertEqual(await told.until(1), [{ kind: "wake" }], "the first nudge");
+    assertEqual(await nudges.until(1), [{ kind: "wake" }], "the first nudge");
     end.abort();
   }),
-  logCase("a nudge that nobody hears is no error, and is not kept", async (log, uid) => {
+  logCase("a nudge without a subscriber is no error, and is not kept", async (log, uid) => {
     await log.nudge(uid, { kind: "abort" });
     const end = new AbortController();
-    const told = listen(await log.nudges(uid, { signal: end.signal }));
+    const nudges = collect(await log.nudges(uid, { signal: end.signal }));
 
     await log.nudge(uid, { kind: "wake" });
 
-    assertEqual(await told.until(1), [{ kind: "wake" }], "the first nudge");
+    assertEqual(await nudges.until(1), [{ kind: "wake" }], "the first nudge");
     end.abort();
   }),
   logCase(
-    "a log that counts says 0 when nobody listens, and more when somebody does",
+    "a log that counts subscribers returns 0 without one, and more with one",
     async (log, uid) => {
-      const unheard = await log.nudge(uid, { kind: "seek_driver" });
+      const before = await log.nudge(uid, { kind: "seek_driver" });
       const end = new AbortController();
-      const told = listen(await log.nudges(uid, { signal: end.signal }));
+      const nudges = collect(await log.nudges(uid, { signal: end.signal }));
 
-      const heard = await log.nudge(uid, { kind: "seek_driver" });
+      const received = await log.nudge(uid, { kind: "seek_driver" });
 
-      await told.until(1);
-      assert(unheard === undefined || unheard === 0, `nobody listened, and it says ${unheard}`);
-      assert(heard === undefined || heard > 0, `somebody listened, and it says ${heard}`);
+      await nudges.until(1);
+      assert(before === undefined || before === 0, `no subscriber, but the count is ${before}`);
+      assert(
+        received === undefined || received > 0,
+        `one subscriber, but the count is ${received}`,
+      );
       end.abort();
     },
   ),
   logCase("a signal ends the nudges", async (log, uid) => {
     const end = new AbortController();
-    const told = listen(await log.nudges(uid, { signal: end.signal }));
-    const over = listen(await log.nudges(uid, { signal: AbortSignal.abort() }));
+    const nudges = collect(await log.nudges(uid, { signal: end.signal }));
+    const over = collect(await log.nudges(uid, { signal: AbortSignal.abort() }));
 
     end.abort();
 
-    await within(told.ended, "the end of the nudges");
+    await within(nudges.ended, "the end of the nudges");
     await within(over.ended, "the end of nudges that were over before they began");
   }),
 ];
@@ -141,7 +144,7 @@ function byNumber(left: Fact | Batch, right: Fact | Batch): number {
   return ("n" in left ? left.n : 0) - ("n" in right ? right.n : 0);
 }
 
-/** The numbers of the facts heard up to and including the given one. */
+/** The numbers of the facts received up to and including the given one. */
 async function numbersUntil(
   until: (count: number) => Promise<readonly (Fact | Batch)[]>,
   last: number,

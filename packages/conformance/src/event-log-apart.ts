@@ -11,12 +11,12 @@ import {
   store,
 } from "./event-log-fixture.ts";
 import type { EventLogFixture } from "./event-log-fixture.ts";
-import { hear, listen } from "./event-log-heard.ts";
+import { tailSession, collect } from "./event-log-received.ts";
 
 const one = epochOf(1);
 const two = epochOf(2);
 
-/** Lanes and sessions share nothing. */
+/** Lanes and sessions are independent. */
 export const apartCases: readonly Case<EventLogFixture>[] = [
   logCase("the fence of a lane does not reach its neighbours", async (log, uid) => {
     await store(log, uid, laneOf(two, 5, 0));
@@ -56,7 +56,7 @@ export const apartCases: readonly Case<EventLogFixture>[] = [
   }),
 ];
 
-/** Forgetting a session leaves nothing of it. */
+/** Removing a session leaves nothing of it. */
 export const removeCases: readonly Case<EventLogFixture>[] = [
   logCase("a removed session has no lanes and no fence", async (log, uid) => {
     await store(log, uid, [...laneOf(two, 3, 0), ...laneOf(two, 3, 1)]);
@@ -73,13 +73,13 @@ export const removeCases: readonly Case<EventLogFixture>[] = [
     const other = newUid();
     await store(log, uid, laneOf(one, 1));
     await store(log, other, laneOf(two, 2));
-    using heard = await hear(log, other);
+    using received = await tailSession(log, other);
 
     await log.remove(uid);
     await store(log, other, [batchAt({ epoch: two, first: 3 })]);
 
     await assertHeld(log, other, laneOf(two, 3));
-    await heard.until(1);
+    await received.until(1);
     await assertRefused(log, other, batchAt({ epoch: one, first: 0 }), { epoch: two, seq: 3 });
   }),
   logCase("removing what is not there is no error", async (log, uid) => {
@@ -92,12 +92,12 @@ export const removeCases: readonly Case<EventLogFixture>[] = [
     await assertHeld(log, uid, []);
   }),
   logCase("removing a session ends its tails", async (log, uid) => {
-    const heard = listen(await log.tail(uid));
+    const received = collect(await log.tail(uid));
     await store(log, uid, laneOf(one, 0));
-    await heard.until(1);
+    await received.until(1);
 
     await log.remove(uid);
 
-    await within(heard.ended, "the end of the tail");
+    await within(received.ended, "the end of the tail");
   }),
 ];

@@ -4,7 +4,7 @@ import { assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { batchAt, epochOf, laneOf, logCase, store } from "./event-log-fixture.ts";
 import type { EventLogFixture } from "./event-log-fixture.ts";
-import { hear } from "./event-log-heard.ts";
+import { tailSession } from "./event-log-received.ts";
 
 const one = epochOf(1);
 const part = partId("part_1");
@@ -13,7 +13,7 @@ const delta = (text: string): LiveEvent => ({
   delta: { op: "append_text", partId: part, chunk: text },
 });
 
-/** Batches come back as they were, by reading and by tailing. */
+/** Batches are returned unchanged, by reads and by subscriptions. */
 export const contentCases: readonly Case<EventLogFixture>[] = [
   logCase("bytes come back as they were", async (log, uid) => {
     const chunk = Uint8Array.from({ length: 256 }, (_, at) => at);
@@ -73,12 +73,12 @@ async function assertSurvives(
   events: readonly LiveEvent[],
 ): Promise<void> {
   await store(log, uid, laneOf(one, 0));
-  using heard = await hear(log, uid);
+  using received = await tailSession(log, uid);
   const batch = batchAt({ epoch: one, first: 1, last: events.length, events });
   const expected = structuredClone(batch);
 
   await store(log, uid, [batch]);
 
   assertEqual(await log.read(uid, 0, { epoch: one, seq: 0 }), [expected], "what was read");
-  assertEqual(await heard.until(1), [expected], "what was heard");
+  assertEqual(await received.until(1), [expected], "what was received");
 }

@@ -13,13 +13,15 @@ import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { withKeys } from "./with-keys.ts";
 
-/** What an EventLog must provide to be held to the cases. */
+/** What an EventLog must provide for the cases. */
 export interface EventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<OpenedEventLog>;
 }
 
 export interface OpenEventLogOptions {
-  /** A lane need not keep more batches than this. It may keep more, but must not grow for ever. */
+  /**
+   * The number of batches that a lane must keep. It may keep more, but must not grow without limit.
+   */
   readonly batchesPerLane?: number | undefined;
 }
 
@@ -27,13 +29,13 @@ export interface OpenedEventLog extends AsyncDisposable {
   readonly log: EventLog;
 }
 
-/** A log that can be made to forget, as a real one does by accident. */
+/** A log that can lose data on demand, as a real one does by accident. */
 export interface LosableEventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableEventLog>;
 }
 
 export interface LosableEventLog extends OpenedEventLog {
-  /** Drops what is held of a session, or of one of its lanes. */
+  /** Drops the data of a session, or of one of its lanes. */
   readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;
 }
 
@@ -52,7 +54,7 @@ export function logCase(
   };
 }
 
-/** Real engines keep what earlier cases wrote, so each one works under a uid of its own. */
+/** A new uid for each case, because real engines keep the data of earlier ones. */
 export function newUid(): SessionUid {
   return sessionUid(`conformance_${crypto.randomUUID()}`);
 }
@@ -70,7 +72,7 @@ export interface BatchPlace {
   readonly events?: readonly LiveEvent[] | undefined;
 }
 
-/** A legal batch whose events name their place, so that mixed up content is seen. */
+/** A legal batch whose events contain their position, so that mixed content is detected. */
 export function batchAt({ epoch, first, last = first, lane = 0, events }: BatchPlace): Batch {
   return {
     v: 1,
@@ -90,19 +92,19 @@ export function batchAt({ epoch, first, last = first, lane = 0, events }: BatchP
 
 function eventsAt({ epoch, first, last = first, lane }: BatchPlace): readonly LiveEvent[] {
   const part = partId("part_1");
-  const said = (seq: number): LiveEvent => ({
+  const appendAt = (seq: number): LiveEvent => ({
     type: "content_delta",
     delta: { op: "append_text", partId: part, chunk: `${lane}:${epoch}:${seq} ` },
   });
-  if (first > 0) return Array.from({ length: last - first + 1 }, (_, at) => said(first + at));
+  if (first > 0) return Array.from({ length: last - first + 1 }, (_, at) => appendAt(first + at));
   return [
     { type: "attempt_started", author: "model", model: "scripted/one" },
     { type: "content_delta", delta: { op: "begin_part", partId: part, kind: "text" } },
-    said(last),
+    appendAt(last),
   ];
 }
 
-/** Appends what must be stored, one after the other. */
+/** Appends batches in order. Each must be stored. */
 export async function store(
   log: EventLog,
   uid: SessionUid,

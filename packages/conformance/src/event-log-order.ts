@@ -11,12 +11,12 @@ import {
   store,
 } from "./event-log-fixture.ts";
 import type { EventLogFixture } from "./event-log-fixture.ts";
-import { hear } from "./event-log-heard.ts";
+import { tailSession } from "./event-log-received.ts";
 
 const one = epochOf(1);
 const two = epochOf(2);
 
-/** The order of a lane is its fence: nothing gets in that is not above what is there. */
+/** The order of a lane is its fence: only a batch above the last one is stored. */
 export const orderCases: readonly Case<EventLogFixture>[] = [
   logCase("an opening is stored and read back", async (log, uid) => {
     await store(log, uid, [batchAt({ epoch: one, first: 0 })]);
@@ -81,12 +81,12 @@ export const orderCases: readonly Case<EventLogFixture>[] = [
   }),
   logCase("a refused batch is neither kept nor announced", async (log, uid) => {
     await store(log, uid, laneOf(two, 1));
-    using heard = await hear(log, uid);
+    using received = await tailSession(log, uid);
 
     await assertRefused(log, uid, batchAt({ epoch: one, first: 0 }), { epoch: two, seq: 1 });
     await store(log, uid, [batchAt({ epoch: two, first: 2 })]);
 
-    assertEqual(await heard.until(1), [batchAt({ epoch: two, first: 2 })], "what was announced");
+    assertEqual(await received.until(1), [batchAt({ epoch: two, first: 2 })], "what was announced");
     await assertHeld(log, uid, laneOf(two, 2));
   }),
   logCase(
@@ -144,15 +144,15 @@ export const openingCases: readonly Case<EventLogFixture>[] = [
     assertOutcome(answer, "absent", "an append to a lane that is not there");
   }),
   logCase("an absent answer makes nothing", async (log, uid) => {
-    using heard = await hear(log, uid);
+    using received = await tailSession(log, uid);
     await log.append(uid, batchAt({ epoch: two, first: 4 }));
 
     await assertHeld(log, uid, []);
     const again = await log.append(uid, batchAt({ epoch: two, first: 5 }));
     assertOutcome(again, "absent", "the next append");
-    // Nor does it fence: nothing of that epoch was ever stored.
+    // The refused batch does not fence either: nothing of its epoch was stored.
     await store(log, uid, laneOf(one, 0));
-    assertEqual(await heard.until(1), laneOf(one, 0), "what was announced");
+    assertEqual(await received.until(1), laneOf(one, 0), "what was announced");
   }),
   logCase("another lane of the session does not make this one", async (log, uid) => {
     await store(log, uid, laneOf(one, 3, 0));
@@ -161,7 +161,7 @@ export const openingCases: readonly Case<EventLogFixture>[] = [
 
     assertOutcome(answer, "absent", "an append to lane 1");
   }),
-  logCase("after an absent answer everything is said again from 0", async (log, uid) => {
+  logCase("after an absent answer everything is written again from 0", async (log, uid) => {
     const reseed = batchAt({ epoch: one, first: 0, last: 8 });
     await log.append(uid, batchAt({ epoch: one, first: 7 }));
 

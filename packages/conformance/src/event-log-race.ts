@@ -14,12 +14,12 @@ import {
 } from "./event-log-fixture.ts";
 import { withKeys } from "./with-keys.ts";
 import type { EventLogFixture, LosableEventLogFixture } from "./event-log-fixture.ts";
-import { hear } from "./event-log-heard.ts";
+import { tailSession } from "./event-log-received.ts";
 
 const one = epochOf(1);
 const two = epochOf(2);
 
-/** Whoever writes at the same time, the log is one order, and a zombie is not in it. */
+/** Concurrent writers produce one order, without a superseded writer in it. */
 export const concurrencyCases: readonly Case<EventLogFixture>[] = [
   logCase(
     "of two writers at once the lower epoch is refused from some point on",
@@ -43,8 +43,8 @@ export const concurrencyCases: readonly Case<EventLogFixture>[] = [
       await assertRefused(log, uid, batchAt({ epoch: one, first: 61 }), { epoch: two, seq: 60 });
     },
   ),
-  logCase("a tail hears nothing of a zombie after its successor's opening", async (log, uid) => {
-    using heard = await hear(log, uid);
+  logCase("a tail receives nothing of a zombie after its successor's opening", async (log, uid) => {
+    using received = await tailSession(log, uid);
     await store(log, uid, laneOf(one, 0));
 
     const zombie = writeAll(log, uid, laneOf(one, 60).slice(1));
@@ -52,7 +52,9 @@ export const concurrencyCases: readonly Case<EventLogFixture>[] = [
     const answers = (await Promise.all([zombie, holder])).flat();
 
     const stored = answers.filter((answer) => answer.outcome === "stored").length;
-    const epochs = ((await heard.until(stored + 1)) as readonly Batch[]).map(({ epoch }) => epoch);
+    const epochs = ((await received.until(stored + 1)) as readonly Batch[]).map(
+      ({ epoch }) => epoch,
+    );
     const opening = epochs.indexOf(two);
     assert(!epochs.includes(one, opening), "nothing of the lower epoch after the higher one");
   }),
@@ -98,19 +100,22 @@ async function writeAll(
   return answers;
 }
 
-/** What a log may lose at any time, and what must still be right then. */
+/** What a log may lose at any time, and what must still hold then. */
 export const lossCases: readonly Case<LosableEventLogFixture>[] = [
-  lossCase("a lost lane answers absent until it is said again from 0", async (log, uid, lose) => {
-    await store(log, uid, laneOf(one, 5));
-    await lose(uid, 0);
+  lossCase(
+    "a lost lane answers absent until it is written again from 0",
+    async (log, uid, lose) => {
+      await store(log, uid, laneOf(one, 5));
+      await lose(uid, 0);
 
-    await assertHeld(log, uid, []);
-    const answer = await log.append(uid, batchAt({ epoch: one, first: 6 }));
-    assertOutcome(answer, "absent", "an append to a lost lane");
-    const reseed = batchAt({ epoch: one, first: 0, last: 7 });
-    await store(log, uid, [reseed, batchAt({ epoch: one, first: 8 })]);
-    await assertHeld(log, uid, [reseed, batchAt({ epoch: one, first: 8 })]);
-  }),
+      await assertHeld(log, uid, []);
+      const answer = await log.append(uid, batchAt({ epoch: one, first: 6 }));
+      assertOutcome(answer, "absent", "an append to a lost lane");
+      const reseed = batchAt({ epoch: one, first: 0, last: 7 });
+      await store(log, uid, [reseed, batchAt({ epoch: one, first: 8 })]);
+      await assertHeld(log, uid, [reseed, batchAt({ epoch: one, first: 8 })]);
+    },
+  ),
   lossCase("losing one lane leaves the others", async (log, uid, lose) => {
     await store(log, uid, [...laneOf(one, 3, 0), ...laneOf(one, 3, 1)]);
     await lose(uid, 0);
@@ -131,17 +136,20 @@ export const lossCases: readonly Case<LosableEventLogFixture>[] = [
       await assertHeld(log, other, laneOf(one, 2));
     },
   ),
-  lossCase("a tail that was open hears what is said after the loss", async (log, uid, lose) => {
-    await store(log, uid, laneOf(one, 3));
-    using heard = await hear(log, uid);
-    await lose(uid);
+  lossCase(
+    "a tail that was open receives what is written after the loss",
+    async (log, uid, lose) => {
+      await store(log, uid, laneOf(one, 3));
+      using received = await tailSession(log, uid);
+      await lose(uid);
 
-    const reseed = batchAt({ epoch: one, first: 0, last: 4 });
-    await store(log, uid, [reseed]);
+      const reseed = batchAt({ epoch: one, first: 0, last: 4 });
+      await store(log, uid, [reseed]);
 
-    const all = (await heard.until(1)) as readonly Batch[];
-    assertEqual(all.map(nameOf), [nameOf(reseed)], "what was heard");
-  }),
+      const all = (await received.until(1)) as readonly Batch[];
+      assertEqual(all.map(nameOf), [nameOf(reseed)], "what was received");
+    },
+  ),
 ];
 
 function lossCase(

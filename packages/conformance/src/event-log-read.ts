@@ -17,7 +17,7 @@ import type { EventLogFixture } from "./event-log-fixture.ts";
 const one = epochOf(1);
 const two = epochOf(2);
 
-/** What a reader is given after each position. */
+/** What a read returns after each position. */
 export const readCases: readonly Case<EventLogFixture>[] = [
   logCase("a lane of 200 batches is read on from every position", async (log, uid) => {
     const lane = laneOf(one, 199);
@@ -90,7 +90,7 @@ export const readCases: readonly Case<EventLogFixture>[] = [
 
 const bounded = { batchesPerLane: 50 };
 
-/** A log may forget, but only from the beginning. */
+/** A log may drop batches, but only from the beginning. */
 export const retentionCases: readonly Case<EventLogFixture>[] = [
   logCase(
     "a long lane may begin late and has no hole inside",
@@ -114,7 +114,7 @@ export const retentionCases: readonly Case<EventLogFixture>[] = [
 
       const held = await log.read(uid, 0);
 
-      // Engines trim roughly, so this leaves them room.
+      // Engines trim approximately, so this leaves a margin.
       assert(held.length <= 500, `${held.length} of 1,001 batches are held where 50 would do`);
     },
     bounded,

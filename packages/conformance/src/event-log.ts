@@ -10,7 +10,7 @@ import { readCases, retentionCases } from "./event-log-read.ts";
 import { tailCases } from "./event-log-tail.ts";
 import { watchedCases } from "./event-log-watched.ts";
 
-/** What every EventLog must do. */
+/** Requirements of every EventLog. */
 export const eventLogCases: readonly Case<EventLogFixture>[] = [
   ...orderCases,
   ...openingCases,
@@ -27,5 +27,5 @@ export const eventLogCases: readonly Case<EventLogFixture>[] = [
   ...concurrencyCases,
 ];
 
-/** What every EventLog must do that a test can make forget. */
+/** Requirements of every EventLog that can lose data on demand. */
 export const eventLogLossCases: readonly Case<LosableEventLogFixture>[] = lossCases;

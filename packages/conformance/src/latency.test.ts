@@ -6,18 +6,18 @@ import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
 import { eventLogCases, eventLogLossCases } from "./event-log.ts";
 import { sessionStoreCases } from "./session-store.ts";
 
-// Engines over a network answer late, and their subscriptions lag behind. The cases must hold there
-// too, and so must everything in core that awaits a port: nothing may rest on an answer at once.
+// Engines over a network answer late, and their subscriptions lag. The cases must pass there too,
+// and so must everything in core that awaits a port: no code may rely on an immediate answer.
 
 let hops = 0;
 
-/** Lets the event loop turn up to three times, more or less at random but the same in every run. */
+/** Yields to the event loop up to three times, in a fixed pseudo-random sequence. */
 async function lag(): Promise<void> {
   hops = (Math.imul(hops, 1_664_525) + 1_013_904_223) >>> 0;
   for (let hop = hops >>> 30; hop > 0; hop -= 1) await setImmediate();
 }
 
-/** A port whose answers take their time. */
+/** A port whose answers are delayed. */
 function late<Port extends object>(port: Port): Port {
   const calls = Object.entries(port).map(([name, call]: [string, unknown]) => {
     if (typeof call !== "function") return [name, call];

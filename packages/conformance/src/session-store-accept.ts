@@ -13,7 +13,7 @@ import {
 } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** What people say is taken once for each key, at any head, whoever drives. */
+/** An input is accepted once for each key, at any head, under any driver. */
 export const acceptCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("an input is a fact, with or without a driver", async (scene) => {
     const first = await accept(scene, "key_1", prompt("input_1"));
@@ -117,7 +117,7 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(text, { outcome: "refused", reason: "key_reused" }, "other text by the same actor");
     await assertUnchanged(scene, before, "the repeats");
   }),
-  storeCase("many inputs said at once, each of them twice, are stored once each", async (scene) => {
+  storeCase("many concurrent inputs, each sent twice, are stored once each", async (scene) => {
     const names = Array.from({ length: 20 }, (_, at) => `input_${at}`);
     const say = (name: string): Promise<AcceptOutcome> =>
       scene.store.accept(scene.uid, name, prompt(name));
@@ -132,7 +132,7 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(new Set(numbers).size, 20, "how many numbers there are");
     assertEqual((await assertDense(scene)).length, 20, "how many facts there are");
   }),
-  storeCase("the same text under another key is said twice", async (scene) => {
+  storeCase("the same text under another key is a second input", async (scene) => {
     await accept(scene, "key_1", prompt("input_1", "hello"));
     await accept(scene, "key_2", prompt("input_2", "hello"));
 
@@ -160,7 +160,7 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
       assertOutcome(await scene.store.accept(scene.uid, key, again), "duplicate", `key ${key}`);
     }
   }),
-  storeCase("of one key said many times at once exactly one is accepted", async (scene) => {
+  storeCase("of one key sent many times at once exactly one is accepted", async (scene) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => scene.store.accept(scene.uid, "key", prompt("input_1"))),
     );
@@ -179,7 +179,7 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
 
     assertEqual(assertOutcome(answer, "duplicate", "the second").fact, first, "its fact");
   }),
-  storeCase("stops are said as often as people say them", async (scene) => {
+  storeCase("each stop is a fact of its own", async (scene) => {
     const stop = (id: string): PeopleFact => ({
       type: "input_accepted",
       inputId: inputId(id),

@@ -30,7 +30,7 @@ const started: readonly FactBody[] = [
   { type: "turn_started", runId: run, turnId: turn },
 ];
 
-/** The driver decides at a head, and its decision is worth nothing at another. */
+/** The driver appends at a head; at any other head its append is refused. */
 export const appendCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("the driver's facts are stored in their order", async (scene) => {
     const answer = await scene.store.append(scene.uid, {
@@ -62,7 +62,7 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
     const again = await scene.store.append(scene.uid, { incarnation: 1, head: 3, bodies: started });
     assertOutcome(again, "appended", "the append at the head that is");
   }),
-  claimedCase("whoever does not hold the session appends nothing", async (scene) => {
+  claimedCase("a driver that does not hold the session appends nothing", async (scene) => {
     const before = await scene.store.read(scene.uid);
 
     for (const incarnation of [0, 2, 9]) {
@@ -84,7 +84,7 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual((await assertDense(scene)).slice(1).map(bodyOf), started, "the facts");
   }),
   claimedCase(
-    "an input said meanwhile moves the head of whoever finishes the run",
+    "an input accepted meanwhile moves the head of the driver that finishes the run",
     async (scene) => {
       await append(scene, started);
       await accept(scene, "key_1", prompt("input_1"));
@@ -124,7 +124,7 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
   }),
 ];
 
-/** Facts are numbered without holes, whoever writes at once through which door. */
+/** Facts are numbered without gaps, through every entry point and under concurrency. */
 export const denseCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("all three doors at once leave no hole and lose nothing", async (scene) => {
     const lanes = Array.from({ length: 20 }, (_, lane) => lane);
@@ -135,8 +135,8 @@ export const denseCases: readonly Case<SessionStoreFixture>[] = [
     ]);
 
     const facts = await assertDense(scene);
-    const told = answers.flat().toSorted((left, right) => left.n - right.n);
-    assertEqual(facts.slice(1), told, "what is read, and what the answers said");
+    const answered = answers.flat().toSorted((left, right) => left.n - right.n);
+    assertEqual(facts.slice(1), answered, "what is read, and what the answers contained");
     assertEqual(facts.length, 1 + 20 + 40 + 20, "how many facts there are");
   }),
   storeCase("claims at once with inputs leave no hole", async (scene) => {
@@ -171,7 +171,7 @@ async function writeItem(scene: Scene, lane: number): Promise<readonly Fact[]> {
   return assertOutcome(answer, "committed", `the item of lane ${lane}`).facts;
 }
 
-/** Decides anew whenever the head has moved, as a driver does. */
+/** Retries whenever the head has moved, as a driver does. */
 async function decide({ store, uid }: Scene, body: FactBody): Promise<readonly Fact[]> {
   for (let head = await store.head(uid); ;) {
     const answer = await store.append(uid, { incarnation: 1, head, bodies: [body] });

@@ -54,7 +54,7 @@ export function takenBack(id: string): PeopleFact {
   return { type: "queue_updated", inputId: inputId(id), change: "taken_back" };
 }
 
-/** The item that an input becomes. No lane writes it. */
+/** The item of an input. It has no lane. */
 export function inputItem(id: string): FactBody {
   const item: Item = { ...textItem(`item_of_${id}`), author: "user" };
   return { type: "item_committed", item, inputId: inputId(id), runId: run };
@@ -120,7 +120,7 @@ export function runFinished(closes: Epoch): FactBody {
   return { type: "run_finished", runId: run, outcome: "completed", closes };
 }
 
-/** A fact without what the store gives. */
+/** A fact without the fields that the store adds. */
 export function bodyOf(fact: Fact | undefined): unknown {
   if (fact === undefined) return undefined;
   const { v: _, n: __, sessionId: ___, time: ____, ...body } = fact;

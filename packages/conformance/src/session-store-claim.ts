@@ -13,7 +13,7 @@ import {
 import { itemId } from "@millrace/core";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** Exactly one driver holds a session, and taking it is a fact. */
+/** Exactly one driver holds a session, and claiming it is a fact. */
 export const claimCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("the first claim gives incarnation 1 and is the first fact", async (scene) => {
     const answer = await scene.store.claim(scene.uid, { from: 0 });

@@ -20,7 +20,7 @@ import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
 const epoch = epochOf(1);
 
-/** One item for each reserved id, by whoever holds the lane. */
+/** One item for each reserved id, committed by the holder of the lane. */
 export const commitCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("the holder of a lane commits its item, which closes the lane", async (scene) => {
     await open(scene, 0, epoch);
@@ -37,7 +37,7 @@ export const commitCases: readonly Case<SessionStoreFixture>[] = [
 
     const answer = await scene.store.commit(scene.uid, committed(0, epoch));
 
-    assertOutcome(answer, "fenced", "a commit in a lane that nobody opened");
+    assertOutcome(answer, "fenced", "a commit in a lane that was not opened");
     await assertUnchanged(scene, before, "the fenced commit");
   }),
   claimedCase("an older attempt is fenced once a newer one has opened", async (scene) => {

@@ -9,7 +9,7 @@ import { everyFact, metadata, oddTexts, parts, values } from "./session-store-sa
 
 const id = partId("part_1");
 
-/** Facts come back to the letter. */
+/** Facts are returned unchanged. */
 export const contentCases: readonly Case<SessionStoreFixture>[] = [
   ...parts.map((part, at) =>
     claimedCase(`a part of the kind ${part.kind} comes back as it was (${at})`, (scene) =>

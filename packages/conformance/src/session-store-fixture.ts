@@ -11,7 +11,7 @@ import type {
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 
-/** What a SessionStore must provide to be held to the cases. */
+/** What a SessionStore must provide for the cases. */
 export interface SessionStoreFixture {
   readonly open: () => Promise<OpenedSessionStore>;
 }
@@ -20,7 +20,7 @@ export interface OpenedSessionStore extends AsyncDisposable {
   readonly store: SessionStore;
 }
 
-/** A session of its own for each case: real engines keep what earlier ones wrote. */
+/** A session for each case, because real engines keep the data of earlier ones. */
 export interface Scene {
   readonly store: SessionStore;
   readonly uid: SessionUid;
@@ -57,14 +57,14 @@ export function newName(): SessionId {
   return sessionId(`conformance_${crypto.randomUUID()}`);
 }
 
-/** Claims the session from an incarnation, which must succeed. */
+/** Claims the session from an incarnation. Must succeed. */
 export async function claim({ store, uid }: Scene, from: number, to?: number): Promise<Fact> {
   const answer = await store.claim(uid, to === undefined ? { from } : { from, to });
   const { facts } = assertOutcome(answer, "claimed", `the claim from ${from}`);
   return facts[0] as Fact;
 }
 
-/** The driver's facts at the head as it is, which must succeed. */
+/** Appends the driver's facts at the current head. Must succeed. */
 export async function append(
   { store, uid }: Scene,
   bodies: readonly FactBody[],
@@ -75,7 +75,7 @@ export async function append(
   return assertOutcome(answer, "appended", "the driver's append").facts;
 }
 
-/** Opens a lane, which must succeed. */
+/** Opens a lane. Must succeed. */
 export async function open(
   { store, uid }: Scene,
   lane: number,
@@ -86,13 +86,13 @@ export async function open(
   assertOutcome(answer, "opened", `the opening of lane ${lane} by ${epoch}`);
 }
 
-/** Accepts what a person said, which must succeed. */
+/** Accepts an input. Must succeed. */
 export async function accept({ store, uid }: Scene, key: string, body: PeopleFact): Promise<Fact> {
   const answer = await store.accept(uid, key, body);
-  return assertOutcome(answer, "accepted", `what was said under ${key}`).facts[0] as Fact;
+  return assertOutcome(answer, "accepted", `the input under ${key}`).facts[0] as Fact;
 }
 
-/** All facts must be numbered 1, 2, 3 … and be as many as the head says. */
+/** Asserts that facts are numbered 1, 2, 3 … up to the head. */
 export async function assertDense({ store, uid }: Scene): Promise<readonly Fact[]> {
   const facts = await store.read(uid);
   assertEqual(
@@ -104,7 +104,7 @@ export async function assertDense({ store, uid }: Scene): Promise<readonly Fact[
   return facts;
 }
 
-/** The call must have stored nothing. */
+/** Asserts that the call stored nothing. */
 export async function assertUnchanged(
   scene: Scene,
   before: readonly Fact[],

@@ -140,7 +140,7 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(fork.metadata, metadata, "the answer");
     assertEqual(await store.find(fork.sessionId), fork, "what is found");
   }),
-  claimedCase("what is said in a fork is there from the start", async (scene) => {
+  claimedCase("inputs of a fork are there from the start", async (scene) => {
     await accept(scene, "key_1", prompt("input_1"));
     const said = [takenBack("input_1"), prompt("input_2")];
 
@@ -155,7 +155,7 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     );
     assertEqual(await scene.store.head(scene.uid), 2, "the source's head");
   }),
-  claimedCase("what is said in a fork and can't be is left out", async (scene) => {
+  claimedCase("inputs of a fork that can't be accepted are left out", async (scene) => {
     const said = [takenBack("input_none"), prompt("input_2"), prompt("input_2")];
 
     const fork = await scene.store.fork(scene.uid, { sessionId: newName(), n: 1, said });

@@ -4,7 +4,7 @@ import type { Case } from "./case.ts";
 import { claim, claimedCase, newName, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** The key is what a reader checks with, so it must be a secret of one session. */
+/** Readers verify with the key, so it must be a secret of one session. */
 export const keyCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a session has a key of 32 bytes, the same each time", async ({ store, uid }) => {
     const key = await store.key(uid);

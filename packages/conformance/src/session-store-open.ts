@@ -20,7 +20,7 @@ import {
 } from "./session-store-fixture.ts";
 import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** An attempt raises its lane's floor before it writes, or learns that it is over. */
+/** An attempt raises its lane's floor before it writes, or is refused. */
 export const openCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("opening a lane raises its floor and stores nothing", async (scene) => {
     const answer = await scene.store.open(scene.uid, {

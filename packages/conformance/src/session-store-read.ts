@@ -76,7 +76,7 @@ export const readCases: readonly Case<SessionStoreFixture>[] = [
       "the floors",
     );
   }),
-  claimedCase("every fact says its version, number, session and time", async (scene) => {
+  claimedCase("every fact has its version, number, session and time", async (scene) => {
     await accept(scene, "key_1", prompt("input_1"));
     await append(scene, [{ type: "run_started", runId: run }]);
     await open(scene, 0, epochOf(1));

@@ -6,7 +6,7 @@ import { committed, epochOf, prompt } from "./session-store-bodies.ts";
 import { accept, claim, newName, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** Each call that names a session. */
+/** Each call that takes a session. */
 const calls: readonly (readonly [
   name: string,
   call: (store: SessionStore, uid: SessionUid) => Promise<unknown>,
@@ -26,9 +26,9 @@ const calls: readonly (readonly [
 export const removeCases: readonly Case<SessionStoreFixture>[] = [
   ...calls.map(([name, call]) =>
     storeCase(`${name} of a session that never was is an unknown session`, async ({ store }) => {
-      const nobody = sessionUid(`nobody_${crypto.randomUUID()}`);
+      const missing = sessionUid(`missing_${crypto.randomUUID()}`);
 
-      await assertRejects(() => call(store, nobody), "unknown_session", name);
+      await assertRejects(() => call(store, missing), "unknown_session", name);
     }),
   ),
   storeCase("every call on a removed session finds it unknown", async ({ store, uid }) => {
@@ -57,14 +57,14 @@ export const removeCases: readonly Case<SessionStoreFixture>[] = [
     assert(again.uid !== uid, "another uid");
     assertEqual(again.head, 0, "its head");
     assertEqual(again.incarnation, 0, "its incarnation");
-    // Its past has left nothing behind, keys included.
+    // Nothing of the removed session is left, keys included.
     await accept({ store, uid: again.uid, sessionId }, "key_1", prompt("input_2"));
     await assertRejects(() => store.head(uid), "unknown_session", "the old uid");
   }),
   storeCase("removing what is not there is no error", async ({ store, uid }) => {
     await store.remove(uid);
     await store.remove(uid);
-    await store.remove(sessionUid(`nobody_${crypto.randomUUID()}`));
+    await store.remove(sessionUid(`missing_${crypto.randomUUID()}`));
   }),
   storeCase("removing a session touches no other", async ({ store, uid }) => {
     const other = await store.create({ sessionId: newName() });

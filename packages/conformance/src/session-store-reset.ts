@@ -24,7 +24,7 @@ import {
 } from "./session-store-fixture.ts";
 import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** After an operator's reset, facts above a number are undone, but not unsaid. */
+/** After an operator's reset, facts above a number are undone but still stored. */
 export const resetCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("a reset is one more fact, and numbers never go back", async (scene) => {
     await accept(scene, "key_1", prompt("input_1"));
@@ -77,7 +77,7 @@ export const resetCases: readonly Case<SessionStoreFixture>[] = [
 
     assertEqual(answer, { outcome: "exists", item: textItem("item", "first") }, "the item");
   }),
-  claimedCase("a reset fences all who wrote before it", async (scene) => {
+  claimedCase("a reset fences all writers before it", async (scene) => {
     await open(scene, 0, epochOf(3), "undone");
     await claim(scene, 1, 1);
     const before = await scene.store.read(scene.uid);
@@ -191,7 +191,7 @@ async function commit(scene: Scene, epoch: number, id: string, text?: string): P
   assertOutcome(answer, "committed", `the commit of ${id}`);
 }
 
-/** The state that every reader makes of the facts. The store must act by the same one. */
+/** The state by the facts. The store must decide by the same one. */
 async function assertReplayed(scene: Scene): Promise<SessionState> {
   const facts = await assertDense(scene);
   const state = replay(emptyState(scene.uid, scene.sessionId), facts);

@@ -2,7 +2,7 @@ import { approvalId, callId, inputId, itemId, partId, sessionId } from "@millrac
 import type { FactBody, Json, JsonObject, Part } from "@millrace/core";
 import { epochOf, run, turn } from "./session-store-bodies.ts";
 
-/** Contents that engines are known to change. */
+/** Texts that engines are known to change. */
 export const oddTexts: readonly string[] = [
   "",
   "\u0000",
@@ -48,7 +48,7 @@ export const metadata: JsonObject = { a: [1, { b: null }], "\u0000": "👩‍�
 const call = callId("call_1");
 const bytes = Uint8Array.from({ length: 256 }, (_, at) => at);
 
-/** At least one of each kind, with everything that a kind may have. */
+/** At least one part of each kind, with every field. */
 export const parts: readonly Part[] = [
   { kind: "text", id, text: "plain" },
   { kind: "text", id, text: "with metadata", metadata },
@@ -78,7 +78,7 @@ export const parts: readonly Part[] = [
 
 const epoch = epochOf(1);
 const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0 };
-/** At least one of each type that a driver writes. */
+/** At least one fact of each type that a driver writes. */
 export const everyFact: readonly FactBody[] = [
   { type: "run_started", runId: run },
   { type: "turn_started", runId: run, turnId: turn },

@@ -6,7 +6,7 @@ import { prompt, run } from "./session-store-bodies.ts";
 import { accept, append, claim, newName, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** Sessions come and go by name; what they are is their uid. */
+/** Sessions have names for people; their identity is the uid. */
 export const sessionCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a new session is empty and unclaimed", async ({ store }) => {
     const name = newName();
@@ -71,7 +71,7 @@ export const sessionCases: readonly Case<SessionStoreFixture>[] = [
     assert(lower.uid !== upper.uid, "two sessions");
     assertEqual(await store.find(upper.sessionId), upper, "the second one");
   }),
-  storeCase("records say how far a session is", async (scene) => {
+  storeCase("records have the head of the session", async (scene) => {
     await claim(scene, 0);
     await append(scene, [{ type: "run_started", runId: run }]);
 
@@ -107,7 +107,7 @@ export const sessionCases: readonly Case<SessionStoreFixture>[] = [
 
     assertEqual(seen, ends, "what the pages held");
   }),
-  storeCase("a list says how far each session is", async ({ store }) => {
+  storeCase("a list has the head of each session", async ({ store }) => {
     const { prefix, uids } = await createSome(store, ["x"]);
     await accept({ store, uid: uids[0] as SessionUid, sessionId: prefix }, "key", prompt("i"));
 

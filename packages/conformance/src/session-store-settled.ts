@@ -12,7 +12,7 @@ import {
 import { accept, append, claimedCase, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
-/** Taking back and answering have one moment at which they are possible. */
+/** An input can be taken back, and a question answered, only while it is open. */
 export const settledCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("an input in the queue can be taken back", async (scene) => {
     await accept(scene, "key_1", prompt("input_1"));
@@ -52,7 +52,7 @@ export const settledCases: readonly Case<SessionStoreFixture>[] = [
 
     await accept(scene, "key_1", prompt("input_1"));
   }),
-  storeCase("of two who take the same input back at once one succeeds", async (scene) => {
+  storeCase("of two requests to take back the same input at once one succeeds", async (scene) => {
     await accept(scene, "key_1", prompt("input_1"));
 
     const answers = await Promise.all(
@@ -78,12 +78,12 @@ export const settledCases: readonly Case<SessionStoreFixture>[] = [
     "a question's answer keeps its actor, and a repeat by another is the same",
     async (scene) => {
       await append(scene, [{ type: "run_started", runId: run }, asked("a")]);
-      const said = { ...answered("a"), actor: { user: "ann", via: "http" } };
+      const body = { ...answered("a"), actor: { user: "ann", via: "http" } };
 
-      const fact = await accept(scene, "key_1", said);
+      const fact = await accept(scene, "key_1", body);
       const again = await scene.store.accept(scene.uid, "key_1", answered("a"));
 
-      assertEqual(bodyOf(fact), said, "the fact");
+      assertEqual(bodyOf(fact), body, "the fact");
       assertEqual(again, { outcome: "duplicate", fact }, "the repeat");
     },
   ),

@@ -28,7 +28,7 @@ function replaced(item: Item): CommitRequest {
   return { fact: { type: "item_replaced", item, lane: 0, epoch, runId: run, turnId: turn } };
 }
 
-/** What is stored with an item, or in its place. */
+/** Facts that are stored with an item, or in its place. */
 export const settlementCases: readonly Case<SessionStoreFixture>[] = [
   claimedCase("an item and its settlement are neighbours", async (scene) => {
     await open(scene, 1, epoch);

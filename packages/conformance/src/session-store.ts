@@ -15,7 +15,7 @@ import { sessionCases } from "./session-store-sessions.ts";
 import { settledCases } from "./session-store-settled.ts";
 import { settlementCases } from "./session-store-settlement.ts";
 
-/** What every SessionStore must do. */
+/** Requirements of every SessionStore. */
 export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
   ...sessionCases,
   ...removeCases,

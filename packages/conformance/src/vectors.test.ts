@@ -10,7 +10,8 @@ for (const vector of loadVectors()) {
     expect.assertions(2);
 
     for await (const { ok, expected, actual } of runVectors(ours, [vector])) {
-      // The first says what differs; the second is how a stranger's answer is judged.
+      // The first assertion shows the difference; the second is how answers of other
+      // implementations are judged.
       expect(actual).toEqual(expected);
       expect(ok).toBe(true);
     }

@@ -1,13 +1,13 @@
 import { sessionKey } from "@millrace/core";
 import type { EventLog, SessionKey, SessionUid } from "@millrace/core";
 
-/** One key for sessions that are in no store. */
+/** The key of sessions that are in no store. */
 const anyKey = sessionKey("A".repeat(43));
 
 /**
- * A log that sets the key of each session by itself, the first time that it is used for it, so that a
- * test needs no seam of its own. Keys come from the store that is given, or are all the same. A log
- * that needs no keys comes back as it is.
+ * Wraps a log so that it sets the key of each session on first use. Tests then need no code for
+ * keys. Keys come from the given store, or are all the same. A log without keys is returned
+ * unchanged.
  */
 export function withKeys<Log extends EventLog>(
   log: Log,
@@ -44,7 +44,7 @@ export function withKeys<Log extends EventLog>(
     nudges: (uid, options) => keyed(uid, () => log.nudges(uid, options)),
     remove: (uid) =>
       keyed(uid, () => {
-        known.delete(uid); // the log forgets the key too
+        known.delete(uid); // the log drops the key too
         return log.remove(uid);
       }),
   };

@@ -1,26 +1,29 @@
 import type { Auth, Endpoint } from "./provider.ts";
 
-/** A key, or where to get one each time. */
+/** An API key, or a function that returns one and is called for each request. */
 export type Key = string | (() => string | Promise<string>);
 
-/** What every vendor's entry takes besides the common options. */
+/** Options that every vendor entry takes beside the common ones. */
 export interface VendorOptions {
-  /** Left out: the vendor's environment variable. */
+  /** Default: the vendor's environment variable. */
   readonly apiKey?: Key | undefined;
-  /** Left out: the vendor's environment variable, and then the vendor's own address. */
+  /** Default: the vendor's environment variable, then the vendor's public address. */
   readonly baseUrl?: string | undefined;
 }
 
 export interface KeyPlace {
   readonly variable: string;
   readonly header: string;
-  /** As `Bearer `. */
+  /** For example `Bearer `. */
   readonly prefix?: string;
-  /** Servers on one's own machine need no key. */
+  /** True for local servers, which need no key. */
   readonly optional?: boolean;
 }
 
-/** Sends a key in a header. The environment is read for each request, not when the model is made. */
+/**
+ * Sends a key in a header. Reads the environment for each request, so a key may be set after the
+ * model is created.
+ */
 export function keyAuth(apiKey: Key | undefined, place: KeyPlace): Auth {
   const { variable, header, prefix = "", optional = false } = place;
   return async () => {
@@ -31,14 +34,14 @@ export function keyAuth(apiKey: Key | undefined, place: KeyPlace): Auth {
   };
 }
 
-/** Where a vendor is. The environment is read for each request, as it is for the key. */
+/** Returns the base URL of a vendor. Reads the environment for each request, as `keyAuth` does. */
 export function vendorEndpoint(
   baseUrl: string | undefined,
   { variable, own }: { readonly variable: string; readonly own: string },
 ): Endpoint {
   return {
     get baseUrl() {
-      // An empty variable is how a shell unsets one.
+      // `||`, not `??`: shells unset a variable by making it empty.
       return baseUrl ?? (process.env[variable] || own);
     },
   };

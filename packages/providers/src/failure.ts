@@ -1,19 +1,22 @@
 import type { Cause, Json } from "@millrace/core";
 
-/** What went wrong between us and a vendor. Closed: whoever retries or shows it branches on these. */
+/**
+ * What failed between the client and a vendor. A closed union, so that code that retries or
+ * displays failures can branch on it.
+ */
 export type FailureCode =
-  // On the way.
+  // In transport.
   | "connect_timeout"
   | "first_byte_timeout"
   | "idle_timeout"
   | "request_timeout"
-  /** Bytes of one event come, and it never ends. */
+  /** An event began and did not end in time. */
   | "event_timeout"
-  /** The vendor is alive and makes no progress. */
+  /** The vendor sends bytes but no progress. */
   | "stalled"
   | "connection_refused"
   | "connection_reset"
-  /** The body ended before its own framing said so. */
+  /** The body ended before its framing was complete. */
   | "truncated_transport"
   | "redirect_refused"
   | "unexpected_content_type"
@@ -22,14 +25,14 @@ export type FailureCode =
   | "body_too_large"
   | "event_too_large"
   | "bad_json"
-  // What the vendor answered, by status or in the stream.
+  // Reported by the vendor, by status or in the stream.
   | "bad_request"
   | "unauthorized"
   | "forbidden"
   | "not_found"
-  /** Too many bytes for the vendor's door, whatever they mean. */
+  /** The request body has too many bytes for the vendor. */
   | "request_too_large"
-  /** The transcript is too long for the model: a shorter one may pass. */
+  /** The transcript is too long for the model. A shorter one may pass. */
   | "context_overflow"
   | "quota_exceeded"
   | "rate_limited"
@@ -37,18 +40,18 @@ export type FailureCode =
   | "server_error"
   | "provider_error"
   | "malformed_call"
-  // What the vendor's protocol does not allow.
+  // Violations of the vendor's protocol.
   | "protocol"
   | "too_many_parts"
   | "unknown_stop"
-  /** The bytes ended, and nothing in them said that the reply was whole. */
+  /** The bytes ended without proof that the reply was complete. */
   | "truncated"
-  /** There is no key to send. */
+  /** No API key is configured. */
   | "missing_key"
   /** The caller's own `fetch` or `auth` threw. */
   | "hook_failed";
 
-/** Failures that may pass if the same request is sent again. The one table for that. */
+/** Failures that the same request may not meet again. The only table of this. */
 const passing: ReadonlySet<string> = new Set<FailureCode>([
   "connect_timeout",
   "first_byte_timeout",
@@ -71,7 +74,10 @@ export function failure(code: FailureCode, message: string, evidence?: Json): Ca
   return evidence === undefined ? cause : { ...cause, evidence };
 }
 
-/** What a status other than 2xx means. Redirects are not followed: the key would go with them. */
+/**
+ * The code for a status other than 2xx. Redirects are not followed, because the key would be sent
+ * along.
+ */
 function codeOfStatus(status: number): FailureCode {
   if (status >= 300 && status < 400) return "redirect_refused";
   switch (status) {
@@ -99,7 +105,7 @@ function codeOfStatus(status: number): FailureCode {
   }
 }
 
-/** Vendors' own names of errors, in a stream or in the body of a status. */
+/** Vendors' names of errors, in a stream or in an error body. */
 const namesOf: Partial<Record<FailureCode, string>> = {
   bad_request: [
     "bio_policy data_residency_mismatch empty_image_file failed_to_download_image",
@@ -133,8 +139,8 @@ const codeOfName: ReadonlyMap<string, FailureCode> = new Map(
 );
 
 /**
- * The cause for an error object that a vendor sent. `names` are what it calls the error, the most
- * telling first: a code, a type, a status word, or an HTTP status as a number.
+ * Converts an error object that a vendor sent to a cause. `names` are the vendor's names for the
+ * error, the most specific first: a code, a type, a status name or an HTTP status.
  */
 export function vendorFailure(
   names: readonly (Json | undefined)[],
@@ -144,7 +150,7 @@ export function vendorFailure(
   return failure(codeOfError(names, message), message, evidence);
 }
 
-/** What an error is by the vendor's names of it, and by its words where the names are too general. */
+/** The failure code by the vendor's names, and by the message where the names are too general. */
 export function codeOfError(names: readonly (Json | undefined)[], words: string): FailureCode {
   const code = names.reduce<FailureCode | undefined>(
     (found, name) => found ?? named(name),
@@ -160,7 +166,10 @@ function named(name: Json | undefined): FailureCode | undefined {
   return /^[345]\d\d$/.test(name) ? codeOfStatus(Number(name)) : codeOfName.get(name.toLowerCase());
 }
 
-/** Codes under which vendors report that a transcript is too long. Limits per minute are none of them. */
+/**
+ * Codes under which vendors also report a transcript that is too long. Rate limits are not among
+ * them.
+ */
 const general: ReadonlySet<FailureCode> = new Set([
   "bad_request",
   "provider_error",
@@ -168,7 +177,10 @@ const general: ReadonlySet<FailureCode> = new Set([
   "server_error",
 ]);
 
-/** How vendors say that a transcript is too long for the model. None of them has a code for it in all cases. */
+/**
+ * Messages that report a transcript too long for the model. No vendor has a code for every such
+ * case.
+ */
 const overflow = new RegExp(
   [
     "prompt (?:is )?too long",

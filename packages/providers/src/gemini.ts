@@ -6,7 +6,7 @@ import { gemini as protocol } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
-/** Pictures come whole, in one event. */
+/** An image arrives in one event. */
 const pictures = { limit: 64 * 1024 * 1024 };
 
 export interface GeminiOptions extends ProviderOptions, VendorOptions {}

@@ -1,4 +1,4 @@
-// For whoever composes a provider that has no entry of its own.
+// To compose a provider that has no entry of its own.
 export { createModel } from "./provider.ts";
 export type { Auth, Endpoint, ProviderOptions, ProviderParts } from "./provider.ts";
 export type { Price } from "./price.ts";
@@ -8,7 +8,7 @@ export type { FailureCode } from "./failure.ts";
 export { sseFraming } from "./framing/sse.ts";
 export type { SseFramingOptions } from "./framing/sse.ts";
 
-// For whoever writes a protocol, a framing or a transport.
+// To write a protocol, a framing or a transport.
 export type { Framed, Framer, Framing, VendorEvent } from "./framing/framing.ts";
 export type {
   ClosePart,

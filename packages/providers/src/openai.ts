@@ -12,7 +12,7 @@ export interface OpenAiOptions extends ProviderOptions, VendorOptions {}
 const vendor = { variable: "OPENAI_BASE_URL", own: "https://api.openai.com/v1" };
 const key = { variable: "OPENAI_API_KEY", header: "authorization", prefix: "Bearer " };
 
-/** Pictures come whole, in one event, and once more in the last one. */
+/** An image arrives in one event, and again in the last one. */
 const pictures = { limit: 64 * 1024 * 1024 };
 
 /**
@@ -31,7 +31,7 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
   return createModel(parts, model, common);
 }
 
-/** An OpenAI model by chat completions, with the same variables. */
+/** An OpenAI model by chat completions. Reads the same variables. */
 export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
@@ -41,19 +41,21 @@ export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
 }
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {
-  /** With its version, as `http://localhost:11434/v1`. */
+  /** Includes the version, for example `http://localhost:11434/v1`. */
   readonly baseUrl: string;
-  /** Left out: none is sent. */
+  /** Default: no key is sent. */
   readonly apiKey?: VendorOptions["apiKey"];
-  /** The server writes reasoning into its text, between `<think>` and `</think>`. */
+  /** The server writes reasoning into the text, between `<think>` and `</think>`. */
   readonly thinkTags?: boolean | undefined;
-  /** The server ends replies by `[DONE]` alone. Text counts as whole then; a call never does. */
+  /**
+   * The server ends replies with `[DONE]` alone. Text then counts as complete; a call never does.
+   */
   readonly finishOptional?: boolean | undefined;
 }
 
 /**
- * A server that imitates OpenAI's chat completions, of which there are many. The environment says
- * nothing about it: a key of one vendor must not reach another.
+ * A server that implements OpenAI's chat completions. No environment variable is read, so that the
+ * key of one vendor never reaches another.
  */
 export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
   const { apiKey, baseUrl, thinkTags, finishOptional, ...common } = options;

@@ -1,16 +1,16 @@
 import type { Usage } from "@millrace/core";
 
-/** US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Input that was read from the cache; left out: as `input`. */
+  /** Input read from the cache. Default: `input`. */
   readonly cached?: number | undefined;
-  /** Input that was written to the cache; left out: as `input`. */
+  /** Input written to the cache. Default: `input`. */
   readonly cacheWrite?: number | undefined;
 }
 
-/** The usage with its cost. What the vendor itself says it costs stands. */
+/** Returns the usage with its cost. A cost that the vendor reports is kept. */
 export function withCost(usage: Usage, price: Price | undefined): Usage {
   if (price === undefined || usage.cost !== undefined) return usage;
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage;

@@ -13,81 +13,87 @@ import type {
 } from "@millrace/core";
 
 /**
- * The pure translation of one vendor API family, in both directions. It never sees a socket, a clock
- * or a chunk of bytes: a framing has cut the bytes into events before, so the same events give the
- * same operations, however they came.
+ * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
+ * clock or a chunk of bytes: a framing has cut the bytes into events, so that the same events give
+ * the same operations however they arrived.
  */
 export interface Protocol<Event, State> {
-  /** As `anthropic-messages`. Opaque data in a transcript goes back to the protocol of this name only. */
+  /**
+   * For example `anthropic-messages`. Opaque data in a transcript goes back only to the protocol
+   * with this id.
+   */
   readonly id: string;
   readonly initial: (context: ReplyContext) => State;
-  /** Takes one event. Never throws: an event that makes no sense is a `failure`. */
+  /** Translates one event. Never throws: an invalid event is a `failure`. */
   readonly step: (state: State, event: Event) => Translated<State>;
-  /** Says what the reply came to. Called once, whatever happened: this is where success is proved. */
+  /**
+   * Decides how the reply ended. Called once, in every case. The only place where success is
+   * proved.
+   */
   readonly halt: (state: State, end: StreamEnd) => Halt;
-  /** The request for a transcript, whichever vendor wrote its items. */
+  /** Builds the request for a transcript, whichever vendor wrote its items. */
   readonly request: (request: ModelRequest, target: RequestTarget) => WireRequest;
 }
 
-/** What a protocol knows of a reply before its first event. */
+/** What a protocol is given before the first event. */
 export interface ReplyContext {
   /** The vendor's name of the model. */
   readonly model: string;
-  /** Names of the tools that were offered. */
+  /** Names of the offered tools. */
   readonly tools: readonly string[];
-  /** Ids of calls in the transcript, which a new call must not use again. */
+  /** Ids of calls in the transcript. A new call must not reuse one. */
   readonly takenCallIds: ReadonlySet<string>;
 }
 
-/** What one event came to. */
+/** The result of one event. */
 export interface Translated<State> {
   readonly state: State;
   readonly operations: readonly Operation[];
   /**
-   * `over`: the vendor said that nothing follows, so the connection can be closed. `alive`: a sign of
-   * life and no progress. `unknown`: nothing that this version knows; it is reported and passed over.
+   * `over`: nothing follows, so the connection can be closed. `alive`: a sign of life without
+   * progress. `unknown`: an event that this version does not know; it is reported and skipped.
    */
   readonly sign?: "over" | "alive" | "unknown";
-  /** The vendor reported an error or broke its own protocol. Reading stops here. */
+  /** The vendor reported an error or violated its own protocol. Reading stops here. */
   readonly failure?: Cause;
 }
 
 /**
- * A delta, or the wish to commit a part. A protocol never assembles a part itself: whoever folds the
- * deltas does, with the fold's own `commitOf`.
+ * A delta, or a request to commit a part. A protocol never assembles a part itself: the reply
+ * reader does, with the fold's `commitOf`.
  */
 export type Operation = Exclude<Delta, CommitPart> | ClosePart;
 
-/** Ends a part with what was streamed into it. */
+/** Ends a part with its streamed content. */
 export interface ClosePart {
   readonly op: "close_part";
   readonly partId: PartId;
   /**
-   * The vendor's own full text. A suffix that was not streamed yet is appended first; anything else
-   * that differs from what was streamed is a broken protocol.
+   * The vendor's own full text. A suffix that was not streamed is appended first; any other
+   * difference from the streamed text is a protocol failure.
    */
   readonly whole?: string;
-  /** For reasoning and calls: what the vendor wants back untouched. */
+  /** For reasoning and calls: data that the vendor requires back unchanged. */
   readonly opaque?: Json;
-  /** For calls: the arguments can't be used, though they may look it. */
+  /** For calls: the arguments can't be used, even if they parse. */
   readonly fault?: ArgumentFault;
   /** For results of tools that the vendor runs. */
   readonly status?: ResultStatus;
   readonly output?: Json;
-  /** For media and files that the vendor keeps at an address. */
+  /** For media and files that the vendor keeps at a URL. */
   readonly url?: string;
 }
 
 /**
- * How the events ended. `over`: a sign said so. `eof`: the bytes ended, which is never evidence of
- * success. `aborted`: by our user. `cut`: by the transport or a clock. `failed`: by a `failure` of
- * `step`, after which no evidence counts.
+ * How the events ended. `over`: a sign reported it. `eof`: the bytes ended, which is never evidence
+ * of success. `aborted`: by the user. `cut`: by the transport or a clock. `failed`: by a `failure`
+ * of `step`, after which no evidence counts.
  */
 export type StreamEnd =
   | { readonly kind: "over" | "eof" | "aborted" }
   | { readonly kind: "cut" | "failed"; readonly cause: Cause };
 
-/** The last operations, and the ending. Parts that stay open are cut by whoever folds. */
+/** The last operations, and the ending. The reply reader cuts the parts that stay open. */
 export interface Halt {
   readonly operations: readonly Operation[];
   readonly ending: Ending;
@@ -99,9 +105,9 @@ export interface RequestTarget {
   readonly model: string;
 }
 
-/** A request as the vendor wants it. The provider adds the endpoint and the key. */
+/** A request in the vendor's form. The provider adds the endpoint and the key. */
 export interface WireRequest {
-  /** Behind the endpoint's base address, as `/v1/messages`. */
+  /** Appended to the base URL, for example `/v1/messages`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonObject;

@@ -34,27 +34,27 @@ import { fetchSend } from "./transport/fetch.ts";
 import { defaultTimeouts } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
-/** A provider is four independent choices. */
+/** The four independent parts of a provider. */
 export interface ProviderParts<Event, State> {
-  /** What the vendor's events and requests mean. */
+  /** Translates the vendor's events and requests. */
   readonly protocol: Protocol<Event, State>;
-  /** How its bytes are cut into events. */
+  /** Cuts its bytes into events. */
   readonly framing: Framing<Event>;
   readonly endpoint: Endpoint;
   readonly auth: Auth;
-  /** How bytes travel. Left out: undici, or the caller's `fetch`. */
+  /** Sends a request. Default: undici, or the caller's `fetch`. */
   readonly send?: Send | undefined;
 }
 
 export interface Endpoint {
-  /** Without a slash at its end; a protocol's path follows. */
+  /** Without a trailing slash; the protocol's path follows. */
   readonly baseUrl: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The headers that prove who asks, or, in words for the user, what to do to have some. Asked for each
- * request anew, so that keys may change.
+ * Returns the headers that authenticate a request, or a message for the user that describes how to
+ * configure them. Called for each request, so that keys may change.
  */
 export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
 type Proof = Readonly<Record<string, string>>;
@@ -62,22 +62,22 @@ type Proof = Readonly<Record<string, string>>;
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** `false`: one try for each request, as `retry: false` in the request itself. */
+  /** `false` disables retries, as `retry: false` in the request does. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** What a million tokens cost. Left out: the cost is not known. */
+  /** Price of a million tokens. Default: the cost is unknown. */
   readonly price?: Price | undefined;
   readonly limits?: DraftLimits | undefined;
-  /** What an event that is no JSON does to the reply. */
+  /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
-  /** Settings for each request; those of the request itself win. */
+  /** Settings for each request. Those of the request override them. */
   readonly settings?: JsonObject | undefined;
   readonly clock?: Clock | undefined;
-  /** In [0, 1), for the jitter between tries. */
+  /** Returns a number in [0, 1), for the jitter between tries. */
   readonly random?: (() => number) | undefined;
 }
 
-/** Composes a model from a provider's parts. `model` is the vendor's own name of it. */
+/** Composes a model from a provider's parts. `model` is the vendor's name of it. */
 export function createModel<Event, State>(
   parts: ProviderParts<Event, State>,
   model: string,
@@ -91,13 +91,13 @@ export function createModel<Event, State>(
         model: id,
         signal: request.signal,
         limits: options.limits,
-        produce: (writer) => new Asking(parts, model, options, request, writer).run(),
+        produce: (writer) => new RetriedRequest(parts, model, options, request, writer).run(),
       }),
   };
 }
 
-/** One request of a user: as many tries as it takes until something is seen of it. */
-class Asking<Event, State> {
+/** One request of the caller, with retries until a try has emitted a delta. */
+class RetriedRequest<Event, State> {
   readonly #parts: ProviderParts<Event, State>;
   readonly #model: string;
   readonly #options: ProviderOptions;
@@ -136,7 +136,7 @@ class Asking<Event, State> {
         spent = spent === undefined ? end.usage : addUsage(spent, end.usage);
       }
       const usage = spent === undefined ? undefined : withCost(spent, price);
-      // Once something was seen a second try must be seen too, and that is for the loop to do.
+      // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
         ? retryDelay(policy, { attempt, cause: end.cause }, random())
@@ -210,14 +210,17 @@ class Asking<Event, State> {
     try {
       this.#request.notify?.(notice);
     } catch {
-      // The reply goes on, whatever its watcher does.
+      // An error in the caller's callback must not break the reply.
     }
   };
 }
 
 const dispatch = dispatchSend();
 
-/** What all vendors take. A name that was changed on its way out could not be found again. */
+/**
+ * The cause for a name that some vendor refuses. A name is never changed for the request, because its
+ * calls could not be matched to the tool.
+ */
 function nameFailure(what: "tool" | "output", name: string): Cause {
   const message = `no vendor takes the ${what} name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
   return failure("bad_request", message);

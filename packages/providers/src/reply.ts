@@ -13,24 +13,24 @@ import type {
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 
-/** Where deltas go, and what they have come to. `ReplyWriter` of core is one. */
+/** Receives deltas and holds the folded draft. `ReplyWriter` of core implements it. */
 export interface DeltaSink {
   readonly emit: (delta: Delta) => void;
   readonly draft: () => Draft;
 }
 
-/** What a reply came to. */
+/** The ending of a reply, with its usage. */
 export type ReplyEnd = Ending & { readonly usage?: Usage | undefined };
 
-/** The half of a protocol that reads. */
+/** The reading half of a protocol. */
 export type Reading<Event, State> = Pick<Protocol<Event, State>, "initial" | "step" | "halt">;
 
-/** How the reading stands after an event. */
+/** The state of the reading after an event. */
 export type Progress = "moved" | "alive" | "unknown" | "over";
 
 /**
- * Reads one reply: hands events to a protocol and turns its operations into deltas. The only place
- * where vendors' text is made whole and where parts are committed, for all protocols.
+ * Reads one reply: passes events to a protocol and turns its operations into deltas. The only
+ * place, for all protocols, that makes vendors' text well-formed and commits parts.
  */
 export class ReplyReader<Event, State> {
   readonly #protocol: Reading<Event, State>;
@@ -38,9 +38,9 @@ export class ReplyReader<Event, State> {
   #state: State;
   #failure: Cause | undefined;
   #started = false;
-  /** Half a character at the end of a part's text, until the other half comes. */
+  /** A high surrogate at the end of a part's text, until the next chunk completes it. */
   readonly #halves = new Map<PartId, string>();
-  /** Parts whose text had half a character that never became whole. */
+  /** Parts with a lone surrogate that was replaced. */
   readonly #mended = new Set<PartId>();
 
   constructor(protocol: Reading<Event, State>, context: ReplyContext, sink: DeltaSink) {
@@ -49,12 +49,12 @@ export class ReplyReader<Event, State> {
     this.#state = protocol.initial(context);
   }
 
-  /** True once something was emitted: from here on a second try would be seen. */
+  /** True after the first delta: from then on a second try would be visible. */
   get started(): boolean {
     return this.#started;
   }
 
-  /** Takes one event. After `over` nothing more is taken. */
+  /** Reads one event. Ignores every event after `over`. */
   take(event: Event): Progress {
     const { state, operations, sign, failure: reported } = this.#protocol.step(this.#state, event);
     this.#state = state;
@@ -64,7 +64,7 @@ export class ReplyReader<Event, State> {
     return sign ?? "moved";
   }
 
-  /** Ends the reply, and says what it came to. */
+  /** Ends the reply and returns its ending. */
   end(end: StreamEnd): ReplyEnd {
     const known = this.#failure === undefined ? end : failed(this.#failure);
     const { operations, ending, usage } = this.#protocol.halt(this.#state, known);
@@ -93,7 +93,7 @@ export class ReplyReader<Event, State> {
   #append(delta: AppendText): void {
     const { partId, chunk } = delta;
     const half = this.#halves.size === 0 ? undefined : this.#halves.get(partId);
-    // Nearly all text is whole as it comes.
+    // Nearly every chunk is well-formed.
     if (half === undefined && isWellFormed(chunk)) {
       if (chunk !== "") this.#emit(delta);
       return;
@@ -115,16 +115,16 @@ export class ReplyReader<Event, State> {
     }
     if (this.#failure !== undefined) return;
     const commit = commitOf(this.#sink.draft(), partId);
-    if (commit?.op !== "commit_part") return; // never begun, or over already
+    if (commit?.op !== "commit_part") return; // never begun, or already over
     this.#emit({ ...commit, part: closedPart(commit.part, close, this.#mended.has(partId)) });
   }
 
-  /** Appends what the vendor's full text has beyond the streamed one. */
+  /** Appends the rest of the vendor's full text that was not streamed. */
   #complete(partId: PartId, whole: string): void {
     const open = this.#sink.draft().parts.find(({ id }) => id === partId);
     if (open?.state !== "open") return;
     const streamed = open.settled + open.tail + (this.#halves.get(partId) ?? "");
-    // What was mended differs from what the vendor says, and so does the vendor's own half.
+    // A replaced surrogate makes the streamed text differ from the vendor's.
     if (whole === streamed || (this.#mended.has(partId) && whole.toWellFormed() === streamed))
       return;
     if (whole.startsWith(streamed)) {
@@ -141,7 +141,7 @@ function failed(cause: Cause): StreamEnd {
   return { kind: "failed", cause };
 }
 
-/** The assembled part with what the protocol knows beyond its content. */
+/** The assembled part with what the protocol adds to its content. */
 function closedPart(part: Part, close: ClosePart, mended: boolean): Part {
   switch (part.kind) {
     case "reasoning":
@@ -170,7 +170,10 @@ function closedPart(part: Part, close: ClosePart, mended: boolean): Part {
   }
 }
 
-/** The ending of a reply that nothing proves to be whole. `evidence` is what the vendor said so far. */
+/**
+ * The ending of a reply without proof that it is complete. `evidence` is what the vendor has
+ * reported.
+ */
 export function cutEnding(end: StreamEnd, evidence?: Json): Ending {
   switch (end.kind) {
     case "aborted":

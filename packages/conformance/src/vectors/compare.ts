@@ -1,16 +1,17 @@
 import type { Json, JsonObject } from "@millrace/core";
 
-/** One place where an answer is not what was expected. A side that has nothing there is undefined. */
+/** One difference between an answer and what was expected. A missing side is undefined. */
 export interface Difference {
-  /** Where, as `parts[0].text`. */
+  /** The path, for example `parts[0].text`. */
   readonly path: string;
   readonly expected: Json | undefined;
   readonly actual: Json | undefined;
 }
 
 /**
- * All places where two JSON values differ; none if they are equal. The order of keys does not count.
- * Written here, so that a wrong comparison in the code under test can't hide its own faults.
+ * All differences between two JSON values; none if they are equal. The order of keys does not
+ * count. Implemented here, so that a wrong comparison in the code under test can't hide its own
+ * faults.
  */
 export function differences(
   expected: Json | undefined,

@@ -53,7 +53,7 @@ export function answerTranscript(input: JsonObject): Json {
     }))
     .toSorted((left, right) => compareText(JSON.stringify(left), JSON.stringify(right)));
   const repaired = repairTranscript(items).items.map((item) => ({
-    // What id a repair gives to an item that it made is its own affair.
+    // The id of an item that a repair adds is not specified.
     id: known.has(item.id) ? item.id : null,
     author: item.author,
     parts: item.parts.map(showItemPart),
@@ -61,7 +61,7 @@ export function answerTranscript(input: JsonObject): Json {
   return toJson({ faults, repaired });
 }
 
-/** The deltas up to the first one that can't be read, and why not. */
+/** The deltas up to the first invalid one, and its fault. */
 function readDeltas(values: readonly Json[]): {
   readonly deltas: readonly Delta[];
   readonly refused?: JsonObject;
@@ -75,7 +75,7 @@ function readDeltas(values: readonly Json[]): {
   return { deltas };
 }
 
-/** Folds one by one, so that `fold` is held to the vectors as well as `foldAll`. */
+/** Folds one by one, so that `fold` is tested as well as `foldAll`. */
 function foldSingly(
   empty: Draft,
   deltas: readonly Delta[],

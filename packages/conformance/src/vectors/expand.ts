@@ -1,13 +1,13 @@
 import type { Json } from "@millrace/core";
 
 /**
- * Writes out the generator forms by which a vector states a text too long for its file:
+ * Expands the generator forms by which a vector describes a text too long for its file:
  *
  * - `{ "$repeat": ["ab", 3] }` is `"ababab"`
  * - `{ "$count": ["k#,", 3] }` is `"k0,k1,k2,"`
  * - `{ "$join": [form or text, …] }` is all of them in one text
  *
- * Whoever answers a vector never sees one of these.
+ * An implementation gets only expanded vectors.
  */
 export function expand(value: Json): Json {
   if (Array.isArray(value)) return value.map((element: Json) => expand(element));

@@ -1,6 +1,6 @@
 /**
- * Cuts bytes into lines at LF and nowhere else: a line of JSON may hold U+2028 and other characters
- * at which some readers of lines cut as well. Linear, however the bytes are cut.
+ * Splits bytes into lines at LF only: a line of JSON may contain U+2028 and other characters at
+ * which some line readers split as well. Linear, however the bytes are split.
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,

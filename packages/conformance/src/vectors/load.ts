@@ -3,7 +3,7 @@ import type { Json } from "@millrace/core";
 import { expand } from "./expand.ts";
 import type { Vector } from "./vector.ts";
 
-/** One file of vectors, as it stands on disk. */
+/** One file of vectors. */
 interface VectorFile {
   readonly suite: string;
   readonly topic: string;
@@ -14,10 +14,10 @@ interface VectorFile {
   }[];
 }
 
-/** Beside `src` and `dist` alike, so that the sources and the build find the same files. */
+/** Relative to `src` and `dist` alike, so that the sources and the build find the same files. */
 const folder: URL = new URL("../../vectors/", import.meta.url);
 
-/** All vectors, in the order of their files, with their generator forms written out. */
+/** All vectors, in the order of their files, with generator forms expanded. */
 export function loadVectors(): readonly Vector[] {
   return readdirSync(folder, { encoding: "utf8", recursive: true })
     .filter((path) => path.endsWith(".json"))

@@ -9,7 +9,7 @@ import { loadVectors } from "./load.ts";
 import { runVectors } from "./run-vectors.ts";
 import type { Vector } from "./vector.ts";
 
-/** How many vectors each suite has at least. Fewer would mean that a file was lost. */
+/** The least number of vectors per suite. Fewer would mean that a file was lost. */
 const least: Readonly<Record<string, number>> = {
   apply: 45,
   arguments: 45,
@@ -23,12 +23,12 @@ const least: Readonly<Record<string, number>> = {
   transcript: 25,
 };
 
-/** Starting node several times takes its time on a busy machine. */
+/** Starting node several times is slow on a busy machine. */
 const slow = { timeout: 60_000 };
 
 const runner = fileURLToPath(new URL("../../run.ts", import.meta.url));
 
-/** Runs the plain runner on a program of one line that is given to node. */
+/** Runs the plain runner on a program of one line. */
 function runProgram(program: string, ...options: readonly string[]): ReturnType<typeof spawnSync> {
   const command = [process.execPath, "-e", program];
   return spawnSync(

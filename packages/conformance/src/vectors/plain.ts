@@ -12,7 +12,10 @@ import type {
   PartKind,
 } from "@millrace/core";
 
-/** The value as it comes out of JSON text: without undefined fields, bytes in base64, no `-0`. */
+/**
+ * The value after a round trip through JSON text: without undefined fields, bytes in base64, no
+ * `-0`.
+ */
 export function toJson(value: unknown): Json {
   return JSON.parse(
     JSON.stringify(value, (_, child: unknown) =>
@@ -21,31 +24,31 @@ export function toJson(value: unknown): Json {
   ) as Json;
 }
 
-/** The object that a vector's input is. */
+/** The input of a vector as an object. */
 export function record(value: Json | undefined): JsonObject {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError("the vector has no object where one belongs");
   return value as JsonObject;
 }
 
-/** The list in a vector's input. */
+/** A list in the input of a vector. */
 export function list(value: Json | undefined): readonly Json[] {
   if (!Array.isArray(value)) throw new TypeError("the vector has no list where one belongs");
   return value as readonly Json[];
 }
 
-/** The text in a vector's input. */
+/** A text in the input of a vector. */
 export function text(value: Json | undefined): string {
   if (typeof value !== "string") throw new TypeError("the vector has no text where one belongs");
   return value;
 }
 
-/** Bytes as the wire writes them. */
+/** Bytes in their wire form. */
 function base64(bytes: Uint8Array): string {
   return text(encodeDelta({ op: "append_bytes", partId: partId("p"), chunk: bytes })["chunk"]);
 }
 
-/** A part as the wire writes it. */
+/** A part in its wire form. */
 function encodePart(part: Part): JsonObject {
   return record(encodeDelta({ op: "commit_part", partId: part.id, part })["part"]);
 }
@@ -58,7 +61,7 @@ export function decodeDeltas(values: Json | undefined): readonly Delta[] {
   });
 }
 
-/** Items have no decoder of their own: they travel in facts. */
+/** Decodes an item, which has no decoder of its own because items travel in facts. */
 export function decodeItem(value: Json): Item {
   const envelope = { v: 1, n: 1, sessionId: "s1", time: 0, type: "item_committed", item: value };
   const fact = decodeFactOrBatch(envelope);
@@ -73,7 +76,10 @@ export function decodeFactOrBatch(value: Json): Fact | Batch {
   return decoded.value;
 }
 
-/** A draft's part as vectors state it: its content under one name for each way to fill a part. */
+/**
+ * A part of a draft in the form of the vectors: its content has one name for each way to fill a
+ * part.
+ */
 export function showPart(part: DraftPart): JsonObject {
   const { id, state } = part;
   if (state === "committed") {

@@ -3,8 +3,8 @@ import { differences } from "./compare.ts";
 import type { Implementation, Vector, VectorResult } from "./vector.ts";
 
 /**
- * Puts each vector to the implementation, one after the other, and says how it did. An answer that
- * can't be had is a failure of its vector, never of the run.
+ * Runs the vectors on an implementation, one after the other, and yields each result. A missing
+ * answer is a failure of its vector, never of the run.
  */
 export async function* runVectors(
   implementation: Implementation,

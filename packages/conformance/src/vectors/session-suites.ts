@@ -82,7 +82,7 @@ function showState(state: SessionState): object {
   };
 }
 
-/** A view without what is empty. */
+/** A view without empty fields. */
 function showView(view: View): object {
   const { status, stopping, items, approvals, queue, error, compacting, usage } = view;
   return {
@@ -97,7 +97,7 @@ function showView(view: View): object {
   };
 }
 
-/** Items stand for themselves elsewhere; here their id will do. */
+/** A narration with items replaced by their ids. */
 function showNarration(told: Narration): object {
   if (told.type === "item_committed" || told.type === "item_replaced")
     return { type: told.type, item: told.item.id };

@@ -1,17 +1,17 @@
 import type { Json } from "@millrace/core";
 
-/** One case as data: what an implementation is given, and what it must answer. */
+/** One case as data: the input of an implementation, and its expected answer. */
 export interface Vector {
   readonly suite: string;
-  /** The file that it stands in. */
+  /** The name of its file. */
   readonly topic: string;
-  /** A sentence that is true of every right implementation. Unique within its suite. */
+  /** A sentence that is true of every correct implementation. Unique within its suite. */
   readonly name: string;
   readonly input: Json;
   readonly expect: Json;
 }
 
-/** Whoever is held to the vectors: this package's own code, or a program in another language. */
+/** An implementation under test: this repository's code, or a program in another language. */
 export interface Implementation {
   readonly answer: (suite: string, input: Json) => Promise<Json>;
 }
@@ -21,6 +21,6 @@ export interface VectorResult {
   readonly name: string;
   readonly ok: boolean;
   readonly expected: Json;
-  /** What was answered; `{ "threw": message }` if there was no answer. */
+  /** The answer; `{ "threw": message }` if there was none. */
   readonly actual: Json;
 }

@@ -9,28 +9,35 @@ import { closeRunCall, closingOf } from "./tool-call.ts";
 
 interface OpenPart {
   readonly id: PartId;
-  /** What the provider wants back, from all events of the part. Signatures come last, on their own. */
+  /**
+   * Provider metadata merged from all events of the part. The signature arrives last, in an event
+   * of its own.
+   */
   metadata: JsonObject | undefined;
 }
 
 interface OpenCall extends OpenPart {
-  /** Deltas of another encoding than JSON are not the arguments' text. */
+  /** True if the input deltas are plain text instead of JSON. Such deltas are not streamed. */
   readonly isText: boolean;
 }
 
 /**
- * Turns the content of one AI SDK stream into parts: that of a model (`doStream`), and that of a step
- * of `streamText`, which differs in a few names. Ids of theirs hold within one stream only.
+ * Turns the content of one AI SDK stream into parts. Reads the stream of a model (`doStream`) and
+ * that of a step of `streamText`, which differ in a few names. Ids of the SDK are unique within one
+ * stream only.
  */
 export class AiSdkContent {
   readonly #writer: PartWriter;
   readonly #callIds: CallIds;
   readonly #open = new Map<string, OpenPart>();
   readonly #calls = new Map<string, OpenCall>();
-  /** The last call, if its arguments are empty. Only the end says whether more was to come. */
+  /**
+   * The last call, if its arguments are empty. Held back because only the finish reason shows
+   * whether the arguments were cut off.
+   */
   #held: (Closing & { readonly id: PartId }) | undefined;
   #callCount = 0;
-  /** `streamText` gives the arguments as a value, and has run the tools. */
+  /** True for `streamText`, which gives arguments as a value and has run the tools. */
   readonly #isRun: boolean;
 
   constructor(writer: PartWriter, callIds: CallIds, isRun: boolean) {
@@ -39,12 +46,12 @@ export class AiSdkContent {
     this.#isRun = isRun;
   }
 
-  /** Calls that are not the provider's own affair. */
+  /** The number of calls that the provider does not run itself. */
   get calls(): number {
     return this.#callCount;
   }
 
-  /** False for a part of which this version knows nothing. */
+  /** Reads one stream part. Returns false for a type that this version does not know. */
   take(part: Fields): boolean {
     const type = textOr(part["type"], "");
     switch (type) {
@@ -77,7 +84,7 @@ export class AiSdkContent {
         this.#file(part);
         return true;
       case "custom":
-        // Says what the metadata of the response said, and is nothing that the model wrote.
+        // Repeats the response metadata. The model did not write it.
         if (part["kind"] === "anthropic.message_start") return true;
         this.#custom(textOr(part["kind"], type).toWellFormed(), part);
         return true;
@@ -88,11 +95,11 @@ export class AiSdkContent {
         this.#custom(type, part);
         return true;
       default:
-        return silent.has(type);
+        return typesWithoutContent.has(type);
     }
   }
 
-  /** The reply is whole, or stopped by a limit: what is left is closed. */
+  /** Closes the parts that are still open. `isShort`: a limit stopped the reply. */
   end(isShort: boolean): void {
     for (const [key, open] of this.#open) this.#closeBlock(key, open);
     this.#release(isShort);
@@ -120,7 +127,8 @@ export class AiSdkContent {
   #closeBlock(key: string, { id, metadata }: OpenPart, cited?: unknown): void {
     this.#open.delete(key);
     if (key.startsWith("reasoning ")) {
-      // Never left out: reasoning without opaque data is not sent back, and some models miss it.
+      // `opaque` is always set: reasoning without it is not sent back, and some models require the
+      // reasoning.
       this.#writer.close(id, { opaque: metadata ?? {} });
       return;
     }
@@ -175,7 +183,7 @@ export class AiSdkContent {
 
   #result(type: string, part: Fields): void {
     if (part["preliminary"] === true) return;
-    // In a model's own stream all results are the provider's.
+    // In a model's own stream every result comes from the provider.
     if (part["providerExecuted"] === true || !this.#isRun) {
       this.#custom(type, part);
       return;
@@ -230,20 +238,20 @@ export class AiSdkContent {
     this.#writer.close(id, isShort ? { fault: { code: "truncated" } } : closing);
   }
 
-  /** Adds what an event says for the provider, name by name: each event says only what is new. */
+  /** Merges the provider metadata of one event, key by key: each event carries only new values. */
   #note(open: OpenPart, part: Fields): void {
-    const said = plainObject(part["providerMetadata"]);
-    if (said === undefined) return;
+    const fresh = plainObject(part["providerMetadata"]);
+    if (fresh === undefined) return;
     const merged: Record<string, Json> = { ...open.metadata };
-    for (const [provider, facts] of Object.entries(said)) {
+    for (const [provider, facts] of Object.entries(fresh)) {
       merged[provider] = { ...plainObject(merged[provider]), ...plainObject(facts) };
     }
     open.metadata = merged;
   }
 }
 
-/** Parts that carry nothing for a reader of the content. */
-const silent: ReadonlySet<string> = new Set([
+/** Part types that carry no content. */
+const typesWithoutContent: ReadonlySet<string> = new Set([
   "start",
   "start-step",
   "stream-start",

@@ -4,18 +4,18 @@ import { cutBy } from "./cause.ts";
 import { countOf, fieldsOf, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 
-/** How the AI SDK says that a reply ended, in the words of both of its layers. */
+/** The end of an AI SDK reply. Both layers of the SDK are read into this shape. */
 export interface AiSdkFinish {
   readonly reason: string;
-  /** The vendor's own word, if it said one. */
+  /** The vendor's finish reason, if the SDK passes it on. */
   readonly raw: string | undefined;
-  /** What is known of the response: its id and model. */
+  /** Response metadata: id and model. */
   readonly facts: Readonly<Record<string, Json>>;
 }
 
 export function finishOf(part: Fields, facts: AiSdkFinish["facts"]): AiSdkFinish {
   const reason = part["finishReason"];
-  // A model says both in one object, `streamText` in two fields.
+  // A model reports an object with both reasons, `streamText` reports two fields.
   const unified = typeof reason === "string" ? reason : fieldsOf(reason)["unified"];
   const raw = typeof reason === "string" ? part["rawFinishReason"] : fieldsOf(reason)["raw"];
   return {
@@ -26,8 +26,8 @@ export function finishOf(part: Fields, facts: AiSdkFinish["facts"]): AiSdkFinish
 }
 
 /**
- * The ending for a finish reason. `calls`: how many calls wait for an answer, or had one. `error`:
- * what the stream reported before; no reason makes up for it.
+ * Maps a finish reason to an ending. `calls` is the number of calls in the reply, answered or not.
+ * `error` is an error that the stream reported earlier; it overrides every reason.
  */
 export function endingOf(finish: AiSdkFinish, calls: number, error: Cause | undefined): Ending {
   const { reason, raw, facts } = finish;
@@ -50,7 +50,7 @@ export function endingOf(finish: AiSdkFinish, calls: number, error: Cause | unde
     case "interrupted":
       return cutBy(failure("truncated", "the provider's stream was cut short", evidence));
     default: {
-      // Providers say `other` too when the vendor's stream ended and said nothing.
+      // Providers also report `other` if the vendor's stream ended without a reason.
       if (raw === undefined && (reason === "other" || reason === "")) {
         return cutBy(failure("truncated", "nothing said that the reply was whole", evidence));
       }
@@ -61,8 +61,8 @@ export function endingOf(finish: AiSdkFinish, calls: number, error: Cause | unde
 }
 
 /**
- * The usage of one model call, or nothing if the provider did not say how much went in and came out.
- * Both layers count what was cached and reasoned as part of the totals, as we do.
+ * Reads the usage of one model call. Returns undefined if the input or output count is missing.
+ * Both layers include cached and reasoning tokens in the totals, as Millrace does.
  */
 export function usageOf(value: unknown): Usage | undefined {
   const usage = fieldsOf(value);

@@ -24,16 +24,19 @@ import { fieldsOf, listOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 
 /**
- * A language model of the AI SDK, in the third or fourth version of its specification. Written as
- * what we use of it, so that no version of theirs has to be installed.
+ * A language model of the AI SDK, version 3 or 4 of its specification. Declares only the members
+ * that the bridge uses, so that no version of the SDK has to be installed.
  */
 export interface AiSdkModel {
   readonly specificationVersion: "v3" | "v4";
   readonly provider: string;
   readonly modelId: string;
-  /** Addresses of files that the model fetches itself, by media type. */
+  /** URL patterns of files that the model downloads itself, by media type. */
   readonly supportedUrls: unknown;
-  /** A method, and so open to the narrower options that each version declares. */
+  /**
+   * A method rather than a property, so that the narrower options of each SDK version are
+   * assignable.
+   */
   doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
@@ -41,7 +44,7 @@ export interface AiSdkCallOptions {
   readonly prompt: unknown;
 }
 
-/** A readable stream of the web. */
+/** The part of a web `ReadableStream` that the bridge uses. */
 export interface AiSdkStream {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: unknown }>;
@@ -49,7 +52,10 @@ export interface AiSdkStream {
   };
 }
 
-/** Only their model, in our loop. Settings of a request are call options of theirs, by their names. */
+/**
+ * Runs a model of the AI SDK in the loop of Millrace. Settings of a request are passed as AI SDK
+ * call options, under their own names.
+ */
 export function aiSdk(model: AiSdkModel): Model {
   const id = `ai-sdk/${model.provider}/${model.modelId}`;
   return {
@@ -86,10 +92,10 @@ class AiSdkReply {
   async read(model: AiSdkModel): Promise<ReplyEnd> {
     let reading = false;
     try {
-      const asked = this.#ask(model);
-      // A stream that comes after all is sent away again.
-      const sendAway = (): void => void asked.then(cancel, () => undefined);
-      const { stream } = await unlessAborted(this.#signal, asked, sendAway);
+      const pending = this.#ask(model);
+      // If the request is aborted first, a stream that arrives later is cancelled.
+      const cancelLate = (): void => void pending.then(cancel, () => undefined);
+      const { stream } = await unlessAborted(this.#signal, pending, cancelLate);
       reading = true;
       const reader = stream.getReader();
       try {
@@ -99,13 +105,14 @@ class AiSdkReply {
           this.#take(fieldsOf(value));
         }
       } catch (error) {
-        // Ends the request if only our side is done with it, and is of no harm otherwise.
+        // Ends the request if this side stopped reading early. No effect on a stream that has
+        // ended.
         void reader.cancel(error).catch(() => undefined);
         throw error;
       }
     } catch (error) {
       if (!this.#signal.aborted) this.#error ??= causeOf(error, reading);
-      // What was whole when the stop came stays whole.
+      // A reply that was complete before the abort stays complete.
       else if (this.#finish === undefined) return { stop: "aborted", cause: abortedCause };
     }
     return this.#end();
@@ -116,7 +123,7 @@ class AiSdkReply {
     const takesUrl = urlTest(await model.supportedUrls);
     const tagged = model.specificationVersion !== "v3";
     const turns = promptOf(prepare(transcript, this.#id), { tagged, takesUrl });
-    // Not every provider takes a schema, and those that don't may drop it. So it is asked for in words too.
+    // Some providers ignore a schema, so the instructions describe it as well.
     const { instructions } = askFor(this.#request, () => undefined);
     const system: AiSdkMessage[] =
       instructions === undefined ? [] : [{ role: "system", content: instructions }];
@@ -126,7 +133,7 @@ class AiSdkReply {
       ...(description === undefined ? {} : { description }),
       inputSchema: input,
     }));
-    // Tools that providers run by themselves can only be named as settings.
+    // Tools that the provider runs can only be given as settings.
     const every = [...offered, ...listOf(settings?.["tools"])];
     const options = {
       ...formatOf(output),
@@ -162,7 +169,7 @@ class AiSdkReply {
     try {
       this.#request.notify?.({ type: "remark", code: "unknown_event", message });
     } catch {
-      // Whoever listens must not break the reply.
+      // An error in the caller's `notify` must not break the reply.
     }
   }
 
@@ -181,7 +188,7 @@ class AiSdkReply {
   }
 }
 
-/** Their word for the shape of a reply. Their schemas are objects. */
+/** The AI SDK's name for the shape of a reply. A schema that is not an object is not passed. */
 function formatOf(output: OutputShape | undefined): JsonObject {
   if (output === undefined || !isJsonObject(output.schema)) return {};
   return { responseFormat: { type: "json", name: output.name, schema: output.schema } };
@@ -194,15 +201,18 @@ function cancel({ stream }: { readonly stream: AiSdkStream }): void {
     .catch(() => undefined);
 }
 
-/** Waits no longer than the signal lets it, since not every model obeys the signal. */
+/**
+ * Resolves with the value, or calls `onAbort` and rejects when the signal aborts. Needed because not
+ * every model obeys the signal.
+ */
 async function unlessAborted<Value>(
   signal: AbortSignal,
   value: PromiseLike<Value>,
-  leave?: () => void,
+  onAbort?: () => void,
 ): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => {
-    leave?.();
+    onAbort?.();
     aborted.reject(new DOMException("stopped", "AbortError"));
   };
   if (signal.aborted) abort();
@@ -214,7 +224,10 @@ async function unlessAborted<Value>(
   }
 }
 
-/** A model that names no addresses at all says nothing about them: then its provider decides. */
+/**
+ * Tests whether the model downloads a URL itself. If it lists no patterns at all, its provider
+ * decides.
+ */
 function urlTest(supported: unknown): (mediaType: string, url: string) => boolean {
   const rules = Object.entries(fieldsOf(supported));
   return (mediaType, url) =>

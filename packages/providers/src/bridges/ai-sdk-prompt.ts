@@ -12,7 +12,7 @@ import { resultText } from "../protocols/prepare.ts";
 import type { ModelTurn, ToolTurn, Turn, UserPart } from "../protocols/prepare.ts";
 import { replayedInput } from "./tool-call.ts";
 
-/** A prompt of the AI SDK, as its models and `streamText` take it. */
+/** One message of an AI SDK prompt, as models and `streamText` take it. */
 export type AiSdkMessage =
   | { role: "system"; content: string }
   | { role: "user"; content: (AiSdkText | AiSdkFile)[] }
@@ -33,7 +33,7 @@ export type AiSdkReasoning = { type: "reasoning"; text: string } & Options;
 export type AiSdkCustom = { type: "custom"; kind: `${string}.${string}` } & Options;
 export type AiSdkFile = {
   type: "file";
-  /** Bare in the third version and for `streamText`, tagged since the fourth. */
+  /** Bare in version 3 and for `streamText`, tagged since version 4. */
   data: Uint8Array | URL | { type: "data"; data: Uint8Array } | { type: "url"; url: URL };
   mediaType: string;
   filename?: string;
@@ -56,13 +56,15 @@ export type AiSdkToolResult = {
 } & Options;
 
 export interface PromptOptions {
-  /** Whether files are tagged by where their data is. */
+  /** True if file data is tagged by its kind. */
   readonly tagged: boolean;
-  /** Whether the model may be given the address of a file instead of its bytes. */
+  /** Tests whether the model takes the URL of a file instead of its bytes. */
   readonly takesUrl: (mediaType: string, url: string) => boolean;
 }
 
-/** Writes prepared turns down as messages. A turn of which nothing can be said is left out. */
+/**
+ * Converts prepared turns to messages. Turns without any content that can be sent are left out.
+ */
 export function promptOf(turns: readonly Turn[], options: PromptOptions): AiSdkMessage[] {
   const ownCalls = new OwnCalls(turns);
   return turns.flatMap((turn): AiSdkMessage[] => {
@@ -89,7 +91,7 @@ function userMessage(parts: readonly UserPart[], options: PromptOptions): AiSdkM
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
 
-/** Pictures go behind the results, as the user's: few models take them inside of one. */
+/** Media follow the results in a user message, because few models take them inside a result. */
 function toolMessages({ answers }: ToolTurn, options: PromptOptions): AiSdkMessage[] {
   const content = answers.map(({ result }): AiSdkToolResult => ({
     type: "tool-result",
@@ -147,7 +149,7 @@ function modelPart(
   }
 }
 
-/** Providers read what they wrote under their own name, and nothing else. */
+/** Keeps provider options only. A provider reads only the entry with its own name. */
 function kept(metadata: Json | undefined): Options {
   if (!isJsonObject(metadata) || Object.keys(metadata).length === 0) return {};
   const named = Object.entries(metadata).flatMap(([provider, facts]) =>
@@ -175,7 +177,7 @@ function filePart(part: MediaPart | FilePart, options: PromptOptions): AiSdkFile
   };
 }
 
-/** What the provider ran by itself, or said in its own shape. */
+/** Content that the provider produced itself: a tool run, or a part with its own type. */
 function customPart({ name, value }: CustomPart): AiSdkAssistantPart[] {
   if (!isJsonObject(value)) return [];
   const options = kept(value["providerMetadata"]);
@@ -186,8 +188,8 @@ function customPart({ name, value }: CustomPart): AiSdkAssistantPart[] {
   if (typeof toolCallId !== "string" || typeof toolName !== "string") return [];
   if (name === "tool-call") {
     const parsed = typeof input === "string" ? parseJson(input) : undefined;
-    const said = parsed?.ok === true ? parsed.value : (input ?? {});
-    const call = { type: "tool-call" as const, toolCallId, toolName, input: said };
+    const parsedInput = parsed?.ok === true ? parsed.value : (input ?? {});
+    const call = { type: "tool-call" as const, toolCallId, toolName, input: parsedInput };
     return [{ ...call, providerExecuted: true, ...options }];
   }
   const result = value["result"] ?? value["output"] ?? value["error"] ?? null;
@@ -197,8 +199,8 @@ function customPart({ name, value }: CustomPart): AiSdkAssistantPart[] {
 }
 
 /**
- * The calls that providers ran by themselves. One without a result is refused by its vendor, unless
- * the result is still to come: the turn is paused, or waits for tools of ours.
+ * Calls that providers ran themselves. A vendor refuses a call without a result, unless the result
+ * is still expected: the turn is paused, or waits for tools that Millrace runs.
  */
 class OwnCalls {
   readonly #called = new Set<string>();

@@ -12,15 +12,16 @@ import { fieldsOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
 
-/** What `streamText` gives. `fullStream` is its older name. */
+/** The result of `streamText`. `fullStream` is the older name of the stream. */
 export type AiSdkResult =
   | { readonly stream: AsyncIterable<{ readonly type: string }> }
   | { readonly fullStream: AsyncIterable<{ readonly type: string }> };
 
 /**
- * The run of an agent made with the AI SDK: an item for each of its steps, with what the model said,
- * its calls, and what their tools returned. Never throws: how the run failed is how its last item ends.
- * It is stopped by their own `abortSignal`; leaving this loop stops nothing.
+ * Converts the run of an agent made with the AI SDK. Each of its steps becomes one item: the
+ * model's text, its calls, and the results of their tools. Never throws: a failed run ends its last
+ * item with the failure. To stop the run, abort the SDK's own `abortSignal`; leaving this loop does
+ * not stop it.
  */
 export async function* fromAiSdk(result: AiSdkResult): AsyncGenerator<Update, void, undefined> {
   const run = new AiSdkRun();
@@ -37,8 +38,8 @@ export async function* fromAiSdk(result: AiSdkResult): AsyncGenerator<Update, vo
 }
 
 /**
- * A transcript as messages for `streamText`, whoever wrote its items. What a provider signed goes
- * back to it if it came through this bridge.
+ * Converts a transcript to messages for `streamText`, whichever model wrote its items. Signed
+ * reasoning goes back to a provider only if it arrived through this bridge.
  */
 export function toAiSdk(transcript: Transcript): AiSdkMessage[] {
   const ours = transcript.map((item) =>
@@ -74,19 +75,19 @@ class AiSdkRun {
         this.#isOver = true;
         return;
       case "finish":
-        // A step that could not begin reports an error, and no step ends.
+        // A step that failed before it began reports an error and never ends.
         if (this.#error !== undefined) this.#cut(cutBy(this.#error));
         this.#isOver = true;
         return;
       default:
         this.#note(part);
-        // Results of tools that a person allowed since the last run come before the first step.
+        // Results of tools that a person approved since the last run precede the first step.
         if (textOr(part["type"], "").startsWith("tool-")) this.#content ??= this.#begin();
         this.#content?.take(part);
     }
   }
 
-  /** The stream is over. Without a word that the run is, it is not. */
+  /** The stream has ended. Without a `finish` event the run was cut off. */
   end(): void {
     if (this.#error !== undefined) this.#cut(cutBy(this.#error));
     else if (!this.#isOver || this.#content !== undefined) this.#cut(cutEnding({ kind: "eof" }));
@@ -122,7 +123,10 @@ class AiSdkRun {
     this.#isInStep = false;
   }
 
-  /** Who waits for a person says so before the step ends. One that was decided at once does not wait. */
+  /**
+   * A call that waits for an approval is announced before its step ends. A call that was decided at
+   * once does not wait.
+   */
   #note(part: Fields): void {
     if (part["type"] !== "tool-approval-request" || part["isAutomatic"] === true) return;
     this.#approvals.push(textOr(part["approvalId"], "").toWellFormed());

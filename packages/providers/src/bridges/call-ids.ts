@@ -2,7 +2,7 @@ import { callId } from "@millrace/core";
 import type { CallId } from "@millrace/core";
 import { chooseCallId } from "../protocols/call-id.ts";
 
-/** Gives calls ids that are unique in a run, and finds them again by what the framework calls them. */
+/** Gives calls ids that are unique in a run, and maps the framework's ids to them. */
 export class CallIds {
   readonly #taken: Set<string>;
   readonly #latest = new Map<string, CallId>();
@@ -11,7 +11,7 @@ export class CallIds {
     this.#taken = new Set(taken);
   }
 
-  /** For a new call. */
+  /** Returns the id for a new call. */
   choose(given: string): CallId {
     const id = chooseCallId(given, this.#taken);
     this.#taken.add(id);
@@ -19,7 +19,7 @@ export class CallIds {
     return id;
   }
 
-  /** For an answer: the id of the latest call that the framework calls so. */
+  /** Returns the id of the latest call that has this id in the framework. */
   answered(given: string): CallId {
     const known = this.#latest.get(given);
     return known ?? callId(given === "" ? "call" : given.slice(-200).toWellFormed());

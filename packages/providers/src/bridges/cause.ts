@@ -7,7 +7,7 @@ import { errorIn, retryAfter, statusFailure } from "../transport/vendor-error.ts
 import { fieldsOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 
-/** Frameworks name their errors; these names say more than the message does. */
+/** Failure codes by the names of framework errors. A name is more precise than its message. */
 const codeOfName: Readonly<Record<string, FailureCode>> = {
   AI_InvalidArgumentError: "bad_request",
   AI_InvalidPromptError: "bad_request",
@@ -23,8 +23,8 @@ const codeOfName: Readonly<Record<string, FailureCode>> = {
 };
 
 /**
- * The cause for whatever a framework threw or reported. `reading`: the reply had begun, so a broken
- * connection may have cut it. Never throws.
+ * Converts any value that a framework threw or reported to a cause. `reading`: the reply had begun,
+ * so a broken connection may have cut it. Never throws.
  */
 export function causeOf(thrown: unknown, reading: boolean): Cause {
   const error = lastOf(thrown);
@@ -35,7 +35,7 @@ export function causeOf(thrown: unknown, reading: boolean): Cause {
   const message = messageOf(error);
   const code = codeOfName[name];
   if (code !== undefined) return failure(code, message, { error: name });
-  // The one way in which providers of this family say that the stream just ended.
+  // AI SDK providers report a stream that ended early only by this message.
   if (name === "AI_InvalidResponseDataError" && /ended without/i.test(message)) {
     return failure("truncated", message, { error: name });
   }
@@ -45,24 +45,24 @@ export function causeOf(thrown: unknown, reading: boolean): Cause {
   return failure(codeOfError([], message), message, name === "" ? undefined : { error: name });
 }
 
-/** A cut by the transport is a truncation; all else is a failure. */
+/** A cut by the transport is a truncation; any other cause is a failure. */
 export function cutBy(cause: Cause): Ending {
   const isTruncated = cause.code === "truncated" || cause.code === "truncated_transport";
   return { stop: isTruncated ? "truncated" : "failed", cause };
 }
 
-/** True for what an aborted request throws, whoever threw it. */
+/** True for the error of an aborted request, from any library. */
 export function isAbort(error: unknown): boolean {
   const name = fieldsOf(error)["name"];
   return name === "AbortError" || name === "APIUserAbortError" || name === "ResponseAborted";
 }
 
 export function messageOf(error: unknown): string {
-  const said = typeof error === "string" ? error : fieldsOf(error)["message"];
-  return excerpt(textOr(said, "something was thrown that is not an error"), 300);
+  const message = typeof error === "string" ? error : fieldsOf(error)["message"];
+  return excerpt(textOr(message, "something was thrown that is not an error"), 300);
 }
 
-/** Whoever tries again throws a list of errors. The last one is why it gave up. */
+/** Retry helpers throw an error with a list of errors. The last one is why they gave up. */
 function lastOf(error: unknown): unknown {
   const { lastError } = fieldsOf(error);
   return lastError === undefined ? error : lastError;
@@ -75,12 +75,12 @@ function statusOf(fields: Fields): number | undefined {
 
 function statusCause(fields: Fields, status: number): Cause {
   const body = fields["responseBody"] ?? JSON.stringify(plainObject(fields["error"]) ?? {});
-  const said = textOr(body, "");
+  const text = textOr(body, "");
   const retryAfterMs = retryAfter(headerOf(fields), Date.now());
-  const cause = statusFailure(status, said, { retryAfterMs });
-  const told = errorIn(said) === undefined ? { ...cause, message: messageOf(fields) } : cause;
-  // A vendor may say that it is of no use; that it is of use we decide by what went wrong.
-  return fields["isRetryable"] === false ? { ...told, retryable: false } : told;
+  const found = statusFailure(status, text, { retryAfterMs });
+  const cause = errorIn(text) === undefined ? { ...found, message: messageOf(fields) } : found;
+  // Only `false` counts. Whether a retry can help is decided by the failure code.
+  return fields["isRetryable"] === false ? { ...cause, retryable: false } : cause;
 }
 
 function headerOf(fields: Fields): (name: string) => string | undefined {
@@ -103,13 +103,13 @@ function isNetworkError(error: unknown): boolean {
   return false;
 }
 
-/** An error that a vendor sent in its stream, handed on as it was. */
+/** Reads an error object that the vendor sent in its stream and the framework passed on. */
 function errorObject(error: unknown): Cause | undefined {
   const text = typeof error === "string" ? error : JSON.stringify(plainObject(error) ?? {});
-  const said = errorIn(text);
-  if (said === undefined) return undefined;
+  const found = errorIn(text);
+  if (found === undefined) return undefined;
   const evidence: Json = { body: excerpt(text) };
   const { data, type } = fieldsOf(error);
-  const names = [said.code, plainObject(data)?.["type"], typeof type === "string" ? type : ""];
-  return vendorFailure(names, excerpt(said.message, 300), evidence);
+  const names = [found.code, plainObject(data)?.["type"], typeof type === "string" ? type : ""];
+  return vendorFailure(names, excerpt(found.message, 300), evidence);
 }

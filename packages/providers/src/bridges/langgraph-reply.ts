@@ -8,13 +8,13 @@ import { countOf, fieldsOf, listOf, plain, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { closeRunCall } from "./tool-call.ts";
 
-/** A call, as its answer can be found by. */
+/** A call of a reply, with what is needed to match its answer. */
 export interface LangGraphCall {
-  /** The framework's id of it. */
+  /** The framework's id of the call. */
   readonly given: string;
   readonly callId: CallId;
   readonly tool: string;
-  /** What the framework runs it on. */
+  /** The input that the framework runs the tool with. */
   readonly input: Json | undefined;
 }
 
@@ -26,7 +26,7 @@ interface OpenCall {
   readonly id: PartId;
 }
 
-/** One reply of a chat model, from its chunks and the message that they come to. */
+/** One reply of a chat model, read from its chunks and from the final message. */
 export class LangGraphReply {
   readonly #writer: PartWriter;
   readonly #callIds: CallIds;
@@ -49,9 +49,9 @@ export class LangGraphReply {
     for (const piece of listOf(chunk["tool_call_chunks"]).map(fieldsOf)) this.#piece(piece);
   }
 
-  /** The whole message. Closes all parts, and gives the calls. */
+  /** Reads the final message, closes all parts and returns the calls. */
   end(output: Fields, isShort: boolean): readonly LangGraphCall[] {
-    // A model that does not stream says everything here.
+    // A model that does not stream has all its content here.
     if (!this.#wasStreamed) this.#content(output);
     this.#blocks(output);
     this.#close();
@@ -63,22 +63,22 @@ export class LangGraphReply {
 
   #content(message: Fields): void {
     const { content } = message;
-    this.#say("reasoning", fieldsOf(message["additional_kwargs"])["reasoning_content"]);
-    this.#say("text", content);
+    this.#append("reasoning", fieldsOf(message["additional_kwargs"])["reasoning_content"]);
+    this.#append("text", content);
     for (const block of listOf(content).map(fieldsOf)) {
       const type = textOr(block["type"], "");
-      if (type === "text" || type === "text_delta") this.#say("text", block["text"]);
+      if (type === "text" || type === "text_delta") this.#append("text", block["text"]);
       else if (type === "thinking" || type === "reasoning") {
-        this.#say("reasoning", block["thinking"] ?? block["reasoning"]);
+        this.#append("reasoning", block["thinking"] ?? block["reasoning"]);
       }
     }
   }
 
-  /** What the whole message holds beside texts and calls. Chunks have it in pieces only. */
+  /** Reads content blocks other than text and calls. The chunks contain them in pieces only. */
   #blocks(output: Fields): void {
     for (const block of listOf(output["content"]).map(fieldsOf)) {
       const type = textOr(block["type"], "");
-      if (told.has(type)) continue;
+      if (streamedTypes.has(type)) continue;
       this.#close();
       const bytes = decodeBase64(textOr(block["data"], "-"));
       const mediaType = block["mimeType"] ?? block["mime_type"];
@@ -90,14 +90,14 @@ export class LangGraphReply {
     }
   }
 
-  #say(kind: "text" | "reasoning", said: unknown): void {
-    if (typeof said !== "string" || said === "") return;
+  #append(kind: "text" | "reasoning", chunk: unknown): void {
+    if (typeof chunk !== "string" || chunk === "") return;
     this.#wasStreamed = true;
     if (this.#open?.kind !== kind) {
       this.#close();
       this.#open = { kind, id: this.#writer.begin({ kind }) };
     }
-    this.#writer.append(this.#open.id, said);
+    this.#writer.append(this.#open.id, chunk);
   }
 
   #close(): void {
@@ -111,7 +111,7 @@ export class LangGraphReply {
     const isPlace = typeof place === "number" || typeof place === "string";
     const key = isPlace ? `at ${place}` : given;
     let call = key === "" ? this.#calls[0] : this.#calls.find((each) => each.key === key);
-    // A second id at one place is a second call.
+    // A different id at the same index begins another call.
     if (call !== undefined && given !== "" && call.given !== "" && given !== call.given) {
       call = undefined;
     }
@@ -131,7 +131,7 @@ export class LangGraphReply {
     const tool = name.toWellFormed();
     const id = this.#writer.begin({ kind: "tool_call", callId, tool });
     const call = { key, given, callId, tool, id };
-    // The newest first, since a place may be used again.
+    // Newest first, because an index may be used again.
     this.#calls.unshift(call);
     return call;
   }
@@ -151,8 +151,8 @@ export class LangGraphReply {
   }
 }
 
-/** Blocks that are told already: as text, as reasoning, or as calls. */
-const told: ReadonlySet<string> = new Set([
+/** Types of blocks that are already streamed as text, reasoning or calls. */
+const streamedTypes: ReadonlySet<string> = new Set([
   "text",
   "text_delta",
   "thinking",
@@ -165,7 +165,7 @@ const told: ReadonlySet<string> = new Set([
   "input_json_delta",
 ]);
 
-/** The vendors' words for why a reply ended, as their classes hand them on. */
+/** Endings by the vendors' finish reasons, as LangChain's model classes pass them on. */
 const stopOf: Readonly<Record<string, Ending["stop"]>> = {
   completed: "end",
   end_turn: "end",
@@ -190,8 +190,8 @@ const stopOf: Readonly<Record<string, Ending["stop"]>> = {
 };
 
 /**
- * How the reply ended. Not every class of theirs hands on the vendor's word; then the framework's own
- * has to do, which is that the model came to its end.
+ * Returns the ending of a reply. Not every model class passes on the vendor's finish reason;
+ * without one, the final message of the framework counts as a normal end.
  */
 export function endingOf(output: Fields, reply: LangGraphReply): Ending {
   const facts = fieldsOf(output["response_metadata"]);

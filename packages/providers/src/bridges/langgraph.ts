@@ -19,9 +19,9 @@ export interface LangGraphEvent {
 }
 
 /**
- * The run of a LangGraph graph: an item for each reply of a chat model, with its calls and what their
- * tools returned. What a tool asks a model of its own is the tool's affair, and shows in its result.
- * Never throws: how the run failed is how its last item ends.
+ * Converts the run of a LangGraph graph. Each reply of a chat model becomes one item, with its
+ * calls and the results of their tools. Model calls inside a tool are not converted; they show only
+ * in the tool's result. Never throws: a failed run ends its last item with the failure.
  */
 export async function* fromLangGraph(
   events: AsyncIterable<LangGraphEvent>,
@@ -54,10 +54,10 @@ interface EndedReply {
 class LangGraphRun {
   readonly writer = new RunWriter();
   readonly #callIds = new CallIds();
-  /** Replies that are being written. Branches of a graph may write at the same time. */
+  /** Replies in progress, by run id. Branches of a graph may stream at the same time. */
   readonly #replies = new Map<string, LangGraphReply>();
   readonly #tools = new Map<string, OpenTool>();
-  /** Calls of the current item without an answer. */
+  /** Calls of the current item that have no answer yet. */
   #calls: LangGraphCall[] = [];
   #failed: (OpenTool & { readonly message: string })[] = [];
   #last: EndedReply | undefined;
@@ -93,7 +93,8 @@ class LangGraphRun {
         if (run_id === this.#root) this.#note(fieldsOf(fields["chunk"]));
         return;
       case "on_chain_end":
-        // Nodes that run tools say here what the model is told of them, errors included.
+        // The output of a node that runs tools has the answers that the model gets, errors
+        // included.
         for (const answer of answersIn(fields["output"])) this.#answer(answer);
         if (run_id === this.#root) this.#isOver = true;
         return;
@@ -140,7 +141,7 @@ class LangGraphRun {
     this.#tools.delete(runId);
     if (tool === undefined) return;
     if (event === "on_tool_error") {
-      // With its stack behind it, which is nobody's business.
+      // The framework appends the stack, which does not belong in a result.
       const message = textOr(data["error"], "the tool failed").split("\n", 1)[0] ?? "";
       this.#failed.push({ ...tool, message });
       return;
@@ -162,15 +163,15 @@ class LangGraphRun {
     this.#write(call, answer["status"] === "error" ? "failed" : "ok", answer["content"]);
   }
 
-  #write(call: LangGraphCall, status: "ok" | "failed", said: unknown): void {
+  #write(call: LangGraphCall, status: "ok" | "failed", content: unknown): void {
     this.#calls = this.#calls.filter((each) => each !== call);
     const id = this.writer.parts.begin({
       kind: "tool_result",
       callId: call.callId,
       tool: call.tool,
     });
-    const output = plain(said);
-    if (status === "failed") this.writer.parts.append(id, textOr(said, JSON.stringify(output)));
+    const output = plain(content);
+    if (status === "failed") this.writer.parts.append(id, textOr(content, JSON.stringify(output)));
     const returned = status === "ok" && output !== undefined ? { output } : {};
     this.writer.parts.close(id, { status, ...returned });
   }
@@ -180,15 +181,15 @@ class LangGraphRun {
     for (const each of listOf(interrupts)) this.#interrupts.push(plain(each) ?? null);
   }
 
-  /** Ends the item of the last reply, if there is one. */
+  /** Commits the item of the last reply, if there is one. */
   #commit(): void {
-    // An interrupt goes through a tool as an error; its call waits for an answer all the same.
+    // An interrupt passes through a tool as an error, but its call still waits for an answer.
     for (const failed of this.#interrupts.length > 0 ? [] : this.#failed) {
       const call = this.#calls.find((each) => isOf(each, failed));
       if (call !== undefined) this.#write(call, "failed", failed.message);
     }
     if (this.#last === undefined) {
-      // Nothing but runs of tools, or nothing at all.
+      // The item has results of tools only, or nothing.
       if (this.writer.isOpen) this.writer.commit({ stop: "end" }, { model: "langgraph/none" });
       this.#forget();
       return;
@@ -220,7 +221,10 @@ class LangGraphRun {
   }
 }
 
-/** Replies written at the same time are one item: it ends as the one with most to say about it. */
+/**
+ * Joins replies that were streamed at the same time into one item. The most serious ending counts:
+ * a failure, then a limit, then calls.
+ */
 function together(one: EndedReply | undefined, other: EndedReply): EndedReply {
   if (one === undefined) return other;
   const weight = ({ ending }: EndedReply): number =>
@@ -230,12 +234,14 @@ function together(one: EndedReply | undefined, other: EndedReply): EndedReply {
   return { ending, model, usage: isCounted ? addUsage(one.usage, other.usage) : undefined };
 }
 
-/** Where in the graph a run is. What a tool calls runs at the tool's own place, or below it. */
+/**
+ * The place of a run in the graph. A run started by a tool has the tool's place, or one below it.
+ */
 function placeOf(metadata: Fields): string {
   return textOr(metadata["langgraph_checkpoint_ns"] ?? metadata["checkpoint_ns"], "");
 }
 
-/** The arguments of a tool's run, which may come as a call, or as their text. */
+/** The input of a tool run, which is a call, a JSON text or the arguments themselves. */
 function inputOf(input: unknown): unknown {
   const { args, input: text } = fieldsOf(input);
   return args ?? text ?? input;
@@ -245,7 +251,10 @@ function isOf(call: LangGraphCall, tool: OpenTool): boolean {
   return call.tool === tool.name && equalJson(call.input, tool.input);
 }
 
-/** The answers to calls in what a tool or a node returned, which may be a command that holds them. */
+/**
+ * Finds the answers to calls in the output of a tool or node, which may be a command that contains
+ * them.
+ */
 function answersIn(output: unknown, depth = 0): readonly Fields[] {
   if (depth > 3) return [];
   if (Array.isArray(output)) return listOf(output).flatMap((each) => answersIn(each, depth + 1));

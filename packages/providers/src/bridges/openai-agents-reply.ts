@@ -11,26 +11,26 @@ interface LiveCall {
   given: string;
   name: string;
   id: PartId | undefined;
-  /** Arguments that can't be shown yet. */
+  /** Arguments that are not streamed yet. */
   held: string;
   isUnderWay: boolean;
 }
 
 /**
- * One reply of a model, as the Agents SDK streams it: texts in its own events, calls and reasoning
- * only in the vendor's, which come along raw. What stands in the whole response counts; what was
- * streamed before is only seen earlier.
+ * One reply of a model, as the Agents SDK streams it. Text has events of the SDK; calls and
+ * reasoning appear only in the vendor's raw events. The final response is authoritative; streamed
+ * deltas only show it earlier.
  */
 export class AgentsReply {
   readonly #writer: PartWriter;
   readonly #callIds: CallIds;
-  /** Text parts by item and place in it. */
+  /** Text parts by item id and content index. */
   readonly #texts = new Map<string, PartId>();
   readonly #calls = new Map<string, LiveCall>();
   #reasoning: PartId | undefined;
   #wasThought = false;
   #model: string | undefined;
-  /** The vendor's word for why the reply ended; nothing as long as it said none. */
+  /** The vendor's finish reason, once it has arrived. */
   #reason: string | undefined;
   #speaksChat = false;
 
@@ -56,16 +56,18 @@ export class AgentsReply {
     }
   }
 
-  /** True once the vendor said that it stopped by a limit. The framework takes that for an error. */
+  /**
+   * True if the vendor reported that a limit stopped the reply. The SDK turns that into an error.
+   */
   get isShort(): boolean {
     return this.#reason === "length" || this.#reason === "content_filter";
   }
 
-  /** The whole response. Closes all parts, and says how the reply ended. */
+  /** Reads the final response, closes all parts and returns the ending. */
   end(response: Fields): Ending {
     const output = listOf(response["output"]).map(fieldsOf);
     for (const item of output) this.#whole(item);
-    // A call that was streamed and is not in the response is not one.
+    // A call that was streamed but is not in the final response does not count.
     this.#writer.closeRest();
     const facts = fieldsOf(response["providerData"]);
     this.#model ??= typeof facts["model"] === "string" ? facts["model"] : undefined;
@@ -79,7 +81,8 @@ export class AgentsReply {
     const evidence = { ...facts, ...(reason === undefined ? {} : { finishReason: reason }) };
     if (reason === "length") return { stop: "length", evidence };
     if (reason === "content_filter") return { stop: "filtered", evidence };
-    // The framework takes the end of the bytes for the end of the reply.
+    // The SDK treats the end of the bytes as the end of the reply, so a finish reason is required
+    // here.
     if (this.#speaksChat && reason === undefined) {
       return cutBy(failure("truncated", "nothing said that the reply was whole", evidence));
     }
@@ -174,7 +177,7 @@ export class AgentsReply {
     call.held += text;
     if (call.id === undefined) return;
     if (!call.isUnderWay) {
-      // Some vendors send an empty object first, which the framework takes away again.
+      // Some vendors send an empty object first, which the SDK removes again.
       if (call.held === "{" || call.held === "{}") return;
       if (call.held.startsWith("{}{")) call.held = call.held.slice(2);
       call.isUnderWay = true;
@@ -207,7 +210,7 @@ export class AgentsReply {
         this.#wholeReasoning(item);
         return;
       default:
-        // What the vendor ran by itself, or what the framework runs by other means than a function.
+        // A tool that the vendor ran, or that the SDK runs by other means than a function.
         this.#writer.custom(textOr(item["type"], "item"), plain(item) ?? null);
     }
   }
@@ -216,8 +219,8 @@ export class AgentsReply {
     for (const [place, content] of listOf(item["content"]).map(fieldsOf).entries()) {
       const key = textKey(textOr(item["id"], ""), place);
       const isRefusal = content["type"] === "refusal";
-      const said = content["text"] ?? content["refusal"];
-      if (typeof said !== "string") {
+      const text = content["text"] ?? content["refusal"];
+      if (typeof text !== "string") {
         this.#writer.custom(textOr(content["type"], "content"), plain(content) ?? null);
         continue;
       }
@@ -226,7 +229,7 @@ export class AgentsReply {
       if (known !== undefined) this.#texts.delete(streamed ?? "");
       const id = known ?? this.#writer.begin({ kind: "text" });
       if (isRefusal) this.#writer.metadata(id, { refusal: true });
-      this.#writer.close(id, { whole: said });
+      this.#writer.close(id, { whole: text });
     }
   }
 
@@ -244,7 +247,7 @@ export class AgentsReply {
   }
 
   #wholeReasoning(item: Fields): void {
-    if (this.#wasThought) return; // it was seen already
+    if (this.#wasThought) return; // already streamed
     const pieces = [...listOf(item["content"]), ...listOf(item["rawContent"])].map(fieldsOf);
     const text = pieces.map((piece) => textOr(piece["text"], "")).join("\n\n");
     if (text === "") return;
@@ -254,7 +257,7 @@ export class AgentsReply {
   }
 }
 
-/** What vendors of the chat API say when the model came to its own end. */
+/** Finish reasons of the chat API for a reply that the model ended itself. */
 const whole: ReadonlySet<string> = new Set(["stop", "tool_calls", "function_call"]);
 
 function newCall(given: string, name: string): LiveCall {

@@ -8,16 +8,17 @@ import { countOf, fieldsOf, listOf, plain, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
 
-/** What `run(agent, input, { stream: true })` gives. */
+/** The result of `run(agent, input, { stream: true })`. */
 export interface OpenAiAgentsResult extends AsyncIterable<{ readonly type: string }> {
-  /** The run was stopped: its stream just ends. */
+  /** True if the run was stopped. Its stream then ends without an event. */
   readonly cancelled?: boolean;
   readonly error?: unknown;
 }
 
 /**
- * The run of an agent made with the OpenAI Agents SDK: an item for each reply of a model, with its
- * calls and what their tools returned. Never throws: how the run failed is how its last item ends.
+ * Converts the run of an agent made with the OpenAI Agents SDK. Each reply of a model becomes one
+ * item, with its calls and the results of their tools. Never throws: a failed run ends its last
+ * item with the failure.
  */
 export async function* fromOpenAiAgents(
   result: OpenAiAgentsResult,
@@ -39,7 +40,9 @@ class AgentsRun {
   readonly writer = new RunWriter();
   readonly #callIds = new CallIds();
   #reply: AgentsReply | undefined;
-  /** How the current item ends, once its reply is whole. Tools may still answer. */
+  /**
+   * The ending of the current item, once its reply is complete. Results of tools may still follow.
+   */
   #done: { readonly ending: Ending; readonly usage: Usage | undefined } | undefined;
   #approvals: string[] = [];
   #anything = false;
@@ -53,7 +56,7 @@ class AgentsRun {
         this.#item(textOr(event["name"], ""), fieldsOf(event["item"]));
         return;
       default:
-        // A new agent took over. Its reply is an item of its own, as every reply is.
+        // A handoff needs nothing here: the next agent's reply becomes an item of its own.
         return;
     }
   }
@@ -64,7 +67,7 @@ class AgentsRun {
     else if (error !== undefined && error !== null) this.fail(error);
     else if (isOpen || !this.#anything) this.#cut(cutEnding({ kind: "eof" }));
     else if (this.#done !== undefined) this.#commit();
-    // Answers to calls of an earlier run, which a person allowed since, and no reply to them.
+    // Results for calls of an earlier run that a person approved since, without a reply after them.
     else if (this.writer.isOpen) this.writer.commit({ stop: "end" });
   }
 
@@ -76,7 +79,7 @@ class AgentsRun {
   #model(data: Fields): void {
     this.#anything = true;
     if (this.#done !== undefined) {
-      // The vendor's own last event comes behind the framework's.
+      // The vendor's last event follows the SDK's `response_done`.
       if (data["type"] === "model") return;
       this.#commit();
     }
@@ -100,7 +103,7 @@ class AgentsRun {
         this.#approvals.push(textOr(raw["callId"] ?? raw["id"], "").toWellFormed());
         return;
       default:
-        // Calls, reasoning and texts are in the reply already.
+        // Calls, reasoning and text have been read with the reply.
         return;
     }
   }
@@ -135,7 +138,9 @@ class AgentsRun {
     this.#forget();
   }
 
-  /** Ends the run. A reply that was whole before stays so; what cut the run is an item of its own. */
+  /**
+   * Ends the run. A reply that is already complete stays so; the cause becomes an item of its own.
+   */
   #cut(ending: Ending): void {
     if (this.#done === undefined && this.#reply?.isShort === true) {
       this.#done = { ending: this.#reply.end({}), usage: undefined };
@@ -152,7 +157,7 @@ class AgentsRun {
   }
 }
 
-/** What the model is told: a text, or the texts of a list of contents. */
+/** The output of a tool as the model gets it: a text, or the texts of a list of contents. */
 function outputOf(output: unknown): Json | undefined {
   if (typeof output === "string") return output.toWellFormed();
   const { type, text } = fieldsOf(output);
@@ -163,7 +168,7 @@ function usageOf(value: unknown): Usage | undefined {
   const usage = fieldsOf(value);
   const inputTokens = countOf(usage["inputTokens"]);
   const outputTokens = countOf(usage["outputTokens"]);
-  // Nothing at all is what the framework says when the vendor did not say.
+  // The SDK reports no counts if the vendor sent none.
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   if (inputTokens + outputTokens === 0) return undefined;
   const cachedTokens = sumOf(usage["inputTokensDetails"], "cached_tokens") ?? 0;
@@ -177,7 +182,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Details are one record, or one for each request. */
+/** Details are one record, or one record per request. */
 function sumOf(details: unknown, name: string): number | undefined {
   const records = Array.isArray(details) ? listOf(details) : [details];
   const counts = records.flatMap((record) => countOf(fieldsOf(record)[name]) ?? []);

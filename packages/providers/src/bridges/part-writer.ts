@@ -4,12 +4,12 @@ import type { ClosePart, Halt, Operation } from "../protocol.ts";
 import { cutEnding, ReplyReader } from "../reply.ts";
 import type { DeltaSink, Reading, ReplyEnd } from "../reply.ts";
 
-/** What a part is closed with, beyond what was streamed into it. */
+/** What closes a part, beyond its streamed content. */
 export type Closing = Omit<ClosePart, "op" | "partId">;
 
 /**
- * Writes the parts of one item for a bridge. The reader of our own protocols does the work, so text
- * is made whole and parts are committed here as they are there.
+ * Writes the parts of one item for a bridge. Uses the reader of the native protocols, so that text
+ * is made well-formed and parts are committed by the same code.
  */
 export class PartWriter {
   readonly #sink: DeltaSink;
@@ -41,7 +41,7 @@ export class PartWriter {
     this.#perform({ op: "close_part", partId: id, ...closing });
   }
 
-  /** A whole part that the framework defines. */
+  /** Writes a complete part of the framework's own type. */
   custom(name: string, value: Json): void {
     const id = this.begin({ kind: "custom", name });
     this.#perform({ op: "replace_structured", partId: id, value });
@@ -52,13 +52,16 @@ export class PartWriter {
     this.#perform({ op: "append_bytes", partId: id, chunk });
   }
 
-  /** What was streamed into an open part. */
+  /** Returns the text streamed into an open part. */
   streamed(id: PartId): string {
     const part = this.#sink.draft().parts.find((each) => each.id === id);
     return part?.state === "open" ? textOf(part) : "";
   }
 
-  /** Closes what the framework left open. A call that nobody called whole must not run. */
+  /**
+   * Closes the parts that the framework left open. A call that was not reported complete gets a
+   * fault, so that it never runs.
+   */
   closeRest(): void {
     for (const part of this.#sink.draft().parts) {
       if (part.state !== "open") continue;
@@ -69,7 +72,7 @@ export class PartWriter {
     }
   }
 
-  /** From here on nothing is written, and the item ends as failed. The first cause stays. */
+  /** Ends the item as failed and ignores later writes. The first cause is kept. */
   fail(failure: Cause): void {
     this.#reader.take({ operations: [], failure });
   }
@@ -90,7 +93,7 @@ interface Performed {
   readonly failure?: Cause;
 }
 
-/** The protocol of events that are operations already. */
+/** A protocol whose events are operations. */
 const performing: Reading<Performed, Halt> = {
   initial: () => ({ operations: [], ending: cutEnding({ kind: "eof" }) }),
   step: (state, { operations, halt, failure }) => ({

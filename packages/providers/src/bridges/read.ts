@@ -1,7 +1,9 @@
 import { checkJson, encodeBase64, parseJsonText } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 
-/** A value of another framework, looked into field by field: its types change with its versions. */
+/**
+ * A value of another framework. Read field by field, because its types change between versions.
+ */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields {
@@ -17,12 +19,13 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * The value as plain JSON within our limits, or nothing. What JSON leaves out is left out, half
- * characters are replaced, bytes become base64. A cycle or a bigint is nothing.
+ * Converts a value to plain JSON within the limits, or undefined. Drops what JSON drops, replaces
+ * lone surrogates and encodes bytes as base64. A cycle or a bigint gives undefined.
  */
 export function plain(value: unknown): Json | undefined {
   try {
-    // Undefined for undefined and for functions, whatever the library's types say.
+    // `stringify` returns undefined for undefined and functions, which the library's types leave
+    // out.
     const text = JSON.stringify(value, plainer) as string | undefined;
     if (text === undefined) return undefined;
     const copy = parseJsonText(text) as Json;
@@ -32,7 +35,7 @@ export function plain(value: unknown): Json | undefined {
   }
 }
 
-/** As `plain`, for what has to be an object to be of use. */
+/** As `plain`, but undefined for anything that is not an object. */
 export function plainObject(value: unknown): JsonObject | undefined {
   const copy = plain(value);
   return typeof copy === "object" && copy !== null && !Array.isArray(copy)
@@ -40,14 +43,14 @@ export function plainObject(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
-/** Gets bytes before their own `toJSON` does, which writes them as a list of numbers. */
+/** Encodes bytes before their `toJSON` writes them as a list of numbers. */
 function plainer(this: unknown, key: string, value: unknown): unknown {
   const own = fieldsOf(this)[key];
   if (own instanceof Uint8Array) return encodeBase64(own);
   return typeof value === "string" ? value.toWellFormed() : value;
 }
 
-/** A count of tokens, or nothing if it can't be one. */
+/** A token count, or undefined if the value is not one. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -3,26 +3,26 @@ import type { Cause, Delta, Draft, Ending, Update, Usage } from "@millrace/core"
 import { PartWriter } from "./part-writer.ts";
 
 /**
- * Writes the items of another framework's run, one after the other. A delta that would be illegal is
- * never handed on: its item ends as failed instead.
+ * Writes the items of another framework's run, one after the other. An illegal delta is never
+ * passed on; its item ends as failed instead.
  */
 export class RunWriter {
   #draft: Draft = emptyDraft();
   #parts: PartWriter | undefined;
   #updates: Update[] = [];
 
-  /** Where the current item's parts go. Asking for it begins the item. */
+  /** The parts of the current item. The first access begins the item. */
   get parts(): PartWriter {
     this.#parts ??= this.#open();
     return this.#parts;
   }
 
-  /** Whether something was written since the last item ended. */
+  /** True if something was written since the last commit. */
   get isOpen(): boolean {
     return this.#parts !== undefined;
   }
 
-  /** Ends the current item, or one without parts if nothing was written. */
+  /** Commits the current item, or an empty one if nothing was written. */
   commit(
     ending: Ending,
     more: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {},
@@ -41,7 +41,7 @@ export class RunWriter {
     this.#draft = emptyDraft();
   }
 
-  /** What is there to yield, once. */
+  /** Returns the updates since the last call. */
   take(): readonly Update[] {
     const updates = this.#updates;
     if (updates.length > 0) this.#updates = [];

@@ -4,21 +4,21 @@ import type { Closing, PartWriter } from "./part-writer.ts";
 import { plain } from "./read.ts";
 
 /**
- * What closes a call whose provider says its arguments in one piece at the end. Some write the JSON
- * anew then: as long as it says the same, what was streamed stays. If it says something else, the
- * reader of the reply finds out, and the call does not run.
+ * Returns what closes a call whose provider repeats the complete arguments at the end. Some
+ * providers serialise them again: if the value is the same, the streamed text is kept. If it
+ * differs, the reply reader fails the reply and the call does not run.
  */
 export function closingOf(streamed: string, whole: string): Closing {
   if (whole === "" || whole === streamed) return {};
   if (whole.startsWith(streamed)) return { whole };
-  const said = parseJson(whole);
-  const before = parseJson(streamed);
-  return said.ok && before.ok && equalJson(said.value, before.value) ? {} : { whole };
+  const repeated = parseJson(whole);
+  const earlier = parseJson(streamed);
+  return repeated.ok && earlier.ok && equalJson(repeated.value, earlier.value) ? {} : { whole };
 }
 
 /**
- * Ends a call that another framework has run, or will. Its text stays to the letter. Where the
- * framework ran it on something else (defaults filled in, arguments repaired), that is metadata.
+ * Closes a call that another framework runs. The argument text stays unchanged. If the framework
+ * ran the tool with other input (defaults added, arguments repaired), that input becomes metadata.
  */
 export function closeRunCall(writer: PartWriter, id: PartId, input: unknown, opaque?: Json): void {
   const kept: Closing = opaque === undefined ? {} : { opaque };
@@ -35,7 +35,10 @@ export function closeRunCall(writer: PartWriter, id: PartId, input: unknown, opa
   writer.close(id, kept);
 }
 
-/** The arguments of a replayed call. One with a fault is sent empty: its answer says what was wrong. */
+/**
+ * The arguments of a replayed call. A call with a fault is sent with none: its answer describes the
+ * fault.
+ */
 export function replayedInput(call: { readonly input?: JsonObject }): JsonObject {
   return call.input ?? {};
 }

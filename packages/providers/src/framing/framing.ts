@@ -1,34 +1,36 @@
 import type { Cause, JsonObject } from "@millrace/core";
 
-/** Cuts a vendor's bytes into events. Pure but for its own buffer: no clock, no socket. */
+/**
+ * Cuts a vendor's bytes into events. Has no state but its buffer, and uses no clock and no socket.
+ */
 export interface Framing<Event> {
-  /** As sent in `accept` and demanded of `content-type`. */
+  /** Sent in `accept` and required in `content-type`. */
   readonly mediaType: string;
   readonly open: () => Framer<Event>;
 }
 
 export interface Framer<Event> {
-  /** Takes bytes as they come, cut anywhere. */
+  /** Reads the next bytes, cut at any place. */
   readonly feed: (bytes: Uint8Array) => readonly Framed<Event>[];
-  /** The bytes are over. Gives what was complete but for its end. */
+  /** Reads the end of the bytes. Returns an event that lacked only its terminator. */
   readonly end: () => readonly Framed<Event>[];
 }
 
 export type Framed<Event> =
   | { readonly kind: "event"; readonly event: Event }
-  /** Something came that is not an event, such as a comment: the vendor is alive. */
+  /** Input that is not an event, such as a comment. Proves that the vendor is alive. */
   | { readonly kind: "alive" }
-  /** One event could not be read. The next ones can be. */
+  /** An event that could not be parsed. Later events are still read. */
   | { readonly kind: "bad_event"; readonly cause: Cause }
-  /** Bytes that are not UTF-8 became U+FFFD. Said once. */
+  /** Bytes that are not UTF-8 were replaced by U+FFFD. Reported once. */
   | { readonly kind: "lossy" }
-  /** The bytes can't be cut any further. */
+  /** The bytes can't be framed any further. */
   | { readonly kind: "fault"; readonly cause: Cause };
 
-/** One event of a vendor that sends JSON in server-sent events. */
+/** One server-sent event with JSON data. */
 export interface VendorEvent {
-  /** The `event:` field; empty if there was none. */
+  /** The `event:` field, or an empty string. */
   readonly name: string;
-  /** The event's JSON; nothing for the sentinel `[DONE]`. */
+  /** The parsed data, or undefined for the sentinel `[DONE]`. */
   readonly data: JsonObject | undefined;
 }

@@ -7,9 +7,9 @@ import { TemplateReader } from "./template.ts";
 import { Utf8Reader } from "./utf8.ts";
 
 export interface SseFramingOptions {
-  /** The longest event, in UTF-16 units. */
+  /** The length limit of an event, in UTF-16 units. */
   readonly limit?: number | undefined;
-  /** False: each event is parsed, even if it differs from another in one string only. */
+  /** False parses every event in full, without templates. */
   readonly templates?: boolean | undefined;
 }
 
@@ -26,7 +26,7 @@ export function sseFraming({
       const parse = templates ? (data: string) => reader.read(data) : parseJsonText;
       let out: Framed<VendorEvent>[] = [];
       let closed = false;
-      let told = false;
+      let reportedLossy = false;
       const parser = createParser({
         maxBufferSize: limit,
         onEvent: (message) => void out.push(readEvent(message, parse)),
@@ -41,8 +41,8 @@ export function sseFraming({
       });
       const feed = (piece: string): readonly Framed<VendorEvent>[] => {
         if (closed) return [];
-        if (text.lossy && !told) {
-          told = true;
+        if (text.lossy && !reportedLossy) {
+          reportedLossy = true;
           out.push({ kind: "lossy" });
         }
         if (piece !== "") parser.feed(piece);
@@ -52,7 +52,7 @@ export function sseFraming({
       };
       return {
         feed: (bytes) => feed(text.read(bytes)),
-        // Some servers leave out the last blank line. An event that was cut is no JSON, and is gone.
+        // Some servers omit the last blank line. An event that was cut is not JSON and is dropped.
         end: () => feed(`${text.end()}\n\n`).filter(({ kind }) => kind !== "bad_event"),
       };
     },
@@ -75,7 +75,7 @@ function readEvent(
     const value = parse(data);
     if (isJsonObject(value)) return { kind: "event", event: { name, data: value } };
   } catch {
-    // Said below, with the text.
+    // Reported below, with the text.
   }
   const evidence = { event: name, data: data.slice(0, 512) };
   return { kind: "bad_event", cause: failure("bad_json", "an event is no JSON object", evidence) };

@@ -2,32 +2,38 @@ import { isJsonObject, parseJsonText } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 
 /**
- * Reads JSON texts of one stream, most of which differ from an earlier one in a string or a number.
- * Such a text is compared with the earlier one instead of being parsed, which costs a third. What
- * comes out is what `parseJsonText` gives, for every text: a template only ever stands for texts that
- * are the same document with other strings or numbers in the same places.
+ * Reads the JSON texts of one stream, most of which differ from an earlier one only in a string or
+ * a number. Such a text is compared with the earlier one instead of parsed, at a third of the cost.
+ * The result equals that of `parseJsonText` for every text: a template only matches texts of the
+ * same document with other strings or numbers in the same places.
  */
 export class TemplateReader {
   readonly #templates: Template[] = [];
   #learned = 0;
-  /** The one that matched last. */
+  /** The template that matched last. */
   #last: Template | undefined;
   #previous: string | undefined;
-  /** Looking for a template costs a little, so a stream without any is soon left alone. */
-  #patience = 64;
+  /**
+   * Attempts left to find a template. A failed attempt has a cost, so a stream without repetition
+   * soon stops trying.
+   */
+  #attemptsLeft = 64;
 
   read(text: string): unknown {
     const known = this.#find(text);
     if (known !== undefined) return known;
     const value = parseJsonText(text);
-    if (this.#patience > 0) this.#learn(text);
+    if (this.#attemptsLeft > 0) this.#learn(text);
     return value;
   }
 
-  /** What came behind a template mostly comes behind it again: parallel calls take turns. */
+  /**
+   * Tries the template that followed the last one before: parallel calls alternate in a fixed
+   * order.
+   */
   #find(text: string): JsonObject | undefined {
     const likely = this.#last === undefined ? undefined : this.#templates[this.#last.next];
-    if (likely === undefined) return undefined; // there are none yet
+    if (likely === undefined) return undefined; // no templates yet
     const value = fill(likely, text);
     if (value === undefined) return this.#search(text, likely);
     this.#last = likely;
@@ -55,11 +61,11 @@ export class TemplateReader {
     this.#previous = text;
     const at = this.#learned % mostTemplates;
     const template = holes === undefined ? undefined : compile(text, holes, at);
-    if (template === undefined) this.#patience -= 1;
+    if (template === undefined) this.#attemptsLeft -= 1;
     else {
-      this.#patience += 8;
+      this.#attemptsLeft += 8;
       this.#learned += 1;
-      this.#templates[at] = template; // in the place of the oldest, if all are taken
+      this.#templates[at] = template; // replaces the oldest if all slots are used
       this.#follow(template, at);
     }
   }
@@ -67,34 +73,39 @@ export class TemplateReader {
 
 const mostTemplates = 16;
 
-/** A document cut at its holes. There is one more piece than there are holes. */
+/** A document split at its holes. There is one more piece than there are holes. */
 interface Template {
   readonly pieces: readonly string[];
   readonly kinds: readonly Hole["kind"][];
   readonly build: Build;
-  /** What stands in the holes of the text at hand. One list for all texts: nothing keeps it. */
+  /**
+   * The values in the holes of the current text. Reused for every text; no result refers to it.
+   */
   readonly values: Json[];
-  /** Where the template stands that matched behind this one, the last time; at first itself. */
+  /** The index of the template that matched after this one, the last time. Initially its own. */
   next: number;
 }
 
-/** Makes the document from what stands in its holes. What is on no way to a hole is shared by all. */
+/**
+ * Builds the document from the values in its holes. Subtrees without a hole are shared between
+ * results.
+ */
 type Build = (values: readonly Json[]) => Json;
 
 interface Hole {
   readonly kind: "string" | "number";
-  /** What stands in it: inside the quotes of a string, all of a number. */
+  /** The range of the value: inside the quotes of a string, all digits of a number. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The value of a text that fits a template, or nothing. */
+/** The value of a text that matches a template, or undefined. */
 function fill({ pieces, kinds, build, values }: Template, text: string): JsonObject | undefined {
   let at = 0;
   for (let hole = 0; hole < pieces.length; hole += 1) {
     const piece = pieces[hole] as string;
     const start = at + piece.length;
-    // Not `startsWith`: the engine goes through that letter by letter, and compares slices at once.
+    // Not `startsWith`: the engine runs that character by character, and compares slices at once.
     if (text.slice(at, start) !== piece) return undefined;
     if (hole === kinds.length)
       return start === text.length ? (build(values) as JsonObject) : undefined;
@@ -112,7 +123,7 @@ function fill({ pieces, kinds, build, values }: Template, text: string): JsonObj
   return undefined;
 }
 
-/** Where a string ends, or has something in it that does not stand for itself. */
+/** The index where a string ends, or where its first escape or control character stands. */
 function endOfPlain(text: string, start: number): number {
   let at = start;
   for (let code = text.charCodeAt(at); code >= space; code = text.charCodeAt(at)) {
@@ -128,23 +139,26 @@ function endOfDigits(text: string, start: number): number {
   return at;
 }
 
-/** The string that a literal says, if it is one. */
+/** The string of a literal, or undefined if it is not a valid one. */
 function unescaped(literal: string): string | undefined {
   try {
     // oxlint-disable-next-line no-restricted-properties -- A literal that ends at its only bare quote has no key in it.
     return JSON.parse(literal) as string;
   } catch {
-    return undefined; // a control character, or an escape that JSON does not know
+    return undefined; // a control character, or an escape that is not JSON
   }
 }
 
-/** A number that needs no rounding, if it is written as JSON wants it. */
+/** The integer, or undefined if it needs rounding or is not valid JSON. */
 function integerOf(digits: string): number | undefined {
   const isPlain = digits.length === 1 || (digits.length < 16 && digits.charCodeAt(0) > zero);
   return isPlain ? Number(digits) : undefined;
 }
 
-/** Where `text` differs from `earlier`, if only in strings and numbers. Both are known to be JSON. */
+/**
+ * The places where `text` differs from `earlier`, or undefined if they differ in more than strings
+ * and numbers. Both are known to be JSON.
+ */
 function differences(earlier: string, text: string): readonly Hole[] | undefined {
   const holes: Hole[] = [];
   let left = 0;
@@ -165,7 +179,7 @@ function differences(earlier: string, text: string): readonly Hole[] | undefined
       while (isDigit(text.charCodeAt(right))) right += 1;
       while (isDigit(earlier.charCodeAt(left))) left += 1;
       const isSame = earlier.slice(leftStart, left) === text.slice(start, right);
-      // Digits that are only a part of their number are found out when the template is compiled.
+      // Digits that are only a part of their number are detected when the template is compiled.
       if (!isSame) holes.push({ kind: "number", start, end: right });
       right -= 1;
       left -= 1;
@@ -186,7 +200,7 @@ function isDigit(code: number): boolean {
   return code >= zero && code <= 0x39;
 }
 
-/** The quote that ends a string, or the end of a text that has none. */
+/** The index of the quote that ends a string, or of the end of the text. */
 function endOfString(text: string, start: number): number {
   let at = start;
   while (at < text.length && text.charCodeAt(at) !== quote) {
@@ -195,9 +209,11 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** The template for a text and its holes, or nothing if one of them is no value of its own. */
+/**
+ * Compiles a template from a text and its holes, or undefined if a hole is not a complete value.
+ */
 function compile(text: string, holes: readonly Hole[], next: number): Template | undefined {
-  // Text that may hold what looks like a mark of ours, spelled out or escaped.
+  // The text may contain a marker of the compiler, literal or escaped.
   if (text.includes("\u2063") || text.includes("\\u")) return undefined;
   const pieces: string[] = [];
   let marked = "";
@@ -210,7 +226,8 @@ function compile(text: string, holes: readonly Hole[], next: number): Template |
   }
   pieces.push(text.slice(from));
   marked += text.slice(from);
-  // A hole must end where its piece begins, and nowhere before: a string's piece begins with its quote.
+  // A hole must end where its next piece begins, and nowhere earlier: after a string that piece
+  // begins with the quote.
   const inner = pieces.slice(1, -1);
   if (inner.some((piece, at) => holes[at]?.kind === "number" && isDigit(piece.charCodeAt(0)))) {
     return undefined;
@@ -219,7 +236,7 @@ function compile(text: string, holes: readonly Hole[], next: number): Template |
   try {
     document = parseJsonText(marked);
   } catch {
-    return undefined; // the digits were a part of something
+    return undefined; // the digits were part of another token
   }
   const found = new Set<number>();
   const build = isJsonObject(document) ? builderOf(document, found) : undefined;
@@ -233,7 +250,10 @@ function markOf(hole: number): string {
   return `${markStart}${hole}\u2063`;
 }
 
-/** What makes a node anew, or nothing if no hole is below it. Marks the holes as found. */
+/**
+ * Builds the function that creates a node, or undefined if it contains no hole. Records the holes
+ * found.
+ */
 function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined {
   if (typeof node === "string") return holeOf(node, found);
   if (typeof node !== "object" || node === null) return undefined;
@@ -245,7 +265,8 @@ function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined
   const [first, ...others] = changes;
   if (first === undefined) return undefined;
   if (others.length > 0) return copier(node, changes);
-  // Mostly there is one way down, through lists of one: those are made without a loop.
+  // Most documents have one path to the hole, through lists of one element: those are built without
+  // a loop.
   if (!isJsonObject(node))
     return node.length === 1 ? listOfOne(first.build) : copier(node, changes);
   const make = makers[depth % makers.length] as Make;
@@ -266,8 +287,8 @@ function listOfOne(build: Build): Build {
 type Make = (node: JsonObject, key: string, build: Build) => Build;
 
 /**
- * One function five times. At each place in the code the engine remembers up to four shapes of objects
- * that were copied there, and copies others at less than half the speed; so each depth has its own place.
+ * The same function five times. At each call site the engine remembers up to four object shapes,
+ * and copies others at less than half the speed. So each depth has its own call site.
  */
 const makers: readonly Make[] = [
   (node, key, build) => (values) => ({ ...node, [key]: build(values) }),

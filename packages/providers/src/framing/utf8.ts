@@ -1,8 +1,10 @@
-/** Turns bytes that are cut anywhere into text. One for each stream, since a character may be cut. */
+/**
+ * Decodes bytes that are cut at any place. One instance per stream, because a character may be cut.
+ */
 export class Utf8Reader {
   /** True once bytes that are not UTF-8 were replaced by U+FFFD. */
   lossy = false;
-  // Not the decoder's own streaming mode: it goes a slow way, and can't say whether text was lost.
+  // Not the decoder's streaming mode: it is slower, and can't report replaced bytes.
   readonly #strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #lenient = new TextDecoder("utf-8", { ignoreBOM: true });
   #held: Uint8Array = nothing;
@@ -10,7 +12,7 @@ export class Utf8Reader {
   read(bytes: Uint8Array): string {
     const all = this.#held.length === 0 ? bytes : join(this.#held, bytes);
     const cut = all.length - unfinished(all);
-    // A copy, because the caller may use its buffer again.
+    // A copy, because the caller may reuse its buffer.
     this.#held = cut === all.length ? nothing : all.slice(cut);
     return this.#decode(cut === all.length ? all : all.subarray(0, cut));
   }
@@ -41,13 +43,13 @@ function join(left: Uint8Array, right: Uint8Array): Uint8Array {
   return joined;
 }
 
-/** How many bytes at the end begin a character that may still become whole. */
+/** The number of bytes at the end that begin a character which may still be completed. */
 function unfinished(bytes: Uint8Array): number {
   const last = bytes.length - 1;
   for (let back = 0; back < 3 && back <= last; back += 1) {
     const byte = bytes[last - back] as number;
     if (byte < 0x80) return 0;
-    if (byte < 0xc0) continue; // a later byte of a character
+    if (byte < 0xc0) continue; // a continuation byte
     return sizeFrom(byte) > back + 1 && isPrefix(bytes, last - back) ? back + 1 : 0;
   }
   return 0;
@@ -59,7 +61,7 @@ function sizeFrom(lead: number): number {
   return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-/** Whether the second byte is one that its lead allows. Overlong forms and surrogates are not. */
+/** True if the second byte is allowed after its lead. Overlong forms and surrogates are not. */
 function isPrefix(bytes: Uint8Array, at: number): boolean {
   const second = bytes[at + 1];
   if (second === undefined) return true;

@@ -2,8 +2,9 @@ import { callId } from "@millrace/core";
 import type { CallId, Json, Transcript } from "@millrace/core";
 
 /**
- * The id of a new call: the vendor's own if it can be one and is not taken, else one like it, else one
- * made from the number of calls before it. The same events in the same session give the same ids.
+ * Returns the id of a new call: the vendor's if it is valid and unused, else one derived from it,
+ * else one made from the number of earlier calls. The same events in the same session give the same
+ * ids.
  */
 export function chooseCallId(given: Json | undefined, taken: ReadonlySet<string>): CallId {
   const usable =
@@ -12,7 +13,7 @@ export function chooseCallId(given: Json | undefined, taken: ReadonlySet<string>
   return taken.has(given) ? numbered(given, taken, 2) : callId(given);
 }
 
-/** Ids of all calls in a transcript, which a new call must not use again. */
+/** Ids of all calls in a transcript. A new call must not reuse one. */
 export function callIdsOf(transcript: Transcript): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { parts } of transcript) {

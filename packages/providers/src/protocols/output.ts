@@ -6,15 +6,15 @@ import type { Subset } from "./schema.ts";
 /** How a request asks for the shape of its reply. */
 export interface Asked {
   readonly instructions: string | undefined;
-  /** The vendor's own fields for it. Empty if it is asked for in words, or not at all. */
+  /** The vendor's fields. Empty if the instructions describe the shape, or none is asked for. */
   readonly fields: JsonObject;
 }
 
 /**
- * Asks for the shape of a reply by the vendor's own fields, or, where `fieldsOf` has none, in words
- * at the end of the instructions. That is the one rule for all that a vendor can't do: a model
- * without the feature, a schema that it would refuse, a format that the settings name already.
- * Words are a wish, fields are mostly a promise; either way the schema is sent as it was given.
+ * Asks for the shape of a reply by the vendor's fields, or, if `fieldsOf` returns none, at the end
+ * of the instructions. The one rule for every case that a vendor can't handle: a model without the
+ * feature, a schema that it would refuse, or a format in the settings. Instructions guarantee
+ * nothing, and fields mostly do; either way the schema is sent unchanged.
  */
 export function askFor(
   { instructions, output }: ModelRequest,
@@ -26,22 +26,22 @@ export function askFor(
   return { instructions: inWords(instructions, output), fields: {} };
 }
 
-/** Instructions that end in the wish for a shape. */
+/** The instructions, followed by the description of a shape. */
 function inWords(instructions: string | undefined, { name, schema }: OutputShape): string {
-  const wish = [
+  const description = [
     "Your answer is one JSON value and nothing else: no other words, no code fence.",
     `It has the shape ${JSON.stringify(name)}, by this JSON Schema:`,
     JSON.stringify(schema),
   ].join("\n");
   return instructions === undefined || instructions.trim() === ""
-    ? wish
-    : `${instructions}\n\n${wish}`;
+    ? description
+    : `${instructions}\n\n${description}`;
 }
 
 /**
- * What both APIs of OpenAI take as a format. `strict` only for schemas that are so already: the vendor
- * refuses others, and otherwise takes them as advice. Nothing for a schema that is no object's, which
- * it refuses in any case, and for models that came before the feature.
+ * The format field of both OpenAI APIs. `strict` only for schemas that already comply: the vendor
+ * refuses others with it, and treats them as advice without it. Undefined for a schema that is not
+ * an object's, which the vendor always refuses, and for models without the feature.
  */
 export function openAiFormat({ name, schema }: OutputShape, model: string): JsonObject | undefined {
   if (formerModel.test(model) || !isJsonObject(schema) || schema["type"] !== "object") {
@@ -54,7 +54,7 @@ export function openAiFormat({ name, schema }: OutputShape, model: string): Json
 const formerModel =
   /^(?:.*\/)?(?:ft:)?(?:gpt-3|gpt-4(?![.o])|gpt-4o-2024-05-13|chatgpt-4o|o1-mini|o1-preview)/;
 
-/** Keys that the vendor refuses at the top of a schema, for a tool or for a reply. */
+/** Keywords that the vendor refuses at the top of a schema, for a tool or a reply. */
 export const refusedAtTop: readonly string[] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 const strictSubset: Subset = subset(

@@ -13,10 +13,11 @@ import type {
 } from "@millrace/core";
 
 /**
- * A transcript as every vendor can take it; each protocol only writes it in its own shapes. It begins
- * with the user, ends with the user or with results (or with the model's own paused turn), and is
- * never empty. Each call is answered once, right behind it. Ids and names of calls are unique and of
- * letters that every vendor takes. What only another vendor can read is gone.
+ * A transcript in a form that every vendor accepts; each protocol only converts the shapes. It
+ * begins with the user, ends with the user or results (or with the model's own paused turn), and is
+ * never empty. Each call is answered once, directly after its turn. Ids and names of calls are
+ * unique and use characters that every vendor accepts. Data that only another vendor can read is
+ * removed.
  */
 export type Turn = UserTurn | ModelTurn | ToolTurn;
 
@@ -29,11 +30,14 @@ export type UserPart = TextPart | MediaPart | FilePart;
 
 export interface ModelTurn {
   readonly role: "model";
-  /** Written by this protocol and this model, so metadata and opaque data mean something to it. */
+  /** Written by this protocol and this model, so that its metadata and opaque data are valid. */
   readonly native: boolean;
-  /** The last turn, which the vendor paused: it is sent as it is, and goes on. */
+  /** The last turn, which the vendor paused. It is sent unchanged and resumed. */
   readonly paused: boolean;
-  /** Reasoning and custom parts are there only in native turns, reasoning only with its opaque data. */
+  /**
+   * Reasoning and custom parts are included only in native turns, and reasoning only with its
+   * opaque data.
+   */
   readonly parts: readonly ModelPart[];
 }
 
@@ -47,16 +51,16 @@ export interface ToolTurn {
 
 export interface Answer {
   readonly result: ToolResultPart;
-  /** Pictures and files that the tool made. */
+  /** Media and files that the tool made. */
   readonly parts: readonly UserPart[];
 }
 
-/** Stands in where a vendor demands that the user speaks. */
+/** The user text to insert where a vendor requires a user turn. */
 export const continuation = "(continue)";
 
 /**
- * `author` is `protocol/model` of whoever is asked. `goesOn` says whether the vendor can go on with a
- * turn that it paused; if it can't, the user has to ask for it.
+ * Prepares a transcript. `author` is `protocol/model` of the model that gets the request. `goesOn`
+ * tests whether the vendor can resume a turn that it paused; if not, a user turn asks for more.
  */
 export function prepare(
   transcript: Transcript,
@@ -115,8 +119,9 @@ interface Segment {
 }
 
 /**
- * Splits an item that holds calls with their answers, as other frameworks write them, into turns.
- * Calls that are answered behind the item come last in it, so that their answers follow them.
+ * Splits an item that contains calls with their answers, as other frameworks write them, into
+ * turns. Calls that are answered after the item are moved to its end, so that their answers follow
+ * them.
  */
 function segmentsOf(item: Item): readonly Segment[] {
   const results = new Map<string, ToolResultPart>();
@@ -144,7 +149,9 @@ function segmentsOf(item: Item): readonly Segment[] {
   return segments;
 }
 
-/** What a user, or a tool beside its result, says. Shapes that no vendor knows become their JSON. */
+/**
+ * Converts a part of a user item, or one beside a result. A kind that no vendor knows becomes JSON.
+ */
 function userParts(part: Part): readonly UserPart[] {
   switch (part.kind) {
     case "text":
@@ -172,7 +179,7 @@ function answersOf(item: Item, names: CallNames): readonly Answer[] {
 function modelParts(part: Part, native: boolean, names: CallNames): readonly ModelPart[] {
   switch (part.kind) {
     case "text":
-      // Some vendors sign a text that is empty.
+      // Some vendors sign an empty text.
       if (native && part.metadata !== undefined) return [part];
       return part.text.trim() === "" ? [] : [{ kind: "text", id: part.id, text: part.text }];
     case "reasoning":
@@ -195,7 +202,7 @@ function modelParts(part: Part, native: boolean, names: CallNames): readonly Mod
   }
 }
 
-/** The call without what only the vendor that wrote it can read. */
+/** The call without data that only its own vendor can read. */
 function foreign(call: ToolCallPart): ToolCallPart {
   const copy = { ...call };
   delete copy.opaque;
@@ -203,7 +210,7 @@ function foreign(call: ToolCallPart): ToolCallPart {
   return copy;
 }
 
-/** What a result says to a model: its text, else what it returned, else how it ended. */
+/** The text of a result for a model: its text, else its output, else its status. */
 export function resultText(result: ToolResultPart): string {
   if (result.text !== "") return result.text;
   if (result.output !== undefined) {
@@ -213,10 +220,13 @@ export function resultText(result: ToolResultPart): string {
 }
 
 const legalId = /^[a-zA-Z0-9_-]{1,40}$/;
-/** Names of tools that every vendor takes. */
+/** Tool names that every vendor accepts. */
 export const legalName: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-/** Gives calls ids and names that every vendor takes. Results follow the latest call of their id. */
+/**
+ * Gives calls ids and names that every vendor accepts. A result belongs to the latest call with its
+ * id.
+ */
 class CallNames {
   readonly #used = new Set<string>();
   readonly #latest = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { checkJson, isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 
-// How protocols look at a vendor's JSON: what has another type than expected counts as not there.
+// Readers for a vendor's JSON. A value of another type than expected counts as absent.
 
 export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {
   const value = object?.[key];
@@ -13,7 +13,7 @@ export function textAt(object: JsonObject | undefined, key: string): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** Text that says something: some vendors send an empty one for nothing. */
+/** The text, or undefined if it is empty: some vendors send an empty string for none. */
 export function filledAt(object: JsonObject | undefined, key: string): string | undefined {
   const value = object?.[key];
   return typeof value === "string" && value !== "" ? value : undefined;
@@ -24,7 +24,7 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
   return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
-/** Whether a value can stand in a part or an ending: plain, well-formed, within the limits. */
+/** True if a part or an ending may contain the value: plain, well-formed, within the limits. */
 export function isSound(value: Json): boolean {
   return checkJson(value) === undefined;
 }

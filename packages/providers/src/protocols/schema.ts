@@ -1,19 +1,21 @@
 import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 
-/** The part of JSON Schema that a vendor can hold a reply to. All of them demand closed objects. */
+/**
+ * The part of JSON Schema that a vendor can enforce on a reply. All vendors require closed objects.
+ */
 export interface Subset {
   readonly keywords: ReadonlySet<string>;
   readonly formats: ReadonlySet<string>;
-  /** How many properties may be left out of `required`, in all. */
+  /** The limit of optional properties in the whole schema. */
   readonly optional: number;
-  /** Whether a definition may contain itself. */
+  /** True if a definition may contain itself. */
   readonly recursive: boolean;
-  /** How long a list may be asked to be at least. */
+  /** The largest `minItems` that the vendor accepts. */
   readonly minItems: number;
 }
 
-/** A subset from the names of its keywords and formats, beyond those that every vendor takes. */
+/** A subset by its keywords and formats, in addition to those that every vendor accepts. */
 export function subset(
   keywords: string,
   formats: string,
@@ -31,14 +33,14 @@ const commonKeywords =
 const commonFormats = "date date-time duration email hostname ipv4 ipv6 time uuid";
 
 /**
- * Whether a schema is an object's and keeps to a subset in all its places. What is not known is not
- * in it: a vendor refuses the whole request for one keyword. Visits each definition once.
+ * True if a schema describes an object and uses only the subset. Unknown keywords are not in it: a
+ * vendor refuses the whole request for one keyword. Visits each definition once.
  */
 export function keepsTo(schema: Json, within: Subset): schema is JsonObject {
   return isJsonObject(schema) && schema["type"] === "object" && new Walk(schema, within).isSound();
 }
 
-/** The vendor with the lowest limits allows ten levels, 5,000 properties and 1,000 values of `enum`. */
+/** The lowest limits of any vendor: ten levels, 5,000 properties and 1,000 `enum` values. */
 const most = { depth: 10, properties: 5_000, values: 1_000 };
 
 const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -47,7 +49,7 @@ class Walk {
   readonly #within: Subset;
   readonly #root: JsonObject;
   readonly #definitions = new Map<string, Json>();
-  /** Definitions that were visited, and those that are being visited. */
+  /** Definitions that were visited, and those in progress. */
   readonly #visited = new Set<string>();
   readonly #open = new Set<string>();
   #optional = 0;

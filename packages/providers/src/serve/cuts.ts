@@ -1,18 +1,18 @@
 import { createRandom } from "./random.ts";
 
 /**
- * Where bytes are cut into writes: not at all, after each server-sent event, after each byte, by
- * sizes (what is left over is the last piece), or at random from a seed.
+ * How bytes are split into writes: not at all, after each server-sent event, after each byte, by
+ * sizes (the rest is the last piece), or at random from a seed.
  */
 export type Cuts = "whole" | "event" | "byte" | readonly number[] | RandomCuts;
 
 export interface RandomCuts {
   readonly seed: number;
-  /** The largest piece in bytes; 64 if it is not given. */
+  /** The largest piece in bytes. Default: 64. */
   readonly largest?: number | undefined;
 }
 
-/** Cuts bytes into pieces that are never empty and, joined, are the same bytes. */
+/** Splits bytes into pieces that are never empty and, joined, are the same bytes. */
 export function cutBytes(bytes: Uint8Array, cuts: Cuts = "whole"): readonly Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const sizeAt = sizesOf(bytes, cuts);
@@ -45,7 +45,7 @@ function size(value: number): number {
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** Behind the next blank line, whichever of the three line ends it is made of. */
+/** The offset after the next blank line, with any of the three line endings. */
 function eventEnd(bytes: Uint8Array, from: number): number {
   let blank = true;
   let begun = false;
@@ -58,7 +58,7 @@ function eventEnd(bytes: Uint8Array, from: number): number {
       continue;
     }
     at += byte === cr && bytes[at + 1] === lf ? 2 : 1;
-    // Blank lines before the first field are no event of their own: they go along with it.
+    // Blank lines before the first field belong to the event that follows.
     if (blank && begun) return at;
     blank = true;
   }

@@ -7,39 +7,39 @@ import type { FaultConnection } from "./faulty-connection.ts";
 
 export interface FaultProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
-  /** 0 takes any free port, and is what is taken if nothing is said. */
+  /** Default: 0, which takes any free port. */
   readonly port?: number | undefined;
   /** For jitter and random slices. The same seed draws the same numbers for each connection. */
   readonly seed?: number | undefined;
   /** Faults from the first byte on. */
   readonly toServer?: Faults | undefined;
   readonly toClient?: Faults | undefined;
-  /** Called for each new connection before any byte moves: the place for faults of its own. */
+  /** Called for each new connection before any byte moves, to set faults for that connection. */
   readonly onConnection?: ((connection: FaultConnection) => void) | undefined;
 }
 
-/** A TCP proxy whose faults can be changed while it runs. It knows no protocol. */
+/** A TCP proxy whose faults can be changed while it runs. It parses no protocol. */
 export interface FaultProxy extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** Replaces the faults of one way or both, for open connections and those to come. */
+  /** Replaces the faults of one direction or both, for open and future connections. */
   readonly set: (direction: Direction | "both", faults: Faults) => void;
-  /** No faults any more. What was held goes on its way. */
+  /** Removes all faults and releases held bytes. */
   readonly clear: () => void;
-  /** Lets go what `buffer` holds. */
+  /** Releases the bytes that `buffer` holds. */
   readonly flush: (direction?: Direction | "both") => void;
-  /** Ends all open connections at once, whatever is on its way. */
+  /** Ends all open connections at once, and drops bytes in transit. */
   readonly cutAll: (by: CutKind) => void;
-  /** Whether new connections are refused. Open ones are left alone. */
+  /** Refuses or accepts new connections. Open ones are not affected. */
   readonly refuse: (refused: boolean) => Promise<void>;
-  /** All since the start, in order, also those that are closed. */
+  /** All connections since the start, in order, including closed ones. */
   readonly connections: () => readonly FaultConnection[];
   /** Drops all connections. Resolves when no socket and no timer is left. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a proxy on this machine that passes bytes on to a target and breaks what it is told to.
+ * Starts a proxy on this machine that forwards bytes to a target and injects faults.
  *
  * ```ts
  * await using proxy = await startFaultProxy({
@@ -47,12 +47,12 @@ export interface FaultProxy extends AsyncDisposable {
  *   toClient: { slice: { bytes: 1 } },
  * });
  * proxy.set("to_client", { cut: { at: 1000, by: "rst" } });
- * proxy.set("both", { freeze: { at: 0 } }); // half-open: both ends think that all is well
+ * proxy.set("both", { freeze: { at: 0 } }); // half-open: neither end sees a close
  * proxy.clear();
  * ```
  *
- * Bytes before a cut are handed to the system before it. A receiver that has read what came sees
- * all of them; a reset may take from a slow one what it has not read, as resets do.
+ * Bytes before a cut are handed to the operating system before it. A receiver that has read all
+ * input gets all of them; a reset may discard bytes that a slow receiver has not read.
  */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const proxy = new Proxying(options);
@@ -117,7 +117,7 @@ class Proxying {
   }
 
   async refuse(refused: boolean): Promise<void> {
-    // The port is free at once. What it returns waits for open connections, and we don't.
+    // The port is free at once. The promise waits for open connections, so it is not awaited.
     if (refused) void this.#stopListening();
     else if (this.#listener === undefined && !this.#closed) await this.listen(this.port);
   }

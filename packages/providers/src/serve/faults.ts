@@ -1,45 +1,47 @@
-/** The way that bytes go through a proxy. */
+/** The direction of bytes through a proxy. */
 export type Direction = "to_server" | "to_client";
 
 /** How a connection is cut: by an orderly end, or by a reset. */
 export type CutKind = "fin" | "rst";
 
 /**
- * What goes wrong with the bytes of one direction of a connection. All that are given apply
- * together. `at` counts the bytes that this direction has delivered since the connection began; a
- * fault whose place has already gone by takes hold at once.
+ * Faults for the bytes of one direction of a connection. All given faults apply together. `at`
+ * counts the bytes that this direction has delivered since the connection began; a fault whose
+ * offset has already passed takes effect at once.
  */
 export interface Faults {
-  /** How long bytes are on their way. It does not slow down a stream of them. */
+  /** The latency of bytes. Does not limit the throughput. */
   readonly delayMs?: number | undefined;
-  /** Up to so much more for each piece that comes, drawn from the seed. Order is kept. */
+  /** The largest additional latency of each piece, drawn from the seed. Order is kept. */
   readonly jitterMs?: number | undefined;
-  /** Pieces for single writes. */
+  /** How bytes are split into writes. */
   readonly slice?: Slice | undefined;
-  /** Both ends of the connection are closed behind so many bytes. */
+  /** Closes both ends of the connection after this many bytes. */
   readonly cut?: { readonly at: number; readonly by: CutKind } | undefined;
-  /** Nothing moves for a time, once. `Infinity`: until the faults are changed. */
+  /** Pauses once for a time. `Infinity` pauses until the faults change. */
   readonly stall?: { readonly at: number; readonly forMs: number } | undefined;
   /**
-   * Half-open: behind so many bytes nothing is read, written or closed any more, and neither end
-   * learns what the other does.
+   * Half-open: after this many bytes nothing is read, written or closed, and neither end sees what
+   * the other does.
    */
   readonly freeze?: { readonly at: number } | undefined;
-  /** Bytes are held until there are so many, or the source ends, or `flush()`. Then again. */
+  /** Holds bytes until there are this many, the source ends, or `flush()`. Then starts again. */
   readonly buffer?: { readonly bytes: number } | undefined;
   readonly bytesPerSecond?: number | undefined;
 }
 
 export interface Slice {
-  /** The largest write. Borders lie at multiples of it, however the bytes came. */
+  /** The largest write. Boundaries lie at multiples of it, however the bytes arrived. */
   readonly bytes: number;
-  /** Sizes from 1 to `bytes`, drawn from the seed. */
+  /** Draws sizes from 1 to `bytes` from the seed. */
   readonly random?: boolean | undefined;
-  /** Between two writes. */
+  /** The pause between two writes. */
   readonly everyMs?: number | undefined;
 }
 
-/** Throws for numbers that mean nothing, so that a fault that never strikes is not a mistake. */
+/**
+ * Throws for invalid numbers, so that a typing error does not become a fault that never occurs.
+ */
 export function checkFaults(faults: Faults): Faults {
   const { slice, cut, stall, freeze, buffer } = faults;
   const numbers: readonly (readonly [string, number | undefined, number])[] = [

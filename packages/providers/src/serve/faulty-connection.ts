@@ -5,27 +5,27 @@ import type { CutKind, Direction, Faults } from "./faults.ts";
 import { FaultyPipe } from "./faulty-pipe.ts";
 import { createRandom } from "./random.ts";
 
-/** What went one way through a connection. */
+/** Counters of one direction of a connection. */
 export interface Traffic {
-  /** Bytes that were handed on. */
+  /** Bytes forwarded. */
   readonly bytes: number;
-  /** In so many writes. */
+  /** The number of writes. */
   readonly writes: number;
-  /** Bytes that were read and not handed on. */
+  /** Bytes read and not forwarded yet. */
   readonly held: number;
 }
 
-/** One connection through a fault proxy. Its numbers are those of now. */
+/** One connection through a fault proxy. Its numbers are current. */
 export interface FaultConnection {
-  /** The first one is 1. */
+  /** Counts from 1. */
   readonly id: number;
-  /** Either of its two sockets is there. */
+  /** True while either socket is open. */
   readonly open: boolean;
-  /** Who ended it first. `proxy` is a cut. */
+  /** The side that ended it first. `proxy` is a cut. */
   readonly endedBy: "client" | "server" | "proxy" | undefined;
   readonly toServer: Traffic;
   readonly toClient: Traffic;
-  /** Other faults for this connection alone, until those of the proxy change. */
+  /** Sets faults for this connection alone, until those of the proxy change. */
   readonly set: (direction: Direction | "both", faults: Faults) => void;
   readonly cut: (by: CutKind) => void;
 }
@@ -41,7 +41,7 @@ export interface FaultyConnectionOptions {
 export class FaultyConnection implements FaultConnection {
   readonly id: number;
   endedBy: FaultConnection["endedBy"];
-  /** Resolves when both sockets are gone. */
+  /** Resolves when both sockets are closed. */
   readonly gone: Promise<void>;
   readonly #client: Socket;
   readonly #server: Socket;
@@ -75,7 +75,7 @@ export class FaultyConnection implements FaultConnection {
     ]).then(() => undefined);
   }
 
-  /** Lets the bytes move. */
+  /** Starts to forward bytes. */
   start(): void {
     this.#pipes.to_server.open();
     this.#pipes.to_client.open();
@@ -111,7 +111,7 @@ export class FaultyConnection implements FaultConnection {
     }
   }
 
-  /** Drops the connection without a word about it. */
+  /** Drops the connection. */
   destroy(): void {
     this.endedBy ??= "proxy";
     this.#stop();
@@ -126,7 +126,7 @@ export class FaultyConnection implements FaultConnection {
 
   #watch(socket: Socket, side: "client" | "server"): Promise<void> {
     socket.once("end", () => (this.endedBy ??= side));
-    // An error is told by `close`. Without a listener it would end the process.
+    // `close` reports the error. Without a listener it would end the process.
     socket.on("error", () => (this.endedBy ??= side));
     return new Promise((resolve) => {
       socket.once("close", () => {
@@ -138,7 +138,10 @@ export class FaultyConnection implements FaultConnection {
   }
 }
 
-/** Each way of each connection draws its own numbers: what one carries does not change another. */
+/**
+ * Each direction of each connection draws its own numbers, so that the traffic of one does not
+ * change another.
+ */
 export function drawsOf(seed: number, id: number, direction: Direction): () => number {
   const way = id * 2 + (direction === "to_server" ? 0 : 1);
   return createRandom(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(way, 0x85ebca6b));

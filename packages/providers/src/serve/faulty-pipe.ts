@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { CutKind, Faults } from "./faults.ts";
 import { longestTimer } from "./wait.ts";
 
-/** Bytes that may wait here before the source is no longer read. */
+/** The number of queued bytes above which the source is paused. */
 const highWater = 256 * 1024;
 
 interface Piece {
@@ -10,7 +10,7 @@ interface Piece {
   readonly dueMs: number;
 }
 
-/** What to do next. A wait is over early when anything changes. */
+/** The next action. A wait ends early when anything changes. */
 type Move =
   | { readonly kind: "write"; readonly size: number }
   | { readonly kind: "wait"; readonly ms: number }
@@ -26,7 +26,7 @@ export interface FaultyPipeOptions {
   readonly cut: (by: CutKind) => void;
 }
 
-/** Carries the bytes of one direction of one connection, with its faults. */
+/** Forwards the bytes of one direction of one connection, with its faults. */
 export class FaultyPipe {
   delivered = 0;
   writes = 0;
@@ -35,18 +35,18 @@ export class FaultyPipe {
   readonly #queue: Piece[] = [];
   #head = 0;
   #queued = 0;
-  /** How the source ended, and when that may be told. */
+  /** How the source ended, and when to forward the end. */
   #end: { readonly by: CutKind; readonly dueMs: number } | undefined;
   #finished = false;
   #busy = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Where the next slice ends. */
+  /** The offset where the next slice ends. */
   #border = 0;
   #restUntil = 0;
   #paceUntil = 0;
   #stall: { readonly stall: Faults["stall"]; readonly until: number } | undefined;
-  /** Of the queued bytes, those that the buffer has let go. */
+  /** How many of the queued bytes the buffer has released. */
   #released = 0;
 
   constructor(options: FaultyPipeOptions) {
@@ -58,14 +58,14 @@ export class FaultyPipe {
     const { source } = this.#options;
     source.on("data", (bytes: Buffer) => this.#take(bytes));
     source.once("end", () => this.#ended("fin"));
-    // A source that is gone without an end was reset; one that is gone with one has told it.
+    // A source that closed without an end was reset. One that ended has already been recorded.
     source.once("close", (failed: boolean) => {
       if (failed) this.#ended("rst");
     });
     this.#turn();
   }
 
-  /** Bytes that are held here. */
+  /** The number of queued bytes. */
   get queued(): number {
     return this.#queued;
   }
@@ -84,7 +84,7 @@ export class FaultyPipe {
     this.#turn();
   }
 
-  /** Carries no more. What is held is dropped, and what still comes is read and dropped. */
+  /** Stops forwarding. Drops queued bytes and reads later ones to drop them. */
   stop(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -110,7 +110,9 @@ export class FaultyPipe {
     this.#turn();
   }
 
-  /** Does what is due, and sets a timer for what is not. Called whenever anything has changed. */
+  /**
+   * Performs the actions that are due, and sets a timer for the next. Called after every change.
+   */
   #turn(): void {
     if (this.#closed) return;
     this.#hold();
@@ -138,7 +140,7 @@ export class FaultyPipe {
     }
   }
 
-  /** Reads on or stops reading, so that a slow destination slows down the source. */
+  /** Pauses or resumes the source, so that a slow destination slows it down. */
   #hold(): void {
     const { source } = this.#options;
     const room = Math.max(highWater, this.#faults.buffer?.bytes ?? 0);
@@ -182,14 +184,14 @@ export class FaultyPipe {
     return this.#released > 0;
   }
 
-  /** As much as may be written at once: up to the next border of a slice or the next fault. */
+  /** The size of the next write: up to the next slice boundary or fault. */
   #size(available: number): number {
     const { slice, cut, stall, freeze, bytesPerSecond } = this.#faults;
     const limits = [available];
     for (const place of [cut?.at, stall?.at, freeze?.at]) {
       if (place !== undefined && place > this.delivered) limits.push(place - this.delivered);
     }
-    // A fiftieth of a second at a time: a limit that lets a second's bytes go at once is none.
+    // A fiftieth of a second at a time: a second's bytes in one write would not limit the rate.
     if (bytesPerSecond !== undefined) limits.push(Math.max(1, Math.floor(bytesPerSecond / 50)));
     if (slice !== undefined) {
       while (this.#border <= this.delivered) this.#border += this.#draw(slice);

@@ -4,15 +4,20 @@ import { cutBytes } from "./cuts.ts";
 import type { HttpReply, Pacing, RawReply, VendorReply } from "./vendor-reply.ts";
 import { wait } from "./wait.ts";
 
-/** How far a reply has come. */
+/** The progress of a reply. */
 export interface Progress {
-  /** Bytes of the body that were handed to the system. */
+  /** Bytes of the body that were handed to the operating system. */
   sent: number;
-  /** We closed, or all was sent: whatever closes now, the client did not leave early. */
+  /**
+   * True once this side has closed or sent everything. A later close is not an early one by the
+   * client.
+   */
   over: boolean;
 }
 
-/** Sends one reply by its script. Returns when nothing is left to do, or the client has left. */
+/**
+ * Sends one reply by its script. Returns when it is finished, or when the client has disconnected.
+ */
 export async function playReply(
   reply: VendorReply,
   response: ServerResponse,
@@ -72,7 +77,7 @@ async function playRaw(reply: RawReply, socket: Socket, { progress, left }: Play
 
 function writeHead(reply: HttpReply, response: ServerResponse, length: number): void {
   const status = reply.status ?? 200;
-  // The same request gets the same bytes, whenever it comes.
+  // No date, so that the same request always gets the same bytes.
   response.sendDate = false;
   response.statusCode = status;
   response.setHeader("content-type", status < 400 ? "text/event-stream" : "application/json");
@@ -105,7 +110,9 @@ async function sendPieces(
   }
 }
 
-/** True when the system has taken the bytes; false if the client left before. */
+/**
+ * Resolves to true when the operating system has taken the bytes, false if the client disconnected.
+ */
 function written(
   target: ServerResponse | Socket,
   piece: Uint8Array,

@@ -1,4 +1,4 @@
-/** A stream of numbers from 0 up to 1 that is the same for the same seed. Not for secrets. */
+/** A generator of numbers in [0, 1) that is the same for the same seed. Not for secrets. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

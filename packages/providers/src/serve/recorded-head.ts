@@ -1,6 +1,6 @@
 import type { Redactor } from "./redact.ts";
 
-/** Names and values in the order in which they were sent; a name may come twice. */
+/** Names and values in the order in which they were sent; a name may occur twice. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 const secretHeaders: ReadonlySet<string> = new Set([
@@ -14,7 +14,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   "set-cookie",
 ]);
 
-/** Of one hop, or of this machine. They say nothing about the vendor. */
+/** Headers of one hop, or of this machine, which do not describe the vendor. */
 const localHeaders: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -34,7 +34,7 @@ const identifying =
 
 const secretQuery = /^(?:key|api[-_]?key|access_token|token|sig|signature|x-amz-.*)$/i;
 
-/** Pairs of the flat list in which Node gives headers. */
+/** Pairs from the flat list in which Node gives headers. */
 export function pairHeaders(raw: readonly string[]): HeaderList {
   return raw.flatMap((name, index) =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? ""] as const] : [],
@@ -45,7 +45,7 @@ export function withoutHops(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => !localHeaders.has(name.toLowerCase()));
 }
 
-/** Tells the redactor what is secret in a head, before anything is written. */
+/** Registers the secrets of a head with the redactor, before anything is written. */
 export function learnSecrets(redactor: Redactor, headers: HeaderList, path: string): void {
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
@@ -60,7 +60,7 @@ export function learnSecrets(redactor: Redactor, headers: HeaderList, path: stri
   }
 }
 
-/** Headers as they may be kept: without keys and hops, and with stand-ins for ids. */
+/** The headers to store: without keys and hop-by-hop headers, and with stand-ins for ids. */
 export function redactHeaders(
   redactor: Redactor,
   headers: HeaderList,
@@ -75,7 +75,7 @@ export function redactHeaders(
   return kept;
 }
 
-/** The path without the parts of its query that are keys. */
+/** The path without the query parameters that are keys. */
 export function redactPath(redactor: Redactor, path: string): string {
   const [plain = "", ...rest] = path.split("?");
   const query = rest.join("?").split("&");
@@ -83,11 +83,11 @@ export function redactPath(redactor: Redactor, path: string): string {
   return redactor.text(kept.length === 0 ? plain : `${plain}?${kept.join("&")}`);
 }
 
-/** What may stand in a body by itself: a key without its scheme, a cookie without its name. */
+/** Values that a body may repeat alone: a key without its scheme, a cookie without its name. */
 function secretsOf(name: string, value: string): readonly string[] {
   const pairs = value.split(";").map((pair) => pair.trim().replace(/^[^=]*=/, ""));
   if (name === "cookie") return pairs;
-  // Behind the first one come words that are no secrets, such as `HttpOnly`.
+  // Only the first pair is the cookie. Attributes such as `HttpOnly` follow.
   if (name === "set-cookie") return pairs.slice(0, 1);
   return [value, value.split(/\s+/).at(-1) ?? ""];
 }

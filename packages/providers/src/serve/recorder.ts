@@ -14,25 +14,30 @@ import type { Recording } from "./recording.ts";
 import { Redactor } from "./redact.ts";
 
 export interface RecorderOptions {
-  /** The vendor, such as `https://api.openai.com`. A path is put before that of each request. */
+  /**
+   * The base URL of the vendor, such as `https://api.openai.com`. Its path is put before that of
+   * each request.
+   */
   readonly target: string;
   readonly folder: string;
-  /** The id of the protocol that these bytes speak, for the files. */
+  /** The id of the protocol, for the files. */
   readonly protocol: string;
-  /** What else is secret. */
+  /** More secrets to remove. */
   readonly redact?: readonly (string | RegExp)[] | undefined;
-  /** The name of the files, by the number of the exchange from 1: `recording-1` and so on. */
+  /**
+   * The name of the files, by the number of the exchange from 1. Default: `recording-1` and so on.
+   */
   readonly name?: ((number: number) => string) | undefined;
   readonly port?: number | undefined;
 }
 
-/** A proxy to a vendor that keeps what it sees. */
+/** A proxy to a vendor that stores the exchanges. */
 export interface Recorder extends AsyncDisposable {
-  /** Where to point a client instead of at the vendor. */
+  /** The base URL for a client, instead of the vendor's. */
   readonly url: string;
-  /** The outcome of each exchange that is over: its name, or why there is no file. */
+  /** The result of each finished exchange: its name, or why there is no file. */
   readonly recordings: readonly Recorded[];
-  /** Resolves when all that was begun is written. */
+  /** Resolves when all started exchanges are written. */
   readonly saved: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -42,8 +47,8 @@ export type Recorded =
   | { readonly kind: "failed"; readonly name: string; readonly problem: string };
 
 /**
- * Starts a proxy that passes a vendor's answers on byte for byte and writes them to files with the
- * keys taken out: `<name>.sse` for the body, `<name>.json` for all else and the times of the pieces.
+ * Starts a proxy that forwards a vendor's responses byte for byte and writes them to files with the
+ * keys removed: `<name>.sse` for the body, `<name>.json` for all else and the times of the pieces.
  *
  * ```ts
  * await using recorder = await startRecorder({
@@ -54,8 +59,8 @@ export type Recorded =
  * await callTheModel(recorder.url);
  * ```
  *
- * Keys are found by the header or query that they are sent in and by what they look like. A secret
- * that a model spells out over several events is not found: look at a recording before it is shared.
+ * Keys are found by their header or query parameter, and by their form. A secret that a model
+ * spells out over several events is not found: review a recording before you share it.
  */
 export async function startRecorder(options: RecorderOptions): Promise<Recorder> {
   const desk = new RecorderDesk(options);
@@ -154,7 +159,7 @@ class RecorderDesk {
     const kept = withoutHops(pairHeaders(incoming.rawHeaders)).filter(
       ([name]) => !/^(?:accept-encoding|content-length|expect)$/i.test(name),
     );
-    // What is encoded can't be searched for keys.
+    // A compressed body can't be searched for keys.
     const own = ["host", this.#target.host, "accept-encoding", "identity"];
     if (body.length > 0) own.push("content-length", String(body.length));
     const request = send({
@@ -175,10 +180,10 @@ class RecorderDesk {
     { answer, headersMs, copied }: Taken,
   ): { readonly recording: Recording; readonly body: Uint8Array } {
     const redactor = new Redactor(this.#options.redact);
-    const asked = pairHeaders(incoming.rawHeaders);
+    const requestHeaders = pairHeaders(incoming.rawHeaders);
     const answered = pairHeaders(answer.rawHeaders);
     const path = incoming.url ?? "/";
-    learnSecrets(redactor, asked, path);
+    learnSecrets(redactor, requestHeaders, path);
     learnSecrets(redactor, answered, "");
     const body = redactor.bytes(copied.body);
     const recording: Recording = {
@@ -187,7 +192,7 @@ class RecorderDesk {
       request: {
         method: incoming.method ?? "",
         path: redactPath(redactor, path),
-        headers: redactHeaders(redactor, asked),
+        headers: redactHeaders(redactor, requestHeaders),
         body: jsonOrText(redactor.text(Buffer.from(question).toString("utf8"))),
       },
       response: {
@@ -222,7 +227,7 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-/** Hands on each piece as it comes, and keeps it. Resolves when there is no more, for any reason. */
+/** Forwards and stores each piece. Resolves when the body ends, for any reason. */
 function copyBody(
   answer: IncomingMessage,
   outgoing: ServerResponse,
@@ -240,14 +245,14 @@ function copyBody(
     answer.pause();
     outgoing.once("drain", () => answer.resume());
   });
-  // `close` follows, and says all that is to be known.
+  // `close` follows and has all the information.
   answer.on("error", () => undefined);
   outgoing.once("close", () => (left = true));
   return new Promise((resolve) => {
     answer.once("close", () => {
       const end = answer.complete ? "whole" : left ? "left" : "cut";
       if (end === "whole") outgoing.end();
-      // Without its last chunk, so that the client sees what happened.
+      // Omits the last chunk, so that the client sees the cut.
       else outgoing.socket?.destroySoon();
       resolve({ body: Buffer.concat(kept), pieces, end });
     });

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpReply } from "./vendor-reply.ts";
 
-/** What is kept of one exchange besides the body of the response, which is a file of its own. */
+/** The stored data of one exchange, except the body of the response, which has its own file. */
 export interface Recording {
   readonly format: 1;
   readonly protocol: string;
@@ -10,26 +10,26 @@ export interface Recording {
     readonly method: string;
     readonly path: string;
     readonly headers: Readonly<Record<string, readonly string[]>>;
-    /** JSON, or text if it is none. */
+    /** Parsed JSON, or text if it is not JSON. */
     readonly body: unknown;
   };
   readonly response: {
     readonly status: number;
     readonly headers: Readonly<Record<string, readonly string[]>>;
-    /** Since the request was sent on. */
+    /** Since the request was forwarded. */
     readonly headersMs: number;
-    /** `cut` by the vendor's side, or `left` by the client before there was an end. */
+    /** `cut`: by the vendor's side. `left`: the client disconnected before the end. */
     readonly end: "whole" | "cut" | "left";
-    /** Something was taken out of the body. Without this, it is what the vendor sent. */
+    /** True if something was removed from the body. Otherwise it is what the vendor sent. */
     readonly redacted: boolean;
   };
-  /** Where each piece of the body begins and when it came, since the request was sent on. */
+  /** The offset of each piece of the body, and its time since the request was forwarded. */
   readonly pieces: readonly (readonly [offset: number, ms: number])[];
 }
 
 /**
- * Writes `<name>.sse` and `<name>.json` and returns the name. Never over files that are there: the
- * name then gets a number behind it.
+ * Writes `<name>.sse` and `<name>.json` and returns the name. Never overwrites files: appends a
+ * number to the name instead.
  */
 export async function saveRecording(
   folder: string,
@@ -57,13 +57,13 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<boo
 }
 
 export interface ReplayOptions {
-  /** 1 is the time of the recording, 10 a tenth of it, `Infinity` no waiting at all. */
+  /** 1 keeps the recorded times, 10 is ten times as fast, `Infinity` does not wait. */
   readonly speed?: number | undefined;
 }
 
 /**
- * The reply of a recording, for `startVendorServer`: the same bytes in the same pieces at the same
- * times.
+ * Returns the reply of a recording for `startVendorServer`: the same bytes in the same pieces at
+ * the same times.
  *
  * ```ts
  * const reply = await replayRecording("fixtures/openai-chat", "two-calls", { speed: 10 });

@@ -1,8 +1,8 @@
 import { beforeSecret, secrets } from "../transport/redact.ts";
 
 /**
- * Takes secrets out of what a vendor and a client said. What it puts in their place has the same
- * length in bytes, so that offsets into a body stay true, and is the same for the same secret.
+ * Removes secrets from requests and responses. A stand-in has the same length in bytes, so that
+ * offsets into a body stay valid, and is the same for the same secret.
  */
 export class Redactor {
   readonly #secrets = new Set<string>();
@@ -17,15 +17,15 @@ export class Redactor {
     });
   }
 
-  /** From now on this is taken out wherever it stands, also escaped as in a URL or in JSON. */
+  /** Registers a secret. It is removed everywhere, also when escaped as in a URL or in JSON. */
   secret(value: string): void {
-    // A short word would take half of the text with it.
+    // A short word would occur in ordinary text.
     if (value.length < 8) return;
     const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
     for (const form of forms) this.#secrets.add(binary(form));
   }
 
-  /** A stand-in for an id of a request, an account or the like. Its prefix is kept. */
+  /** A stand-in for the id of a request, an account or the like. Keeps its prefix. */
   name(value: string): string {
     const bytes = binary(value);
     const known = this.#names.get(bytes);
@@ -46,16 +46,16 @@ export class Redactor {
     return Buffer.from(this.#clean(Buffer.from(bytes).toString("latin1")), "latin1");
   }
 
-  /** Works on text of which each unit is one byte, so that no other byte can change. */
+  /** Works on text in which each unit is one byte, so that no other byte can change. */
   #clean(text: string): string {
     let clean = text;
-    // The longest first: a secret may hold another.
+    // The longest first, because a secret may contain another.
     for (const secret of longestFirst(this.#secrets)) {
       clean = clean.replaceAll(secret, () => blank(secret));
     }
     for (const pattern of this.#patterns)
       clean = clean.replaceAll(pattern, (found) => blank(found));
-    // Before the known ones are replaced, or their stand-ins would be taken for ids.
+    // Before the known secrets are replaced, or their stand-ins would be taken for ids.
     clean = clean.replaceAll(accountIds, (found) => this.name(found));
     for (const [value, standIn] of this.#names) {
       if (value.length >= 8) clean = clean.replaceAll(value, () => standIn);

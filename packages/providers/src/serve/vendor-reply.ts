@@ -1,85 +1,89 @@
 import type { Cuts } from "./cuts.ts";
 
-/** What a vendor server answers: HTTP, or bytes that go to the socket as they are. */
+/** A reply of a vendor server: HTTP, or raw bytes for the socket. */
 export type VendorReply = HttpReply | RawReply;
 
-/** A head and a body, sent as chunked encoding unless `headers` or `end` say otherwise. */
+/** A head and a body, sent in chunked encoding unless `headers` or `end` change that. */
 export interface HttpReply extends Pacing {
   readonly status?: number | undefined;
-  /** `content-type` is `text/event-stream`, or JSON for a status from 400, if it is not given. */
+  /** Default `content-type`: `text/event-stream`, or JSON for a status from 400. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly body: Uint8Array | string;
   readonly raw?: undefined;
-  /** Before the status line is sent. `Infinity`: it never is. */
+  /** The delay before the status line. `Infinity` never sends it. */
   readonly headersDelayMs?: number | undefined;
   readonly end?: ReplyEnding | undefined;
 }
 
-/** Bytes for the socket: bad status lines, doubled headers, anything that HTTP does not allow. */
+/**
+ * Bytes for the socket: invalid status lines, duplicate headers, anything that HTTP does not allow.
+ */
 export interface RawReply extends Pacing {
   readonly raw: Uint8Array | string;
   readonly end?: Extract<ReplyEnding, "fin" | "reset" | "stay_open"> | undefined;
 }
 
 export interface Pacing {
-  /** Where the bytes are cut into writes. What is written at once may still arrive joined. */
+  /** How the bytes are split into writes. The network may still join them. */
   readonly chunks?: Cuts | undefined;
-  /** Before each piece. A list is for the pieces in order; those behind its end don't wait. */
+  /** The delay before each piece. A list is for the pieces in order; later ones have no delay. */
   readonly delayMs?: number | readonly number[] | undefined;
-  /** How often the bytes are sent in a row. `Infinity`: until the client leaves. */
+  /** How often the bytes are sent in a row. `Infinity` sends until the client disconnects. */
   readonly repeat?: number | undefined;
-  /** How many requests of a script this reply answers; 1 if it is not given. */
+  /** How many requests this reply answers. Default: 1. */
   readonly times?: number | undefined;
 }
 
 /**
  * How a reply ends.
- * - `whole` (HTTP only, and what is done if nothing is said): as HTTP wants it, and the connection
- *   can be used again.
- * - `fin`: the body has no length and no encoding; the end of the connection is its end. For raw
- *   bytes: the connection is closed.
- * - `reset`: the connection is reset behind the last byte.
- * - `stay_open`: nothing more comes, and nothing is closed.
- * - `half_chunk`: chunked encoding, closed without its last chunk.
+ * - `whole` (HTTP only, the default): by the rules of HTTP; the connection can be reused.
+ * - `fin`: the body has no length and no encoding; closing the connection ends it. For raw bytes:
+ *   the connection is closed.
+ * - `reset`: the connection is reset after the last byte.
+ * - `stay_open`: nothing follows, and nothing is closed.
+ * - `half_chunk`: chunked encoding, closed without the last chunk.
  * - `short`: `content-length` is one more than the body, then the connection is closed.
  */
 export type ReplyEnding = "whole" | "fin" | "reset" | "stay_open" | "half_chunk" | "short";
 
-/** One request that a vendor server got. */
+/** One request that a vendor server received. */
 export interface VendorRequest {
-  /** The first one is 1. */
+  /** Counts from 1. */
   readonly number: number;
-  /** The number of the connection that it came on; the first one is 1. */
+  /** The number of its connection, from 1. */
   readonly connection: number;
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
-  /** The body if it is JSON. */
+  /** The parsed body, if it is JSON. */
   readonly json: unknown;
   /** How the reply ended, once it has. */
   readonly outcome: ReplyOutcome | undefined;
-  /** Resolves when the reply has ended, whoever ended it. */
+  /** Resolves when the reply has ended, by either side. */
   readonly ended: Promise<ReplyOutcome>;
 }
 
 export interface ReplyOutcome {
-  /** Who closed first. A reply that was sent as its script says ended by the server. */
+  /** The side that closed first. `server` if the reply was sent as its script describes. */
   readonly by: "server" | "client";
-  /** Since the request was read. */
+  /** Milliseconds since the request was read. */
   readonly afterMs: number;
-  /** Bytes of the body, or raw bytes, that were handed to the system by then. */
+  /** Bytes of the body, or raw bytes, handed to the operating system until then. */
   readonly sentBytes: number;
 }
 
-/** Replies in order, or a function that is asked for each. */
+/** Replies in order, or a function that returns the reply for each request. */
 export type VendorScript =
   | readonly VendorReply[]
   | ((request: VendorRequest) => VendorReply | Promise<VendorReply>);
 
-/** Walks a script. What can't be answered is a 400, so that no client tries again. */
+/**
+ * Returns the reply for each request. A request beyond the script gets a 400, which no client
+ * retries.
+ */
 export function openScript(script: VendorScript): (request: VendorRequest) => Promise<VendorReply> {
   if (typeof script === "function") {
     return async (request) => {

@@ -7,9 +7,9 @@ import { openScript } from "./vendor-reply.ts";
 import type { ReplyOutcome, VendorReply, VendorRequest, VendorScript } from "./vendor-reply.ts";
 
 export interface VendorServerOptions {
-  /** Replies in order, or a function that is asked for each request. */
+  /** Replies in order, or a function that returns the reply for each request. */
   readonly replies: VendorScript;
-  /** 0 takes any free port, and is what is taken if nothing is said. */
+  /** Default: 0, which takes any free port. */
   readonly port?: number | undefined;
 }
 
@@ -20,16 +20,16 @@ export interface VendorServer extends AsyncDisposable {
   readonly port: number;
   /** In the order in which they were read. */
   readonly requests: readonly VendorRequest[];
-  /** Resolves with a request, by its number from 1, as soon as it was read. */
+  /** Resolves with a request, by its number from 1, as soon as it has been read. */
   readonly received: (number: number) => Promise<VendorRequest>;
   readonly openSockets: () => number;
-  /** Ends all connections. Resolves when they are gone. */
+  /** Ends all connections. Resolves when they are closed. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a server on this machine that replays a vendor's bytes: as they are, cut anywhere, late,
- * or broken off. It keeps what it was asked and how each reply ended.
+ * Starts a server on this machine that replays a vendor's bytes: unchanged, split anywhere, delayed
+ * or cut off. It records each request and how its reply ended.
  *
  * ```ts
  * await using server = await startVendorServer({
@@ -40,7 +40,7 @@ export interface VendorServer extends AsyncDisposable {
  *   ],
  * });
  * await callTheModel(server.url);
- * server.requests[0]?.json; // what was asked
+ * server.requests[0]?.json; // the request body
  * ```
  */
 export async function startVendorServer({
@@ -77,7 +77,7 @@ const host = "127.0.0.1";
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // Closing twice gives an error to the callback: it is closed, which is what was wanted.
+    // A second close calls back with an error. The server is closed either way.
     server.close(() => resolve());
     server.closeAllConnections();
   });
@@ -101,7 +101,7 @@ class Desk {
     this.#numbers.set(socket, this.#connections);
     this.open += 1;
     socket.once("close", () => (this.open -= 1));
-    // Clients of these tests reset connections; `close` tells it.
+    // Clients reset connections in these tests; `close` reports it.
     socket.on("error", () => undefined);
   }
 
@@ -182,7 +182,7 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
   try {
     for await (const piece of incoming) pieces.push(piece as Uint8Array);
   } catch {
-    // The client left while it was asking. There is nobody to answer.
+    // The client disconnected while it was sending the request.
     return undefined;
   }
   return Buffer.concat(pieces).toString("utf8");

@@ -1,10 +1,9 @@
-/** The longest that a timer of the platform can wait. Beyond it, it would fire at once. */
+/** The longest delay of a timer. A longer one would fire at once. */
 export const longestTimer = 0x7fff_ffff;
 
 /**
- * Resolves after a time, or at once when the signal aborts; it never rejects. No time at all still
- * lets the event loop turn, so that what was written gets on its way. `Infinity` waits for the
- * signal alone.
+ * Resolves after a time, or at once when the signal aborts; never rejects. A time of 0 still yields
+ * to the event loop, so that written bytes are sent. `Infinity` waits for the signal alone.
  */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

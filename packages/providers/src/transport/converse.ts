@@ -19,11 +19,11 @@ export interface ConversationOptions<Event, State> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly badEvents: "fail" | "skip";
-  /** Left out when nobody listens: some notices cost as much as their event. */
+  /** Undefined without a listener: some notices cost as much as their event. */
   readonly notify: ((notice: ModelNotice) => void) | undefined;
 }
 
-/** Sends one request and reads its reply to the end, whatever that is. Never rejects. */
+/** Sends one request and reads its reply to the end, however it ends. Never rejects. */
 export async function converse<Event, State>(
   options: ConversationOptions<Event, State>,
 ): Promise<ReplyEnd> {
@@ -43,10 +43,13 @@ export async function converse<Event, State>(
   return reader.end(end);
 }
 
-/** How long a vendor that has said everything gets to end its body, so that the connection can be used again. */
+/**
+ * How long a vendor may take to end its body after its last event, so that the connection can be
+ * reused.
+ */
 const graceMs = 250;
 
-/** The state of one exchange: what came, and whether it is over. */
+/** The state of one exchange. */
 class Conversation<Event, State> implements ExchangeEvents {
   readonly vitals: Vitals;
   readonly end: Promise<StreamEnd>;
@@ -55,7 +58,7 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly #done = new AbortController();
   readonly #socket = new AbortController();
   readonly #framer: Framer<Event>;
-  /** The beginning of a body; all of one that is no stream. */
+  /** The beginning of the body; all of it if it is not a stream. */
   readonly #excerpt = new Excerpt();
   #body: BodyDecoder | undefined;
   #head: ResponseHead | undefined;
@@ -75,7 +78,7 @@ class Conversation<Event, State> implements ExchangeEvents {
     return this.#done.signal;
   }
 
-  /** Aborted when the socket is to be given up. */
+  /** Aborted when the socket has to be closed. */
   get socket(): AbortSignal {
     return this.#socket.signal;
   }
@@ -108,7 +111,7 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly ended = (): void => this.#body?.end();
 
   readonly failed = (cause: Cause): void => {
-    // An error page that is cut is an error page all the same.
+    // A cut error page is still an error page.
     if (this.#head !== undefined && !this.#isReadable()) this.#close();
     else this.finish({ kind: "cut", cause });
   };
@@ -140,7 +143,7 @@ class Conversation<Event, State> implements ExchangeEvents {
     this.#read(framed);
   };
 
-  /** The body is over, or as much of it as we want. */
+  /** Ends the body, at its end or once enough of it was read. */
   readonly #close = (): void => {
     if (this.#done.signal.aborted) return;
     const cause = this.#judge();
@@ -149,7 +152,7 @@ class Conversation<Event, State> implements ExchangeEvents {
     this.finish({ kind: "eof" });
   };
 
-  /** What is wrong with a body that is no stream, or that has nothing in it that one would have. */
+  /** The failure of a body that is not a stream, or that has no event. */
   #judge(): Cause | undefined {
     const { status = 0, header = () => undefined } = this.#head ?? {};
     const text = this.#excerpt.text();

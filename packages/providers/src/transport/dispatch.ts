@@ -4,8 +4,8 @@ import { networkFailure } from "./errors.ts";
 import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
 
 /**
- * Sends over undici's dispatcher, which hands over bytes at less than half the price of `fetch`. HTTP/1.1
- * only: over HTTP/2 one broken connection would end the replies of many sessions at once.
+ * Sends over undici's dispatcher, which delivers bytes at less than half the cost of `fetch`.
+ * HTTP/1.1 only: over HTTP/2 one broken connection would end the replies of many sessions at once.
  */
 export function dispatchSend(dispatcher?: Dispatcher): Send {
   return (exchange, events, signal) => {
@@ -15,9 +15,9 @@ export function dispatchSend(dispatcher?: Dispatcher): Send {
 
 let agent: Agent | undefined;
 
-/** One for the process, made when it is first needed. Its idle sockets don't keep a process alive. */
+/** One agent per process, created on first use. Its idle sockets don't keep the process alive. */
 function ownAgent(): Agent {
-  // All clocks are ours: undici's would end a model that thinks for five minutes.
+  // All timeouts are in `watch`: undici's would end a model that thinks for five minutes.
   agent ??= new Agent({
     allowH2: false,
     headersTimeout: 0,
@@ -76,9 +76,9 @@ function start(
 }
 
 /**
- * Puts together what one read of the socket brings: vendors send an HTTP chunk for each event, and
- * decoding hundreds of small pieces costs several times what decoding them at once does. Nothing
- * waits: a read's pieces are handed on as soon as the read is done.
+ * Joins the chunks of one socket read. Vendors send an HTTP chunk per event, and decoding hundreds
+ * of small chunks costs several times as much as decoding them at once. Adds no delay: the chunks
+ * of a read are passed on as soon as the read is done.
  */
 class Pieces {
   readonly #take: (bytes: Uint8Array) => void;

@@ -14,8 +14,8 @@ const codeOfErrno: Readonly<Record<string, FailureCode>> = {
 };
 
 /**
- * The cause for an error of a socket or of an HTTP client. `reading`: the answer had begun. An end
- * that is orderly for TCP and too early for HTTP is a truncation; all else that breaks is a reset.
+ * The cause for an error of a socket or an HTTP client. `reading`: the response had begun. An end
+ * that is orderly for TCP and too early for HTTP is a truncation; any other break is a reset.
  */
 export function networkFailure(error: unknown, reading: boolean): Cause {
   const { code, message, name } = innermost(error);
@@ -37,7 +37,7 @@ const endedEarly: ReadonlySet<string> = new Set([
   "HPE_INVALID_EOF_STATE",
 ]);
 
-/** Clients wrap the error that tells most. */
+/** The innermost error: clients wrap the one with the most detail. */
 function innermost(error: unknown): {
   readonly code: string;
   readonly message: string;

@@ -1,9 +1,15 @@
-/** The first bytes of a body, for its error message. Costs as much as it keeps, however small the pieces. */
+/**
+ * The first bytes of a body, for its error message. The cost is that of the bytes kept, however
+ * small the pieces.
+ */
 export class Excerpt {
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
 
-  /** False once enough is there. Takes a copy: the bytes may be used again by whoever read them. */
+  /**
+   * Adds bytes. Returns false once it is full. Copies them, because the caller may reuse its
+   * buffer.
+   */
   add(bytes: Uint8Array): boolean {
     const piece = bytes.slice(0, limit - this.#length);
     if (piece.length > 0) this.#pieces.push(piece);

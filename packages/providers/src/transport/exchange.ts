@@ -7,12 +7,14 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** What comes back, in this order. One of `ended` and `failed` comes last, unless it is aborted. */
+/**
+ * The events of a response, in this order. The last is `ended` or `failed`, unless it is aborted.
+ */
 export interface ExchangeEvents {
-  /** The connection stands; the request is being written. */
+  /** The connection is established, and the request is being written. */
   readonly connected: () => void;
   readonly responded: (response: ResponseHead) => void;
-  /** The bytes are the callee's only until it returns. */
+  /** The bytes are valid only until the callback returns. */
   readonly received: (bytes: Uint8Array) => void;
   readonly ended: () => void;
   readonly failed: (cause: Cause) => void;
@@ -21,13 +23,13 @@ export interface ExchangeEvents {
 export interface ResponseHead {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
-  /** True when the body comes without its content encoding: `fetch` undoes that by itself. */
+  /** True if the content encoding is already decoded, as `fetch` does. */
   readonly decoded: boolean;
 }
 
 /**
- * Sends a request and reports what comes. Callbacks, not a web stream: a stream costs more per chunk
- * than everything that we do with it. Once the signal is aborted nothing is reported any more, and
- * the socket is given up.
+ * Sends a request and reports the response. Callbacks, not a web stream: a stream costs more per
+ * chunk than all processing of it. After the signal aborts nothing is reported, and the socket is
+ * closed.
  */
 export type Send = (exchange: Exchange, events: ExchangeEvents, signal: AbortSignal) => void;

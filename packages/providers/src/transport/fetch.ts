@@ -1,7 +1,7 @@
 import { networkFailure } from "./errors.ts";
 import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
 
-/** Sends through the caller's own `fetch`: for proxies, tests, and places where there is no undici. */
+/** Sends with the caller's `fetch`: for proxies, tests, and runtimes without undici. */
 export function fetchSend(fetch: typeof globalThis.fetch): Send {
   return (exchange, events, signal) => void exchangeBy(fetch, exchange, events, signal);
 }
@@ -21,7 +21,7 @@ async function exchangeBy(
       signal,
       redirect: "manual",
     });
-    events.connected(); // `fetch` does not say when
+    events.connected(); // `fetch` does not report when
     const response = await pending;
     if (signal.aborted) return await response.body?.cancel();
     reading = true;

@@ -2,7 +2,7 @@ import { createGunzip } from "node:zlib";
 import type { Cause } from "@millrace/core";
 import { failure } from "../failure.ts";
 
-/** Takes a body's bytes and gives them on, decoded. */
+/** Decodes the bytes of a body and passes them on. */
 export interface BodyDecoder {
   readonly write: (bytes: Uint8Array) => void;
   readonly end: () => void;
@@ -15,12 +15,12 @@ export interface DecodedBody {
   readonly failed: (cause: Cause) => void;
 }
 
-/** The most that a compressed body may come to. */
+/** The size limit of a decoded body. */
 const inflatedLimit = 64 * 1024 * 1024;
 
 /**
- * The decoder for a content encoding, or the cause why there is none. We ask for none at all; some
- * proxies compress all the same. One layer of gzip is undone, and a chain of them is refused.
+ * The decoder for a content encoding, or the cause why there is none. Requests ask for no encoding,
+ * but some proxies compress anyway. One layer of gzip is decoded, and a chain is refused.
  */
 export function openBody(encoding: string | undefined, body: DecodedBody): BodyDecoder | Cause {
   const name = (encoding ?? "").trim().toLowerCase();

@@ -1,10 +1,10 @@
-/** What stands before a key is no letter of a base64 text. */
+/** The character before a key is not part of a base64 text. */
 export const beforeSecret: string = "(?<![A-Za-z0-9+/_-])";
 
-/** Words with hyphens are no keys. Keys of this length have a digit. */
+/** Requires a digit, so that words with hyphens do not match. Keys of this length contain one. */
 const digit = "(?=[-_A-Za-z0-9]*[0-9])";
 
-/** What keys of vendors look like. The one list of them. */
+/** The forms of vendors' keys. The only list of them. */
 export const secrets: RegExp = new RegExp(
   [
     `${beforeSecret}(?:sk|pk|rk|xai|gsk|csk|pplx|nvapi|glpat)[-_]${digit}[-_A-Za-z0-9]{16,}`,
@@ -19,7 +19,9 @@ export const secrets: RegExp = new RegExp(
   "gs",
 );
 
-/** A vendor's own words for a message or a log: short, on one line, and without keys. */
+/**
+ * The beginning of a vendor's text for a message or a log: short, on one line, and without keys.
+ */
 export function excerpt(text: string, length = 512): string {
   return text
     .slice(0, length * 2)

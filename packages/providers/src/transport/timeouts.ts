@@ -3,17 +3,17 @@ import { failure } from "../failure.ts";
 
 /** How long each stage of a request may take, in milliseconds. `Infinity` switches a clock off. */
 export interface Timeouts {
-  /** Until the connection stands. */
+  /** Until the connection is established. */
   readonly connect: number;
   /** From there to the status and headers. */
   readonly firstByte: number;
-  /** Without any byte, keep-alives included. */
+  /** Without any byte, including keep-alives. */
   readonly idle: number;
-  /** Without progress, whatever bytes come, until `stalled` is reported. */
+  /** Without progress, whatever bytes arrive, until `stalled` is reported. */
   readonly stallNotice: number;
   /** Without progress until the request is ended. */
   readonly stall: number;
-  /** All in all. */
+  /** In total. */
   readonly request: number;
 }
 
@@ -27,13 +27,13 @@ export const defaultTimeouts: Timeouts = {
   request: 3_600_000,
 };
 
-/** Where a request stands. The reader of the bytes moves it on; the watch only looks. */
+/** The progress of a request. The reader of the bytes updates it; `watch` only reads it. */
 export interface Vitals {
   stage: "connecting" | "waiting" | "reading";
   stageAt: number;
   byteAt: number;
   progressAt: number;
-  /** Bytes came that do not make a whole event yet. */
+  /** True if bytes of an incomplete event have arrived. */
   inEvent: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function watch(
   stalled: (silentMs: number) => void,
 ): Promise<Cause | undefined> {
   const begunAt = clock.now();
-  // No deadline is nearer than this when its stage begins, so it is never slept through.
+  // No deadline is nearer than this when its stage begins, so no sleep passes one.
   const { request: _, ...stages } = timeouts;
   const step = Math.max(1, Math.min(maxSleep, ...Object.values(stages)));
   let noticedAt = Number.NaN;
@@ -72,7 +72,7 @@ export async function watch(
   }
 }
 
-/** Timers hold 31 bits. */
+/** Timers take 31 bits. */
 const maxSleep = 2 ** 31 - 1;
 
 function deadlines(vitals: Vitals, timeouts: Timeouts, begunAt: number): readonly number[] {

@@ -3,7 +3,7 @@ import type { Cause, Json, JsonObject } from "@millrace/core";
 import { codeOfError, failure } from "../failure.ts";
 import { excerpt } from "./redact.ts";
 
-/** What a status other than 2xx says, with what the body says about it. */
+/** The cause for a status other than 2xx, with the error of the body. */
 export function statusFailure(
   status: number,
   body: string,
@@ -13,7 +13,7 @@ export function statusFailure(
     Object.entries(more).filter((entry): entry is [string, Json] => entry[1] !== undefined),
   );
   const evidence = { status, body: excerpt(body), ...known };
-  const said = errorIn(body);
+  const error = errorIn(body);
   if (status >= 300 && status < 400) {
     return failure(
       "redirect_refused",
@@ -21,11 +21,12 @@ export function statusFailure(
       evidence,
     );
   }
-  if (said === undefined)
+  if (error === undefined)
     return failure(codeOfError([status], body), `the vendor answered ${status}`, evidence);
-  const message = `the vendor answered ${status}: ${excerpt(said.message, 300)}`;
-  // A code says more than a status, and a status more than a type such as `invalid_request_error`.
-  return failure(codeOfError([said.code, status], said.message), message, evidence);
+  const message = `the vendor answered ${status}: ${excerpt(error.message, 300)}`;
+  // A code is more specific than a status, and a status more than a type such as
+  // `invalid_request_error`.
+  return failure(codeOfError([error.code, status], error.message), message, evidence);
 }
 
 interface VendorError {
@@ -54,7 +55,10 @@ export function errorIn(text: string): VendorError | undefined {
   return { code: code ?? inner["code"], message };
 }
 
-/** Reads `retry-after-ms` and `retry-after`: milliseconds, seconds, or a date. Anything else is nothing. */
+/**
+ * Reads `retry-after-ms` and `retry-after`: milliseconds, seconds, or a date. Other values give
+ * undefined.
+ */
 export function retryAfter(
   header: (name: string) => string | undefined,
   now: number,
@@ -67,23 +71,28 @@ export function retryAfter(
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Whether a body of this type can be read as a stream. Some servers name no type, or a plain one. */
+/**
+ * True if a body of this type can be read as a stream. Some servers send no type, or plain text.
+ */
 export function isStream(contentType: string | undefined, mediaType: string): boolean {
   const type = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
   return ["", mediaType, "text/plain", "application/octet-stream"].includes(type);
 }
 
-/** Why an answer with status 200 is no reply. Nothing for an empty body: that one just ended too early. */
+/**
+ * The failure of a body with status 200 and no reply. Undefined for an empty body, which only ended
+ * too early.
+ */
 export function bodyFailure(
   body: string,
   contentType: string | undefined,
   isReadable: boolean,
 ): Cause | undefined {
   const evidence = { contentType: contentType ?? "", body: excerpt(body) };
-  const said = errorIn(body);
-  if (said !== undefined) {
-    const code = codeOfError([said.code], said.message);
-    return failure(code, excerpt(said.message, 300), evidence);
+  const error = errorIn(body);
+  if (error !== undefined) {
+    const code = codeOfError([error.code], error.message);
+    return failure(code, excerpt(error.message, 300), evidence);
   }
   if (body.includes("\0")) return failure("bad_encoding", "the answer is not UTF-8", evidence);
   const isJson = /^\s*[[{]/.test(body);

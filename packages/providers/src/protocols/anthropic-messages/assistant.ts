@@ -6,11 +6,11 @@ import type { Gap } from "./entry.ts";
 import { isSound, listAt, textAt } from "../read.ts";
 import { pick } from "./events.ts";
 
-/** What the model said, as it is said back to it. */
+/** Converts a part of the model's turn to blocks of a request. */
 export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (JsonObject | Gap)[] {
   switch (part.kind) {
     case "text": {
-      const blocks = saidBlocks(part);
+      const blocks = textBlocksOf(part);
       return blocks.length === 0 ? [undefined] : blocks;
     }
     case "reasoning":
@@ -21,14 +21,14 @@ export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (J
       return [native ? keptBlock(part) : undefined];
     case "media":
     case "file":
-      return [standIn(part)]; // only users send images and documents
+      return [standIn(part)]; // the vendor takes images and documents from users only
     default:
       part satisfies never;
       return [];
   }
 }
 
-/** Fields that a citation may have in a request. In a reply it has more. */
+/** Citation fields that the vendor takes in a request. A reply has more. */
 const citationFields = [
   "type",
   "cited_text",
@@ -46,7 +46,7 @@ const citationFields = [
   "title",
   "url",
 ];
-/** Those of them that must be there even if they say nothing. */
+/** Fields that must be present even if they are empty. */
 const emptyFields: ReadonlyMap<string, string> = new Map([
   ["char_location", "document_title"],
   ["page_location", "document_title"],
@@ -55,7 +55,7 @@ const emptyFields: ReadonlyMap<string, string> = new Map([
   ["search_result_location", "title"],
 ]);
 
-function saidBlocks({ text, metadata }: TextPart): readonly JsonObject[] {
+function textBlocksOf({ text, metadata }: TextPart): readonly JsonObject[] {
   const citations = listAt(metadata ?? {}, "citations")
     .filter(isJsonObject)
     .flatMap((citation): readonly JsonObject[] => {
@@ -80,7 +80,7 @@ function thinkingBlocks({ text, opaque }: ReasoningPart): readonly JsonObject[] 
     : [{ type: "thinking", thinking: text, signature }];
 }
 
-/** A call that can't run is sent without its input: the answer says what was wrong with it. */
+/** A call that can't run is sent without its input: the answer describes the fault. */
 function callBlock({ callId, tool, input, metadata }: ToolCallPart): JsonObject {
   return {
     type: "tool_use",
@@ -91,10 +91,13 @@ function callBlock({ callId, tool, input, metadata }: ToolCallPart): JsonObject 
   };
 }
 
-/** A block as the vendor sent it, unless it was not whole. A copy, so that each is told from its like. */
+/**
+ * Returns a block unchanged, unless it was cut off. A copy, so that equal blocks keep separate
+ * identities.
+ */
 function keptBlock({ name, value, metadata }: CustomPart): JsonObject | Gap {
   if (!isJsonObject(value) || value["type"] !== name || name === "") return undefined;
   if (metadata?.["unusable"] !== undefined || !isSound(value)) return undefined;
-  // A summary may be missing, and must not be empty.
+  // The summary may be missing but must not be empty.
   return name === "compaction" && value["content"] === "" ? undefined : { ...value };
 }

@@ -16,12 +16,14 @@ import type {
 } from "./state.ts";
 
 const maxCalls = 128;
-/** As many as a draft holds. */
+/** The part limit of a draft. */
 const maxParts = 1_000;
-/** The vendor has one open block at a time. Each one more makes every delta dearer. */
+/**
+ * The vendor opens one block at a time. A limit, because each open block makes every delta slower.
+ */
 const maxOpen = 64;
 
-/** Starts the block, and the part that it becomes. */
+/** Starts a block and its part. */
 export function startBlock(
   state: AnthropicMessagesState,
   given: number | undefined,
@@ -120,27 +122,30 @@ function startCall(
   };
 }
 
-/** A type of block or the name of a tool. What can't be one counts as not there. */
+/** The type of a block or the name of a tool, or undefined if it is not valid. */
 function nameAt(block: JsonObject, key: string): string | undefined {
   const name = textAt(block, key);
   const usable = name !== undefined && name !== "" && name.length <= 256 && name.isWellFormed();
   return usable ? name : undefined;
 }
 
-/** Input that stands in the start of a block. The empty object is only the place for what comes. */
+/** Input in the start of a block. The empty object is a placeholder for deltas. */
 function presetOf(input: Json | undefined): Pick<CallBlock, "preset" | "fault"> {
   const nothing = input === undefined || input === null || input === "";
   if (nothing || (typeof input === "object" && Object.keys(input).length === 0)) {
     return { preset: undefined, fault: undefined };
   }
   const code = checkJson(input)?.code;
-  // What is too much can't even be written down.
+  // A value beyond the limits can't even be serialised.
   if (code === "too_deep" || code === "too_large") return { preset: undefined, fault: { code } };
   const fault: ArgumentFault | undefined = isExact(input) ? undefined : { code: "inexact_number" };
   return { preset: JSON.stringify(input), fault: code === undefined ? fault : { code } };
 }
 
-/** Whether no number was rounded when the event was read. Text that was streamed shows that by itself. */
+/**
+ * True if no number was rounded when the event was parsed. Only needed here: streamed text is
+ * exact.
+ */
 function isExact(value: Json): boolean {
   if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
   if (typeof value !== "object" || value === null) return true;

@@ -5,7 +5,7 @@ import { isSound, textAt } from "../read.ts";
 import { isBlank, pick } from "./events.ts";
 import type { AnthropicMessagesState, Citations, OpenBlock, OtherBlock, Outcome } from "./state.ts";
 
-/** The block is over. A call without arguments waits for the reason to stop. */
+/** Ends a block. A call without arguments is held until the stop reason arrives. */
 export function stopBlock(state: AnthropicMessagesState, block: OpenBlock): Outcome {
   const isHeld =
     block.kind === "tool_use" &&
@@ -23,7 +23,10 @@ export function stopBlock(state: AnthropicMessagesState, block: OpenBlock): Outc
   };
 }
 
-/** The last operations of a block, which the vendor stopped or left open at the end of the reply. */
+/**
+ * Returns the last operations of a block. `end`: the vendor stopped it, or left it open at the end
+ * of the reply.
+ */
 export function closing(block: OpenBlock, end: "stopped" | "left_open"): readonly Operation[] {
   const { partId: id } = block;
   switch (block.kind) {
@@ -56,7 +59,7 @@ export function closing(block: OpenBlock, end: "stopped" | "left_open"): readonl
   }
 }
 
-/** Ends a call whose arguments did not all come. */
+/** Ends a call whose arguments are incomplete. */
 export function cutOff(id: PartId): Operation {
   return { op: "close_part", partId: id, fault: { code: "truncated" } };
 }
@@ -71,8 +74,8 @@ function cited(id: PartId, newest: Citations | undefined): readonly Operation[] 
 }
 
 /**
- * A block that is kept as the vendor sent it. One that is not whole, or that no part can hold, says so
- * in its metadata, and is not sent back.
+ * Closes a block that is kept as the vendor sent it. A block that is incomplete, or too large for a
+ * part, is marked in its metadata and not sent back.
  */
 function closingOther(block: OtherBlock, id: PartId, whole: boolean): readonly Operation[] {
   const { value, fault } = assembled(block);
@@ -103,12 +106,12 @@ function assembled({ block, added }: OtherBlock): {
   return { value, fault: { unusable: parsed.fault.code, raw } };
 }
 
-/** The text, unless it is empty. */
+/** Appends text, unless it is empty. */
 export function appended(id: PartId, chunk: string | undefined): readonly Operation[] {
   return chunk === undefined || chunk === "" ? [] : [{ op: "append_text", partId: id, chunk }];
 }
 
-/** What a viewer may know before the part is whole, if there is anything. */
+/** Sets metadata before the part is complete, if there is any. */
 export function labelled(id: PartId, metadata: Metadata): readonly Operation[] {
   return Object.keys(metadata).length === 0 ? [] : [{ op: "set_metadata", partId: id, metadata }];
 }

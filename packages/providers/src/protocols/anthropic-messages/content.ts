@@ -3,18 +3,18 @@ import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
 import type { UserPart } from "../prepare.ts";
 import { isBlank } from "./events.ts";
 
-/** A text block, or nothing: the vendor refuses text that is only white space. */
+/** A text block, or none: the vendor refuses text that is only white space. */
 export function textBlocks(text: string): readonly JsonObject[] {
   return isBlank(text) ? [] : [{ type: "text", text: text.toWellFormed() }];
 }
 
-/** What a user, or a tool beside its result, says. */
+/** Converts a part of a user turn, or one beside a tool's result. */
 export function userBlocks(part: UserPart): readonly JsonObject[] {
   if (part.kind === "text") return textBlocks(part.text);
   return [attachment(part) ?? standIn(part)];
 }
 
-/** Says that there was something which can't be sent from here. */
+/** A text that describes a part which the vendor does not take. */
 export function standIn(part: MediaPart | FilePart): JsonObject {
   const label = part.kind === "file" ? `file ${part.name}` : "media";
   const where =
@@ -24,7 +24,7 @@ export function standIn(part: MediaPart | FilePart): JsonObject {
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** An image or a document, or nothing if the vendor takes no such thing. */
+/** An image or document block, or undefined for a type that the vendor does not take. */
 function attachment(part: MediaPart | FilePart): JsonObject | undefined {
   const { type, data, url } = sourceOf(part);
   const isImage = imageTypes.includes(type);
@@ -59,7 +59,10 @@ interface FoundSource {
 const dataUrl = /^data:([^;,]+)(?:;[^;,]*)*;base64,([A-Za-z0-9+/]+={0,2})$/s;
 const safeUrl = /^https:\/\/\S+$/;
 
-/** The media type as the vendor spells it, and the bytes in base64 or an address that it fetches. */
+/**
+ * The media type in the vendor's spelling, with the bytes in base64 or a URL that the vendor
+ * fetches.
+ */
 function sourceOf(part: MediaPart | FilePart): FoundSource {
   const declared = spelled(part.mediaType);
   if (part.bytes !== undefined) {
@@ -81,7 +84,10 @@ function spelled(mediaType: string): string {
   return type.trim() === "image/jpg" ? "image/jpeg" : type.trim();
 }
 
-/** The vendor looks into images, and refuses one that is not what its type says. */
+/**
+ * The image type by the first bytes. The vendor refuses an image whose type does not match its
+ * bytes.
+ */
 function sniffed(bytes: Uint8Array): string | undefined {
   const starts = (at: number, ...letters: readonly number[]): boolean =>
     letters.every((letter, offset) => bytes[at + offset] === letter);
@@ -96,7 +102,7 @@ function readText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return ""; // not the text that its type says
+    return ""; // the bytes are not UTF-8 text
   }
 }
 

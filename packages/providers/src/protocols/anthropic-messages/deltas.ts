@@ -12,7 +12,7 @@ import type {
   ThinkingBlock,
 } from "./state.ts";
 
-/** The open block of this place; without a place the newest one. */
+/** The open block with this index; the newest one if there is no index. */
 export function openBlock(
   { open }: AnthropicMessagesState,
   index: number | undefined,
@@ -22,7 +22,7 @@ export function openBlock(
   return open.find((block) => block.index === index);
 }
 
-/** One piece of a block. Nothing is copied for text and arguments, which nearly all pieces are. */
+/** Adds one delta to its block. Text and arguments, nearly all deltas, copy no state. */
 export function addDelta(state: AnthropicMessagesState, data: JsonObject): Outcome {
   const index = indexOf(data);
   const block = openBlock(state, index);
@@ -75,7 +75,7 @@ function addToThinking(
   }
   const piece = textAt(delta, "signature");
   if (type !== "signature_delta" || piece === undefined) return misplaced(state, delta);
-  // Some servers cut the signature, so pieces are joined; some say all of it a second time.
+  // Some servers split the signature, so pieces are joined. Others repeat all of it.
   if (piece === "" || piece === block.signature) return { state, operations: noOperations };
   const signature = block.signature + piece;
   return { state: withBlock(state, block, { ...block, signature }), operations: noOperations };
@@ -97,7 +97,7 @@ function addToCall(
   };
 }
 
-/** Which field of a block a delta adds to, and under which name it has the addition. */
+/** For each delta type, the field to read and the field of the block to append to. */
 const fields: ReadonlyMap<string, { readonly from: string; readonly to: string }> = new Map([
   ["input_json_delta", { from: "partial_json", to: "input" }],
   ["text_delta", { from: "text", to: "text" }],
@@ -128,7 +128,10 @@ function addToOther(
   return { state: withBlock(state, block, { ...block, added }), operations: noOperations };
 }
 
-/** Text and arguments in a block that can't hold them would be lost; other deltas may be new ones. */
+/**
+ * Text or arguments in a block of another type would be lost, so they fail. Other deltas may be of
+ * a new type.
+ */
 function misplaced(state: AnthropicMessagesState, delta: JsonObject): Outcome {
   const type = textAt(delta, "type") ?? "";
   const key = type === "text_delta" ? "text" : type === "input_json_delta" ? "partial_json" : "";

@@ -1,16 +1,16 @@
 import type { JsonObject } from "@millrace/core";
 
-/** One message of a request while it is made. A gap stands where a block could not be sent. */
+/** One message of a request under construction. A gap marks a block that could not be sent. */
 export interface Entry {
   readonly role: "user" | "assistant";
   readonly content: readonly (JsonObject | Gap)[];
-  /** The vendor's own turn that it paused: it comes last, and goes on. */
+  /** True for the vendor's own paused turn, which comes last and is resumed. */
   readonly paused: boolean;
 }
 
 export type Gap = undefined;
 
-/** Joins neighbours of one role, and leaves out what is empty. A paused turn stays by itself. */
+/** Joins adjacent messages of one role and drops empty ones. A paused turn stays separate. */
 export function merged(entries: readonly Entry[]): readonly Entry[] {
   const joined: { role: Entry["role"]; content: (JsonObject | Gap)[]; paused: boolean }[] = [];
   for (const { role, content, paused } of entries) {
@@ -27,7 +27,7 @@ export function isThinking(block: JsonObject | Gap): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-/** No message may end in thinking. */
+/** Removes thinking blocks at the end: the vendor refuses a message that ends in one. */
 export function withoutLastThinking(content: Entry["content"]): Entry["content"] {
   const end = content.findLastIndex((block) => block !== undefined && !isThinking(block));
   return content.slice(0, end + 1);

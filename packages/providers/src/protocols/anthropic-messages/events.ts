@@ -1,20 +1,20 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound } from "../read.ts";
 
-/** The place of a block. Servers that imitate the vendor leave it out. */
+/** The index of a block. Servers that imitate the vendor leave it out. */
 export function indexOf(data: JsonObject): number | undefined {
   const value = data["index"];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** A count of tokens; nothing for null, and `bad` for what can't be one. */
+/** A token count; undefined for null, and `bad` for a value that is not a count. */
 export function countAt(data: JsonObject, key: string): number | "bad" | undefined {
   const value = data[key];
   if (value === undefined || value === null) return undefined;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : "bad";
 }
 
-/** The fields of these names that say something and can be kept as plain JSON. */
+/** The given fields, without null and values that can't be stored as plain JSON. */
 export function pick(data: JsonObject | undefined, keys: readonly string[]): JsonObject {
   const picked: Record<string, Json> = {};
   for (const key of data === undefined ? [] : keys) {
@@ -24,15 +24,15 @@ export function pick(data: JsonObject | undefined, keys: readonly string[]): Jso
   return picked;
 }
 
-/** As much of a text as a message or evidence needs. */
+/** The beginning of a text, for a message or evidence. */
 export function excerpt(text: string): string {
   return text.slice(0, 1_000).toWellFormed();
 }
 
-/** White space to the vendor, but not to `trim`. */
+/** Characters that are white space for the vendor, but not for `trim`. */
 const otherSpace: ReadonlySet<string> = new Set(["\u001c", "\u001d", "\u001e", "\u001f", "\u0085"]);
 
-/** True for text that the vendor takes for empty. */
+/** True for text that the vendor treats as empty. */
 export function isBlank(text: string): boolean {
   return withoutLastSpace(text) === "";
 }

@@ -7,7 +7,7 @@ import { excerpt } from "./events.ts";
 import type { AnthropicMessagesState, Stop } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
-/** Says what the reply came to. */
+/** Decides how the reply ended. */
 export function halt(state: AnthropicMessagesState, end: StreamEnd): Halt {
   const usage = usageOf(state.usage);
   const counted = usage === undefined ? {} : { usage };
@@ -21,12 +21,12 @@ export function halt(state: AnthropicMessagesState, end: StreamEnd): Halt {
 }
 
 /**
- * The vendor's word that the reply is whole: a reason to stop, and the end of the message. Instead of
- * the latter it is enough that no block is open, if the reason came in an event of its own.
+ * The stop reason, if the reply is proved complete: it needs a stop reason and `message_stop`. If
+ * the reason arrived in an event of its own, it is enough that no block is open.
  */
 function proven({ phase, stop, open }: AnthropicMessagesState): Stop | undefined {
   if (stop === undefined || phase === "over") return stop;
-  return stop.said === "at_end" && open.length === 0 ? stop : undefined;
+  return stop.reported === "at_end" && open.length === 0 ? stop : undefined;
 }
 
 const stops: ReadonlyMap<string, WholeStop> = new Map([
@@ -36,7 +36,7 @@ const stops: ReadonlyMap<string, WholeStop> = new Map([
   ["max_tokens", "length"],
   ["model_context_window_exceeded", "length"],
   ["pause_turn", "paused"],
-  // The context was summed up, and the caller asked to be told: it goes on with the same turn.
+  // The context was compacted and the settings ask to pause after that. The same turn is resumed.
   ["compaction", "paused"],
   ["refusal", "filtered"],
   ["sensitive", "filtered"],
@@ -50,7 +50,8 @@ function endingOf(state: AnthropicMessagesState, { reason }: Stop): Ending {
     const message = "the vendor stopped for a reason that this version does not know";
     return { stop: "failed", cause: failure("unknown_stop", message, evidence) };
   }
-  // Calls wait for answers, whatever the reason says: without them the next request is refused.
+  // Calls need answers whatever the stop reason is: without them the vendor refuses the next
+  // request.
   if (state.calls > 0) return { stop: answerable(stop), evidence };
   return stop === "tools"
     ? { stop: "end", evidence: { ...evidence, calls: 0 } }
@@ -61,7 +62,7 @@ function answerable(stop: WholeStop): WholeStop {
   return stop === "end" || stop === "paused" ? "tools" : stop;
 }
 
-/** Closes what the vendor left open or what waited for the reason to stop. */
+/** Closes open blocks, and calls that were held until the stop reason. */
 function lastOperations(
   { open, held }: AnthropicMessagesState,
   stop: Ending["stop"],

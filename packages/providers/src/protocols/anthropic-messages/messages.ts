@@ -8,7 +8,7 @@ import type { Entry } from "./entry.ts";
 import { textAt } from "../read.ts";
 import { isBlank, withoutLastSpace } from "./events.ts";
 
-/** The turns as messages, one for each change of the speaker. */
+/** Converts turns to messages, one for each change of the role. */
 export function entriesOf(turns: readonly Turn[]): readonly Entry[] {
   return merged(turns.map(entryOf));
 }
@@ -21,7 +21,7 @@ function entryOf(turn: Turn): Entry {
       return { role: "user", content: answerBlocks(turn.answers), paused: false };
     case "model": {
       const content = turn.parts.flatMap((part) => modelBlocks(part, turn));
-      // Thinking of two replies must not meet, none may end a message, and none comes behind a call.
+      // The vendor refuses thinking after a call, at the end of a message, and of two replies in a row.
       const call = content.findIndex((block) => block?.["type"] === "tool_use");
       const legal = content.filter((block, at) => call < 0 || at < call || !isThinking(block));
       return { role: "assistant", content: withoutLastThinking(legal), paused: turn.paused };
@@ -31,16 +31,16 @@ function entryOf(turn: Turn): Entry {
   }
 }
 
-/** First the results, as the vendor demands, then what tools made beside a failure. */
+/** Results first, as the vendor requires, then media of failed tools. */
 function answerBlocks(answers: readonly Answer[]): readonly JsonObject[] {
   const results: JsonObject[] = [];
   const beside: JsonObject[] = [];
   for (const { result, parts } of answers) {
     const failed = result.status !== "ok";
-    const said = resultText(result).toWellFormed();
-    const text = isBlank(said) ? (failed ? `(${result.status})` : "(no output)") : said;
+    const output = resultText(result).toWellFormed();
+    const text = isBlank(output) ? (failed ? `(${result.status})` : "(no output)") : output;
     const made = parts.flatMap(userBlocks);
-    // A result that is an error may hold text only.
+    // An error result may contain text only.
     if (failed) beside.push(...made);
     const content = failed || made.length === 0 ? text : [{ type: "text", text }, ...made];
     results.push({
@@ -53,7 +53,7 @@ function answerBlocks(answers: readonly Answer[]): readonly JsonObject[] {
   return [...results, ...beside];
 }
 
-/** The list as the vendor takes it: from the user to the user, or to a turn that goes on. */
+/** The final message list. It begins with the user, and ends with the user or a turn to resume. */
 export function finished(entries: readonly Entry[]): readonly JsonObject[] {
   const sent = merged(
     entries.map((entry) => ({
@@ -77,17 +77,22 @@ export function finished(entries: readonly Entry[]): readonly JsonObject[] {
   ];
 }
 
-/** Whether the vendor has something of its own to go on with. Words alone it would take for ours. */
+/** True if the vendor can resume the turn. Text alone would be read as a prefill. */
 function isResumed({ paused, content }: Entry): boolean {
   return paused && content.some((block) => isOwnWork(textAt(block ?? {}, "type") ?? ""));
 }
 
-/** True for the type of a block, and the name of its part, that is work of the vendor under way. */
+/**
+ * True for the type of a block, or the name of its part, that is unfinished work of the vendor.
+ */
 export function isOwnWork(type: string): boolean {
   return type.endsWith("_tool_use") || type === "compaction";
 }
 
-/** Two runs of thinking that something stood between must stay two, or the vendor refuses both. */
+/**
+ * Drops gaps. Two runs of thinking with a gap between them stay separated by a text, because the
+ * vendor refuses them joined.
+ */
 function withoutGaps(content: Entry["content"]): readonly JsonObject[] {
   const kept: JsonObject[] = [];
   let gap = false;
@@ -108,7 +113,7 @@ function resultsFirst(blocks: readonly JsonObject[]): readonly JsonObject[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-/** The last text of the last turn must not end in white space. */
+/** Trims the last text: the vendor refuses trailing white space in the last turn. */
 function trimmed(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const last = blocks.at(-1);
   const text = last?.["type"] === "text" ? textAt(last, "text") : undefined;

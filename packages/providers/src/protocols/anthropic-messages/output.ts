@@ -4,9 +4,9 @@ import { keepsTo, subset } from "../schema.ts";
 import type { Subset } from "../schema.ts";
 
 /**
- * The vendor's fields for the shape of a reply, which has no name there. Nothing for models that came
- * before the feature or are other vendors', for schemas that the vendor refuses, and where the
- * settings have a format of their own.
+ * The vendor's fields for the shape of a reply; it takes no name. Empty for models without the
+ * feature or of other vendors, for schemas that the vendor refuses, and if the settings contain a
+ * format.
  */
 export function outputFields(
   { schema }: OutputShape,
@@ -20,14 +20,16 @@ export function outputFields(
   return { output_config: { ...config, format: { type: "json_schema", schema } } };
 }
 
-/** From 4.5 on. Before 4 the number stood in front of the family, and there are dates behind it. */
+/**
+ * True from 4.5 on. Names before 4 have the number before the family; some names end with a date.
+ */
 function hasFormats(model: string): boolean {
   const found = /claude-[a-z]+-(\d{1,2})(?!\d)(?:[.-](\d{1,2})(?!\d))?/.exec(model);
   const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
   return major > 4 || (major === 4 && minor >= 5);
 }
 
-/** The vendor counts properties that may be missing, and refuses a schema with too many. */
+/** The vendor limits the number of optional properties in a schema. */
 const formatSubset: Subset = subset("allOf default", "uri", {
   optional: 10,
   recursive: false,

@@ -4,9 +4,9 @@ import { listAt, objectAt, textAt } from "../read.ts";
 import type { Entry } from "./entry.ts";
 
 /**
- * Leaves out tools of the vendor without a result, and results without their tool: both are refused,
- * in every request from then on. A result stands in the message of its tool, or in a later one if the
- * tool called one of ours and waited for the answer.
+ * Removes server tool uses without a result, and results without their use: the vendor refuses
+ * both, in every later request. A result stands in the message of its use, or in a later one if the
+ * server tool called a client tool and waited for the answer.
  */
 export function paired(
   entries: readonly Entry[],
@@ -21,10 +21,10 @@ export function paired(
   );
 }
 
-/** What the vendor takes for one turn: messages of the model with nothing but results between them. */
+/** What the vendor treats as one turn: assistant messages with only results between them. */
 interface Run {
   readonly entries: readonly Entry[];
-  /** The model speaks next, and still in this run. */
+  /** True if the model continues this run in its next message. */
   readonly goesOn: boolean;
 }
 
@@ -57,18 +57,18 @@ class Pairs {
     const waiting = new Map<string, JsonObject>();
     for (const entry of entries) {
       const isPaused = entry.paused && entry === entries.at(-1);
-      /** Tools that may be without a result when the message is over. */
-      const excused = new Set<string>();
+      /** Uses that may lack a result at the end of the message. */
+      const mayLackResult = new Set<string>();
       for (const block of entry.content) {
         if (block === undefined) continue;
         const id = useId(block);
         if (id !== undefined && !this.#ids.has(id) && !waiting.has(id)) waiting.set(id, block);
-        if (id !== undefined && isPaused && waiting.get(id) === block) excused.add(id);
+        if (id !== undefined && isPaused && waiting.get(id) === block) mayLackResult.add(id);
         const caller = callerId(block);
-        if (caller !== undefined) excused.add(caller);
+        if (caller !== undefined) mayLackResult.add(caller);
         this.#answer(block, waiting);
       }
-      for (const id of waiting.keys()) if (!excused.has(id)) waiting.delete(id);
+      for (const id of waiting.keys()) if (!mayLackResult.has(id)) waiting.delete(id);
     }
     if (goesOn) for (const [id, block] of waiting) this.#keep(id, block);
   }
@@ -109,14 +109,14 @@ function resultId(block: JsonObject): string | undefined {
   return type.endsWith("_tool_result") ? (textAt(block, "tool_use_id") ?? "") : undefined;
 }
 
-/** The tool of the vendor that made this call of one of ours. */
+/** The id of the server tool that made this call of a client tool. */
 function callerId(block: JsonObject): string | undefined {
   return block["type"] === "tool_use"
     ? textAt(objectAt(block, "caller") ?? {}, "tool_id")
     : undefined;
 }
 
-/** A search for tools names what it found. The vendor refuses names that are not declared. */
+/** True if every tool that a tool search found is declared. The vendor refuses other names. */
 function refersTo(block: JsonObject, declared: ReadonlySet<string> | undefined): boolean {
   if (block["type"] !== "tool_search_tool_result" || declared === undefined) return true;
   const found = listAt(objectAt(block, "content") ?? {}, "tool_references");

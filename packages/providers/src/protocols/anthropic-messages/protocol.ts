@@ -8,7 +8,7 @@ import { step } from "./step.ts";
 
 export type { AnthropicMessagesState } from "./state.ts";
 
-/** Anthropic's Messages API, and the servers that speak it. */
+/** Anthropic's Messages API, and servers that implement it. */
 export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = {
   id: protocolId,
   initial,

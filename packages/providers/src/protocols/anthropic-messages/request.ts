@@ -17,8 +17,8 @@ import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 export const protocolId = "anthropic-messages";
 
 /**
- * The request for a transcript. Settings go into the body under the vendor's own names; `betas` becomes
- * the header that the vendor reads them from.
+ * Builds the request for a transcript. Settings go into the body under the vendor's names; `betas`
+ * becomes its header.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
@@ -26,7 +26,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
   const declared = toolsOf(modelRequest);
   const former = declared.length === 0 ? formerTools(turns) : [];
-  // What is left out may have stood between two messages of one role.
+  // Merged again, because a dropped block may have separated two messages of one role.
   const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
   const { entries, settings } = withThinking(pairs, given, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
@@ -50,18 +50,18 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
 }
 
-/** Whether something of the vendor's own is under way in a turn that it paused. Words alone are over. */
+/** True if a paused turn contains unfinished work of the vendor. Text alone can't be resumed. */
 function goesOn(parts: readonly ModelPart[]): boolean {
   return parts.some((part) => part.kind === "custom" && isOwnWork(part.name));
 }
 
-/** Room for an answer, beside the thinking that the settings ask for. */
+/** The default token limit, in addition to the thinking budget of the settings. */
 function defaultMaxTokens(settings: JsonObject): number {
   const budget = objectAt(settings, "thinking")?.["budget_tokens"];
   return 8_192 + (typeof budget === "number" && budget >= 8_192 ? budget : 0);
 }
 
-/** Our instructions, then those of the settings. Empty ones are refused. */
+/** The request's instructions, then those of the settings. The vendor refuses empty ones. */
 function systemOf(instructions: string, own: Json | undefined): JsonObject {
   const given = Array.isArray(own) ? (own as readonly Json[]) : [textBlock(own ?? "")];
   const more = given.filter(
@@ -82,12 +82,12 @@ function toolFields(
   choice: Json | undefined,
 ): JsonObject {
   if (former.length > 0) return { tools: former, tool_choice: { type: "none" } };
-  // A choice without tools is refused.
+  // The vendor refuses a tool choice without tools.
   if (declared.length === 0) return {};
   return { tools: declared, ...(choice === undefined ? {} : { tool_choice: choice }) };
 }
 
-/** Code of the vendor that waits for our answers waits in a container, which has to be named. */
+/** Names the container in which the vendor's code waits for the answers to its calls. */
 function containerOf(
   transcript: Transcript,
   author: string,

@@ -4,18 +4,20 @@ import { failure } from "../../failure.ts";
 import type { Counts } from "./usage.ts";
 import { noCounts } from "./usage.ts";
 
-/** What is known of a reply of the Messages API while it comes in. Never changed, only replaced. */
+/** The state of a Messages API reply. Immutable. */
 export interface AnthropicMessagesState {
-  /** Whether `message_start` came, and whether `message_stop` did. */
+  /** `begun` after `message_start`, `over` after `message_stop`. */
   readonly phase: "new" | "begun" | "over";
   readonly id: string | undefined;
-  /** The blocks between their start and their stop; mostly one. */
+  /** Blocks between start and stop; usually one. */
   readonly open: readonly OpenBlock[];
-  /** Places of blocks that are over. */
+  /** Indexes of closed blocks. */
   readonly closed: ReadonlySet<number>;
-  /** The place for a block that names none. */
+  /** The index for a block that has none. */
   readonly next: number;
-  /** Calls that are over and have no arguments: the reason to stop says if some were cut off. */
+  /**
+   * Closed calls without arguments. The stop reason shows whether their arguments were cut off.
+   */
   readonly held: readonly PartId[];
   readonly parts: number;
   readonly calls: number;
@@ -23,17 +25,17 @@ export interface AnthropicMessagesState {
   readonly taken: ReadonlySet<string>;
   readonly stop: Stop | undefined;
   readonly usage: Counts;
-  /** What the vendor said about the reply as a whole. */
+  /** Facts about the whole reply, for the evidence. */
   readonly facts: JsonObject;
 }
 
-/** Why the model stopped, and whether that was said in its own event. */
+/** The stop reason, and whether it arrived in `message_delta`. */
 export interface Stop {
   readonly reason: string;
-  readonly said: "at_start" | "at_end";
+  readonly reported: "at_start" | "at_end";
 }
 
-/** A block that was started. */
+/** A block that has started and not stopped. */
 export type OpenBlock = { readonly index: number; readonly partId: PartId } & BlockContent;
 
 export type BlockContent = TextBlock | ThinkingBlock | RedactedBlock | CallBlock | OtherBlock;
@@ -43,7 +45,7 @@ export interface TextBlock {
   readonly citations: Citations | undefined;
 }
 
-/** Citations as they came, newest first: adding one copies nothing. */
+/** Citations, newest first, so that adding one copies nothing. */
 export interface Citations {
   readonly citation: Json;
   readonly before: Citations | undefined;
@@ -61,21 +63,21 @@ export interface RedactedBlock {
 
 export interface CallBlock {
   readonly kind: "tool_use";
-  /** The input that stood in the start of the block, as text. It counts if no other comes. */
+  /** The input in the start of the block, as JSON text. Used if no deltas follow. */
   readonly preset: string | undefined;
   readonly fault: ArgumentFault | undefined;
-  /** Whether arguments came that are more than white space. */
+  /** True once an argument delta had more than white space. */
   readonly filled: boolean;
 }
 
-/** A block that is kept as it is: tools that the vendor runs, their results, and what nobody knows. */
+/** A block that is kept as it is: server tools, their results, and unknown types. */
 export interface OtherBlock {
   readonly kind: "other";
   readonly block: JsonObject;
   readonly labels: JsonObject;
-  /** What deltas added to the block's fields. */
+  /** Text that deltas added to fields of the block. */
   readonly added: Readonly<Record<string, string>>;
-  /** Deltas came that this version can't put together. */
+  /** True after a delta of a type that this version can't apply. */
   readonly partial: boolean;
 }
 
@@ -104,7 +106,7 @@ export function failed(state: AnthropicMessagesState, cause: Cause): Outcome {
   return { state, operations: noOperations, failure: cause };
 }
 
-/** The vendor broke its own protocol. */
+/** A failure because the vendor violated its protocol. */
 export function broken(state: AnthropicMessagesState, message: string, evidence?: Json): Outcome {
   return failed(state, failure("protocol", message, evidence));
 }
@@ -113,7 +115,7 @@ export function unknown(state: AnthropicMessagesState): Outcome {
   return { state, operations: noOperations, sign: "unknown" };
 }
 
-/** The state with one open block exchanged. Few are open at a time, so the copy is small. */
+/** Replaces one open block. Few are open at a time, so the copy is small. */
 export function withBlock(
   state: AnthropicMessagesState,
   old: OpenBlock,

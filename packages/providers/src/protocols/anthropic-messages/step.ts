@@ -12,9 +12,12 @@ import { broken, failed, noOperations, unknown } from "./state.ts";
 import type { AnthropicMessagesState, Outcome } from "./state.ts";
 import { addCounts } from "./usage.ts";
 
-/** Takes one event. Only the type in its data counts: servers leave out the name, or send a wrong one. */
+/**
+ * Translates one event. Only the type in its data counts: some servers omit the event name or send
+ * a wrong one.
+ */
 export function step(state: AnthropicMessagesState, { name, data }: VendorEvent): Outcome {
-  // A sentinel of other vendors. Nothing follows, and it proves nothing.
+  // The sentinel of other vendors. Nothing follows it, and it proves nothing.
   if (data === undefined) return { state, operations: noOperations, sign: "over" };
   const type = data["type"];
   if (type === "content_block_delta" && state.phase === "begun" && (name === type || name === "")) {
@@ -48,7 +51,7 @@ function known(state: AnthropicMessagesState, type: string, data: JsonObject): O
       return startBlock(state, indexOf(data), data["content_block"]);
     case "content_block_stop": {
       const block = openBlock(state, indexOf(data));
-      // A stop of nothing takes nothing away; whether all is there shows at the end.
+      // A stop without an open block loses nothing; `halt` decides whether the reply is complete.
       return block === undefined ? unknown(state) : stopBlock(state, block);
     }
     case "message_start":
@@ -111,7 +114,10 @@ function startMessage(state: AnthropicMessagesState, message: JsonObject): Outco
     : wholeContent(begun, message);
 }
 
-/** Content that is there from the start: calls that were put off, and what proxies kept back. */
+/**
+ * Reads content that is already in `message_start`: deferred calls, and content that proxies
+ * buffered.
+ */
 function wholeContent(begun: AnthropicMessagesState, message: JsonObject): Outcome {
   const operations: Operation[] = [];
   let state = begun;
@@ -125,7 +131,7 @@ function wholeContent(begun: AnthropicMessagesState, message: JsonObject): Outco
     state = stopped.state;
   }
   const reason = textAt(message, "stop_reason");
-  const stop = reason === undefined ? undefined : ({ reason, said: "at_start" } as const);
+  const stop = reason === undefined ? undefined : ({ reason, reported: "at_start" } as const);
   return { state: { ...state, stop }, operations };
 }
 
@@ -134,7 +140,7 @@ function changeMessage(state: AnthropicMessagesState, data: JsonObject): Outcome
   const usage = objectAt(data, "usage");
   const reason = delta === undefined ? undefined : textAt(delta, "stop_reason");
   const changed =
-    reason !== undefined && state.stop?.said === "at_end" && state.stop.reason !== reason;
+    reason !== undefined && state.stop?.reported === "at_end" && state.stop.reason !== reason;
   const facts = {
     ...state.facts,
     ...pick(data, messageFacts),
@@ -142,7 +148,7 @@ function changeMessage(state: AnthropicMessagesState, data: JsonObject): Outcome
     ...pick(usage, usageFacts),
     ...(changed ? { changed_from: excerpt(state.stop.reason) } : {}),
   };
-  const stop = reason === undefined ? state.stop : ({ reason, said: "at_end" } as const);
+  const stop = reason === undefined ? state.stop : ({ reason, reported: "at_end" } as const);
   return {
     state: { ...state, stop, facts, usage: addCounts(state.usage, usage) },
     operations: noOperations,

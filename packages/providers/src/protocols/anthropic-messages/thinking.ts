@@ -3,13 +3,13 @@ import { objectAt } from "../read.ts";
 import { isThinking, merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 
-/** Models that think only if they are asked to. Later ones think unless they are told not to. */
-const silent = /claude-(?:[0-3]|instant|(?:opus|sonnet|haiku)-4)(?!\d)/;
+/** Models that think only if the settings enable it. Later models think unless it is disabled. */
+const thinksOnRequest = /claude-(?:[0-3]|instant|(?:opus|sonnet|haiku)-4)(?!\d)/;
 
 /**
- * Makes thinking and its setting agree. In the run of tools that goes on, the vendor demands that each
- * answer to the user begins with thinking if it is enabled, and that there is none if it is off: both
- * are refused otherwise. Earlier runs are free, and so are modes in which the model decides.
+ * Makes thinking blocks and the thinking setting agree. In the current run of tool calls the vendor
+ * requires that each assistant message begins with thinking if it is enabled, and has none if it is
+ * disabled. Earlier runs are not checked, nor is adaptive thinking.
  */
 export function withThinking(
   entries: readonly Entry[],
@@ -17,19 +17,19 @@ export function withThinking(
   model: string,
 ): { readonly entries: readonly Entry[]; readonly settings: JsonObject } {
   const given = objectAt(settings, "thinking")?.["type"];
-  const mode = given ?? (silent.test(model) ? "disabled" : "adaptive");
+  const mode = given ?? (thinksOnRequest.test(model) ? "disabled" : "adaptive");
   const start = lastFreshUser(entries) + 1;
   if (mode === "disabled") return { entries: withoutThinking(entries, start), settings };
-  // A paused turn and the one before it are one message to the vendor.
+  // To the vendor, a paused turn and the turn before it are one message.
   const joined = merged(entries.map((entry) => ({ ...entry, paused: false })));
-  if (mode !== "enabled" || isThoughtOut(joined, lastFreshUser(joined) + 1)) {
+  if (mode !== "enabled" || beginsWithThinking(joined, lastFreshUser(joined) + 1)) {
     return { entries, settings };
   }
   const { thinking: _, ...rest } = settings;
   return { entries: withoutThinking(entries, start), settings: rest };
 }
 
-/** The last message in which the user speaks and answers nothing. */
+/** The index of the last user message without tool results. */
 function lastFreshUser(entries: readonly Entry[]): number {
   return entries.findLastIndex(
     ({ role, content }) =>
@@ -37,8 +37,8 @@ function lastFreshUser(entries: readonly Entry[]): number {
   );
 }
 
-/** Whether each message that follows something the user said begins with thinking. */
-function isThoughtOut(entries: readonly Entry[], start: number): boolean {
+/** True if each message that follows user input begins with thinking. */
+function beginsWithThinking(entries: readonly Entry[], start: number): boolean {
   return entries.every(({ role, content }, at) => {
     if (at < start || role === "user") return true;
     const before = entries[at - 1]?.content ?? [];
@@ -48,7 +48,7 @@ function isThoughtOut(entries: readonly Entry[], start: number): boolean {
   });
 }
 
-/** Blocks that the vendor itself puts before the thinking. */
+/** Blocks that the vendor itself puts before thinking. */
 function isMark(block: JsonObject): boolean {
   return block["type"] === "compaction" || block["type"] === "fallback";
 }

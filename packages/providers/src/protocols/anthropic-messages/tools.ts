@@ -4,7 +4,7 @@ import type { Turn } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
 import { isBlank } from "./events.ts";
 
-/** The tools of a request: those that were described, then those of the settings. */
+/** The tools of a request: those that it describes, then those of the settings. */
 export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[] {
   const names = new Set<string>();
   const described = (tools ?? []).map(({ name, description, input }): JsonObject => ({
@@ -15,7 +15,7 @@ export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[
   const own = listAt(settings ?? {}, "tools").filter(isJsonObject);
   return [...described, ...own].filter((tool) => {
     const name = textAt(tool, "name");
-    if (name === undefined) return true; // a set of tools has no name of its own
+    if (name === undefined) return true; // a toolset has no name of its own
     if (names.has(name)) return false;
     names.add(name);
     return true;
@@ -23,8 +23,8 @@ export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[
 }
 
 /**
- * Stands in for tools that were called and are no longer there. The vendor refuses a history of calls
- * without any tool.
+ * Declares tools that the transcript calls and the request no longer has. The vendor refuses a
+ * history of calls without any tool.
  */
 export function formerTools(turns: readonly Turn[]): readonly JsonObject[] {
   const names = new Set<string>();
@@ -35,7 +35,7 @@ export function formerTools(turns: readonly Turn[]): readonly JsonObject[] {
   return [...names].map((name) => ({ name, input_schema: { type: "object" } }));
 }
 
-/** The names that a search for tools may refer to; nothing if a server has more of them. */
+/** The names that a tool search may refer to, or undefined if a toolset may add more. */
 export function declaredNames(tools: readonly JsonObject[]): ReadonlySet<string> | undefined {
   const names = tools.map((tool) => textAt(tool, "name"));
   return names.includes(undefined)
@@ -46,8 +46,9 @@ export function declaredNames(tools: readonly JsonObject[]): ReadonlySet<string>
 const notAtTheTop = ["oneOf", "anyOf", "allOf", "not", "enum"];
 
 /**
- * The schema with an object at its top, which is all that the vendor takes. Choices at the top become
- * one object that has the properties of each: wider, but whoever runs the tool checks its input.
+ * The schema with an object at its top, which is all that the vendor takes. A union at the top
+ * becomes one object with the properties of all variants. That is wider, but the tool validates its
+ * input.
  */
 function objectSchema(schema: Json): JsonObject {
   if (!isJsonObject(schema)) return { type: "object" };

@@ -4,8 +4,8 @@ import { listAt, objectAt } from "../read.ts";
 import { countAt } from "./events.ts";
 
 /**
- * Counts as the vendor says them: tokens of the cache stand beside the input, not in it. They are
- * sums so far, so a smaller one is old, and null says nothing.
+ * Counts in the vendor's terms: cached tokens are not part of the input. Counts are cumulative, so
+ * a smaller one is outdated, and null is ignored.
  */
 export interface Counts {
   readonly input: number | undefined;
@@ -13,9 +13,9 @@ export interface Counts {
   readonly cacheRead: number | undefined;
   readonly cacheWrite: number | undefined;
   readonly thinking: number | undefined;
-  /** What summaries of the context used, which is in none of the above. */
+  /** Usage of context compaction, which the other counts exclude. */
   readonly compaction: Compaction | undefined;
-  /** Something was said that is no count: then none of the others can be relied on. */
+  /** True after a value that is not a count. None of the counts is reliable then. */
   readonly bad: boolean;
 }
 
@@ -36,7 +36,7 @@ export const noCounts: Counts = {
   bad: false,
 };
 
-/** Takes in a `usage` object. */
+/** Merges a `usage` object. */
 export function addCounts(counts: Counts, usage: JsonObject | undefined): Counts {
   if (usage === undefined) return counts;
   let bad = counts.bad;
@@ -59,7 +59,7 @@ export function addCounts(counts: Counts, usage: JsonObject | undefined): Counts
   };
 }
 
-/** Iterations are listed whole each time. Only those of summaries are missing in the totals. */
+/** Every event lists all iterations. The totals include all but compaction. */
 function compactionOf(usage: JsonObject): Compaction | "bad" | undefined {
   const rows = listAt(usage, "iterations")
     .filter(isJsonObject)
@@ -82,8 +82,8 @@ function compactionOf(usage: JsonObject): Compaction | "bad" | undefined {
 }
 
 /**
- * What the reply used, by our rules. Summaries of the context are counted in: the same model wrote
- * them for the same price. Tokens of an advisor are not: another model's, and they stay in the evidence.
+ * The usage in Millrace's terms. Includes compaction: the same model at the same price. Excludes
+ * tokens of an advisor, which is another model; they stay in the evidence.
  */
 export function usageOf(counts: Counts): Usage | undefined {
   const { input, output, cacheRead, cacheWrite, thinking, compaction, bad } = counts;

@@ -10,8 +10,8 @@ import type { Work } from "./work.ts";
 const maxCalls = 128;
 
 /**
- * One `functionCall`: a whole call, or a piece of one. A call goes on for as long as its pieces say
- * `willContinue`; the piece that does not say so ends it, whether or not there are arguments in it.
+ * Reads one `functionCall`: a whole call, or a piece of one. A call continues while its pieces have
+ * `willContinue`; the first piece without it ends the call, with or without arguments.
  */
 export function takeCall(work: Work, call: Json | undefined, signature: string | undefined): void {
   if (!isJsonObject(call)) {
@@ -30,7 +30,7 @@ export function takeCall(work: Work, call: Json | undefined, signature: string |
   if (work.failure === undefined && call["willContinue"] !== true) endCall(work);
 }
 
-/** Nothing for an end without a beginning, which says nothing. */
+/** Begins a call. Returns undefined for an end without a call, which is ignored. */
 function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
   const name = filledAt(call, "name");
   if (name === undefined) {
@@ -79,7 +79,10 @@ function takeArguments(work: Work, call: JsonObject): void {
   for (const argument of partial as readonly Json[]) takePartial(work, argument);
 }
 
-/** Arguments as one value. As a text, they are that text: whether it is JSON is seen at the end. */
+/**
+ * Reads arguments in one value. A string is taken as JSON text, which is parsed when the part is
+ * committed.
+ */
 function takeWhole(work: Work, value: Json): void {
   const { call } = work.reply;
   if (call === undefined) return;
@@ -103,7 +106,7 @@ function takeWhole(work: Work, value: Json): void {
   work.reply.call = { ...call, written: "whole" };
 }
 
-/** The value as JSON text. Nothing if the engine can't: it goes down with the value's depth. */
+/** The value as JSON text, or undefined if it is too deep for `stringify`, which recurses. */
 function written(value: Json): string | undefined {
   try {
     return JSON.stringify(value);
@@ -129,8 +132,8 @@ function takePartial(work: Work, argument: Json): void {
 }
 
 /**
- * The vendor says that the call is over. One that was streamed is held until something follows, since
- * a reply that is cut for its length may end calls in the same breath.
+ * Ends the call. A streamed call is held until another part follows, because a reply that hits its
+ * length limit also ends its open call.
  */
 function endCall(work: Work): void {
   const { call } = work.reply;
@@ -150,7 +153,10 @@ function endCall(work: Work): void {
   work.reply.held = [...work.reply.held, { close, empty: call.written === "nothing" }];
 }
 
-/** What goes back with the call: the vendor's own id, which ours may differ from, and its signature. */
+/**
+ * Data to send back with the call: its signature, and the vendor's id, which may differ from the
+ * call id.
+ */
 function opaqueOf({ vendorId, signature }: OpenCall): { readonly opaque?: Json } {
   if (vendorId === undefined && signature === undefined) return {};
   return {
@@ -161,7 +167,7 @@ function opaqueOf({ vendorId, signature }: OpenCall): { readonly opaque?: Json }
   };
 }
 
-/** At the end of a reply: calls that were ended are closed, as whole ones if the reply is whole. */
+/** Closes the held calls at the end of a reply; if the reply is cut, with a fault. */
 export function closeCalls(work: Work, whole: boolean): void {
   const fault = whole ? {} : ({ fault: { code: "truncated" } } as const);
   for (const { close } of work.reply.held) work.push({ ...close, ...fault });

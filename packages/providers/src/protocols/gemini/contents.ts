@@ -7,29 +7,31 @@ import { continuationPart } from "./halt.ts";
 import { mediaPart, standIn } from "./media.ts";
 import { replayed } from "./verbatim.ts";
 
-/** One content of a request. Results of tools are the user's, and stand apart from what people say. */
+/**
+ * One content of a request. Tool results have the role of the user, but a content of their own.
+ */
 export interface Content {
   readonly from: Turn["role"];
   readonly parts: JsonObject[];
 }
 
-/** How a model's requests differ from those of older ones. */
+/** Differences between generations of models. */
 export interface Rules {
-  /** The first call of each content needs a signature. */
+  /** The first call of each content requires a signature. */
   readonly signed: boolean;
-  /** A result may have pictures in it. */
+  /** A result may contain images. */
   readonly picturesInResults: boolean;
 }
 
-/** The vendor's own word for a call that another model wrote. */
+/** The vendor's placeholder signature for a call that another model wrote. */
 const noSignature = "skip_thought_signature_validator";
 
-/** The names and ids under which calls were sent. Their results need the same. */
+/** The names and ids that calls were sent with. Their results require the same. */
 type SentCalls = Map<string, { readonly name: string; readonly id: string | undefined }>;
 
 /**
- * The transcript in the vendor's words. Contents of one author are one: a call must come right behind
- * the user or behind results, and a content must not be empty.
+ * Converts turns to contents. Adjacent contents of one role are joined: a call must follow the user
+ * or results, and a content must not be empty.
  */
 export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Content[] {
   const contents: Content[] = [];
@@ -68,7 +70,7 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
   return contents;
 }
 
-/** What a paused reply is resumed with, if the last turn is one. */
+/** The token to resume a paused reply with, if the last turn is one. */
 export function tokenOf(turns: readonly Turn[]): string | undefined {
   const last = turns.at(-1);
   return last?.role === "model" && last.paused ? tokenIn(last.parts) : undefined;
@@ -120,7 +122,7 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
   });
 }
 
-/** The vendor's own id goes back as it came, unless it would name two calls. */
+/** The vendor's id is sent back unchanged, unless two calls have it. */
 function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonObject {
   const opaque = isJsonObject(call.opaque) ? call.opaque : {};
   const given = filledAt(opaque, "id");
@@ -136,19 +138,19 @@ function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonO
 
 function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules): JsonObject {
   const sent = calls.get(result.callId);
-  const said = resultText(result);
+  const text = resultText(result);
   const pictures = rules.picturesInResults ? parts.map(mediaOf).filter(isInline) : [];
   return {
     functionResponse: {
       ...(sent?.id === undefined ? {} : { id: sent.id }),
       name: sent?.name ?? result.tool,
-      response: result.status === "ok" ? { output: said } : { error: said },
+      response: result.status === "ok" ? { output: text } : { error: text },
       ...(pictures.length === 0 ? {} : { parts: pictures }),
     },
   };
 }
 
-/** What a tool made beside its result, where the result has no room for it. */
+/** Media of a result that the result itself can't contain. */
 function besides({ parts }: Answer, rules: Rules): readonly JsonObject[] {
   const written = parts.map((part) => mediaOf(part) ?? userPart(part));
   return rules.picturesInResults ? written.filter((part) => !isInline(part)) : written;
@@ -158,7 +160,7 @@ function mediaOf(part: UserPart): JsonObject | undefined {
   return part.kind === "text" ? undefined : mediaPart(part);
 }
 
-/** Only these are read inside a result. */
+/** The only parts that the vendor reads inside a result. */
 function isInline(part: JsonObject | undefined): part is JsonObject {
   const data = part?.["inlineData"];
   if (!isJsonObject(data)) return false;
@@ -167,7 +169,7 @@ function isInline(part: JsonObject | undefined): part is JsonObject {
   );
 }
 
-/** The first call of a content stands for all of them. */
+/** Signs the first call of a content. The vendor checks only that one. */
 function sign(parts: JsonObject[]): void {
   const first = parts.findIndex((part) => part["functionCall"] !== undefined);
   const call = parts[first];
@@ -175,7 +177,10 @@ function sign(parts: JsonObject[]): void {
   parts[first] = { ...call, thoughtSignature: noSignature };
 }
 
-/** A signature that was kept. What is no base64 was damaged on the way, and would be refused. */
+/**
+ * A stored signature. Undefined if it is not base64: it was damaged, and the vendor would refuse
+ * it.
+ */
 function signatureIn(value: Json | undefined): string | undefined {
   const signature = isJsonObject(value) ? filledAt(value, "thoughtSignature") : undefined;
   return signature !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(signature)

@@ -2,16 +2,13 @@ import { isJsonObject } from "@millrace/core";
 import type { JsonObject } from "@millrace/core";
 import { filledAt, isSound, listAt } from "../read.ts";
 
-/** A signature, to the letter. It is base64, so text that can't be stored is none. */
+/** The exact signature of a part. It is base64, so malformed text counts as none. */
 export function signatureOf(part: JsonObject): string | undefined {
   const signature = filledAt(part, "thoughtSignature");
   return signature !== undefined && isSound(signature) ? signature : undefined;
 }
 
-/**
- * The candidate that the reply is made of. Others come only if a setting asked for them, and their
- * text must not be mixed into this one.
- */
+/** The candidate of the reply. Others exist only if a setting asks for them, and are ignored. */
 export function candidateOf(data: JsonObject): JsonObject | undefined {
   for (const candidate of listAt(data, "candidates")) {
     if (isJsonObject(candidate) && isFirst(candidate)) return candidate;
@@ -24,7 +21,7 @@ export function isFirst(candidate: JsonObject): boolean {
   return index === undefined || index === 0 || index === null;
 }
 
-/** Fields of a part that say something about its data. All others are data. */
+/** Fields of a part that describe its data. All other fields are data. */
 const modifiers: ReadonlySet<string> = new Set([
   "thought",
   "thoughtSignature",
@@ -33,7 +30,7 @@ const modifiers: ReadonlySet<string> = new Set([
   "videoMetadata",
 ]);
 
-/** The name of the part's data field: a part has one at most. */
+/** The name of the part's data field. A part has at most one. */
 export function dataOf(part: JsonObject): string | undefined {
   for (const key of Object.keys(part)) {
     if (!modifiers.has(key) && part[key] !== null) return key;
@@ -51,12 +48,12 @@ const knownFields = [
   "modelStatus",
 ];
 
-/** False for an event with nothing in it that this version knows. */
+/** False for an event without any field that this version knows. */
 export function isKnown(data: JsonObject): boolean {
   return knownFields.some((field) => data[field] !== undefined);
 }
 
-/** What the vendor says of the whole reply, in each of its events. */
+/** Facts about the whole reply, repeated in every event. */
 export function factsOf(data: JsonObject): JsonObject | undefined {
   const responseId = filledAt(data, "responseId");
   const modelVersion = filledAt(data, "modelVersion");

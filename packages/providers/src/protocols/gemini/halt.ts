@@ -10,11 +10,11 @@ import { verdictOf } from "./stop.ts";
 import { usageOf } from "./usage.ts";
 import { Work } from "./work.ts";
 
-/** The name of the part that keeps what a paused reply is resumed with. */
+/** The name of the part that keeps the token to resume a paused reply. */
 export const continuationPart = "continuationToken";
 
 /**
- * Says what the reply came to. A `finishReason` is the only proof that the model stopped, and a
+ * Decides how the reply ended. Only a `finishReason` proves that the model stopped, and only a
  * `blockReason` that it never began. The end of the bytes proves nothing.
  */
 export function halt(state: GeminiState, end: StreamEnd): Halt {
@@ -41,21 +41,22 @@ function withUsage(halt: Halt, usage: Usage | undefined): Halt {
   return usage === undefined ? halt : { ...halt, usage };
 }
 
-/** The ending of a reply that the vendor vouches for, with all that is open closed. */
-function whole({ reply }: GeminiState, said: WholeStop, evidence: JsonObject): Halt {
+/** The ending of a complete reply, with all open parts closed. */
+function whole({ reply }: GeminiState, reported: WholeStop, evidence: JsonObject): Halt {
   const work = new Work(reply);
   work.endWriting();
-  closeCalls(work, said === "end");
+  closeCalls(work, reported === "end");
   const about = closeNotes(work, reply);
-  if (said === "paused" && reply.finish?.token !== undefined) keepToken(work, reply.finish.token);
-  const stop = said === "end" && reply.calls > 0 ? "tools" : said;
+  if (reported === "paused" && reply.finish?.token !== undefined)
+    keepToken(work, reply.finish.token);
+  const stop = reported === "end" && reply.calls > 0 ? "tools" : reported;
   return {
     operations: work.operations,
-    ending: { stop, evidence: { ...evidence, ...about, ...flagsOf(reply, said) } },
+    ending: { stop, evidence: { ...evidence, ...about, ...flagsOf(reply, reported) } },
   };
 }
 
-/** Puts what the vendor said of the text on its newest part. Without a text it is evidence. */
+/** Sets the notes as metadata of the newest text. Without a text they become evidence. */
 function closeNotes(work: Work, { text, notes }: ReplyState): JsonObject {
   const merged = mergeNotes(notes);
   const dropped = notes.dropped > 0 ? { droppedNotes: notes.dropped } : {};
@@ -77,17 +78,17 @@ function signed(text: OpenText | undefined): JsonObject {
   return text?.signature === undefined ? {} : { thoughtSignature: text.signature };
 }
 
-/** Evidence stays with the item. What the next request needs has to be one of its parts. */
+/** Stores the token in a part, because requests are built from parts and not from evidence. */
 function keepToken(work: Work, token: string): void {
   const partId = work.begin({ kind: "custom", name: continuationPart });
   work.push({ op: "replace_structured", partId, value: { continuationToken: token } });
   work.push({ op: "close_part", partId });
 }
 
-/** What deserves a second look by whoever takes the reply for an answer. */
-function flagsOf({ parts, call }: ReplyState, said: WholeStop): JsonObject {
+/** Flags for the evidence of a reply that is complete but doubtful: empty, or with an open call. */
+function flagsOf({ parts, call }: ReplyState, reported: WholeStop): JsonObject {
   return {
-    ...(said === "end" && parts === 0 ? { empty: true } : {}),
+    ...(reported === "end" && parts === 0 ? { empty: true } : {}),
     ...(call === undefined ? {} : { unfinishedCall: true }),
   };
 }
@@ -103,7 +104,7 @@ function finishFacts({ reason, message, token, safetyRatings }: Finish): JsonObj
   };
 }
 
-/** Facts that came with each event, and what the usage says of the service. */
+/** Facts of the events, and the service facts of the usage. */
 function factsOf({ reply, usage }: GeminiState): JsonObject {
   const tier = usage === undefined ? undefined : filledAt(usage, "serviceTier");
   const traffic = usage === undefined ? undefined : filledAt(usage, "trafficType");

@@ -1,14 +1,14 @@
-/** A place in a call's arguments: keys of objects and indexes of lists, from the outside in. */
+/** A path in a call's arguments: keys of objects and indexes of lists, from the root. */
 export interface JsonPath {
   readonly segments: readonly (string | number)[];
-  /** Written with `[]` at its end: the list itself, not one of its rows. */
+  /** True if the path ends in `[]`: the list itself, not one of its elements. */
   readonly list: boolean;
 }
 
 /** `.name`, `[0]`, `['name']`, `["name"]` or `[]`. */
 const segment = /\.([^.[]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|(\[\])/sy;
 
-/** Reads the forms of RFC 9535 that name one place, and the vendor's own `$.list[]`. */
+/** Parses the forms of RFC 9535 that name one place, and the vendor's `$.list[]`. */
 export function parsePath(text: string): JsonPath | undefined {
   if (!text.startsWith("$")) return undefined;
   const segments: (string | number)[] = [];

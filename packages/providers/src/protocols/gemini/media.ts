@@ -1,7 +1,7 @@
 import { encodeBase64 } from "@millrace/core";
 import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
 
-/** Types that the vendor reads. One that is not here is refused. */
+/** Media types that the vendor reads. It refuses others. */
 const readable: ReadonlySet<string> = new Set([
   "application/pdf",
   ...typesOf("image", "heic heif jpeg png webp"),
@@ -13,7 +13,9 @@ function typesOf(kind: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `${kind}/${name}`);
 }
 
-/** A picture, sound, film or file as a part of a request. A text stands in for what can't be read. */
+/**
+ * Converts media or a file to a request part. A type that the vendor does not read becomes a text.
+ */
 export function mediaPart(part: MediaPart | FilePart): JsonObject {
   const mimeType = readableType(part.mediaType);
   if (mimeType === undefined) return standIn(part);
@@ -29,7 +31,7 @@ export function mediaPart(part: MediaPart | FilePart): JsonObject {
   return { fileData: { mimeType, fileUri: part.url } };
 }
 
-/** The type as the vendor names it. All kinds of text are read as plain text. */
+/** The type in the vendor's spelling. Every text type is sent as plain text. */
 function readableType(mediaType: string): string | undefined {
   const [plain = ""] = mediaType.toLowerCase().split(";");
   const type = plain.trim() === "image/jpg" ? "image/jpeg" : plain.trim();
@@ -37,7 +39,7 @@ function readableType(mediaType: string): string | undefined {
   return readable.has(type) ? type : undefined;
 }
 
-/** Says what would be here. */
+/** A text that describes the part. */
 export function standIn(part: MediaPart | FilePart): JsonObject {
   const name = part.kind === "file" ? `file ${part.name}` : "media";
   const content = part.bytes === undefined ? part.url : `${part.bytes.length} bytes`;

@@ -2,14 +2,14 @@ import { equalJson, isJsonObject, List } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound } from "../read.ts";
 
-/** What the vendor says of a text: where it comes from, and what it quotes. */
+/** What the vendor reports about a text: its sources and quotations. */
 const kinds = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 type NoteKind = (typeof kinds)[number];
 
-/** Notes as they came. They are repeated in many events, so only what is new is kept. */
+/** Notes of the reply so far. Events repeat them, so only new ones are kept. */
 export interface Notes {
   readonly kept: Readonly<Partial<Record<NoteKind, Note>>>;
-  /** Notes that can't be stored: too large, or not plain. */
+  /** The number of notes that can't be stored: too large, or not plain. */
   readonly dropped: number;
 }
 
@@ -24,7 +24,7 @@ export function hasNote(candidate: JsonObject): boolean {
   return kinds.some((kind) => candidate[kind] !== undefined);
 }
 
-/** Takes the notes of one event. Linear in that event alone. */
+/** Merges the notes of one event. Cost is linear in that event. */
 export function addNotes(notes: Notes, candidate: JsonObject): Notes {
   let { kept, dropped } = notes;
   for (const kind of kinds) {
@@ -58,7 +58,7 @@ function withoutEmpty(value: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** True if no list has lost a row: then the newer note says all that the older one did. */
+/** True if the newer note contains every row of the older one, in order. */
 function extendsNote(older: JsonObject, newer: JsonObject): boolean {
   return Object.entries(older).every(([key, rows]) => {
     const others = newer[key];
@@ -71,7 +71,7 @@ function extendsNote(older: JsonObject, newer: JsonObject): boolean {
   });
 }
 
-/** All notes, each row once. */
+/** All notes, without duplicate rows. */
 export function mergeNotes({ kept }: Notes): JsonObject {
   const entries = kinds.flatMap((kind) => {
     const note = kept[kind];
@@ -82,7 +82,7 @@ export function mergeNotes({ kept }: Notes): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Rows by what they say. */
+/** A list without duplicates. */
 class Rows {
   readonly #places = new Map<string, number>();
   readonly #rows: Json[] = [];
@@ -118,7 +118,7 @@ function mergeFields(all: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
-/** As above, but supports name their sources by number, and the numbers change. */
+/** As `mergeFields`, but supports refer to sources by index, so the indexes are mapped. */
 function mergeGrounding(all: readonly JsonObject[]): JsonObject {
   const sources = new Rows();
   const supports = new Rows();

@@ -3,9 +3,9 @@ import type { Json, JsonObject, OutputShape } from "@millrace/core";
 import { listAt, objectAt } from "../read.ts";
 
 /**
- * The vendor's fields for the shape of a reply, which has no name there. `fields` are those of the
- * request so far. Nothing for models that take no JSON Schema, for those before the third generation
- * if there are tools, which they take only without it, and where the settings have a format of their own.
+ * The vendor's fields for the shape of a reply; it takes no name. `fields` are those of the request
+ * so far. Empty for models without JSON Schema, for models before the third generation if there are
+ * tools, and if the settings contain a format.
  */
 export function outputFields(
   { schema }: OutputShape,
@@ -22,11 +22,14 @@ export function outputFields(
 
 const ownFormat = /^_?response_?(?:mime|schema|json|format)/i;
 
-/** From 2.5 on. Names without a number follow the newest one. */
+/** From 2.5 on. A name without a number refers to the newest model. */
 const second = /(?:^|\/)gemini-(?!1(?:[.-]|$)|2(?:\.[0-4]|-|$))/;
 const third = /(?:^|\/)gemini-(?![12](?:[.-]|$))/;
 
-/** The vendor leaves out keywords that it does not know, but refuses any beside a reference. */
+/**
+ * True if no reference has sibling keywords. The vendor ignores unknown keywords, but refuses
+ * those.
+ */
 function hasPlainReferences(schema: Json): boolean {
   if (Array.isArray(schema)) return (schema as readonly Json[]).every(hasPlainReferences);
   if (!isJsonObject(schema)) return true;

@@ -3,21 +3,20 @@ import type { Json, JsonObject } from "@millrace/core";
 import { parsePath } from "./json-path.ts";
 
 /**
- * Arguments that come as values with their places, on the way to JSON text. Only what is still open
- * is kept, so text is appended and never read again. A place inside something that was closed can't
- * be written any more: a row of a list is refused here, and a key for the second time makes a text
- * that the parser of arguments refuses.
+ * Converts arguments that arrive as values with paths to JSON text. Keeps only the open levels, so
+ * that text is appended and never read again. A path inside a closed container can't be written: a
+ * list element is refused here, and a repeated key produces text that the argument parser refuses.
  */
 export interface PartialArguments {
-  /** The objects and lists that are open, from the outside in. Empty until something was written. */
+  /** The open objects and lists, outermost first. Empty until something is written. */
   readonly levels: readonly Level[];
-  /** The path of the string that is not over. */
+  /** The path of the string that continues. */
   readonly open: string | undefined;
 }
 
 interface Level {
   readonly list: boolean;
-  /** The key or index of what was written last. If it is open, it is the next level. */
+  /** The key or index written last. If its value is open, it is the next level. */
   readonly last: string | number;
 }
 
@@ -27,10 +26,10 @@ export type Added =
 
 export const noArguments: PartialArguments = { levels: [], open: undefined };
 
-/** Deeper arguments are refused by the parser anyway. */
+/** The argument parser refuses deeper values anyway. */
 const maxDepth = 64;
 
-/** Adds one of the vendor's `partialArgs`. Its cost does not depend on what came before. */
+/** Adds one of the vendor's `partialArgs`. The cost does not depend on earlier ones. */
 export function addArgument(state: PartialArguments, argument: Json): Added {
   if (!isJsonObject(argument)) return refused("an argument is no object");
   const place = argument["jsonPath"];
@@ -53,14 +52,14 @@ export function addArgument(state: PartialArguments, argument: Json): Added {
   return write(state, path.segments, value, place);
 }
 
-/** What ends all that is open. Nothing while a string is: there is more to come. */
+/** The text that closes all open levels. Undefined while a string is open: more must follow. */
 export function endOf({ levels, open }: PartialArguments): string | undefined {
   return open === undefined ? closing(levels, 0) : undefined;
 }
 
 interface Value {
   readonly text: string;
-  /** A string that goes on in the next argument. */
+  /** True if the string continues in the next argument. */
   readonly open: boolean;
 }
 
@@ -79,7 +78,7 @@ function valueOf(argument: JsonObject): Value | undefined {
   return argument["nullValue"] === undefined ? undefined : { text: "null", open: false };
 }
 
-/** Half a character is written as an escape, and its other half makes it whole. */
+/** Escapes a lone surrogate, so that the next chunk can complete the pair. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -93,7 +92,7 @@ function continued({ levels, open }: PartialArguments, argument: JsonObject): Ad
   return { ok: true, next: { levels, open: undefined }, text: `${escaped(text)}"` };
 }
 
-/** How many of the open levels lie on the way to a place. The outermost always does. */
+/** The number of open levels on the path. The outermost is always one. */
 function shared(levels: readonly Level[], segments: readonly (string | number)[]): number {
   let depth = 0;
   while (
@@ -132,7 +131,7 @@ function write(
   return { ok: true, next, text: pieces.join("") + value.text };
 }
 
-/** A path to a list without a value ends that list, or is one without rows. */
+/** A path to a list without a value ends that list, or creates an empty one. */
 function endList(state: PartialArguments, segments: readonly (string | number)[]): Added {
   const { levels } = state;
   const inside = segments.length;
@@ -143,7 +142,7 @@ function endList(state: PartialArguments, segments: readonly (string | number)[]
   return { ok: true, next, text: closing(levels, inside) };
 }
 
-/** The index behind the last row of a list. */
+/** The index after the last element of a list. */
 function nextRow({ levels }: PartialArguments, segments: readonly (string | number)[]): number {
   const level = levels[segments.length];
   const isOpen = segments.every((child, at) => levels[at]?.last === child);

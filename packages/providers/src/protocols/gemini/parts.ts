@@ -5,7 +5,7 @@ import { filledAt, isSound } from "../read.ts";
 import { dataOf, signatureOf } from "./events.ts";
 import type { Work } from "./work.ts";
 
-/** Turns one part of the vendor's content into operations. */
+/** Converts one part of the vendor's content to operations. */
 export function takePart(work: Work, part: Json): void {
   if (!isJsonObject(part)) {
     work.fail("protocol", "a part is no object");
@@ -15,7 +15,7 @@ export function takePart(work: Work, part: Json): void {
   const data = dataOf(part);
   switch (data) {
     case undefined:
-      // A signature may come without anything else. It keeps its place.
+      // A signature may arrive without content. It keeps its place.
       if (signature !== undefined) takeText(work, part, "", signature);
       return;
     case "text": {
@@ -39,8 +39,9 @@ export function takePart(work: Work, part: Json): void {
 }
 
 /**
- * Text or thoughts. A signature is the last piece of its text, also when that piece is empty: whoever
- * does not stream gets both in one part. So it ends the part, and keeps its place among the others.
+ * Reads text or thoughts. A signature arrives with the last piece of its text, even if that piece is
+ * empty: without streaming both are in one part. So the signature ends the part and keeps its place
+ * among the others.
  */
 function takeText(
   work: Work,
@@ -72,7 +73,7 @@ function takeText(
   work.reply.writing = undefined;
 }
 
-/** Raw samples come in many pieces of one sound; all other media come whole. */
+/** Raw samples arrive in many pieces of one sound; other media arrive whole. */
 const samples = /^audio\/(?:l16|pcm)\b/i;
 
 function takeBytes(work: Work, part: JsonObject, signature: string | undefined): void {
@@ -98,7 +99,7 @@ function takeBytes(work: Work, part: JsonObject, signature: string | undefined):
   work.push({ op: "close_part", partId });
 }
 
-/** Media that the vendor keeps at an address. */
+/** Reads media that the vendor keeps at a URL. */
 function takeAddress(work: Work, part: JsonObject, signature: string | undefined): void {
   const source = isJsonObject(part["fileData"]) ? part["fileData"] : {};
   const url = filledAt(source, "fileUri");
@@ -122,7 +123,7 @@ function openingOf(source: JsonObject, mediaType: string): PartOpening {
   return { kind: "file", name, mediaType };
 }
 
-/** A picture may be a thought, and may be signed. */
+/** Metadata of media, which may be a thought and may be signed. */
 function metadataOf(part: JsonObject, signature: string | undefined): Metadata | undefined {
   const isThought = part["thought"] === true;
   if (!isThought && signature === undefined) return undefined;
@@ -132,7 +133,7 @@ function metadataOf(part: JsonObject, signature: string | undefined): Metadata |
   };
 }
 
-/** What the vendor's own tools do, and kinds that this version does not know: kept as they are. */
+/** Keeps the vendor's own tool runs and unknown kinds of parts unchanged. */
 function takeCustom(work: Work, part: JsonObject, name: string): void {
   if (!isSound(part)) {
     work.fail("protocol", `a part of kind ${name.slice(0, 100).toWellFormed()} can't be stored`);

@@ -10,10 +10,10 @@ import { outputFields } from "./output.ts";
 
 export const protocolId = "gemini";
 
-/** The request for a transcript. Streaming is part of the path, and usage always comes. */
-export function request(asked: ModelRequest, { model }: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = asked;
-  // A reply that is paused is resumed by its token. Without one, only the user can ask for more.
+/** Builds the request for a transcript. Streaming is part of the path; usage needs no setting. */
+export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
+  const { transcript, tools = [], settings = {} } = modelRequest;
+  // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
   const turns = prepare(
     transcript,
     `${protocolId}/${model}`,
@@ -23,7 +23,7 @@ export function request(asked: ModelRequest, { model }: RequestTarget): WireRequ
   const contents = contentsOf(turns, rulesOf(model));
   const { model: _, stream: __, ...rest } = settings;
   const fields: JsonObject = { ...rest, ...toolsOf(tools, settings["tools"]) };
-  const { instructions = "", fields: format } = askFor(asked, (output) =>
+  const { instructions = "", fields: format } = askFor(modelRequest, (output) =>
     outputFields(output, fields, model),
   );
   return {
@@ -41,26 +41,28 @@ export function request(asked: ModelRequest, { model }: RequestTarget): WireRequ
   };
 }
 
-/** A bare name is one of the vendor's models. Others say where they are. */
+/** A bare name is one of the vendor's models. Other names contain their path. */
 function pathOf(model: string): string {
   const path = model.includes("/") ? model : `models/${model}`;
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Our instructions, then those of the settings. */
+/** The request's instructions, then those of the settings. */
 function systemOf(instructions: string, settings: JsonObject): JsonObject {
   if (instructions.trim() === "") return {};
   const more = listAt(objectAt(settings, "systemInstruction"), "parts");
   return { systemInstruction: { parts: [{ text: instructions }, ...more] } };
 }
 
-/** From the third generation on. Names without a number follow the newest one. */
+/** From the third generation on. A name without a number refers to the newest model. */
 function rulesOf(model: string): Rules {
   const isNew = /(?:^|\/)gemini-(?![12](?:[.-]|$))/.test(model);
   return { signed: isNew, picturesInResults: isNew };
 }
 
-/** Our tools beside those that the vendor runs, which are settings. A name may be declared once. */
+/**
+ * The request's tools, and those of the settings that the vendor runs. Each name is declared once.
+ */
 function toolsOf(tools: readonly ToolDescription[], others: Json | undefined): JsonObject {
   const byName = new Map<string, ToolDescription>();
   for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool);
@@ -73,13 +75,13 @@ function declaration({ name, description, input }: ToolDescription): JsonObject 
   const schema = schemaOf(input);
   return {
     name,
-    // The vendor demands one.
+    // The vendor requires a description.
     description: description === undefined || description === "" ? name : description,
     ...(schema === undefined ? {} : { parametersJsonSchema: schema }),
   };
 }
 
-/** Arguments are an object. What describes anything else is left out. */
+/** The schema of the arguments. Undefined if it does not describe an object. */
 function schemaOf(input: Json): JsonObject | undefined {
   if (!isJsonObject(input)) return undefined;
   const { $schema: _, ...schema } = input;

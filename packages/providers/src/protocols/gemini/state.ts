@@ -4,28 +4,28 @@ import { noNotes } from "./notes.ts";
 import type { Notes } from "./notes.ts";
 import type { PartialArguments } from "./partial-arguments.ts";
 
-/** What is known of a reply after some of its events. Two levels, since usage comes with each one. */
+/** The state of a reply. Two levels, because usage arrives in every event. */
 export interface GeminiState {
   readonly reply: ReplyState;
-  /** The newest `usageMetadata` with counts in it. They are totals, so the last one holds. */
+  /** The newest `usageMetadata` with counts. They are totals, so the last one is valid. */
   readonly usage: JsonObject | undefined;
 }
 
 export interface ReplyState {
-  /** Ids of calls, in the transcript and in this reply. */
+  /** Ids of calls in the transcript and in this reply. */
   readonly taken: ReadonlySet<string>;
-  /** How many parts and calls were begun. */
+  /** The number of parts and calls begun. */
   readonly parts: number;
   readonly calls: number;
-  /** The part that goes on if the next one is of its kind: the vendor marks no borders. */
+  /** The part that continues if the next one has its kind: the vendor does not mark ends. */
   readonly writing: Writing | undefined;
-  /** The newest text. It stays open to the end, since what the vendor says of it comes last. */
+  /** The newest text. Stays open to the end, because its notes arrive last. */
   readonly text: OpenText | undefined;
   /** The call whose arguments are being streamed. */
   readonly call: OpenCall | undefined;
-  /** Calls that are over by the vendor's word, and must not be closed as whole yet. */
+  /** Calls that the vendor ended and that can't be closed as complete yet. */
   readonly held: readonly HeldCall[];
-  /** The newest code that the vendor runs: results have no other reference to it. */
+  /** The newest code part: its results have no other reference to it. */
   readonly code: PartId | undefined;
   readonly notes: Notes;
   readonly facts: JsonObject | undefined;
@@ -37,7 +37,7 @@ export interface ReplyState {
 export interface Writing {
   readonly kind: "text" | "reasoning" | "sound";
   readonly id: PartId;
-  /** Of a sound. */
+  /** For sound. */
   readonly mediaType?: string;
 }
 
@@ -52,13 +52,13 @@ export interface OpenCall {
   readonly vendorId: string | undefined;
   readonly signature: string | undefined;
   readonly partial: PartialArguments;
-  /** Whether any argument text was written, and whether it came in one piece. */
+  /** Whether argument text was written, and whether in pieces or as a whole. */
   readonly written: "nothing" | "values" | "whole";
 }
 
 export interface HeldCall {
   readonly close: ClosePart;
-  /** Without any arguments: nothing but the end of the reply can show that this was all. */
+  /** True without arguments: only the end of the reply proves that none were cut off. */
   readonly empty: boolean;
 }
 

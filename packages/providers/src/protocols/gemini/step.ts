@@ -14,7 +14,7 @@ import { Work } from "./work.ts";
 const none: readonly Operation[] = [];
 
 export function step(state: GeminiState, { data }: VendorEvent): Translated<GeminiState> {
-  // The vendor has no such mark. Gateways add one.
+  // The vendor sends no sentinel. Gateways add one.
   if (data === undefined) return { state, operations: none, sign: "over" };
   const more = moreText(state, data);
   if (more !== undefined) return more;
@@ -46,7 +46,7 @@ function translated(state: GeminiState, data: JsonObject, work: Work): Translate
   return moved ? { state: next, operations } : { state: next, operations, sign: "alive" };
 }
 
-/** The commonest event by far: more text, or more thoughts, and nothing else. */
+/** The fast path for the commonest event: only more text or thoughts. */
 function moreText(state: GeminiState, data: JsonObject): Translated<GeminiState> | undefined {
   const { writing, finish } = state.reply;
   if (writing === undefined || writing.kind === "sound" || finish !== undefined) return undefined;
@@ -76,7 +76,7 @@ function usageIn(data: JsonObject): JsonObject | undefined {
   return isJsonObject(usage) && hasCounts(usage) ? usage : undefined;
 }
 
-/** An error inside a stream that began well. */
+/** The cause for an error inside a stream. */
 function failureOf(error: Json): Cause {
   if (!isJsonObject(error)) {
     const message = typeof error === "string" ? error : "the vendor reported an error";
@@ -87,7 +87,7 @@ function failureOf(error: Json): Cause {
   return vendorFailure([error["status"], error["code"]], message.toWellFormed(), evidence);
 }
 
-/** Feedback without a reason only rates the prompt. */
+/** Feedback without a block reason only rates the prompt. */
 function takeFeedback(work: Work, feedback: JsonObject): void {
   const blockReason = filledAt(feedback, "blockReason");
   if (blockReason === undefined) return;
@@ -105,7 +105,8 @@ function takeCandidate(work: Work, candidate: JsonObject): void {
   if (hasNote(candidate)) work.reply.notes = addNotes(work.reply.notes, candidate);
   const finish = finishOf(candidate);
   if (finish !== undefined) work.reply.finish = finish;
-  // Without a reason the model has not stopped. Old models give one with each event.
+  // Content without a reason means that the model continues. Old models send a reason in every
+  // event.
   else if (work.operations.length > before) work.reply.finish = undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { WholeStop } from "@millrace/core";
 import type { FailureCode } from "../../failure.ts";
 
-/** What a `finishReason` means. */
+/** The meaning of a `finishReason`. */
 export type Verdict =
   | { readonly stop: WholeStop }
   | { readonly failed: FailureCode; readonly message: string };
@@ -48,7 +48,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   },
 };
 
-/** A reason of no known meaning proves nothing, so it is a failure. */
+/** An unknown reason proves nothing, so it is a failure. */
 export function verdictOf(reason: string): Verdict {
   return Object.hasOwn(verdicts, reason) ? (verdicts[reason] ?? unknown) : unknown;
 }

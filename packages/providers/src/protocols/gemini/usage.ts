@@ -1,14 +1,14 @@
 import type { JsonObject, Usage } from "@millrace/core";
 
-/** True for usage with counts. The vendor also sends some that only names a tier. */
+/** True for usage with counts. The vendor also sends usage that only names a tier. */
 export function hasCounts(usage: JsonObject): boolean {
   return usage["promptTokenCount"] !== undefined || usage["totalTokenCount"] !== undefined;
 }
 
 /**
- * The vendor counts thoughts beside the answer, and what its own tools read beside the prompt; cached
- * tokens are among the prompt. A count that is left out is zero. One that is no count makes all of it
- * unknown.
+ * Converts the vendor's counts. Thoughts are added to the output, and input of the vendor's tools
+ * to the input; cached tokens are already part of the prompt. A missing count is zero. An invalid
+ * one makes the whole usage unknown.
  */
 export function usageOf(usage: JsonObject | undefined): Usage | undefined {
   if (usage === undefined) return undefined;
@@ -29,7 +29,7 @@ export function usageOf(usage: JsonObject | undefined): Usage | undefined {
   };
 }
 
-/** NaN for what is no count. */
+/** A count, or NaN for an invalid value. */
 function countAt(usage: JsonObject, key: string): number {
   const count = usage[key] ?? 0;
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0

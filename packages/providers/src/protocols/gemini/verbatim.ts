@@ -4,7 +4,7 @@ import type { ModelPart } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
 
-/** Parts that the vendor writes and does not read. */
+/** Parts that the vendor sends and does not accept. */
 const outgoing: ReadonlySet<string> = new Set([
   continuationPart,
   "functionResponse",
@@ -12,12 +12,12 @@ const outgoing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The vendor's own parts that go back as they came. Work of its tools that was cut or damaged goes
- * without its other half, too: half of it is refused.
+ * Returns the vendor's own parts that are sent back unchanged. If one half of a tool run was cut or
+ * damaged, both halves are dropped, because the vendor refuses a half.
  */
 export function replayed(parts: readonly ModelPart[]): ReadonlySet<ModelPart> {
   const kept = new Set<ModelPart>();
-  const asked = new Map<string, CustomPart>();
+  const openCalls = new Map<string, CustomPart>();
   let code: CustomPart | undefined;
   for (const part of parts) {
     const data = part.kind === "custom" ? dataIn(part) : undefined;
@@ -30,17 +30,17 @@ export function replayed(parts: readonly ModelPart[]): ReadonlySet<ModelPart> {
         code = part;
         continue;
       case "codeExecutionResult":
-        // Results have no reference to their code, so they stand right behind it.
+        // Results have no reference to their code, so they must follow it directly.
         if (code !== undefined) kept.add(code).add(part);
         continue;
       case "toolCall":
-        asked.set(filledAt(data, "id") ?? "", part);
+        openCalls.set(filledAt(data, "id") ?? "", part);
         break;
       case "toolResponse": {
         const id = filledAt(data, "id") ?? "";
-        const call = asked.get(id);
+        const call = openCalls.get(id);
         if (call !== undefined) kept.add(call).add(part);
-        asked.delete(id);
+        openCalls.delete(id);
         break;
       }
       default:
@@ -51,7 +51,7 @@ export function replayed(parts: readonly ModelPart[]): ReadonlySet<ModelPart> {
   return kept;
 }
 
-/** What the part is about, if it is still there. */
+/** The data field of the part, if it was stored. */
 function dataIn({ name, value }: CustomPart): JsonObject | undefined {
   return isJsonObject(value) ? objectAt(value, name) : undefined;
 }

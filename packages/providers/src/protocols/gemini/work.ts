@@ -7,10 +7,10 @@ import type { ReplyState, Writing } from "./state.ts";
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
-/** As many as the fold takes. */
+/** The part limit of the fold. */
 const maxParts = 1_000;
 
-/** One event at work: a copy of the state that may be changed, and what comes of it. */
+/** The work on one event: a mutable copy of the state, and the operations so far. */
 export class Work {
   readonly operations: Operation[] = [];
   readonly reply: Mutable<ReplyState>;
@@ -26,7 +26,7 @@ export class Work {
     return this.#failure;
   }
 
-  /** The state as it is now: the given one if it is still the same. */
+  /** The new state, or the given one if nothing changed. */
   get result(): ReplyState {
     const keys = Object.keys(this.reply) as (keyof ReplyState)[];
     const same = keys.every((key) => this.reply[key] === this.#given[key]);
@@ -37,12 +37,12 @@ export class Work {
     this.#failure ??= failure(code, message, evidence);
   }
 
-  /** Says an operation. After a failure nothing is said any more. */
+  /** Adds an operation. Ignored after a failure. */
   push(operation: Operation): void {
     if (this.#failure === undefined) this.operations.push(operation);
   }
 
-  /** Begins a part. Whatever was being written is over, and the calls before it are whole. */
+  /** Begins a part. Ends the part before it and releases the held calls, which are complete. */
   begin(opening: PartOpening): PartId {
     this.endWriting();
     this.#release();
@@ -55,7 +55,7 @@ export class Work {
     return id;
   }
 
-  /** Text or thoughts, into the part that is being written or into a new one. */
+  /** Appends text or thoughts to the current part, or begins one. */
   append(kind: "text" | "reasoning", chunk: string): PartId {
     const { writing } = this.reply;
     const id = writing?.kind === kind ? writing.id : this.#beginText(kind);
@@ -63,7 +63,7 @@ export class Work {
     return id;
   }
 
-  /** The part that is being written is over. Text stays open for what is said of it at the end. */
+  /** Ends the current part. Text stays open for notes at the end. */
   endWriting(): void {
     const { writing } = this.reply;
     if (writing === undefined) return;
@@ -71,7 +71,7 @@ export class Work {
     if (writing.kind !== "text") this.push({ op: "close_part", partId: writing.id });
   }
 
-  /** Closes the newest text, which is not written any more, with all that is known of it. */
+  /** Closes the newest text with its metadata. */
   closeText(metadata: Metadata = {}): void {
     const { text } = this.reply;
     if (text === undefined) return;
@@ -91,7 +91,7 @@ export class Work {
     return id;
   }
 
-  /** The model went on behind these calls, so they were not cut. */
+  /** Closes the held calls: the model continued after them, so they were not cut off. */
   #release(): void {
     const { held } = this.reply;
     if (held.every(({ empty }) => empty)) return;

@@ -1,9 +1,10 @@
 import { equalJson, parseJson } from "@millrace/core";
 
 /**
- * How far a call's argument text has come. Each character is looked at once. `whole`: one object is
- * complete; what follows is held, since some servers send the arguments once more at the end.
- * `other`: no object, or text that is no copy: everything is passed on, and parsing finds the fault.
+ * The progress of a call's argument text. Each character is scanned once. `whole`: one object is
+ * complete, and later text is held, because some servers repeat the arguments at the end. `other`:
+ * not an object, or later text that is not a copy; all text passes, and the argument parser reports
+ * the fault.
  */
 export interface Arguments {
   readonly raw: string;
@@ -14,10 +15,10 @@ export interface Arguments {
 
 export const noArguments: Arguments = { raw: "", held: "", phase: "before", depth: 0 };
 
-/** For text that is not JSON. */
+/** The state for text that is not JSON. */
 export const plainArguments: Arguments = { raw: "", held: "", phase: "other", depth: 0 };
 
-/** The arguments with more text, and what of it a viewer may see now. */
+/** The arguments with more text, and the part of it to show now. */
 export interface Extended {
   readonly arguments: Arguments;
   readonly shown: string;
@@ -66,7 +67,10 @@ export function extendArguments(before: Arguments, text: string): Extended {
   return { arguments: rest.arguments, shown: shown + rest.shown };
 }
 
-/** Text behind a whole value, until it is too long to be a copy. White space is shown: it is none. */
+/**
+ * Holds text after a complete value, until it is too long to be a copy. White space is shown, since
+ * it is never a copy.
+ */
 function hold(before: Arguments, text: string): Extended {
   const begin = before.held === "" ? text.length - text.trimStart().length : 0;
   const shown = text.slice(0, begin);
@@ -81,7 +85,7 @@ function hold(before: Arguments, text: string): Extended {
   };
 }
 
-/** What is left to show when the call ends: nothing if it was the same value once more. */
+/** The text to show when the call ends: empty if the held text repeats the value. */
 export function restOfArguments({ raw, held }: Arguments): string {
   if (held === "" || isCopy(raw, held)) return "";
   return held;

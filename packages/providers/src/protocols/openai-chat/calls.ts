@@ -8,9 +8,9 @@ import type { Call, OpenAiChatState, ToolState } from "./state.ts";
 export const maxCalls = 128;
 
 /**
- * Adds an entry of `tool_calls` to the call that it belongs to, or begins one with it. Servers leave
- * out indexes and ids, use one index for all calls, and repeat or change ids: `findCall` decides.
- * Nothing if there would be too many calls.
+ * Adds an entry of `tool_calls` to its call, or begins one. Servers omit indexes and ids, use one
+ * index for all calls, and repeat or change ids: `findCall` decides. Returns undefined if there are
+ * too many calls.
  */
 export function takeEntry(
   state: OpenAiChatState,
@@ -65,12 +65,12 @@ function continueCall(
   return named ? beginCall(state, operations, held) : withCall(state, held);
 }
 
-/** Nothing but arguments: by far the commonest. */
+/** True for an entry with only arguments, which most are. */
 function isPlain(call: Call, { id, name, extra, inexact }: CallEntry): boolean {
   return extra === undefined && !inexact && name === "" && (id === "" || call.given !== "");
 }
 
-/** The call with what the entry says of it beyond arguments. First wins. */
+/** Adds the other fields of an entry to a call. The first value of each is kept. */
 function informed(call: Call, entry: CallEntry, { offered }: ToolState): Call {
   const begun = call.partId !== undefined;
   return {
@@ -82,14 +82,17 @@ function informed(call: Call, entry: CallEntry, { offered }: ToolState): Call {
   };
 }
 
-/** Names come whole, again, in pieces, or longer each time. What was offered decides, else the look. */
+/**
+ * Joins pieces of a name. Servers send it whole, repeated, in pieces, or longer each time. The
+ * offered names decide. If none matches, a name that begins with the known one replaces it.
+ */
 function joinName(known: string, piece: string, offered: ReadonlySet<string>): string {
   if (piece.trim() === "") return known;
   if (offered.has(known + piece)) return known + piece;
   return offered.has(piece) || piece.startsWith(known) ? piece : known + piece;
 }
 
-/** The call that an entry goes on with. Nothing if it begins one. */
+/** The call that an entry continues, or undefined if it begins one. */
 function findCall(state: OpenAiChatState, entry: CallEntry): Call | undefined {
   const { active } = state.tools;
   if (active === undefined) return undefined;
@@ -106,12 +109,15 @@ function findByIndex(state: OpenAiChatState, active: Call, entry: CallEntry): Ca
   const known = active.index === entry.index ? active : lastOfIndex(state.tools, entry.index);
   if (known !== undefined) return goesOn(known, entry) ? known : undefined;
   if (entry.name !== "") return undefined;
-  // The index changed behind the call's first chunk.
+  // The index changed after the call's first chunk.
   if (entry.id !== "") return callsOf(state).findLast(({ given }) => given === entry.id);
   return unfinished(state, active);
 }
 
-/** A call's index never changes, so none but the one that is found has to be as it stands now. */
+/**
+ * Searches `calls` directly. Its entry of the active call is outdated, but that call has another
+ * index here.
+ */
 function lastOfIndex({ calls }: ToolState, index: number | undefined): Call | undefined {
   let at = calls.length - 1;
   while (at >= 0 && calls[at]?.index !== index) at -= 1;
@@ -121,14 +127,14 @@ function lastOfIndex({ calls }: ToolState, index: number | undefined): Call | un
 function findById(state: OpenAiChatState, active: Call, entry: CallEntry): Call | undefined {
   const known = callsOf(state).findLast(({ given }) => given === entry.id);
   if (known !== undefined) return goesOn(known, entry) ? known : undefined;
-  // An id that comes late, or another one in the middle of a call.
+  // The id arrives late, or changes in the middle of a call.
   if (entry.name === "" || (active.name === "" && active.given === "")) {
     return unfinished(state, active);
   }
   return undefined;
 }
 
-/** Whether an entry under a call's index or id is about that call. */
+/** True if an entry with a call's index or id continues that call. */
 function goesOn(call: Call, { id, name, text }: CallEntry): boolean {
   const changed = id !== "" && call.given !== "" && id !== call.given;
   if (changed && name !== "") return false;
@@ -136,7 +142,7 @@ function goesOn(call: Call, { id, name, text }: CallEntry): boolean {
   return name === "" || call.partId === undefined || name === call.name;
 }
 
-/** With neither index nor id a name begins a call, unless it repeats or completes the last one's. */
+/** Without index and id, a name begins a call unless it repeats or completes the last one. */
 function goesOnWithoutId(
   active: Call,
   { position, name, text }: CallEntry,
@@ -150,7 +156,7 @@ function goesOnWithoutId(
   return name === active.name && active.arguments.phase !== "whole";
 }
 
-/** The last call that still waits for arguments. */
+/** The last call with incomplete arguments. */
 function unfinished(state: OpenAiChatState, active: Call): Call | undefined {
   if (active.arguments.phase !== "whole") return active;
   return callsOf(state).findLast((call) => call.arguments.phase !== "whole");

@@ -17,12 +17,12 @@ export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The value if it may stand in a part or an ending: plain, well-formed and not too large. */
+/** The value if a part or an ending may contain it: plain, well-formed and not too large. */
 export function soundOf<Value extends Json>(value: Value | undefined): Value | undefined {
   return value === undefined || checkJson(value) !== undefined ? undefined : value;
 }
 
-/** Choice 0 of a chunk. Others are there only if somebody asked for several, and nobody reads them. */
+/** Choice 0 of a chunk. Others exist only if a setting asks for them, and are ignored. */
 export function firstChoice(data: JsonObject): JsonObject | undefined {
   for (const choice of listOf(data["choices"])) {
     if (isJsonObject(choice) && (choice["index"] ?? 0) === 0) return choice;
@@ -30,12 +30,12 @@ export function firstChoice(data: JsonObject): JsonObject | undefined {
   return undefined;
 }
 
-/** What a chunk adds. A whole reply in one event has a `message` instead. */
+/** The delta of a chunk. A whole reply in one event has a `message` instead. */
 export function deltaOf(choice: JsonObject, isFirst: boolean): JsonObject | undefined {
   return objectOf(choice["delta"]) ?? (isFirst ? objectOf(choice["message"]) : undefined);
 }
 
-/** Usage stands in the chunk, or in its choice (Moonshot), or in an extension (Groq). */
+/** The usage of a chunk, of its choice (Moonshot), or of an extension (Groq). */
 export function usageIn(data: JsonObject, choice: JsonObject | undefined): JsonObject | undefined {
   return (
     countsIn(data["usage"]) ??
@@ -44,13 +44,13 @@ export function usageIn(data: JsonObject, choice: JsonObject | undefined): JsonO
   );
 }
 
-/** Some servers put an object without counts on every chunk. */
+/** Ignores usage without counts, which some servers put on every chunk. */
 function countsIn(usage: Json | undefined): JsonObject | undefined {
   const counts = objectOf(usage);
   return counts !== undefined && "prompt_tokens" in counts ? counts : undefined;
 }
 
-/** An error that the vendor sent as an event, in any of the places where servers put one. */
+/** The error of an event, in any of the fields where servers put one. */
 export function errorIn(
   { name, data }: VendorEvent,
   choice: JsonObject | undefined,
@@ -63,7 +63,7 @@ export function errorIn(
   return choice === undefined ? statusIn(data) : undefined;
 }
 
-/** MiniMax reports errors as a status of its own beside no choices. */
+/** MiniMax reports an error as a status without choices. */
 function statusIn(data: JsonObject): Cause | undefined {
   const { status_code: code, status_msg: message } = (objectOf(data["base_resp"]) ?? {}) as Partial<
     Record<string, Json>
@@ -75,15 +75,15 @@ function statusIn(data: JsonObject): Cause | undefined {
 
 function causeOf(error: JsonObject): Cause {
   const { code, type, status, message, metadata } = error as Partial<Record<string, Json>>;
-  const said = textOf(message).slice(0, 2_000).toWellFormed();
+  const text = textOf(message).slice(0, 2_000).toWellFormed();
   return vendorFailure(
     [code, type, status, objectOf(metadata)?.["error_type"]],
-    said === "" ? "the vendor reported an error in the stream" : said,
+    text === "" ? "the vendor reported an error in the stream" : text,
     soundOf(error) ?? {},
   );
 }
 
-/** Short texts of a chunk that say who answered. They go into the evidence. */
+/** Short facts of a chunk for the evidence, such as the model and the provider that served it. */
 export function factsOf(data: JsonObject, choice?: JsonObject): JsonObject {
   const facts: Record<string, Json> = {};
   for (const name of ["id", "model", "provider", "service_tier", "system_fingerprint"]) {
@@ -100,25 +100,28 @@ function note(facts: Record<string, Json>, name: string, value: Json | undefined
 
 /** One entry of `tool_calls`, or a legacy `function_call`. */
 export interface CallEntry {
-  /** Nothing if the server sends none. */
+  /** Undefined if the server sends none. */
   readonly index: number | undefined;
-  /** Where in its list it stood, and how many stood there. */
+  /** The position in its list, and the length of the list. */
   readonly position: number;
   readonly siblings: number;
   readonly id: string;
   readonly name: string;
-  /** Argument text, or a custom tool's input. */
+  /** Argument text, or the input of a custom tool. */
   readonly text: string;
   readonly custom: boolean;
-  /** A number among whole arguments that this program can't hold exactly. */
+  /** True if arguments sent as a value contain a number that was rounded. */
   readonly inexact: boolean;
   readonly extra: JsonObject | undefined;
 }
 
-/** Legacy calls have no index. No vendor may send this one. */
+/** The index of legacy calls, which have none. Vendors must not send it. */
 const legacyIndex = -1;
 
-/** The entry, or a sentence that says what is wrong with it. Nothing for an entry that is none. */
+/**
+ * Reads an entry. Returns an error message for an invalid one, and undefined for a value that is no
+ * entry.
+ */
 export function readEntry(
   entry: Json,
   position: number,
@@ -147,13 +150,16 @@ export function readEntry(
   };
 }
 
-/** A legacy `function_call`, as an entry of its own. */
+/** Reads a legacy `function_call` as an entry. */
 export function readLegacy(call: JsonObject): CallEntry | undefined {
   const entry = readEntry({ function: call }, 0, 1);
   return typeof entry === "object" ? { ...entry, index: legacyIndex } : undefined;
 }
 
-/** Arguments that came as a value were rounded before anybody could see it. */
+/**
+ * True if a number was rounded. Arguments sent as a value were parsed before they reach the
+ * decoder.
+ */
 function hasInexact(value: Json): boolean {
   if (typeof value === "number") {
     return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
@@ -162,7 +168,7 @@ function hasInexact(value: Json): boolean {
   return Object.values(value).some((child: Json) => hasInexact(child));
 }
 
-/** A piece of `content` that is an array: Mistral sends its thinking among the text. */
+/** A piece of array `content`: Mistral sends its thinking among the text. */
 export interface ContentPiece {
   readonly channel: "text" | "reasoning" | "refusal";
   readonly text: string;

@@ -11,14 +11,14 @@ import {
   closeSilentReasoning,
   closeText,
   metadataOf,
-  reason,
-  speak,
+  appendReasoning,
+  appendText,
 } from "./parts.ts";
 import { noExtras } from "./state.ts";
 import type { Call, OpenAiChatState } from "./state.ts";
 import { verdictOf } from "./stop.ts";
 
-/** Takes the vendor's word that the reply is over: closes what is open, and keeps the ending. */
+/** Ends the reply by its finish reason: closes the open parts and stores the ending. */
 export function finish(
   state: OpenAiChatState,
   operations: Operation[],
@@ -35,47 +35,50 @@ export function finish(
   return closeAll(state, operations, { stop, evidence });
 }
 
-/** Closes all parts of a reply that ended as the vendor says. */
+/** Closes all parts of a reply with a finish reason. */
 export function closeAll(
   state: OpenAiChatState,
   operations: Operation[],
-  said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
+  reported: {
+    readonly stop: "end" | "tools" | "length" | "filtered";
+    readonly evidence: JsonObject;
+  },
 ): OpenAiChatState {
   let next = beginPending(flushTags(state, operations), operations);
   const nameless = callsOf(next).filter(({ partId }) => partId === undefined);
   if (nameless.length > 0) {
     const message = "a tool call never got a name";
     const cause = failure("malformed_call", message, {
-      ...said.evidence,
+      ...reported.evidence,
       nameless: nameless.length,
     });
     return { ...next, ending: { stop: "failed", cause } };
   }
-  const isCut = said.stop === "length" || said.stop === "filtered";
+  const isCut = reported.stop === "length" || reported.stop === "filtered";
   const leftOver = next.text === undefined ? metadataOf(next.extras) : {};
   next = closeText(closeReasoning(next, operations), operations);
   next = closeAudio(next, operations);
   for (const call of callsOf(next)) closeCall(call, operations, isCut);
   next = closeSilentReasoning(next, operations);
-  const ending = endingOf(next, said, leftOver);
+  const ending = endingOf(next, reported, leftOver);
   return { ...next, extras: noExtras, ending };
 }
 
-/** Letters that might have been the beginning of a tag are what they are. */
+/** Emits held text that could have begun a tag. */
 export function flushTags(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
   const { held, phase } = state.tags;
   if (held === "") return state;
   const next = { ...state, tags: { ...state.tags, held: "" } };
   return phase === "inside"
-    ? reason(next, operations, undefined, held)
-    : speak(next, operations, "text", held);
+    ? appendReasoning(next, operations, undefined, held)
+    : appendText(next, operations, "text", held);
 }
 
 function closeCall(call: Call, operations: Operation[], isCut: boolean): void {
   const { partId, custom, inexact } = call;
   if (partId === undefined) return;
   const { phase } = call.arguments;
-  // In a reply that was cut only an object that is whole by itself is known to be all of it.
+  // In a cut reply only a complete object is known to be the whole arguments.
   const truncated = isCut && phase !== "whole";
   const rest = custom ? (truncated ? "" : '"}') : restOfArguments(call.arguments);
   if (rest !== "") operations.push({ op: "append_text", partId, chunk: rest });
@@ -91,7 +94,7 @@ function closeCall(call: Call, operations: Operation[], isCut: boolean): void {
 
 const plainId = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** What the vendor wants back with the call: its own id, if ours is or will be another. */
+/** Data to send back with the call: its extras, and the vendor's id if the call id differs. */
 function opaqueOf({ custom, extra, given, callId }: Call): JsonObject | undefined {
   const isRenamed = given !== "" && (given !== callId || !plainId.test(given));
   const opaque = soundOf<JsonObject>({
@@ -104,18 +107,21 @@ function opaqueOf({ custom, extra, given, callId }: Call): JsonObject | undefine
 
 function endingOf(
   state: OpenAiChatState,
-  said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
+  reported: {
+    readonly stop: "end" | "tools" | "length" | "filtered";
+    readonly evidence: JsonObject;
+  },
   leftOver: JsonObject,
 ): Ending {
   const calls = state.tools.calls.length;
-  const isDone = said.stop === "end" || said.stop === "tools";
-  const stop = !isDone ? said.stop : calls > 0 ? "tools" : "end";
+  const isDone = reported.stop === "end" || reported.stop === "tools";
+  const stop = !isDone ? reported.stop : calls > 0 ? "tools" : "end";
   const flags: Record<string, Json> = { ...state.flags };
-  if (said.stop === "tools" && calls === 0) flags["calls"] = 0;
-  return { stop, evidence: { ...said.evidence, ...flags, ...leftOver } };
+  if (reported.stop === "tools" && calls === 0) flags["calls"] = 0;
+  return { stop, evidence: { ...reported.evidence, ...flags, ...leftOver } };
 }
 
-/** What the chunk that ends the reply says beside the reason. */
+/** Facts of the last chunk beside the finish reason. */
 export function closingFacts(
   state: OpenAiChatState,
   data: JsonObject,

@@ -2,13 +2,15 @@ import { decodeBase64, isJsonObject, partId } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { objectOf, textOf } from "./events.ts";
-import { beginPending, speak } from "./parts.ts";
+import { beginPending, appendText } from "./parts.ts";
 import type { AudioSpan, OpenAiChatState } from "./state.ts";
 
-/** The only format that the vendor streams: 16 bits, little-endian, 24 kHz, one channel, no header. */
+/**
+ * The only format that the vendor streams: 16 bits, little-endian, 24 kHz, one channel, no header.
+ */
 const audioType = "audio/pcm";
 
-/** Sound in base64 and what it says as text. Nothing if the sound can't be read. */
+/** Reads sound in base64 and its transcript. Returns undefined if the sound can't be decoded. */
 export function takeAudio(
   state: OpenAiChatState,
   operations: Operation[],
@@ -16,7 +18,7 @@ export function takeAudio(
 ): OpenAiChatState | undefined {
   let next = state;
   const transcript = textOf(audio["transcript"]);
-  if (transcript !== "") next = speak(next, operations, "transcript", transcript);
+  if (transcript !== "") next = appendText(next, operations, "transcript", transcript);
   const data = textOf(audio["data"]);
   const known = next.audio;
   const metadata = { ...known?.metadata, ...labelsOf(audio) };
@@ -46,7 +48,7 @@ function labelsOf(audio: JsonObject): JsonObject {
   return labels;
 }
 
-/** The vendor keeps the sound under an id, for a while. */
+/** Closes the sound. The vendor keeps it under an id for a limited time. */
 export function closeAudio(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
   const { audio } = state;
   if (audio === undefined) return state;
@@ -61,7 +63,10 @@ function metadataOperations({ id, metadata }: AudioSpan): readonly Operation[] {
 
 const dataUrl = /^data:([^;,]{1,100});base64,/;
 
-/** A picture that the model made (OpenRouter), whole. Nothing if it can't be read. */
+/**
+ * Reads an image that the model made (OpenRouter), in one piece. Returns undefined if it can't be
+ * decoded.
+ */
 export function takeImage(
   state: OpenAiChatState,
   operations: Operation[],
@@ -75,7 +80,7 @@ export function takeImage(
   if (head !== null && bytes === undefined) return undefined;
   const next = beginPending(state, operations);
   const id = partId(`p${next.parts + 1}`);
-  // An address does not say what is there.
+  // A URL does not contain the type.
   const mediaType = head?.[1] ?? "image/*";
   operations.push({ op: "begin_part", partId: id, kind: "media", mediaType });
   if (bytes !== undefined) operations.push({ op: "append_bytes", partId: id, chunk: bytes });

@@ -9,21 +9,21 @@ import { noExtras } from "./state.ts";
 import type { Call, Extras, JsonChain, OpenAiChatState, TextChannel } from "./state.ts";
 
 /**
- * Beginning and ending parts. Chunks do not say when a text or a reasoning ends, so it ends when
- * another part begins. Each function takes a state, adds its operations, and gives the next state.
+ * Begins and ends parts. Chunks do not mark the end of text or reasoning, so it ends when another
+ * part begins. Each function takes a state, adds operations and returns the next state.
  */
 
-/** DeepSeek and Kimi refuse a tool's result if this field is not there in the turn that called it. */
+/** DeepSeek and Kimi refuse a tool's result if the turn that called it lacks this field. */
 export const bareField = "reasoning_content";
 
 /**
- * From here on reasoning no longer ends the text before it: a server that changes between the two with
- * each token would run out of parts.
+ * Above this number of parts, reasoning no longer ends the text before it. A server that alternates
+ * between the two with each token would exceed the part limit.
  */
 const crowded = 200;
 
-/** Adds text, in a new part if none of the same channel is open. */
-export function speak(
+/** Appends text, in a new part if none of the same channel is open. */
+export function appendText(
   state: OpenAiChatState,
   operations: Operation[],
   channel: TextChannel,
@@ -41,8 +41,8 @@ export function speak(
   return { ...next, parts: next.parts + 1, text: { id, channel } };
 }
 
-/** Adds reasoning. `field` is where it came from. */
-export function reason(
+/** Appends reasoning. `field` is the field that it arrived in. */
+export function appendReasoning(
   state: OpenAiChatState,
   operations: Operation[],
   field: string | undefined,
@@ -79,8 +79,8 @@ function fieldOf(field: string | undefined): JsonObject | undefined {
 }
 
 /**
- * Reasoning without any text that its vendor wants back: encrypted details, or the bare field, which
- * some demand in every turn that calls a tool.
+ * Adds a reasoning part without text if the vendor requires one back: for encrypted details, or for
+ * the bare field, which some vendors require in every turn that calls a tool.
  */
 export function closeSilentReasoning(
   state: OpenAiChatState,
@@ -106,7 +106,7 @@ export function closeText(state: OpenAiChatState, operations: Operation[]): Open
   return { ...state, text: undefined, extras: noExtras };
 }
 
-/** What belongs to a text, without what is too large or no plain data. */
+/** The extras of a text, without those that are too large or not plain. */
 export function metadataOf(extras: Extras): JsonObject {
   if (extras === noExtras) return {};
   const { annotations, logprobs, citations, searchResults } = extras;
@@ -132,25 +132,27 @@ function listOfChain(chain: JsonChain | undefined): readonly Json[] | undefined 
   return lists.toReversed().flat();
 }
 
-/** The calls as they stand, the active one among them. */
+/** The calls, including the current state of the active one. */
 export function callsOf({ tools: { calls, active } }: OpenAiChatState): readonly Call[] {
   return active === undefined ? calls : calls.with(active.at, active);
 }
 
-/** Puts a changed call in its place, and makes it the active one. */
+/** Replaces a call and makes it the active one. */
 export function withCall(state: OpenAiChatState, call: Call): OpenAiChatState {
   const { tools } = state;
   const { calls, active } = tools;
   if (active === undefined || active.at === call.at) {
     return { ...state, tools: { ...tools, active: call } };
   }
-  // Not `with`, which costs half as much again or more.
+  // Not `with`, which is slower by half or more.
   const moved = calls.slice();
   moved[active.at] = active;
   return { ...state, tools: { ...tools, calls: moved, active: call } };
 }
 
-/** Begins calls whose name was not known to be whole. Another part begins, so they are. */
+/**
+ * Begins the calls whose name might have continued. Another part begins, so the name is complete.
+ */
 export function beginPending(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
   let next = state;
   for (const call of callsOf(state)) {
@@ -159,7 +161,7 @@ export function beginPending(state: OpenAiChatState, operations: Operation[]): O
   return next;
 }
 
-/** Begins a call that has a name, with the arguments that came before it. */
+/** Begins a call with a name, and writes the arguments that arrived before it. */
 export function beginCall(
   state: OpenAiChatState,
   operations: Operation[],
@@ -177,7 +179,7 @@ export function beginCall(
   return writeCall(next, operations, begun, call.early);
 }
 
-/** Adds argument text to a call that has begun. */
+/** Appends argument text to a call that has begun. */
 export function writeCall(
   state: OpenAiChatState,
   operations: Operation[],
@@ -186,7 +188,7 @@ export function writeCall(
 ): OpenAiChatState {
   if (text === "" || call.partId === undefined) return withCall(state, call);
   const extended = extendArguments(call.arguments, text);
-  // A custom tool takes plain text. It becomes the one field of an object, letter by letter.
+  // A custom tool takes plain text, which becomes the only field of a JSON object.
   const chunk = call.custom ? JSON.stringify(text).slice(1, -1) : extended.shown;
   if (chunk !== "") operations.push({ op: "append_text", partId: call.partId, chunk });
   return withCall(state, { ...call, arguments: extended.arguments });

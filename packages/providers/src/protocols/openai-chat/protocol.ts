@@ -7,7 +7,7 @@ import { halt, step } from "./step.ts";
 
 export type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
 
-/** Chat completions of OpenAI, and of the many servers that imitate them. */
+/** OpenAI's chat completions, and servers that imitate them. */
 export function createOpenAiChat(
   options: OpenAiChatOptions = {},
 ): Protocol<VendorEvent, OpenAiChatState> {

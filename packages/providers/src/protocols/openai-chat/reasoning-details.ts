@@ -3,14 +3,14 @@ import type { Json, JsonObject } from "@millrace/core";
 import { listOf, soundOf, textOf } from "./events.ts";
 
 /**
- * `reasoning_details` as they come in pieces (OpenRouter). Pieces of one text or summary become one;
- * encrypted ones stay as they are. The vendor wants the list back in its order.
+ * `reasoning_details`, which arrive in pieces (OpenRouter). Pieces of one text or summary are
+ * joined; encrypted ones stay separate. The vendor requires the list back in order.
  */
 export interface Details {
-  /** Newest first, so that one more costs nothing. */
+  /** The earlier details, so that adding one copies nothing. */
   readonly before: Details | undefined;
   readonly head: JsonObject;
-  /** The text or summary of `head`, apart because it grows. */
+  /** The text or summary of `head`, stored separately because it grows. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ function addDetail(last: Details | undefined, piece: JsonObject): Details {
   return { before: last.before, head, text: last.text + text };
 }
 
-/** The field that grows. Nothing for an encrypted detail, or one that nobody knows. */
+/** The field that grows. Undefined for an encrypted or unknown detail. */
 function textKey(piece: JsonObject): "text" | "summary" | undefined {
   if (piece["type"] === "reasoning.text") return "text";
   return piece["type"] === "reasoning.summary" ? "summary" : undefined;
@@ -58,7 +58,7 @@ function merged(head: JsonObject, piece: JsonObject): JsonObject {
   return result;
 }
 
-/** The list as the vendor wants it back, oldest first. */
+/** The list to send back, oldest first. */
 export function listDetails(details: Details | undefined): readonly JsonObject[] {
   const list: JsonObject[] = [];
   for (let node = details; node !== undefined; node = node.before) {
@@ -74,7 +74,7 @@ function withText({ head, text }: Details, key: "text" | "summary"): JsonObject 
   return text === "" && head[key] === undefined ? head : { ...head, [key]: text.toWellFormed() };
 }
 
-/** What details say to a person, for servers that say it nowhere else. */
+/** The readable text of details, for servers that send it in no other field. */
 export function visibleText(pieces: readonly Json[]): string {
   return pieces
     .map((piece) => {
@@ -84,7 +84,7 @@ export function visibleText(pieces: readonly Json[]): string {
     .join("");
 }
 
-/** Lists of several parts as one: a text and its signature may have come apart. */
+/** Joins the lists of several parts, because a text and its signature may have been split. */
 export function joinDetails(lists: readonly (Json | undefined)[]): readonly JsonObject[] {
   let details: Details | undefined;
   for (const list of lists) details = addDetails(details, listOf(list));

@@ -5,25 +5,25 @@ import { bareField } from "./parts.ts";
 import { joinDetails } from "./reasoning-details.ts";
 import { standIn } from "./request-content.ts";
 
-/** What counts beyond the turn itself. */
+/** Rules that depend on other turns. */
 export interface AssistantRules {
-  /** Tools were called in this stretch of the conversation, so its reasoning goes back. */
+  /** Tools were called between the same two user turns, so the reasoning is sent back. */
   readonly inLoop: boolean;
-  /** The server sends `reasoning_content` and demands it with every call. */
+  /** The server sends `reasoning_content` and requires it with every call. */
   readonly demandsReasoning: boolean;
   readonly model: string;
   readonly ids: WireIds;
 }
 
 /**
- * Ids of calls as they are sent. Some models read something out of their own ids, and signed details
- * name them, so a call goes back under the vendor's id where no other call of the request has it.
+ * The ids that calls are sent with. Some models depend on their own ids, and signed details refer
+ * to them, so a call is sent with the vendor's id unless another call of the request has it.
  */
 export class WireIds {
   readonly #used = new Set<string>();
   readonly #sent = new Map<string, string>();
 
-  /** The id for a call, which is then taken. */
+  /** Reserves and returns the id for a call. */
   take({ callId, opaque }: ToolCallPart): string {
     const given = givenId(opaque);
     const free = (id: string): boolean => !this.#used.has(id);
@@ -34,7 +34,7 @@ export class WireIds {
     return id;
   }
 
-  /** The id under which a call was sent. */
+  /** The id that a call was sent with. */
   of(callId: string): string {
     return this.#sent.get(callId) ?? callId;
   }
@@ -45,7 +45,7 @@ function givenId(opaque: Json | undefined): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A turn of the model as a message. Nothing if it says and calls nothing. */
+/** Converts a model turn to a message. Returns undefined if it has no text and no calls. */
 export function assistantOf(turn: ModelTurn, rules: AssistantRules): JsonObject | undefined {
   const { parts } = turn;
   const calls = parts.flatMap((part) => (part.kind === "tool_call" ? [part] : []));
@@ -66,7 +66,7 @@ function textOfTurn({ parts, native }: ModelTurn): string {
   const hasTranscript = parts.some(
     (part) => part.kind === "text" && part.metadata?.["transcript"] === true,
   );
-  // The vendor wrote one text; calls between cut it into parts.
+  // The vendor wrote one text, which calls split into parts.
   const texts: string[] = [];
   let isOpen = false;
   for (const part of parts) {
@@ -76,7 +76,7 @@ function textOfTurn({ parts, native }: ModelTurn): string {
       isOpen = true;
     }
     if (part.kind !== "media" && part.kind !== "file") continue;
-    // Sound that the model made is said by its transcript. The vendor takes no other sound back.
+    // Sound that the model made is represented by its transcript. The vendor takes no sound back.
     if (hasTranscript && part.mediaType.startsWith("audio/")) continue;
     texts.push(standIn(part));
     isOpen = false;
@@ -84,7 +84,7 @@ function textOfTurn({ parts, native }: ModelTurn): string {
   return texts.join("\n\n");
 }
 
-/** The text of reasoning that came by a field. */
+/** The text of the reasoning that arrived in a field. */
 function joined(reasoning: readonly ReasoningPart[], field: string): string {
   return reasoning
     .filter(({ opaque }) => objectOf(opaque)?.["field"] === field)
@@ -92,13 +92,13 @@ function joined(reasoning: readonly ReasoningPart[], field: string): string {
     .join("");
 }
 
-/** As Mistral writes it: reasoning among the content. */
+/** The content in Mistral's form, with the reasoning in it. */
 function withThinking(thinking: string, text: string): Json {
   const thought = { type: "thinking", thinking: [{ type: "text", text: thinking }] };
   return text === "" ? [thought] : [thought, { type: "text", text }];
 }
 
-/** Reasoning goes back under the name by which it came. */
+/** Reasoning is sent back in the field that it arrived in. */
 function reasoningFields(
   reasoning: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],
@@ -113,12 +113,12 @@ function reasoningFields(
     const text = joined(reasoning, field);
     if (text !== "") fields[field] = text;
   }
-  // An empty one is refused like a missing one; white space is taken.
+  // An empty field is refused like a missing one; white space is accepted.
   if (calls.length > 0 && demandsReasoning) fields[bareField] ??= " ";
   return fields;
 }
 
-/** A detail that signs a call names it. */
+/** Replaces the call id in a detail that signs a call. */
 function renamed(detail: JsonObject, calls: readonly ToolCallPart[], ids: WireIds): JsonObject {
   const call = calls.find(({ opaque }) => {
     const id = givenId(opaque);
@@ -127,7 +127,10 @@ function renamed(detail: JsonObject, calls: readonly ToolCallPart[], ids: WireId
   return call === undefined ? detail : { ...detail, id: ids.of(call.callId) };
 }
 
-/** Gemini refuses a first call without its signature. This is its own word for calls of others. */
+/**
+ * Gemini refuses a first call without a signature. This is its placeholder for calls of other
+ * models.
+ */
 const unsigned = { google: { thought_signature: "skip_thought_signature_validator" } };
 const signing = /(?:^|\/)gemini-[3-9]/;
 
@@ -146,7 +149,9 @@ function callOf(call: ToolCallPart, at: number, { model, ids }: AssistantRules):
   return { id, type: "function", function: body, ...extension };
 }
 
-/** Servers parse the arguments, so those that can't be used go as none. The answer says what was wrong. */
+/**
+ * Servers parse the arguments, so faulty ones are sent as `{}`. The answer describes the fault.
+ */
 function argumentsOf({ raw, fault }: ToolCallPart): string {
   return fault !== undefined || raw.trim() === "" ? "{}" : raw;
 }

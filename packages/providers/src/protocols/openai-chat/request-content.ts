@@ -11,7 +11,7 @@ const soundFormats = new Map([
   ["audio/mp3", "mp3"],
 ]);
 
-/** What a user says, as a content part. */
+/** Converts a part of a user turn to a content part. */
 export function contentOf(part: UserPart): JsonObject {
   if (part.kind === "text") return textContent(part.text);
   return imageOf(part) ?? soundOf(part) ?? documentOf(part) ?? textContent(standIn(part));
@@ -21,7 +21,7 @@ export function textContent(text: string): JsonObject {
   return { type: "text", text };
 }
 
-/** What stands for content that the vendor does not take. */
+/** A text that describes content which the vendor does not take. */
 export function standIn(part: MediaPart | FilePart): string {
   const name = part.kind === "file" ? part.name : "media";
   const size = part.bytes === undefined ? part.url : `${part.bytes.length} bytes`;

@@ -8,8 +8,9 @@ import { objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
 
 /**
- * Turns as messages. Neighbours of one role become one message, since some servers demand that roles
- * alternate; pictures that tools made follow their results as the user's, since results are text.
+ * Converts turns to messages. Adjacent messages of one role are joined, because some servers
+ * require alternating roles. Media that tools made follow their results as a user message, because
+ * results are text.
  */
 export function messagesOf(turns: readonly Turn[], model: string): readonly JsonObject[] {
   const messages: JsonObject[] = [];
@@ -39,7 +40,7 @@ function addUser(messages: JsonObject[], parts: readonly JsonObject[]): void {
   const joins = last?.["role"] === "user";
   const all = joins ? [...partsOf(last), ...parts] : parts;
   const content = all.every(({ type }) => type === "text")
-    ? // Plain text where that will do: some servers take nothing else.
+    ? // Plain text where possible: some servers take nothing else.
       all.map(({ text }) => text as string).join("\n\n")
     : all;
   if (joins) messages.pop();
@@ -69,20 +70,20 @@ function addAssistant(messages: JsonObject[], turn: ModelTurn, rules: AssistantR
   if (message === undefined) return;
   const last = messages.at(-1);
   const joins = last?.["role"] === "assistant" && !("tool_calls" in last);
-  const spoken = joins ? joinTexts(last["content"], message["content"]) : undefined;
-  if (joins && spoken !== undefined) {
-    messages[messages.length - 1] = { ...last, ...message, content: spoken };
+  const joinedText = joins ? joinTexts(last["content"], message["content"]) : undefined;
+  if (joins && joinedText !== undefined) {
+    messages[messages.length - 1] = { ...last, ...message, content: joinedText };
   } else messages.push(message);
 }
 
-/** Nothing if one of them is more than text. */
+/** The joined text, or undefined if either is more than text. */
 function joinTexts(first: Json | undefined, second: Json | undefined): string | undefined {
   if (typeof first !== "string") return undefined;
   if (second === null) return first;
   return typeof second === "string" ? `${first}\n\n${second}` : undefined;
 }
 
-/** For each turn whether tools were called between the user's words before it and those behind it. */
+/** For each turn, whether tools were called between the user turns around it. */
 function loopsOf(turns: readonly Turn[]): readonly boolean[] {
   const loops: boolean[] = [];
   let start = 0;

@@ -2,7 +2,9 @@ import { isJsonObject } from "@millrace/core";
 import type { Json, JsonObject, ToolDescription } from "@millrace/core";
 import { listOf, objectOf } from "./events.ts";
 
-/** Tools as functions. Of two with one name the first counts: the vendor takes no name twice. */
+/**
+ * Converts tools to functions. The vendor refuses duplicate names, so the first of each is sent.
+ */
 export function toolsOf(tools: readonly ToolDescription[]): readonly JsonObject[] {
   const names = new Set<string>();
   return tools.flatMap(({ name, description, input }) => {
@@ -17,8 +19,8 @@ export function toolsOf(tools: readonly ToolDescription[]): readonly JsonObject[
 const unions = ["anyOf", "oneOf", "allOf"];
 
 /**
- * The schema as the vendor takes it: of an object, with properties, and no choice between schemas at
- * its top. A choice becomes one object with the properties of all; the tool itself checks the rest.
+ * The schema in the form that the vendor takes: an object with properties, and no union at its top.
+ * A union becomes one object with the properties of all variants; the tool validates its input.
  */
 function objectSchema(schema: Json): JsonObject {
   if (!isJsonObject(schema)) return { type: "object", properties: {} };

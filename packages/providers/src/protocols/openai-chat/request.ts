@@ -7,9 +7,10 @@ import { messagesOf } from "./request-messages.ts";
 import { toolsOf } from "./request-tools.ts";
 
 /**
- * The request for a transcript. Settings go into the body as they are; `stream_options: null` leaves
- * those out, for servers that refuse them, and usage is not known then. With a `response_format` of
- * the settings, or `null` for servers that have none, the shape of the reply is asked for in words.
+ * Builds the request for a transcript. Settings go into the body unchanged. `stream_options: null`
+ * omits that field, for servers that refuse it; usage is then unknown. If the settings contain a
+ * `response_format`, or `null` for servers without one, the instructions describe the shape of the
+ * reply.
  */
 export function openAiChatRequest(request: ModelRequest, target: RequestTarget): WireRequest {
   const { settings = {} } = request;
@@ -27,7 +28,7 @@ export function openAiChatRequest(request: ModelRequest, target: RequestTarget):
     const shape = ownFormat === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { response_format: { type: "json_schema", json_schema: shape } };
   });
-  // The vendor refuses an empty list of tools, and words about tools where there are none.
+  // The vendor refuses an empty tool list, and tool settings without tools.
   const toolFields = {
     ...(tools.length === 0 ? {} : { tools }),
     ...(tools.length === 0 || choice === undefined ? {} : { tool_choice: choice }),

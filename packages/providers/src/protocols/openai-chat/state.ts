@@ -5,26 +5,29 @@ import type { Details } from "./reasoning-details.ts";
 import { noThinkTags } from "./think-tags.ts";
 import type { ThinkTags } from "./think-tags.ts";
 
-/** How a server differs from the vendor in ways that its bytes do not tell. */
+/** Differences of a server from the vendor that its bytes do not show. */
 export interface OpenAiChatOptions {
-  /** The content begins with reasoning in tags: `true` for `<think>`, or the tag's own name. */
+  /** The content begins with reasoning in tags: `true` for `<think>`, or the name of the tag. */
   readonly thinkTags?: boolean | string | undefined;
-  /** The server's template has opened the tag already, so only its end is in the content. */
+  /** The server's template has already opened the tag, so the content has only its end. */
   readonly thinkOpened?: boolean | undefined;
-  /** The server never says why it stopped: `[DONE]` ends a reply of text. Calls still need a reason. */
+  /**
+   * The server never sends a finish reason: `[DONE]` ends a reply of text. Calls still require a
+   * reason.
+   */
   readonly finishOptional?: boolean | undefined;
 }
 
-/** All that is known of a reply so far. A value: a step makes a new one, or gives the same back. */
+/** The state of a reply. Immutable: a step returns a new state, or the same one. */
 export interface OpenAiChatState {
   readonly options: OpenAiChatOptions;
-  /** How many parts were begun. */
+  /** The number of parts begun. */
   readonly parts: number;
   readonly text: TextSpan | undefined;
   readonly reasoning: ReasoningSpan | undefined;
-  /** Details that the next reasoning part to be closed takes along. */
+  /** Details for the next reasoning part to be closed. */
   readonly details: Details | undefined;
-  /** Whether `reasoning_content` came, if only empty: its vendors want the field back. */
+  /** Whether `reasoning_content` arrived, even if empty: its vendors require the field back. */
   readonly bareReasoning: "none" | "empty" | "filled";
   readonly extras: Extras;
   readonly audio: AudioSpan | undefined;
@@ -33,13 +36,13 @@ export interface OpenAiChatState {
   readonly usage: Json | undefined;
   readonly facts: JsonObject | undefined;
   readonly flags: JsonObject;
-  /** What `finish_reason` came to. From here on only usage counts. */
+  /** The ending by `finish_reason`. After it only usage is read. */
   readonly ending: Ending | undefined;
-  /** Chunks with content behind the finish, which were left out. */
+  /** The number of chunks with content after the finish reason. Their content is dropped. */
   readonly late: number;
 }
 
-/** Open text. Refusals and transcripts of speech are text of their own. */
+/** Open text. Refusals and transcripts of speech have parts of their own. */
 export interface TextSpan {
   readonly id: PartId;
   readonly channel: TextChannel;
@@ -49,22 +52,25 @@ export type TextChannel = "text" | "refusal" | "transcript";
 
 export interface ReasoningSpan {
   readonly id: PartId;
-  /** Where it came from and goes back to. Nothing if the vendor does not want it back. */
+  /**
+   * The field that it arrived in and is sent back in. Undefined if the vendor does not require it
+   * back.
+   */
   readonly field: string | undefined;
 }
 
 export interface AudioSpan {
   readonly id: PartId;
-  /** Up to three letters of base64 that wait for the fourth. */
+  /** Up to three base64 characters of an incomplete group. */
   readonly held: string;
   readonly metadata: JsonObject;
 }
 
-/** What belongs to a text and is set when it closes, once, however often it came. */
+/** Data of a text, set once when the text is closed. */
 export interface Extras {
   readonly annotations: JsonChain | undefined;
   readonly logprobs: JsonChain | undefined;
-  /** Sent whole with each chunk: the last ones count. */
+  /** Sent whole in each chunk; the last one is kept. */
   readonly citations: Json | undefined;
   readonly searchResults: Json | undefined;
 }
@@ -76,38 +82,38 @@ export const noExtras: Extras = {
   searchResults: undefined,
 };
 
-/** Lists as they came, newest first. */
+/** A list of lists, newest first. */
 export interface JsonChain {
   readonly items: readonly Json[];
   readonly before: JsonChain | undefined;
 }
 
 export interface ToolState {
-  /** In the order of their beginning. The active one stands here as it was when it became active. */
+  /** In the order of their beginning. The entry of the active call is outdated. */
   readonly calls: readonly Call[];
   /** The call that was written to last. */
   readonly active: Call | undefined;
   readonly taken: ReadonlySet<string>;
-  /** Offered names, and those among them that no other offered name goes on from. */
+  /** The offered names, and those of them that are not a prefix of another one. */
   readonly offered: ReadonlySet<string>;
   readonly unmistakable: ReadonlySet<string>;
 }
 
 export interface Call {
-  /** Its place in `calls`. */
+  /** The index in `calls`. */
   readonly at: number;
   readonly index: number | undefined;
-  /** The vendor's id; empty as long as there is none. */
+  /** The vendor's id, or an empty string. */
   readonly given: string;
   readonly name: string;
-  /** Nothing as long as the name is not known to be whole. */
+  /** Undefined until the name is known to be complete. */
   readonly partId: PartId | undefined;
-  /** Our id of it; empty before it began. */
+  /** The call id, or an empty string until the call begins. */
   readonly callId: string;
   readonly custom: boolean;
   readonly inexact: boolean;
   readonly extra: JsonObject | undefined;
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   readonly early: string;
   readonly arguments: Arguments;
 }

@@ -19,7 +19,7 @@ import {
 } from "./events.ts";
 import { closeAll, closingFacts, finish, flushTags } from "./finish.ts";
 import { takeAudio, takeImage } from "./media.ts";
-import { bareField, reason, speak } from "./parts.ts";
+import { bareField, appendReasoning, appendText } from "./parts.ts";
 import { addDetails, visibleText } from "./reasoning-details.ts";
 import type { Extras, OpenAiChatState } from "./state.ts";
 import { splitThinkTags } from "./think-tags.ts";
@@ -29,7 +29,10 @@ type State = OpenAiChatState;
 
 const none: readonly Operation[] = [];
 
-/** Takes one chunk. What it adds is taken before its `finish_reason`, which may stand beside it. */
+/**
+ * Translates one chunk. Its delta is read before its `finish_reason`, because one chunk may have
+ * both.
+ */
 export function step(state: State, event: VendorEvent): Translated<State> {
   const { data } = event;
   if (data === undefined) return { state, operations: none, sign: "over" };
@@ -58,15 +61,17 @@ function takeFinish(
   operations: Operation[],
   { data, choice }: { readonly data: JsonObject; readonly choice: JsonObject },
 ): Translated<State> {
-  const said = choice["finish_reason"] ?? "";
-  if (typeof said !== "string") return broken(state, operations, "a finish_reason is no text");
-  // Many servers write an empty one where the vendor writes null: it says nothing.
-  if (said === "") return operations.length > 0 ? { state, operations } : quiet(before, state);
-  const finished = finish(state, operations, said, closingFacts(state, data, choice));
+  const finishReason = choice["finish_reason"] ?? "";
+  if (typeof finishReason !== "string")
+    return broken(state, operations, "a finish_reason is no text");
+  // Many servers send an empty string where the vendor sends null.
+  if (finishReason === "")
+    return operations.length > 0 ? { state, operations } : quiet(before, state);
+  const finished = finish(state, operations, finishReason, closingFacts(state, data, choice));
   return { state: finished, operations };
 }
 
-/** A chunk that added nothing to see. */
+/** The result for a chunk without visible content. */
 function quiet(before: State, state: State): Translated<State> {
   return state === before
     ? { state, operations: none, sign: "alive" }
@@ -84,7 +89,10 @@ function broken(
 
 const tooMany = `a reply has at most ${maxCalls} tool calls`;
 
-/** Takes a delta's fields in the order in which a model writes them. A string says what is wrong. */
+/**
+ * Reads the fields of a delta in the order in which a model writes them. Returns a message for an
+ * invalid delta.
+ */
 function takeDelta(state: State, operations: Operation[], delta: JsonObject): State | string {
   let next = takeReasoning(state, operations, delta);
   const content = delta["content"];
@@ -111,7 +119,7 @@ function takeDelta(state: State, operations: Operation[], delta: JsonObject): St
 }
 
 function refuse(state: State, operations: Operation[], text: string): State {
-  return flagged(speak(state, operations, "refusal", text), "refusal", true);
+  return flagged(appendText(state, operations, "refusal", text), "refusal", true);
 }
 
 function flagged(state: State, name: string, value: Json): State {
@@ -120,7 +128,7 @@ function flagged(state: State, name: string, value: Json): State {
 
 const reasoningFields = [bareField, "reasoning", "reasoning_text"];
 
-/** Servers send the same reasoning in several fields. The first that is not empty counts. */
+/** Reads reasoning. Servers repeat it in several fields; the first that is not empty counts. */
 function takeReasoning(state: State, operations: Operation[], delta: JsonObject): State {
   if (!mayReason(delta)) return state;
   let next = state;
@@ -129,7 +137,7 @@ function takeReasoning(state: State, operations: Operation[], delta: JsonObject)
     const value = delta[field];
     if (typeof value !== "string") continue;
     if (value !== "") {
-      next = reason(next, operations, field, value);
+      next = appendReasoning(next, operations, field, value);
       return pieces.length === 0 ? next : { ...next, details: addDetails(next.details, pieces) };
     }
     if (field === bareField && next.bareReasoning === "none") {
@@ -138,13 +146,13 @@ function takeReasoning(state: State, operations: Operation[], delta: JsonObject)
   }
   if (pieces.length === 0) return next;
   const visible = visibleText(pieces);
-  if (visible !== "") next = reason(next, operations, undefined, visible);
+  if (visible !== "") next = appendReasoning(next, operations, undefined, visible);
   return { ...next, details: addDetails(next.details, pieces) };
 }
 
 /**
- * Most chunks have none of the fields. Named one by one, since looking them up by a variable costs ten
- * times as much.
+ * False for most chunks. The fields are named one by one, because a lookup by a variable is ten
+ * times slower.
  */
 function mayReason(delta: JsonObject): boolean {
   return (
@@ -156,18 +164,18 @@ function mayReason(delta: JsonObject): boolean {
 }
 
 function takeContent(state: State, operations: Operation[], content: string): State {
-  if (state.tags.phase === "outside") return speak(state, operations, "text", content);
+  if (state.tags.phase === "outside") return appendText(state, operations, "text", content);
   const { tags, reasoning, text } = splitThinkTags(state.tags, content);
   let next: State = { ...state, tags };
-  if (reasoning !== "") next = reason(next, operations, undefined, reasoning);
-  return text === "" ? next : speak(next, operations, "text", text);
+  if (reasoning !== "") next = appendReasoning(next, operations, undefined, reasoning);
+  return text === "" ? next : appendText(next, operations, "text", text);
 }
 
 function takePieces(state: State, operations: Operation[], content: Json): State {
   let next = state;
   for (const { channel, text } of contentPieces(listOf(content))) {
     if (text === "") continue;
-    if (channel === "reasoning") next = reason(next, operations, "content", text);
+    if (channel === "reasoning") next = appendReasoning(next, operations, "content", text);
     else if (channel === "refusal") next = refuse(next, operations, text);
     else next = takeContent(next, operations, text);
   }
@@ -201,7 +209,7 @@ function takeCalls(state: State, operations: Operation[], delta: JsonObject): St
   return entry === undefined ? next : (takeEntry(next, operations, entry) ?? tooMany);
 }
 
-/** Usage, and who answers. Most chunks say nothing new. */
+/** Records usage and facts. Most chunks have nothing new. */
 function noteChunk(state: State, data: JsonObject, choice: JsonObject | undefined): State {
   const usage = usageIn(data, choice);
   const isNamed = state.facts === undefined && textOf(data["id"]) !== "";
@@ -213,7 +221,7 @@ function noteChunk(state: State, data: JsonObject, choice: JsonObject | undefine
   };
 }
 
-/** What belongs to the text and stands beside the delta. */
+/** Records data of the text that is not in the delta. */
 function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
   const citations = data["citations"] ?? undefined;
   const searchResults = data["search_results"] ?? undefined;
@@ -239,7 +247,10 @@ function hasContent(delta: JsonObject): boolean {
   );
 }
 
-/** Only `finish_reason` proves that a reply is whole; neither `[DONE]` nor the end of bytes does. */
+/**
+ * Decides how the reply ended. Only `finish_reason` proves that it is complete; `[DONE]` and the
+ * end of bytes do not.
+ */
 export function halt(state: State, end: StreamEnd): Halt {
   const operations: Operation[] = [];
   const ending = endingFor(state, end, operations);

@@ -1,12 +1,12 @@
 import type { WholeStop } from "@millrace/core";
 import type { FailureCode } from "../../failure.ts";
 
-/** What a `finish_reason` means: how the reply ended, or why it failed. */
+/** The meaning of a `finish_reason`: an ending, or a failure. */
 export type Verdict =
   | { readonly stop: Exclude<WholeStop, "paused">; readonly code?: never }
   | { readonly code: FailureCode; readonly stop?: never };
 
-/** The vendor's own five, and what imitators say instead of them. */
+/** The vendor's five reasons, and those of servers that imitate it. */
 const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["stop", { stop: "end" }],
   ["end", { stop: "end" }],
@@ -31,7 +31,7 @@ const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["insufficient_system_resource", { code: "overloaded" }],
 ]);
 
-/** An unknown reason proves nothing. */
+/** An unknown reason proves nothing, so it is a failure. */
 export function verdictOf(reason: string): Verdict {
   return verdicts.get(reason.toLowerCase()) ?? { code: "unknown_stop" };
 }

@@ -1,11 +1,11 @@
 /**
- * Reasoning that a local server leaves inside the content, as `<think>…</think>` at its beginning.
- * Tags may be cut anywhere between deltas. Further on the tags are text: an answer may speak of them.
+ * Reasoning that a local server leaves at the beginning of the content, as `<think>…</think>`.
+ * Deltas may split a tag at any place. Later tags are text: an answer may mention them.
  */
 export interface ThinkTags {
   readonly tag: string;
   readonly phase: "start" | "inside" | "outside";
-  /** What may be the beginning of a tag. */
+  /** Text that may begin a tag. */
   readonly held: string;
 }
 
@@ -15,7 +15,7 @@ export interface ThinkSplit {
   readonly text: string;
 }
 
-/** White space before the tag is looked at again with each piece, so there is an end to it. */
+/** The limit of held text. White space before the tag is scanned again with each piece. */
 const maxHeld = 256;
 
 export const noThinkTags: ThinkTags = { tag: "", phase: "outside", held: "" };

@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core";
 import type { Json, Usage } from "@millrace/core";
 import { objectOf } from "./events.ts";
 
-/** The vendor's counts as ours. Nothing if they are not counts. */
+/** Converts the vendor's counts. Returns undefined if they are invalid. */
 export function usageOf(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const prompt = countOf(usage["prompt_tokens"]);
@@ -19,7 +19,7 @@ export function usageOf(usage: Json | undefined): Usage | undefined {
   const reasoning = firstCount([written?.["reasoning_tokens"], usage["reasoning_tokens"]]);
   const total = countOf(usage["total_tokens"]);
   const cost = costOf(usage["cost"]);
-  // A part larger than its total can't be in it: those servers count it beside.
+  // A detail larger than its total can't be part of it: those servers count it separately.
   const beside = (cached ?? 0) + (cacheWrite ?? 0);
   return {
     inputTokens: beside > prompt ? prompt + beside : prompt,
@@ -31,7 +31,9 @@ export function usageOf(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/** Reasoning that some servers (xAI, Gemini) leave out of the completion and count in the total. */
+/**
+ * Reasoning that some servers (xAI, Gemini) exclude from the completion and include in the total.
+ */
 function hiddenOutput(counts: {
   readonly prompt: number;
   readonly completion: number;
@@ -56,7 +58,7 @@ function firstCount(values: readonly (Json | undefined)[]): number | undefined {
   return undefined;
 }
 
-/** A number at OpenRouter, an object with a total at Perplexity. Both are US dollars. */
+/** A number (OpenRouter) or an object with a total (Perplexity), both in US dollars. */
 function costOf(value: Json | undefined): number | undefined {
   const cost = objectOf(value)?.["total_cost"] ?? value;
   return typeof cost === "number" && Number.isFinite(cost) && cost >= 0 ? cost : undefined;

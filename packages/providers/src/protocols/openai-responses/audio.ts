@@ -3,10 +3,10 @@ import type { JsonObject } from "@millrace/core";
 import { textAt } from "../read.ts";
 import type { Edit } from "./state.ts";
 
-/** The vendor does not say the format. Its speech is raw samples wherever it is streamed. */
+/** The vendor does not send the format. Streamed speech is always raw samples. */
 const mediaType = "audio/pcm";
 
-/** Sound and its transcript belong to the response, not to an item. */
+/** Appends sound or its transcript. Both belong to the response, not to an item. */
 export function appendAudio(edit: Edit, data: JsonObject): void {
   const bytes = decodeBase64(textAt(data, "delta") ?? "");
   if (bytes === undefined) {

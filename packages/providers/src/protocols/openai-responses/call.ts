@@ -5,7 +5,7 @@ import { filledAt, objectAt, textAt } from "../read.ts";
 import { keepable, present } from "./events.ts";
 import type { CallItem, Edit, ItemKey } from "./state.ts";
 
-/** More calls in one reply than any tool loop should run. */
+/** More calls in one reply than a tool loop should run. */
 const mostCalls = 128;
 
 const truncated: ArgumentFault = { code: "truncated" };
@@ -28,7 +28,7 @@ export function beginCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem 
   return nameCall(edit, key, item) ?? call;
 }
 
-/** Begins the call's part once its name is known. */
+/** Begins the part of a call once its name has arrived. */
 export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem | undefined {
   const call = callAt(edit, key);
   const tool = filledAt(item, "name");
@@ -47,7 +47,7 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
   return named;
 }
 
-/** A delta of arguments that `step` does not do by itself: the first one, and all free text. */
+/** Appends an argument delta outside the fast path of `step`: the first one, and all free text. */
 export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
   const delta = textAt(data, "delta") ?? "";
   const call = callAt(edit, key);
@@ -62,7 +62,7 @@ export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): voi
   edit.append(call.partId, call.custom ? escaped(text) : text);
 }
 
-/** The `.done` of arguments. Whatever says them again must say the same. */
+/** Records the complete arguments of a `.done`. A repetition must be equal. */
 export function noteArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
   const call = callAt(edit, key);
   const whole = textAt(data, call?.custom === true ? "input" : "arguments");
@@ -71,12 +71,13 @@ export function noteArguments(edit: Edit, key: ItemKey, data: JsonObject): void 
   else edit.fail("protocol", "the vendor gave two full argument texts for one call", { key });
 }
 
-/** How far the vendor has come when a call is finished. */
+/** How far the response is when a call is finished. */
 export type CallStage = "item_done" | "completed" | "incomplete";
 
 /**
- * Closes a call that the vendor says is whole, and marks one that it does not. A call without any
- * arguments is left open until the response ends: in a cut one, nothing is not `{}`.
+ * Closes a call: as complete if the vendor reports that, else with a fault. A call without
+ * arguments stays open until the response ends, because in a cut response a missing text is not
+ * `{}`.
  */
 export function finishCall(
   edit: Edit,
@@ -86,7 +87,8 @@ export function finishCall(
 ): void {
   if (item !== undefined) {
     nameCall(edit, key, item);
-    // What the vendor repeats of a cut call may end elsewhere than what it streamed. Neither runs.
+    // The repeated arguments of a cut call may end elsewhere than the streamed ones. Neither is
+    // used.
     if (item["status"] !== "incomplete") noteArguments(edit, key, item);
   }
   const call = callAt(edit, key);
@@ -123,13 +125,13 @@ function isCut(
   const status = final?.["status"];
   if (status === "incomplete") return true;
   if (stage === "item_done") return call.missed && call.whole === undefined;
-  // Deltas alone are no word that the arguments are whole, and neither is silence.
+  // Deltas alone do not prove that the arguments are complete, nor does the lack of any.
   if (final === undefined && (call.whole === undefined || stage === "incomplete")) return true;
   if (call.missed && call.whole === undefined) return true;
   return stage === "incomplete" && (blank || status !== "completed");
 }
 
-/** What a call item needs to be sent back: `call_id` alone is not its name with the vendor. */
+/** The fields to send a call item back with: the vendor identifies it by more than `call_id`. */
 function describeCall(call: CallItem, final: JsonObject | undefined): JsonObject {
   return keepable(
     present({

@@ -2,27 +2,27 @@ import { checkJson, isJsonObject } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import { filledAt } from "../read.ts";
 
-/** Readers over a vendor's JSON. What has another type than the one asked for counts as absent. */
+/** Readers for a vendor's JSON. A value of another type than expected counts as absent. */
 
-/** What a thing says it is; empty if it does not say. */
+/** The type of an event or item, or an empty string. */
 export function typeOf(from: JsonObject): string {
   const type = from["type"];
   return typeof type === "string" ? type : "";
 }
 
-/** The objects in a list. Whatever else stands in it is passed over. */
+/** The objects in a list. Other elements are skipped. */
 export function objectsField(from: JsonObject | undefined, key: string): readonly JsonObject[] {
   const value = from?.[key];
   return Array.isArray(value) ? value.filter((entry) => isJsonObject(entry)) : [];
 }
 
-/** A whole number from zero on that is held exactly. */
+/** A safe integer from zero on. */
 export function countField(from: JsonObject | undefined, key: string): number | undefined {
   const value = from?.[key];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** The entries that are there, in a new object. */
+/** The entries that are not undefined, in a new object. */
 export function present(
   entries: Readonly<Record<string, Json | undefined>>,
 ): Readonly<Record<string, Json>> {
@@ -32,8 +32,9 @@ export function present(
 }
 
 /**
- * A vendor's value as a part can keep it. Half characters are mended; what is too large or too deep
- * is replaced by its head and the reason, so that one bad item does not spoil the reply.
+ * The value in a form that a part can store. Lone surrogates are replaced. A value that is too
+ * large or too deep is replaced by its head and the reason, so that one bad item does not fail the
+ * reply.
  */
 export function keepable(value: JsonObject): JsonObject {
   const fault = checkJson(value);

@@ -5,8 +5,8 @@ import { keepable, present, typeOf } from "./events.ts";
 import type { Edit, HostedItem, ItemKey } from "./state.ts";
 
 /**
- * Items that the vendor makes or runs itself, such as a search. They are shown and sent back, and
- * never run by us, so they are no calls.
+ * Begins an item that the vendor makes or runs itself, such as a search. It is shown and sent back,
+ * but never run by the loop, so it is not a call.
  */
 export function beginHosted(edit: Edit, key: ItemKey, item: JsonObject): HostedItem {
   const type = filledAt(item, "type") ?? "unknown";
@@ -21,23 +21,29 @@ export function beginHosted(edit: Edit, key: ItemKey, item: JsonObject): HostedI
     value: item,
   };
   edit.put(key, hosted);
-  // Only a value that says of itself that it is unfinished: a cut reply must not look whole.
+  // Shown now only if its status is unfinished, so that a cut reply never looks complete.
   const status = filledAt(item, "status");
   if (status !== undefined && status !== "completed") show(edit, hosted);
   return hosted;
 }
 
-/** `response.web_search_call.searching` and its like: the last word is the item's new status. */
+/**
+ * Updates the status from an event such as `response.web_search_call.searching`: the last word is
+ * the status.
+ */
 export function noteProgress(edit: Edit, key: ItemKey, data: JsonObject): void {
   const hosted = edit.book.items.get(key);
   const status = typeOf(data).split(".").at(-1) ?? "";
   if (hosted?.kind !== "hosted" || hosted.closed || hosted.value["status"] === undefined) return;
-  // That it is over is for the finished item to say: this one has no results yet.
+  // Only the finished item may end it, because this event has no results.
   if (status === "completed" || status === "failed" || status === hosted.value["status"]) return;
   change(edit, key, hosted, { status });
 }
 
-/** Code or arguments that the vendor has finished writing. Their deltas would be shown as JSON. */
+/**
+ * Records complete code or arguments. Their deltas are not streamed, because they would be shown as
+ * JSON.
+ */
 export function noteWritten(edit: Edit, key: ItemKey, data: JsonObject): void {
   const hosted = edit.book.items.get(key);
   if (hosted?.kind !== "hosted" || hosted.closed) return;
@@ -67,7 +73,7 @@ export function finishHosted(edit: Edit, key: ItemKey, item: JsonObject | undefi
   if (picture && result !== "") addPicture(edit, closed, result);
 }
 
-/** A picture has a part of its own: as text in a value it would be too large for one. */
+/** Adds the image as a part of its own: as text in a value it would exceed the size limit. */
 function addPicture(edit: Edit, { id, value }: HostedItem, result: string): void {
   const bytes = decodeBase64(result);
   if (bytes === undefined) {

@@ -8,7 +8,7 @@ import { beginMessage, finishMessage } from "./message.ts";
 import { beginReasoning, finishReasoning } from "./reasoning.ts";
 import type { Book, Edit, ItemKey, VendorItem } from "./state.ts";
 
-/** Where an event's item stands: by `output_index`, else by the id that an item came with. */
+/** The key of an event's item: its `output_index`, else the key recorded for its id. */
 export function keyOf(book: Book, data: JsonObject): ItemKey | undefined {
   const index = countField(data, "output_index");
   if (index !== undefined) return index;
@@ -16,7 +16,7 @@ export function keyOf(book: Book, data: JsonObject): ItemKey | undefined {
   return id === undefined ? undefined : (book.keys.get(id) ?? id);
 }
 
-/** What our kinds of items call the vendor's types. Whatever else there is, the vendor runs. */
+/** The kind of a vendor's item. Every unknown type is an item that the vendor runs. */
 export function kindOf(item: JsonObject): VendorItem["kind"] {
   switch (item["type"]) {
     case "message":
@@ -30,7 +30,7 @@ export function kindOf(item: JsonObject): VendorItem["kind"] {
   }
 }
 
-/** Begins an item at its place, whichever event it is first seen in. */
+/** Begins an item, whichever event shows it first. */
 export function beginItem(edit: Edit, key: ItemKey, item: JsonObject): VendorItem {
   const kind = kindOf(item);
   switch (kind) {
@@ -48,7 +48,7 @@ export function beginItem(edit: Edit, key: ItemKey, item: JsonObject): VendorIte
   }
 }
 
-/** Closes an item, with the vendor's final form of it if there is one. */
+/** Closes an item, with its final form if there is one. */
 export function finishItem(
   edit: Edit,
   key: ItemKey,
@@ -74,7 +74,7 @@ export function addItem(edit: Edit, data: JsonObject): void {
     beginItem(edit, key, item);
     return;
   }
-  // Its deltas came first, or it is announced twice.
+  // Its deltas arrived first, or it is announced twice.
   const id = filledAt(item, "id");
   const same = known.id === undefined || id === undefined || known.id === id;
   if (!sameKind(known, item) || !same) {
@@ -96,7 +96,7 @@ export function endItem(edit: Edit, data: JsonObject): void {
   } else if (!known.closed) finishItem(edit, key, item, "item_done");
 }
 
-/** True if an item can be the final form of one that was seen. */
+/** True if an item can be the final form of a known one. */
 export function sameKind(known: VendorItem, item: JsonObject): boolean {
   if (known.kind !== kindOf(item)) return false;
   return known.kind !== "hosted" || known.type === item["type"];

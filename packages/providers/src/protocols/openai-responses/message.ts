@@ -18,20 +18,20 @@ export function beginMessage(edit: Edit, key: ItemKey, item: JsonObject): Messag
   return message;
 }
 
-/** A delta whose part is not there yet; `step` does the others itself. */
+/** Appends a delta whose part has not begun; `step` appends the others itself. */
 export function appendToMessage(edit: Edit, key: ItemKey, data: JsonObject): void {
   const refusal = data["type"] === "response.refusal.delta";
   const delta = textAt(data, "delta") ?? "";
   if (delta !== "") edit.append(contentAt(edit, key, indexOf(data), refusal).partId, delta);
 }
 
-/** True for a content part that stands in a message. Reasoning has content parts too. */
+/** True for a content part of a message. Reasoning has content parts too. */
 export function isMessageContent(data: JsonObject): boolean {
   const type = objectAt(data, "part")?.["type"];
   return type === "output_text" || type === "refusal";
 }
 
-/** `content_part.added` and the `.done` of a text, a refusal or a content part. */
+/** Reads `content_part.added`, and the `.done` of a text, a refusal or a content part. */
 export function noteContent(edit: Edit, key: ItemKey, data: JsonObject): void {
   const part = objectAt(data, "part") ?? data;
   const refusal = (filledAt(part, "type") ?? "").includes("refusal");
@@ -51,7 +51,7 @@ export function addAnnotation(edit: Edit, key: ItemKey, data: JsonObject): void 
   if (annotation !== undefined) annotate(edit, key, indexOf(data), annotation);
 }
 
-/** Closes all of a message. `item` is the vendor's own final form of it, if there is one. */
+/** Closes all parts of a message. `item` is its final form, if there is one. */
 export function finishMessage(
   edit: Edit,
   key: ItemKey,
@@ -80,14 +80,14 @@ export function finishMessage(
   edit.put(key, { ...message, phase, closed: true });
 }
 
-/** What a message item needs to be sent back as it was. */
+/** The metadata to send a message item back with. */
 function describeContent(
   { message, item, status }: { message: MessageItem; item: JsonObject | undefined; status: string },
   content: Content,
   final: JsonObject | undefined,
 ): Metadata {
   const head = present({
-    // The latest id: there are gateways that give each event of an item another one.
+    // The latest id: some gateways change the id with each event.
     item: filledAt(item, "id") ?? message.id,
     after: message.after,
     status,
@@ -108,7 +108,7 @@ function describeContent(
 
 function noteWhole(edit: Edit, key: ItemKey, index: number, whole: string | undefined): void {
   const known = messageAt(edit, key)?.contents.get(index)?.whole;
-  // There are servers that leave the text out of one of the events that should repeat it.
+  // Some servers omit the text in one of the events that repeat it.
   if (whole === undefined || whole === "" || whole === known) return;
   if (known === undefined) change(edit, key, index, { whole });
   else edit.fail("protocol", "the vendor gave two full texts for one part", { key, index });

@@ -8,7 +8,7 @@ import { halt } from "./terminal.ts";
 
 export type { ResponsesState } from "./state.ts";
 
-/** OpenAI's Responses API, and the servers that speak it too. */
+/** OpenAI's Responses API, and servers that implement it. */
 export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
   id: "openai-responses",
   initial,

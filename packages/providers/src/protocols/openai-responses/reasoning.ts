@@ -16,12 +16,15 @@ export function beginReasoning(edit: Edit, key: ItemKey, item: JsonObject): Reas
     done: undefined,
   };
   edit.put(key, reasoning);
-  // Without an id nothing can refer to it, and what follows must not refer to an older one.
+  // Also set to undefined: later items must not refer to an older reasoning item.
   edit.book = { ...edit.book, after: id };
   return reasoning;
 }
 
-/** A delta, or a `.done` for a section that was not streamed. Sections have a blank line between. */
+/**
+ * Reads a delta, or a `.done` for a section that was not streamed. Sections are separated by a
+ * blank line.
+ */
 export function appendReasoning(edit: Edit, key: ItemKey, data: JsonObject): void {
   const item = edit.book.items.get(key);
   const done = typeOf(data).endsWith(".done");
@@ -39,8 +42,8 @@ export function appendReasoning(edit: Edit, key: ItemKey, data: JsonObject): voi
 }
 
 /**
- * Closes a reasoning part with the item that must go back. Some servers give the encrypted content
- * only with the whole response, so without it the part waits until `last`.
+ * Closes a reasoning part with the item to send back. Some servers send the encrypted content only
+ * with the final response, so the part stays open without it until `last`.
  */
 export function finishReasoning(
   edit: Edit,
@@ -63,7 +66,7 @@ export function finishReasoning(
   }
   const closed = last || encrypted !== undefined;
   const whole = wholeText(reasoning.source, done);
-  // What was never streamed is shown now, also if the part has to wait.
+  // Text that was not streamed is shown now, even if the part stays open.
   const shown = reasoning.section === undefined && whole !== undefined;
   if (shown) edit.append(reasoning.partId, whole);
   const section = shown ? 0 : reasoning.section;

@@ -3,14 +3,14 @@ import type { FilePart, JsonObject, MediaPart, ToolResultPart } from "@millrace/
 import { resultText } from "../prepare.ts";
 import type { Answer, UserPart } from "../prepare.ts";
 
-/** What a user says, as the vendor's content parts. */
+/** Converts user parts to the vendor's content parts. */
 export function inputContent(parts: readonly UserPart[]): readonly JsonObject[] {
   return parts.map((part) =>
     part.kind === "text" ? { type: "input_text", text: part.text } : attachment(part),
   );
 }
 
-/** The vendor has no mark for an error: what the result says must do. */
+/** The output of a tool. The vendor has no error flag, so the text has to show the error. */
 export function outputOf({ result, parts }: Answer): string | readonly JsonObject[] {
   const text = resultText(result satisfies ToolResultPart);
   return parts.length === 0 ? text : [{ type: "input_text", text }, ...inputContent(parts)];
@@ -37,14 +37,17 @@ function attachment(part: MediaPart | FilePart): JsonObject {
   return { type: "input_text", text: standIn(part) };
 }
 
-/** Where the vendor can read it: the address, or the bytes as one. Nothing if it can't. */
+/**
+ * A URL that the vendor can read: the part's, or its bytes as a data URL. Undefined if there is
+ * none.
+ */
 function addressOf(part: MediaPart | FilePart, mediaType: string): string | undefined {
   if (part.url !== undefined) return /^https?:\/\/\S+$/.test(part.url) ? part.url : undefined;
   if (part.bytes.length === 0) return undefined;
   return `data:${mediaType};base64,${encodeBase64(part.bytes)}`;
 }
 
-/** Says in words what can't be sent. */
+/** A text that describes a part which can't be sent. */
 export function standIn(part: MediaPart | FilePart): string {
   const name = part.kind === "file" ? `file ${part.name}` : "media";
   const where = part.url === undefined ? `${part.bytes.length} bytes` : part.url;

@@ -13,32 +13,32 @@ import { filledAt, objectAt } from "../read.ts";
 import { objectsField, present, typeOf } from "./events.ts";
 import { standIn } from "./request-content.ts";
 
-/** What all turns of one request share. */
+/** State shared by all turns of one request. */
 export interface Replay {
-  /** The vendor keeps what it wrote, so an id is enough. */
+  /** True if the vendor stores its items, so that an id is enough. */
   readonly stored: boolean;
-  /** Ids of items that stand in the request already: the vendor refuses a second one. */
+  /** Ids of items already in the request: the vendor refuses duplicates. */
   readonly used: Set<string>;
-  /** Calls of tools that take free text; their results have a type of their own. */
+  /** Calls of tools that take free text. Their results have another type. */
   readonly customCalls: Set<string>;
 }
 
 /**
- * One item of a turn on its way back. The vendor refuses reasoning without the item that followed
- * it, and an item with an id without the reasoning before it, so both hang together.
+ * One item of a turn to send back. The vendor refuses reasoning without the item that followed it,
+ * and an item with an id without the reasoning before it, so both are sent together or not at all.
  */
 interface Entry {
-  /** The vendor's item with its id; nothing if it can't be sent that way. */
+  /** The vendor's item with its id, or undefined if it can't be sent that way. */
   readonly whole: JsonObject | undefined;
   readonly id: string | undefined;
-  /** The reasoning item that it was written after. */
+  /** The id of the reasoning item before it. */
   readonly after: string | undefined;
   readonly reasoning: boolean;
-  /** What is sent if `whole` can't be. */
+  /** The items to send if `whole` can't be. */
   readonly plain: readonly JsonObject[];
 }
 
-/** A model's turn as input items. */
+/** Converts a model turn to input items. */
 export function modelItems(turn: ModelTurn, replay: Replay): readonly JsonObject[] {
   const entries = entriesOf(turn, replay);
   const kept = new Set<string>();
@@ -66,7 +66,7 @@ function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry
     if (native && part.kind === "media" && item !== undefined) pictures.set(item, part);
   }
   const add = (entry: Entry): void => {
-    // An id that the request has already is no id any more.
+    // A duplicate id can't be sent.
     const doubled = entry.id !== undefined && seen.has(entry.id);
     entries.push(doubled ? { ...entry, whole: undefined } : entry);
     if (entry.id !== undefined) seen.add(entry.id);
@@ -80,18 +80,19 @@ function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry
     } else if (part?.kind === "reasoning") add(reasoningEntry(part, replay.stored));
     else if (part?.kind === "tool_call") add(callEntry(part, native, replay));
     else if (part?.kind === "custom") add(hostedEntry(part, parts, pictures));
-    else if (part !== undefined && !isShownElsewhere(part, native)) add(spoken(standIn(part)));
+    else if (part !== undefined && !isShownElsewhere(part, native))
+      add(plainMessage(standIn(part)));
   }
   return entries;
 }
 
-/** Pictures go back inside their items, and sound is there as its transcript. */
+/** Images are sent back inside their items, and sound as its transcript. */
 function isShownElsewhere(part: ModelTurn["parts"][number], native: boolean): boolean {
   if (!native || part.kind !== "media") return false;
   return part.mediaType.startsWith("audio/") || part.metadata?.["item"] !== undefined;
 }
 
-/** The text parts from here on that are one message of the vendor. */
+/** The text parts from `start` that belong to one message of the vendor. */
 function messageFrom(parts: ModelTurn["parts"], start: number): readonly TextPart[] {
   const texts: TextPart[] = [];
   for (const part of parts.slice(start)) {
@@ -106,11 +107,11 @@ function messageFrom(parts: ModelTurn["parts"], start: number): readonly TextPar
 
 function messageEntry(texts: readonly TextPart[], native: boolean): Entry {
   const metadata = native ? texts[0]?.metadata : undefined;
-  const said = texts.filter(({ text }) => text !== "");
+  const filled = texts.filter(({ text }) => text !== "");
   const phase = phaseOf(metadata);
-  const plain = said
+  const plain = filled
     .filter(({ text }) => text.trim() !== "")
-    .flatMap(({ text }) => spoken(text, phase).plain);
+    .flatMap(({ text }) => plainMessage(text, phase).plain);
   const given = filledAt(metadata, "item");
   const id = legalItemId(given, "msg");
   const entry: Entry = {
@@ -121,17 +122,18 @@ function messageEntry(texts: readonly TextPart[], native: boolean): Entry {
     plain,
   };
   const [only, ...more] = plain;
-  // A vendor that gave no id never asks for one; one that gave an unusable one might.
+  // A vendor that sent no id accepts an item without one. If it sent an unusable id, that is
+  // uncertain.
   if (metadata !== undefined && given === undefined && more.length === 0) {
     return { ...entry, whole: only };
   }
-  if (said.length === 0 || id === undefined) return entry;
+  if (filled.length === 0 || id === undefined) return entry;
   const whole = {
     type: "message",
     id,
     role: "assistant",
     status: metadata?.["status"] === "incomplete" ? "incomplete" : "completed",
-    content: said.map(contentOf),
+    content: filled.map(contentOf),
     ...phase,
   };
   return { ...entry, whole };
@@ -147,15 +149,15 @@ function phaseOf(metadata: JsonObject | undefined): { readonly phase?: string } 
   return phase === "commentary" || phase === "final_answer" ? { phase } : {};
 }
 
-/** Text that the model said, without the vendor's own name for it. */
-function spoken(text: string, phase: { readonly phase?: string } = {}): Entry {
+/** A text of the model, as a message without an id. */
+function plainMessage(text: string, phase: { readonly phase?: string } = {}): Entry {
   const plain = [{ type: "message", role: "assistant", content: text, ...phase }];
   return { whole: undefined, id: undefined, after: undefined, reasoning: false, plain };
 }
 
 /**
- * Encrypted reasoning goes back as it came. Readable text goes back only where there is nothing
- * else, which is with servers of open models: the vendor refuses it beside the encrypted one.
+ * Encrypted reasoning is sent back unchanged. Readable reasoning is sent only without encrypted
+ * content, as servers of open models have it: the vendor refuses both together.
  */
 function reasoningEntry({ opaque }: ReasoningPart, stored: boolean): Entry {
   const item = isJsonObject(opaque) ? opaque : undefined;
@@ -202,7 +204,7 @@ function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
   return { whole, id, after: filledAt(opaque, "after"), reasoning: false, plain: [plain] };
 }
 
-/** Faulty arguments go back as none: the answer to the call says what was wrong. */
+/** Faulty arguments are sent as `{}`: the answer to the call describes the fault. */
 function rawOf(call: ToolCallPart): string {
   if (call.fault !== undefined) return "{}";
   return call.raw.trim() === "" ? "{}" : call.raw;
@@ -213,7 +215,7 @@ function textInput(call: ToolCallPart): string {
   return typeof input === "string" ? input : "";
 }
 
-/** An item that the vendor made itself, if it is finished and has all that belongs to it. */
+/** An item that the vendor ran, if it is finished and has its counterpart. */
 function hostedEntry(
   { name, value, metadata }: CustomPart,
   parts: ModelTurn["parts"],
@@ -228,7 +230,7 @@ function hostedEntry(
   if (name !== "image_generation_call") return { ...entry, whole: withoutAuthor(value) };
   const picture = pictures.get(id);
   if (picture?.bytes === undefined || picture.bytes.length === 0) return entry;
-  // How it was made is no part of what the vendor takes back.
+  // The vendor takes back only the image, not how it was made.
   const result = encodeBase64(picture.bytes);
   return { ...entry, whole: { type: name, id, status: "completed", result } };
 }
@@ -237,7 +239,7 @@ function isFinished({ status }: JsonObject): boolean {
   return status === undefined || status === null || status === "completed" || status === "failed";
 }
 
-/** Calls that a client must answer are refused without their output, and outputs without a call. */
+/** The vendor refuses a call item without its output, and an output without its call. */
 function isAnswered(value: JsonObject, parts: ModelTurn["parts"]): boolean {
   if (value["type"] === "mcp_approval_request") return false;
   const callId = value["call_id"];
@@ -253,7 +255,7 @@ function isAnswered(value: JsonObject, parts: ModelTurn["parts"]): boolean {
   );
 }
 
-/** The vendor writes into items who made them, and refuses that in a request. */
+/** Removes the author fields, which the vendor writes and refuses in a request. */
 function withoutAuthor(value: JsonObject): JsonObject {
   const { created_by: _, agent: __, ...item } = value;
   const output = item["output"];
@@ -268,13 +270,13 @@ function withoutAuthor(value: JsonObject): JsonObject {
   };
 }
 
-/** The vendor's ids are short, and begin with the sort of thing that they name. */
+/** The id if the vendor accepts it: short, and with the prefix of its item type. */
 function legalItemId(id: string | undefined, prefix: string): string | undefined {
   const legal = id !== undefined && /^[a-zA-Z0-9_-]{1,64}$/.test(id) && id.startsWith(prefix);
   return legal ? id : undefined;
 }
 
-/** How ids of the vendor's own items begin, as far as it checks that. */
+/** Id prefixes of the vendor's own items that it checks. */
 const hostedPrefixes: ReadonlyMap<string, string> = new Map([
   ["web_search_call", "ws"],
   ["file_search_call", "fs"],

@@ -10,10 +10,12 @@ import { inputContent, outputOf } from "./request-content.ts";
 import { modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
 
-/** The request for a transcript. All of it is sent: nothing rests on what the vendor remembers. */
-export function request(asked: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = asked;
-  // With either of these the vendor would put its own copy of the conversation before ours.
+/**
+ * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
+ */
+export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
+  const { transcript, tools = [], settings = {} } = modelRequest;
+  // With either field the vendor would insert its own copy of the conversation.
   const { previous_response_id: _, conversation: __, ...own } = settings;
   const turns = prepare(transcript, `openai-responses/${target.model}`);
   const replay: Replay = {
@@ -23,8 +25,8 @@ export function request(asked: ModelRequest, target: RequestTarget): WireRequest
   };
   const declared = declaredTools(tools, own);
   const text = objectAt(own, "text");
-  const words = instructionsOf(asked);
-  const { instructions, fields } = askFor({ ...asked, instructions: words }, (output) => {
+  const words = instructionsOf(modelRequest);
+  const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
     const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
   });
@@ -44,7 +46,7 @@ export function request(asked: ModelRequest, target: RequestTarget): WireRequest
   };
 }
 
-/** Ours, or else those of the settings. Empty ones are none. */
+/** The request's instructions, else those of the settings. Empty ones count as none. */
 function instructionsOf({ instructions = "", settings }: ModelRequest): string | undefined {
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
@@ -68,12 +70,15 @@ function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
   }
 }
 
-/** Models that don't reason refuse to be asked for encrypted reasoning. */
+/** True for models without reasoning, which refuse a request for encrypted reasoning. */
 function isPlainModel(model: string): boolean {
   return /^(?:.*\/)?(?:ft:)?(?:gpt-3|gpt-4|chatgpt-|gpt-5[^/]*-chat)/.test(model);
 }
 
-/** Our tools, then those that the settings name, such as the vendor's own. A name is declared once. */
+/**
+ * The request's tools, then those of the settings, such as the vendor's own. Each name is declared
+ * once.
+ */
 function declaredTools(
   tools: readonly ToolDescription[],
   settings: JsonObject,
@@ -92,12 +97,15 @@ function functionTool({ name, description, input }: ToolDescription): JsonObject
     name,
     ...(description === undefined ? {} : { description }),
     parameters: parametersOf(input),
-    // Strict schemas are a small part of JSON Schema, and we check arguments ourselves.
+    // Strict mode takes a small part of JSON Schema, and the loop validates arguments itself.
     strict: false,
   };
 }
 
-/** The schema as an object's, which is the only one that the vendor takes. The tool still checks the rest. */
+/**
+ * The schema with an object at its top, the only form that the vendor takes. The tool validates the
+ * rest.
+ */
 function parametersOf(input: Json): JsonObject {
   const schema = isJsonObject(input) ? input : {};
   const isObject = schema["type"] === undefined || schema["type"] === "object";

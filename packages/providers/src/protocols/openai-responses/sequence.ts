@@ -2,13 +2,15 @@ import { equalJson } from "@millrace/core";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ResponsesState } from "./state.ts";
 
-/** How an event's number follows the one before: the number to go on from, or what is wrong. */
+/**
+ * How the number of an event follows the one before: the number to continue from, or the violation.
+ */
 export type Order = number | "repeated" | "broken";
 
 /**
- * Judges a `sequence_number` that is not simply the next one. An event that comes twice is dropped;
- * one that is missing may have been text, so a gap can't be passed over. Vendors that don't number
- * their events, or give all the same number, are taken as they are.
+ * Checks a `sequence_number` that is not the next one. A repeated event is dropped. A gap is a
+ * failure, because the missing event may have been text. Vendors that omit numbers or repeat one
+ * number are accepted.
  */
 export function orderOf({ sequence, last, book }: ResponsesState, data: JsonObject): Order {
   const number: Json | undefined = data["sequence_number"];

@@ -14,11 +14,13 @@ import type { ClosePart, Operation, ReplyContext, Translated } from "../../proto
 import { failure } from "../../failure.ts";
 
 export interface ResponsesState {
-  /** The last `sequence_number`: NaN before the first, Infinity for a vendor that does not number. */
+  /**
+   * The last `sequence_number`: NaN before the first, Infinity for a vendor that does not number.
+   */
   readonly sequence: number;
-  /** The event that had it, to know a repeated one. */
+  /** The event with that number, to detect a repetition. */
   readonly last: JsonObject | undefined;
-  /** All that changes seldom, so that a delta costs one small object. */
+  /** State that changes rarely, kept apart so that a delta copies one small object. */
   readonly book: Book;
 }
 
@@ -29,20 +31,22 @@ export interface Book {
   readonly calls: number;
   readonly taken: ReadonlySet<string>;
   readonly items: ReadonlyMap<ItemKey, VendorItem>;
-  /** Where an item stands, by its id, for vendors that leave out `output_index`. */
+  /** Keys of items by id, for vendors that omit `output_index`. */
   readonly keys: ReadonlyMap<string, ItemKey>;
-  /** The id of the latest reasoning item: what follows may be sent back only together with it. */
+  /**
+   * The id of the latest reasoning item. The items after it can be sent back only together with it.
+   */
   readonly after: string | undefined;
   readonly audio: PartId | undefined;
   readonly transcript: PartId | undefined;
-  /** What the vendor said of the response itself. */
+  /** Facts about the response, for the evidence. */
   readonly facts: Readonly<Record<string, Json>>;
   readonly usage: Usage | undefined;
-  /** Proved by a terminal event. */
+  /** Set by a terminal event. */
   readonly ending: Ending | undefined;
 }
 
-/** `output_index`, or the item's id where there is none. */
+/** `output_index`, or the item's id without one. */
 export type ItemKey = number | string;
 
 export type VendorItem = MessageItem | ReasoningItem | CallItem | HostedItem;
@@ -62,7 +66,7 @@ export interface MessageItem extends ItemBase {
 export interface Content {
   readonly partId: PartId;
   readonly refusal: boolean;
-  /** What a `.done` said. */
+  /** The complete text of a `.done`. */
   readonly whole: string | undefined;
   readonly annotations: List<Json>;
 }
@@ -70,11 +74,13 @@ export interface Content {
 export interface ReasoningItem extends ItemBase {
   readonly kind: "reasoning";
   readonly partId: PartId;
-  /** Which of the two texts is shown: the first that came. They say the same at different length. */
+  /**
+   * Which of the two texts is shown: the first to arrive. They are a summary and the full text.
+   */
   readonly source: ReasoningSource | undefined;
-  /** The section that was written last. */
+  /** The section written last. */
   readonly section: number | undefined;
-  /** The finished item, while its encrypted content is waited for. */
+  /** The finished item, until its encrypted content arrives. */
   readonly done: JsonObject | undefined;
 }
 
@@ -84,16 +90,21 @@ export interface CallItem extends ItemBase {
   readonly kind: "call";
   /** A tool that takes free text. Its input is written as the JSON `{"input": "…"}`. */
   readonly custom: boolean;
-  /** Nothing until the call's name is known. */
+  /** Undefined until the name has arrived. */
   readonly partId: PartId | undefined;
-  /** Arguments came before the name. They are taken from a `.done`, which has them all. */
+  /**
+   * True if arguments arrived before the name. They are taken from a `.done`, which contains all of
+   * them.
+   */
   readonly missed: boolean;
-  /** Something other than white space was streamed. */
+  /** True if more than white space was streamed. */
   readonly filled: boolean;
-  /** Half a character of free text, until the other half comes. */
+  /** A high surrogate of free text, until the next delta completes it. */
   readonly held: string;
   readonly whole: string | undefined;
-  /** The finished item of a call without arguments, which a cut reply makes doubtful. */
+  /**
+   * The finished item of a call without arguments, which are uncertain until the response ends.
+   */
   readonly done: JsonObject | undefined;
 }
 
@@ -124,10 +135,10 @@ export function initial({ takenCallIds }: ReplyContext): ResponsesState {
 
 export const noAnnotations: List<Json> = List.of<Json>();
 
-/** More items or parts than this is no reply that anybody could read. */
+/** The limit of items and parts in a reply. */
 const mostParts = defaultDraftLimits.parts;
 
-/** What one event changes. It lives for one step only; the book given to it stays as it was. */
+/** The changes of one event. Used for one step; the given book stays unchanged. */
 export class Edit {
   book: Book;
   sign: Translated<ResponsesState>["sign"];
@@ -147,7 +158,7 @@ export class Edit {
     return id;
   }
 
-  /** What comes after a failure is not done: it may rest on what was refused. */
+  /** Adds an operation. Ignored after a failure, since it may depend on what was refused. */
   add(operation: Operation): void {
     if (this.failure === undefined) this.operations.push(operation);
   }

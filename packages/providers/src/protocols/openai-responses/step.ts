@@ -42,8 +42,8 @@ export function step(state: ResponsesState, event: VendorEvent): Translated<Resp
 }
 
 /**
- * The part that a delta goes to, for the deltas that make up nearly all of a reply and change nothing
- * but their part: text, and arguments of a call that has some already.
+ * The part of a delta that changes nothing but its part: text, and arguments after the first. The
+ * fast path, because nearly all deltas are such.
  */
 function appendTarget(book: Book, data: JsonObject): PartId | undefined {
   const type = data["type"];
@@ -59,7 +59,7 @@ function appendTarget(book: Book, data: JsonObject): PartId | undefined {
   return item.filled && !item.custom ? item.partId : undefined;
 }
 
-/** The event's JSON with its type, which some servers give in the `event:` field only. */
+/** The event's JSON with its type, which some servers send in the `event:` field only. */
 function typed({ name, data }: VendorEvent): JsonObject | undefined {
   return data === undefined || typeof data["type"] === "string" ? data : { ...data, type: name };
 }
@@ -84,7 +84,7 @@ function perform(edit: Edit, data: JsonObject): void {
   else edit.sign = "unknown";
 }
 
-/** A handler for events of an item that must be there, or that says by itself what it is of. */
+/** A handler for events of an item. `type` begins the item if the event is the first of it. */
 function within(
   change: (edit: Edit, key: ItemKey, data: JsonObject) => void,
   type?: string,
@@ -160,7 +160,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["response.mcp_call_arguments.done", written],
   ["response.code_interpreter_call_code.delta", pass],
   ["response.code_interpreter_call_code.done", written],
-  // A picture that is not finished is no content: the finished one comes with its item.
+  // An unfinished image is not content: the finished one arrives with its item.
   ["response.image_generation_call.partial_image", pass],
   ["response.shell_call_command.added", pass],
   ["response.shell_call_command.delta", pass],

@@ -10,7 +10,7 @@ import { beginItem, finishItem, sameKind } from "./items.ts";
 import type { Edit, HostedItem, ItemKey, ResponsesState, VendorItem } from "./state.ts";
 import { readUsage } from "./usage.ts";
 
-/** Takes down what a response says of itself. */
+/** Records the facts of a response object. */
 export function noteResponse(edit: Edit, data: JsonObject): JsonObject | undefined {
   const response = objectAt(data, "response");
   if (response === undefined) return undefined;
@@ -24,14 +24,14 @@ export function noteResponse(edit: Edit, data: JsonObject): JsonObject | undefin
   return response;
 }
 
-/** `response.completed`, `.incomplete` and `.failed`. Nothing follows them. */
+/** Reads `response.completed`, `.incomplete` and `.failed`. Nothing follows them. */
 export function endResponse(edit: Edit, data: JsonObject): void {
   const response = noteResponse(edit, data) ?? {};
   edit.sign = "over";
   const event = typeOf(data).split(".").at(-1) ?? "";
-  // There are servers that say "completed" by the event and "incomplete" by the status.
-  const said = filledAt(response, "status") ?? event;
-  const status = said === "in_progress" || said === "queued" ? event : said;
+  // Some servers send the event "completed" with the status "incomplete".
+  const reported = filledAt(response, "status") ?? event;
+  const status = reported === "in_progress" || reported === "queued" ? event : reported;
   if (event === "failed" || status === "failed" || status === "cancelled") {
     edit.failure = failureOf(objectAt(response, "error") ?? { message: `${status} response` });
     return;
@@ -50,7 +50,7 @@ const stopOf: ReadonlyMap<Json, WholeStop> = new Map<Json, WholeStop>([
   ["max_output_tokens", "length"],
   ["max_messages", "length"],
   ["content_filter", "filtered"],
-  // A new input took over; the conversation goes on from here.
+  // A new input interrupted the response; the conversation continues from here.
   ["steered", "paused"],
 ]);
 
@@ -65,7 +65,7 @@ function endIncomplete(edit: Edit, reason: Json): void {
   prove(edit, calls ? "tools" : stop, { status: "incomplete", reason });
 }
 
-function prove(edit: Edit, stop: WholeStop, said: JsonObject): void {
+function prove(edit: Edit, stop: WholeStop, reported: JsonObject): void {
   const { facts, parts, items } = edit.book;
   const awaiting = [...items.values()].flatMap((item) =>
     item.kind === "hosted" && awaits(item, items) ? [item.type] : [],
@@ -74,11 +74,14 @@ function prove(edit: Edit, stop: WholeStop, said: JsonObject): void {
     ...(parts === 0 ? { empty: true } : {}),
     ...(awaiting.length > 0 ? { awaiting } : {}),
   };
-  const ending: Ending = { stop, evidence: keepable({ ...said, ...facts, ...flags }) };
+  const ending: Ending = { stop, evidence: keepable({ ...reported, ...facts, ...flags }) };
   edit.book = { ...edit.book, ending };
 }
 
-/** True for what the vendor waits for and we don't answer, such as a click on its computer. */
+/**
+ * True if the vendor waits for an action that the loop can't perform, such as a click on its
+ * computer.
+ */
 function awaits(item: HostedItem, items: ReadonlyMap<ItemKey, VendorItem>): boolean {
   if (item.type === "mcp_approval_request") return true;
   const callId = item.value["call_id"];
@@ -91,13 +94,13 @@ function awaits(item: HostedItem, items: ReadonlyMap<ItemKey, VendorItem>): bool
   );
 }
 
-/** Closes whatever is open, by the response's own list of its items as far as it has one. */
+/** Closes all open items, by the response's own list of items as far as it has one. */
 function finishAll(edit: Edit, response: JsonObject, stage: CallStage): void {
   const [finals, unseen] = match(edit, objectsField(response, "output"));
   for (const key of edit.book.items.keys()) {
     if (edit.book.items.get(key)?.closed === false) finishItem(edit, key, finals.get(key), stage);
   }
-  // One after the other, so that their parts stand in the order of the output.
+  // In order, so that the parts have the order of the output.
   for (const [number, item] of unseen.entries()) {
     if (edit.failure !== undefined) break;
     const key = `output ${number}`;
@@ -109,8 +112,8 @@ function finishAll(edit: Edit, response: JsonObject, stage: CallStage): void {
 }
 
 /**
- * Finds the place of each final item: by its id, else by its turn among those of its kind, because
- * there are gateways that change ids and leave items out. The others were never seen before.
+ * Maps each final item to a known one: by its id, else by its position among those of its kind,
+ * because some gateways change ids and omit items. The others are new.
  */
 function match(
   edit: Edit,
@@ -136,7 +139,7 @@ function match(
   return [finals, unseen];
 }
 
-/** The `error` event, flat or with its error inside, and errors without any type. */
+/** Reads the `error` event, flat or nested, and errors without a type. */
 export function reportError(edit: Edit, data: JsonObject): void {
   const message = textAt(data, "error");
   const error = objectAt(data, "error") ?? (message === undefined ? data : { message });

@@ -3,8 +3,9 @@ import { objectAt } from "../read.ts";
 import { countField } from "./events.ts";
 
 /**
- * What the vendor counted. Its input holds cached and written tokens and its output holds reasoning,
- * as ours do. Counts that can't be right make the whole unknown: half a bill is a wrong bill.
+ * Converts the vendor's counts. Its input includes cached and written tokens, and its output
+ * includes reasoning, as in Millrace. An invalid count makes the whole usage unknown: a partial
+ * bill is a wrong bill.
  */
 export function readUsage(response: JsonObject): Usage | undefined {
   const usage = objectAt(response, "usage");
@@ -20,7 +21,7 @@ export function readUsage(response: JsonObject): Usage | undefined {
   if (Number.isNaN((cachedTokens ?? 0) + (cacheWriteTokens ?? 0) + (reasoningTokens ?? 0))) {
     return undefined;
   }
-  // Some imitators count reasoning beside the output. Their own total gives it away.
+  // Some imitators count reasoning separately. Their total shows it.
   const beside = inputTokens + outputTokens + (reasoningTokens ?? 0);
   if (reasoningTokens && countField(usage, "total_tokens") === beside) {
     outputTokens += reasoningTokens;
@@ -38,7 +39,7 @@ export function readUsage(response: JsonObject): Usage | undefined {
   };
 }
 
-/** The count, nothing if the vendor gave none, or NaN for what is no count. */
+/** The count, undefined if there is none, or NaN for an invalid value. */
 function detail(from: JsonObject | undefined, key: string): number | undefined {
   const value = from?.[key];
   return value === undefined || value === null ? undefined : (countField(from, key) ?? Number.NaN);

@@ -27,34 +27,34 @@ import { assert, assertEqual, assertOutcome, within } from "./case.ts";
 
 export interface StartOptions {
   readonly lane?: number | undefined;
-  /** Another attempt at the item of this writer, which may live on as a zombie. */
-  readonly again?: Hand | undefined;
-  /** A tool writes: the intent is stored, and the lane answers a call. */
+  /** Starts another attempt at the item of this writer, which may go on as a zombie. */
+  readonly again?: ItemWriter | undefined;
+  /** True for a tool: the intent is stored, and the lane answers a call. */
   readonly tool?: boolean | undefined;
-  /** The id of the item, if it must be a certain one. */
+  /** The id of the item. Default: one from the lane and epoch. */
   readonly itemId?: string | undefined;
-  /** The log as this writer sees it. */
+  /** The log of this writer. Default: that of the session. */
   readonly log?: EventLog | undefined;
 }
 
-/** A writer on stage, and the item that it writes. */
-export interface Hand {
+/** A lane writer with the item that it writes. */
+export interface ItemWriter {
   readonly lane: number;
   readonly epoch: Epoch;
   readonly itemId: ItemId;
   readonly tool: boolean;
-  readonly writer: LaneWriter;
+  readonly laneWriter: LaneWriter;
   /** Writes a delta, which must be legal. */
-  readonly give: (delta: Delta) => void;
-  /** Appends text, and waits until the log has it. */
+  readonly writeDelta: (delta: Delta) => void;
+  /** Appends text, and waits until the log has stored it. */
   readonly write: (text: string) => Promise<void>;
-  /** Goes on in a new part. */
+  /** Begins a new part. */
   readonly part: (kind: "text" | "reasoning") => void;
-  /** Stores the item. Nothing if the writer was fenced. */
+  /** Commits the item. Returns undefined if the writer was fenced. */
   readonly commit: (instead?: Item) => Promise<readonly Fact[] | undefined>;
 }
 
-export interface Surroundings {
+export interface WriterContext {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: Clock;
@@ -63,13 +63,13 @@ export interface Surroundings {
   publish(facts: readonly Fact[]): Promise<void>;
 }
 
-/** Opens the lane in the store, announces the intent, and starts the writer. */
-export async function startHand(
-  around: Surroundings,
+/** Opens the lane in the store, announces the intent, and starts the lane writer. */
+export async function startItemWriter(
+  context: WriterContext,
   epoch: Epoch,
   options: StartOptions,
-): Promise<Hand> {
-  const { store, clock, uid, sessionId } = around;
+): Promise<ItemWriter> {
+  const { store, clock, uid, sessionId } = context;
   const { again } = options;
   const { lane = again?.lane ?? 0, tool = again?.tool ?? false } = options;
   const id = options.itemId ?? again?.itemId ?? `item_${lane}_${epoch}`;
@@ -86,10 +86,10 @@ export async function startHand(
   } as const;
   const request = { lane, epoch, itemId: ids.itemId, ...(tool ? { intent } : {}) };
   const opened = assertOutcome(await store.open(uid, request), "opened", `the opening of ${id}`);
-  await around.publish(opened.facts);
-  const writer = createLaneWriter({
+  await context.publish(opened.facts);
+  const laneWriter = createLaneWriter({
     ...ids,
-    log: options.log ?? around.log,
+    log: options.log ?? context.log,
     clock,
     uid,
     sessionId,
@@ -98,22 +98,22 @@ export async function startHand(
     head: opened.head,
     ...(tool ? { author: "tool", callId: called, tool: "search" } : { author: "model" }),
   });
-  return createHand(around, { lane, epoch, itemId: ids.itemId, tool, writer });
+  return createItemWriter(context, { lane, epoch, itemId: ids.itemId, tool, laneWriter });
 }
 
-function createHand(
-  { store, uid }: Surroundings,
-  base: Pick<Hand, "lane" | "epoch" | "itemId" | "tool" | "writer">,
-): Hand {
-  const { lane, epoch, itemId: id, tool, writer } = base;
+function createItemWriter(
+  { store, uid }: WriterContext,
+  base: Pick<ItemWriter, "lane" | "epoch" | "itemId" | "tool" | "laneWriter">,
+): ItemWriter {
+  const { lane, epoch, itemId: id, tool, laneWriter } = base;
   let parts = 0;
   let current: PartId | undefined;
 
-  const give = (delta: Delta): void =>
-    assertEqual(writer.write(delta), undefined, `the fault of ${delta.op}`);
+  const writeDelta = (delta: Delta): void =>
+    assertEqual(laneWriter.write(delta), undefined, `the fault of ${delta.op}`);
   const finishPart = (): void => {
-    const commit = current && commitOf(writer.draft(), current);
-    if (commit !== undefined) give(commit);
+    const commit = current && commitOf(laneWriter.draft(), current);
+    if (commit !== undefined) writeDelta(commit);
     current = undefined;
   };
   const part = (kind: "text" | "reasoning"): void => {
@@ -123,19 +123,19 @@ function createHand(
     const opening = tool
       ? ({ kind: "tool_result", callId: callOf(id), tool: "search" } as const)
       : ({ kind } as const);
-    give({ op: "begin_part", partId: current, ...opening });
+    writeDelta({ op: "begin_part", partId: current, ...opening });
   };
   const write = async (text: string): Promise<void> => {
     if (current === undefined) part("text");
     assert(current !== undefined, "a part is open");
-    give({ op: "append_text", partId: current, chunk: text });
-    await within(writer.flush(), "the flush of a writer");
+    writeDelta({ op: "append_text", partId: current, chunk: text });
+    await within(laneWriter.flush(), "the flush of a writer");
   };
   const commit = async (instead?: Item): Promise<readonly Fact[] | undefined> => {
     finishPart();
-    await within(writer.flush(), "the flush before a commit");
+    await within(laneWriter.flush(), "the flush before a commit");
     const author = tool ? "tool" : "model";
-    const item = instead ?? commitDraft(writer.draft(), { id, author }, { stop: "end" });
+    const item = instead ?? commitDraft(laneWriter.draft(), { id, author }, { stop: "end" });
     const type = instead === undefined ? "item_committed" : "item_replaced";
     const ids = { runId: runId("run_1"), turnId: turnId("turn_1") };
     const settled = {
@@ -151,12 +151,12 @@ function createHand(
     });
     return answer.outcome === "committed" ? answer.facts : undefined;
   };
-  return { ...base, give, write, part, commit };
+  return { ...base, writeDelta, write, part, commit };
 }
 
 const prefix = "call_of_";
 
-/** The call that an item answers, so that a viewer can tell whose text it was told. */
+/** The call that an item answers, so that a narration can be matched to its item. */
 function callOf(id: ItemId): CallId {
   return callId(`${prefix}${id}`);
 }

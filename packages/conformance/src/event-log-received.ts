@@ -1,27 +1,27 @@
 import type { Batch, EventLog, Fact, SessionUid } from "@millrace/core";
 import { assert, within } from "./case.ts";
 
-/** What a subscription has brought so far. */
-export interface Heard<T> {
+/** The messages of a subscription so far. */
+export interface Received<T> {
   readonly all: readonly T[];
-  /** Waits until this many have come. */
+  /** Waits until this many have arrived. */
   readonly until: (count: number) => Promise<readonly T[]>;
   /** Settles when the subscription ends. */
   readonly ended: Promise<void>;
 }
 
 /** Tails a session in the background, until the end of the scope. */
-export async function hear(
+export async function tailSession(
   log: EventLog,
   uid: SessionUid,
-): Promise<Heard<Fact | Batch> & Disposable> {
+): Promise<Received<Fact | Batch> & Disposable> {
   const end = new AbortController();
-  const heard = listen(await log.tail(uid, { signal: end.signal }));
-  return { ...heard, [Symbol.dispose]: () => end.abort() };
+  const received = collect(await log.tail(uid, { signal: end.signal }));
+  return { ...received, [Symbol.dispose]: () => end.abort() };
 }
 
 /** Reads a subscription in the background. */
-export function listen<T>(subscription: AsyncIterable<T>): Heard<T> {
+export function collect<T>(subscription: AsyncIterable<T>): Received<T> {
   const all: T[] = [];
   let wake = (): void => undefined;
   let over = false;
