@@ -45,8 +45,8 @@ function escape(bytes: Uint8Array): string {
 
 function escapeLine(line: string): string {
   const hidden = isUtf8(Buffer.from(line, "latin1"))
-    ? /\\(?=x)|[\0-\x1f\x7f]|\xef\xbb\xbf/g
-    : /\\(?=x)|[\0-\x1f\x7f-\xff]/g;
+    ? /\\(?=x)|[^ -~\x80-\xff]|\xef\xbb\xbf/g
+    : /\\(?=x)|[^ -~]/g;
   const escaped = line.replaceAll(hidden, (found) => Array.from(found, hex).join(""));
   return escaped.startsWith(heading) ? hex("=") + escaped.slice(1) : escaped;
 }
