@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { goldenFile, sectionsWithoutCase } from "../kit/golden.ts";
 import { bundleChild } from "./bundle.ts";
 import { storyOf } from "./check/story.ts";
 import { killAndRecover, runClean } from "./kill.ts";
@@ -15,6 +16,9 @@ vi.setConfig({ testTimeout: campaign ? 24 * 3_600_000 : 300_000 });
 const killsWanted = Number(process.env["KILLS"] ?? (campaign ? 14_000 : 800));
 const atOnce = 4;
 const only = process.env["SCENARIO"];
+
+const names = scenarios.map(({ name }) => name);
+const goldenPath = join(import.meta.dirname, "golden.txt");
 
 const counts = { scenarios: 0, boundaries: 0, kills: 0, recoveries: 0, failures: 0 };
 const places = new Map<string, number>();
@@ -54,6 +58,7 @@ async function inParallel(jobs: readonly (() => Promise<void>)[]): Promise<void>
 }
 
 describe("a session that is killed at any boundary, and again while it recovers", () => {
+  const expectGolden = goldenFile(goldenPath, names);
   const known = scenarios.filter(({ name }) => only === undefined || name.includes(only));
 
   it.each(known)(
@@ -61,8 +66,7 @@ describe("a session that is killed at any boundary, and again while it recovers"
     async (scenario) => {
       const place = { scenario, program, folder };
       const { boundaries, clean } = await runClean(place);
-      const golden = `./golden/${scenario.name.replaceAll(/[^a-z]+/gi, "-")}.jsonl`;
-      await expect(storyOf(clean)).toMatchFileSnapshot(golden);
+      expectGolden(scenario.name, storyOf(clean));
 
       const random = numbersFrom(boundaries.length * 7_919 + scenarios.indexOf(scenario));
       await inParallel(
@@ -87,10 +91,9 @@ describe("a session that is killed at any boundary, and again while it recovers"
     expect(counts.kills + counts.recoveries).toBeGreaterThanOrEqual(least);
   });
 
-  it("has a name for each scenario", () => {
-    const names = scenarios.map(({ name }) => name);
-
+  it("has a name for each scenario, and a scenario for each golden", () => {
     expect(new Set(names).size).toBe(names.length);
+    expect(sectionsWithoutCase(goldenPath, names)).toEqual([]);
   });
 });
 

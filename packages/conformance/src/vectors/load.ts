@@ -1,12 +1,14 @@
 import { readFileSync, readdirSync } from "node:fs";
 import type { Json } from "@millrace/core";
 import { expand } from "./expand.ts";
+import type { Givens } from "./expand.ts";
 import type { Vector } from "./vector.ts";
 
 /** One file of vectors. */
 interface VectorFile {
   readonly suite: string;
   readonly topic: string;
+  readonly givens?: Givens;
   readonly vectors: readonly {
     readonly name: string;
     readonly input: Json;
@@ -17,7 +19,7 @@ interface VectorFile {
 /** Relative to `src` and `dist` alike, so that the sources and the build find the same files. */
 const folder: URL = new URL("../../vectors/", import.meta.url);
 
-/** All vectors, in the order of their files, with generator forms expanded. */
+/** All vectors, in the order of their files, with their forms expanded. */
 export function loadVectors(): readonly Vector[] {
   return readdirSync(folder, { encoding: "utf8", recursive: true })
     .filter((path) => path.endsWith(".json"))
@@ -28,8 +30,8 @@ export function loadVectors(): readonly Vector[] {
         suite: file.suite,
         topic: file.topic,
         name,
-        input: expand(input),
-        expect: expand(expect),
+        input: expand(input, file.givens),
+        expect: expand(expect, file.givens),
       }));
     });
 }

@@ -70,6 +70,14 @@ test("generator forms are written out, and all else is left as it is", () => {
   expect(JSON.stringify(expand(proto))).toBe('{"__proto__":"xx"}');
 });
 
+test("a given stands in a list for its elements, and one that is not there is refused", () => {
+  const givens = { one: [1, { $repeat: ["x", 2] }], two: [{ $given: "one" }, 2] };
+
+  expect(expand({ list: [0, { $given: "two" }, 3] }, givens)).toEqual({ list: [0, 1, "xx", 2, 3] });
+  expect(expand({ field: { $given: "one" } }, givens)).toEqual({ field: { $given: "one" } });
+  expect(() => expand([{ $given: "three" }], givens)).toThrow("there is no given named three");
+});
+
 test("two values differ where their content differs, and not in the order of keys", () => {
   expect(differences({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 })).toEqual([]);
   expect(differences({ a: [1, 2] }, { a: [1, 3, 4] })).toEqual([

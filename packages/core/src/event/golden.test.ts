@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { goldenFile, sectionsWithoutCase } from "../../../../tests/kit/golden.ts";
 import type { Delta } from "../delta/delta.ts";
 import { callId, inputId, partId } from "../ids.ts";
 import { call, emit, say, stall, think } from "../reference/script.ts";
@@ -6,10 +8,26 @@ import type { ScriptedPart } from "../reference/script.ts";
 import { scriptedModel } from "../reference/scripted-model.ts";
 import { Recording } from "../testing/recording.ts";
 
-/** The sequences that the source documents show, recorded message by message and kept as files. */
-async function expectGolden(recording: Recording, name: string): Promise<void> {
-  await expect(recording.text()).toMatchFileSnapshot(`golden/${name}.jsonl`);
+/** The sequences that the source documents show, recorded message by message and kept in one file. */
+const names = [
+  "text",
+  "text-and-call",
+  "parallel-calls",
+  "reasoning",
+  "replaced-item",
+  "aborted-text",
+  "tool-turn",
+] as const;
+const path = join(import.meta.dirname, "golden.txt");
+const matchGolden = goldenFile(path, names);
+
+function expectGolden(recording: Recording, name: (typeof names)[number]): void {
+  matchGolden(name, recording.text());
 }
+
+test("every golden has a recording", () => {
+  expect(sectionsWithoutCase(path, names)).toEqual([]);
+});
 
 /** A scripted reply whose text comes in just these pieces. */
 function pieces(sizes: readonly number[], ...parts: readonly ScriptedPart[]): AsyncIterable<Delta> {
@@ -26,7 +44,7 @@ test("a text is one part, whatever the pieces it comes in", async () => {
   await recording.commit(open, { stop: "end", evidence: "stop" });
   await recording.finish("end", "completed");
 
-  await expectGolden(recording, "text");
+  expectGolden(recording, "text");
 });
 
 test("a text and then a call keep their order", async () => {
@@ -35,7 +53,7 @@ test("a text and then a call keep their order", async () => {
   const open = await recording.write(pieces([20, 8], ...parts));
   await recording.commit(open, { stop: "tools", evidence: "tool_calls" });
 
-  await expectGolden(recording, "text-and-call");
+  expectGolden(recording, "text-and-call");
 });
 
 test("parallel calls that are interleaved by index stay apart", async () => {
@@ -89,7 +107,7 @@ test("parallel calls that are interleaved by index stay apart", async () => {
   );
   await recording.commit(open, { stop: "tools", evidence: "tool_calls" });
 
-  await expectGolden(recording, "parallel-calls");
+  expectGolden(recording, "parallel-calls");
 });
 
 test("reasoning is a part of its own before the answer", async () => {
@@ -100,7 +118,7 @@ test("reasoning is a part of its own before the answer", async () => {
   const open = await recording.write(pieces([24], thought, say("The answer is 42.")));
   await recording.commit(open, { stop: "end", evidence: "end_turn" });
 
-  await expectGolden(recording, "reasoning");
+  expectGolden(recording, "reasoning");
 });
 
 test("an item that is replaced discards what was streamed", async () => {
@@ -117,7 +135,7 @@ test("an item that is replaced discards what was streamed", async () => {
     stop: "end",
   });
 
-  await expectGolden(recording, "replaced-item");
+  expectGolden(recording, "replaced-item");
 });
 
 test("a stop in mid-text keeps what came and says so", async () => {
@@ -148,7 +166,7 @@ test("a stop in mid-text keeps what came and says so", async () => {
   await recording.finish("aborted", "aborted");
 
   expect(reason).toBe("aborted");
-  await expectGolden(recording, "aborted-text");
+  expectGolden(recording, "aborted-text");
 });
 
 test("a turn with a tool is told in the order of the coding-agent document", async () => {
@@ -206,7 +224,7 @@ test("a turn with a tool is told in the order of the coding-agent document", asy
     "turn_finished",
   ];
   expect(told.filter((type) => document.includes(type))).toEqual(document);
-  await expectGolden(recording, "tool-turn");
+  expectGolden(recording, "tool-turn");
 });
 
 async function* firstOf<T>(source: AsyncIterable<T>, count: number): AsyncGenerator<T> {

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readSections } from "../../../../tests/kit/sections.ts";
 
 /** What one recorded or written stream of a vendor is there to show. */
 export interface Scenario {
-  /** Its bytes are `fixtures/<protocol>/<name>.sse`, its golden `<name>.deltas.jsonl`. */
+  /** Its bytes are the section of this name in `streams.txt`, its golden that in `deltas.txt`. */
   readonly name: string;
   /** Rows of our tables of quirks and bad input that it stands for. */
   readonly rows: readonly string[];
@@ -25,17 +26,30 @@ export interface Expectation {
   readonly usage?: Readonly<Record<string, number>>;
 }
 
-export const fixturesFolder: string = fileURLToPath(new URL("../../fixtures", import.meta.url));
+/** The files of a protocol's folder: what each scenario shows, its bytes, and its golden. */
+export type FixtureFile = "scenarios.json" | "streams.txt" | "deltas.txt";
+
+export function fixturePath(protocol: string, file: FixtureFile): string {
+  return fileURLToPath(new URL(join("../../fixtures", protocol, file), import.meta.url));
+}
 
 export function scenariosOf(protocol: string): readonly Scenario[] {
-  const path = join(fixturesFolder, protocol, "scenarios.json");
-  return JSON.parse(readFileSync(path, "utf8")) as readonly Scenario[];
+  return JSON.parse(
+    readFileSync(fixturePath(protocol, "scenarios.json"), "utf8"),
+  ) as readonly Scenario[];
 }
 
-export function bytesOf(protocol: string, name: string): Uint8Array {
-  return new Uint8Array(readFileSync(join(fixturesFolder, protocol, `${name}.sse`)));
+const streams = new Map<string, ReadonlyMap<string, Uint8Array>>();
+
+/** The bytes of every stream of a protocol, by the names of the scenarios. */
+export function streamsOf(protocol: string): ReadonlyMap<string, Uint8Array> {
+  const known = streams.get(protocol) ?? readSections(fixturePath(protocol, "streams.txt"));
+  streams.set(protocol, known);
+  return known;
 }
 
-export function goldenPath(protocol: string, name: string): string {
-  return join(fixturesFolder, protocol, `${name}.deltas.jsonl`);
+export function bytesOf(protocol: string, name: string): Uint8Array<ArrayBuffer> {
+  const bytes = streamsOf(protocol).get(name);
+  if (bytes === undefined) throw new Error(`streams.txt of ${protocol} has no section ${name}`);
+  return new Uint8Array(bytes);
 }

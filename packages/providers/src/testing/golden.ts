@@ -1,11 +1,14 @@
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Part } from "@millrace/core";
 import { describe, expect, test } from "vitest";
+import { goldenFile, sectionsWithoutCase } from "../../../../tests/kit/golden.ts";
 import type { VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode, printDecoded } from "./decode.ts";
 import type { Decoded } from "./decode.ts";
-import { bytesOf, goldenPath, scenariosOf } from "./fixtures.ts";
+import { bytesOf, fixturePath, scenariosOf } from "./fixtures.ts";
 import type { Expectation } from "./fixtures.ts";
 
 /** One test for each scenario of a protocol, and one for each row that must have a scenario. */
@@ -14,12 +17,27 @@ export function testFixtures<State>(
   rows: readonly string[],
 ): void {
   const scenarios = scenariosOf(protocol.id);
+  const names = scenarios.map(({ name }) => name);
+  const streams = fixturePath(protocol.id, "streams.txt");
+  const deltas = fixturePath(protocol.id, "deltas.txt");
   describe(`fixtures of ${protocol.id}`, () => {
-    test.each(scenarios)("$name: $about", async ({ name, expect: expected }) => {
+    const expectGolden = goldenFile(deltas, names);
+
+    test.each(scenarios)("$name: $about", ({ name, expect: expected }) => {
       const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)]);
       expect(decoded.draft.fault).toBeUndefined();
       expect(summary(decoded, expected)).toEqual(expected);
-      await expect(printDecoded(decoded)).toMatchFileSnapshot(goldenPath(protocol.id, name));
+      expectGolden(name, printDecoded(decoded));
+    });
+
+    test("every stream and every golden has a scenario, and the folder has no other file", () => {
+      expect(sectionsWithoutCase(streams, names)).toEqual([]);
+      expect(sectionsWithoutCase(deltas, names)).toEqual([]);
+      expect(readdirSync(dirname(streams)).toSorted()).toEqual([
+        "deltas.txt",
+        "scenarios.json",
+        "streams.txt",
+      ]);
     });
 
     test.each(rows)("row %s has a scenario", (row) => {
