@@ -54,7 +54,7 @@ export const customScenarios: readonly Scenario[] = [
         await run.write((item) => {
           item.append("a draft");
           boundaries.cross("within an agent's own code");
-          item.replace("the whole");
+          void item.replace("the whole");
         });
       };
       return defineAgent({ respond });

@@ -3,6 +3,7 @@ import type {
   Metadata,
   Model,
   ModelRequest,
+  Part,
   RetryPolicy,
   Transcript,
   Update,
@@ -86,6 +87,11 @@ export interface ActiveRun {
 export interface ItemWriter {
   readonly append: (text: string) => void;
   readonly annotate: (metadata: Metadata) => void;
-  /** Ends the item with other content than was streamed; what comes after is ignored. */
-  readonly replace: (full: string) => void;
+  /**
+   * Stores the item at once with other content than was streamed: a text, or parts of any kind. What
+   * comes after is ignored, a second `replace` too. `metadata` is stored with the text, or with the
+   * item if there are parts; left out, what `annotate` set stays. Settles once the item is stored, and
+   * need not be awaited: `write` waits for it.
+   */
+  readonly replace: (full: string | readonly Part[], metadata?: Metadata) => Promise<Item>;
 }
