@@ -90,6 +90,15 @@ describe("an item that was replaced", () => {
     expect(outcome).toBe("aborted");
   });
 
+  it("says that it was stopped if it is replaced after the stop", async () => {
+    const gate = new Gate();
+
+    const { items, outcome } = await stoppedAt(gate, yields(append("draft"), gate.wait, full));
+
+    expect(items).toMatchObject([{ stop: "aborted", parts: [{ text: "final" }] }]);
+    expect(outcome).toBe("aborted");
+  });
+
   it("is followed by the same next item when its session is driven again", async () => {
     const gate = new Gate();
     const next: Update = { op: "append_text", partId: partId("p2"), chunk: "next" };
