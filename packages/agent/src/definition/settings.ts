@@ -77,7 +77,11 @@ export interface ActiveRun {
   readonly transcript: Transcript;
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
-  /** Writes an item and gives it back once it is stored. */
+  /**
+   * Writes an item and gives it back once it is stored; of updates that hold several items, the last
+   * one. Rejects if the agent's own code fails in it, by an error or an illegal update, after what came
+   * is stored as failed. A model's failure is an item like others: its `stop` and `cause` say so.
+   */
   readonly write: (
     source: string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>),
   ) => Promise<Item>;
