@@ -24,8 +24,9 @@ export type CommitItem = Ending & {
 
 /**
  * Stores an item at once, with this content in place of what was streamed, or without any deltas
- * before it. The item is complete then. Later deltas and replacements that name a part of it are
- * ignored, and so is one `commit_item`; an update that names none of its parts begins the next item.
+ * before it. The item is complete then, and what still comes for it is ignored: deltas and parts that
+ * have the id of a part of it, another text as a whole, and one `commit_item`. An update that names
+ * none of its parts begins the next item.
  */
 export interface ReplaceItem {
   readonly op: "replace_item";

@@ -130,6 +130,19 @@ describe("an illegal update by hand", () => {
     expect(outcome).toBe("failed");
   });
 
+  it("is made good by a replacement", async () => {
+    const { items, outcome } = await byHand((item) => {
+      try {
+        item.annotate({ at: Number.NaN });
+      } catch {
+        void item.replace("whole");
+      }
+    });
+
+    expect(items).toMatchObject([{ stop: "end", parts: [{ text: "whole" }] }]);
+    expect(outcome).toBe("completed");
+  });
+
   it("is no half of a character: the halves are joined, and one alone becomes a replacement character", async () => {
     const { items, outcome } = await byHand((item) => {
       for (const half of ["a", "\ud83d", "\ude00", "\ude00", "b\ud83d"]) item.append(half);

@@ -16,28 +16,28 @@ export async function writeByHand(
   write: (item: ItemWriter) => void | Promise<void>,
 ): Promise<Item> {
   const item = await OwnItem.open(places, "agent");
-  const hand = handOf(item);
+  const { writer, finish } = writerOf(item);
   let thrown: { readonly error: unknown } | undefined;
   try {
-    if (!item.isStored) await write(hand.writer);
+    if (!item.isStored) await write(writer);
   } catch (error) {
     thrown = { error };
   }
-  const stored = await hand.finish(endingOf(places.at.signal, thrown));
+  const stored = await finish(endingOf(places.at.signal, thrown));
   // An illegal update ends the item also if its writer caught the error.
   if (thrown === undefined && item.failure !== undefined) throw item.failure;
   if (thrown !== undefined) throw thrown.error;
   return stored;
 }
 
-interface Hand {
+interface Writing {
   readonly writer: ItemWriter;
   /** Stores the item, unless it was replaced. Nothing is written after it. */
   readonly finish: (ending: Ending) => Promise<Item>;
 }
 
 /** All text is one part. */
-function handOf(item: OwnItem): Hand {
+function writerOf(item: OwnItem): Writing {
   let held = "";
   /** The item as it is stored, from the moment at which nothing can be written to it any more. */
   let ended: Promise<Item> | undefined;

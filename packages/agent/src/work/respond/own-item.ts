@@ -90,12 +90,16 @@ export class OwnItem {
     return await this.#store(lane, commitDraft(lane.draft(), head, end), "item_committed");
   }
 
-  /** Stores other content in place of what was written. Throws, and stores nothing, if it is illegal. */
+  /**
+   * Stores other content in place of what was written, and of any failure in it. Throws, and stores
+   * nothing, if the new content is illegal.
+   */
   async replace(full: Replacement, { usage, model }: Provenance = {}): Promise<Item> {
     if (!isLane(this.#opened)) return this.#done(this.#opened);
     const lane = this.#opened;
     const content = replaced(lane.draft(), full);
     if (content instanceof AgentFailure) throw (this.#failure ??= content);
+    this.#failure = undefined;
     const item: Item = {
       id: this.#itemId,
       author: this.#author,
@@ -146,7 +150,7 @@ export class OwnItem {
   }
 }
 
-/** The beginning that stands for itself. Bytes have none: without a media type they are no content. */
+/** The beginning of the part that a delta goes to. Bytes imply none: they need a media type. */
 function impliedBegin({ op, partId }: Delta): BeginPart | undefined {
   if (op === "replace_structured") return { op: "begin_part", partId, kind: "structured" };
   if (op === "append_text" || op === "set_metadata")
