@@ -26,25 +26,6 @@ export function reporting(model: Model): Agent {
   // #endregion
 }
 
-/** An item that ends with other content than was streamed. */
-export function concluding(model: Model): Agent {
-  // #region replace
-  return defineAgent({
-    respond: async (run) => {
-      await run.write(async (item) => {
-        let whole = "";
-        for await (const delta of model.stream(run.request)) {
-          if (delta.op !== "append_text") continue;
-          item.append(delta.chunk);
-          whole += delta.chunk;
-        }
-        item.replace(whole.replaceAll("[1]", "(the manual, page 4)"));
-      });
-    },
-  });
-  // #endregion
-}
-
 /** One that breaks off in the middle of an item. */
 export function breaking(): Agent {
   return defineAgent({

@@ -1,12 +1,14 @@
-// Each way of streaming with a scripted model: what is stored, what is told while it is written, and how
-// it ends.
+// Each way of streaming with a scripted model: what is stored, what is shown while it is written, and how
+// it ends. Then each of the programs, as its author would run it.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Agent } from "@millrace/agent";
 import type { Item, Model } from "@millrace/core";
 import { say, scriptedModel, trace } from "@millrace/core/reference";
-import { breaking, concluding, reporting, yielding } from "./agents.ts";
+import { breaking, reporting, yielding } from "./agents.ts";
 
-interface Told {
+interface Shown {
   /** The text as it was written. */
   readonly live: string;
   readonly items: readonly Item[];
@@ -14,7 +16,7 @@ interface Told {
   readonly stored: string;
 }
 
-async function run(agent: Agent): Promise<Told> {
+async function run(agent: Agent): Promise<Shown> {
   await using session = await agent.open();
   const run = session.send("Tell me.");
   let live = "";
@@ -43,16 +45,46 @@ assert.deepEqual(texts(reported), [
 ]);
 assert.match(reported.stored, /"metadata":\{"sources":3\}/);
 
-const concluded = await run(concluding(saying("Press [1] twice.")));
-assert.equal(concluded.live, "Press [1] twice.");
-assert.deepEqual(texts(concluded), ["Tell me.", "Press (the manual, page 4) twice."]);
-
 const broken = await run(breaking());
 assert.deepEqual(texts(broken), ["Tell me.", "I had just "]);
 assert.equal(broken.items.at(-1)?.stop, "failed");
 assert.equal(broken.outcome, "failed");
-console.log("yield, auto, manual and replace end as they say");
 
-function texts({ items }: Told): readonly string[] {
+await prints("sync.ts", "Take a warm coat. (1 message)", "completed: 1 part, end");
+await prints(
+  "auto.ts",
+  "Take a warm coat.",
+  "[ { role: 'assistant', content: 'Take a warm coat.' } ]",
+);
+await prints(
+  "manual.ts",
+  "TAKE A WARM COAT. (1 MESSAGE)",
+  "TAKE |A WARM |COAT. |(1 MESSAGE)",
+  '{"author":"agent","metadata":{"chunks":4,"characters":29},"kind":"text","text":"TAKE A WARM COAT. (1 MESSAGE)"}',
+  "",
+  "[ { role: 'assistant', content: 'Take a warm coat. (1 message)' } ]",
+);
+await prints(
+  "override.ts",
+  "Take a warm coat. (1 message)",
+  "replaced",
+  '{"author":"model","metadata":{"sources":1},"kind":"text","text":"Take a warm coat. (1 message)\\n\\n## Sources\\n- Norwegian Meteorological Institute"}',
+  "",
+  "completed",
+);
+console.log("sync, auto, manual and override print what they show");
+
+/** Runs a program as its author would, and compares what it prints, line by line. */
+async function prints(program: string, ...lines: readonly string[]): Promise<void> {
+  const file = new URL(program, import.meta.url).pathname;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+    "--conditions=@millrace/source",
+    file,
+  ]);
+  assert.equal(stderr, "");
+  assert.equal(stdout, `${lines.join("\n")}\n`, program);
+}
+
+function texts({ items }: Shown): readonly string[] {
   return items.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")).join(""));
 }

@@ -64,7 +64,7 @@ export type {
   ReplaceStructured,
   SetMetadata,
 } from "./delta/delta.ts";
-export type { CommitItem, Update } from "./delta/update.ts";
+export type { CommitItem, ReplaceItem, Update } from "./delta/update.ts";
 export { fold, foldAll } from "./delta/fold.ts";
 export { emptyDraft, textOf } from "./delta/draft.ts";
 export type {

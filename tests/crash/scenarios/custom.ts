@@ -21,12 +21,45 @@ async function* twoItems({ boundaries }: Stage): AsyncGenerator<Update, void> {
   }
 }
 
+/** Items without beginnings and endings; the first one is replaced, and late updates follow. */
+async function* replacing({ boundaries }: Stage): AsyncGenerator<Update, void> {
+  const id = partId("p1");
+  yield { op: "append_text", partId: id, chunk: "a draft" };
+  boundaries.cross("within an agent's own code");
+  yield { op: "replace_item", content: "the whole", metadata: { sources: 1 } };
+  boundaries.cross("within an agent's own code");
+  yield { op: "append_text", partId: id, chunk: " too late" };
+  yield { op: "append_text", partId: partId("p2"), chunk: "the next" };
+  boundaries.cross("within an agent's own code");
+}
+
+/** One item that is whole, and one that an illegal update ends. */
+async function* illegal({ boundaries }: Stage): AsyncGenerator<Update, void> {
+  const id = partId("p1");
+  yield { op: "append_text", partId: id, chunk: "a text" };
+  yield { op: "commit_item", stop: "end" };
+  boundaries.cross("within an agent's own code");
+  yield { op: "append_text", partId: id, chunk: "half" };
+  boundaries.cross("within an agent's own code");
+  yield { op: "append_bytes", partId: id, chunk: Uint8Array.of(1) };
+}
+
 /** Agents that write their items by themselves, and branches. */
 export const customScenarios: readonly Scenario[] = [
   {
     name: "an agent that yields",
     agent: (stage) => defineAgent({ respond: () => twoItems(stage) }),
     script: [...go, { do: "send", text: "go on", when: { idle: 0 } }],
+  },
+  {
+    name: "an agent that replaces what it yielded",
+    agent: (stage) => defineAgent({ respond: () => replacing(stage) }),
+    script: [...go, { do: "send", text: "go on", when: { idle: 0 } }],
+  },
+  {
+    name: "an agent that yields an illegal update",
+    agent: (stage) => defineAgent({ respond: () => illegal(stage) }),
+    script: go,
   },
   {
     name: "an agent that writes what a model says",
@@ -54,7 +87,7 @@ export const customScenarios: readonly Scenario[] = [
         await run.write((item) => {
           item.append("a draft");
           boundaries.cross("within an agent's own code");
-          item.replace("the whole");
+          void item.replace("the whole");
         });
       };
       return defineAgent({ respond });

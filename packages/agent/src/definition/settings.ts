@@ -3,6 +3,7 @@ import type {
   Metadata,
   Model,
   ModelRequest,
+  Part,
   RetryPolicy,
   Transcript,
   Update,
@@ -76,7 +77,11 @@ export interface ActiveRun {
   readonly transcript: Transcript;
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
-  /** Writes an item and gives it back once it is stored. */
+  /**
+   * Writes an item and gives it back once it is stored; of updates that hold several items, the last
+   * one. Rejects if the agent's own code fails in it, by an error or an illegal update, after what came
+   * is stored as failed. A model's failure is an item like others: its `stop` and `cause` say so.
+   */
   readonly write: (
     source: string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>),
   ) => Promise<Item>;
@@ -86,6 +91,11 @@ export interface ActiveRun {
 export interface ItemWriter {
   readonly append: (text: string) => void;
   readonly annotate: (metadata: Metadata) => void;
-  /** Ends the item with other content than was streamed; what comes after is ignored. */
-  readonly replace: (full: string) => void;
+  /**
+   * Stores the item at once with other content than was streamed: a text, or parts of any kind. What
+   * comes after is ignored, a second `replace` too. `metadata` is stored with the text, or with the
+   * item if there are parts; left out, what `annotate` set stays. Settles once the item is stored, and
+   * need not be awaited: `write` waits for it.
+   */
+  readonly replace: (full: string | readonly Part[], metadata?: Metadata) => Promise<Item>;
 }

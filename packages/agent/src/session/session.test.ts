@@ -367,7 +367,7 @@ describe("an agent that writes by itself", () => {
         });
         await run.write((report) => {
           report.append("a long thought");
-          report.replace("short");
+          void report.replace("short");
         });
       },
     });

@@ -13,6 +13,7 @@ export async function written(updates: AsyncIterable<Update>): Promise<Written> 
   let draft = emptyDraft();
   for await (const update of updates) {
     all.push(update);
+    if (update.op === "replace_item") throw new Error("a bridge replaces no item");
     if (update.op !== "commit_item") {
       draft = fold(draft, update);
       if (draft.fault !== undefined)

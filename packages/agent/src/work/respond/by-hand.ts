@@ -1,111 +1,87 @@
-import {
-  abortedCause,
-  commitDraft,
-  commitOf,
-  isWellFormed,
-  MillraceError,
-  partId,
-  wholeText,
-} from "@millrace/core";
-import type { Ending, Item, TextPart } from "@millrace/core";
+import { wholeText } from "@millrace/core";
+import type { Delta, Ending, Item } from "@millrace/core";
 import type { ItemWriter } from "../../definition/settings.ts";
-import { isLane, openItemLane } from "../item-lane.ts";
-import type { ItemLane } from "../item-lane.ts";
-import { Fenced } from "../host.ts";
-import { causeOf } from "./places.ts";
+import { AgentFailure, causeOf } from "./failure.ts";
+import { OwnItem, stopped } from "./own-item.ts";
 import type { Places } from "./places.ts";
+import { firstPart } from "./replacement.ts";
 
 /**
  * One item written by a function: returning commits it, throwing ends it as failed with what came,
- * and the error goes on to the caller.
+ * and the error goes on to the caller. A replacement is stored when it is made, and stays whatever
+ * the function does afterwards.
  */
 export async function writeByHand(
   places: Places,
   write: (item: ItemWriter) => void | Promise<void>,
 ): Promise<Item> {
-  const { host, epochs, at } = places;
-  const { itemId, lane } = places.take();
-  const { runId, turnId, signal } = at;
-  const place = { runId, turnId, itemId, lane, epoch: epochs.next(), author: "agent" } as const;
-  const opened = await openItemLane(host, place);
-  if (!isLane(opened)) {
-    places.done(lane, opened);
-    // What was thrown before a crash is thrown again, so that the agent's code takes the same way.
-    if (opened.stop === "failed") throw new MillraceError("agent_failed", opened.cause.message);
-    return opened;
-  }
-  const hand = handOf(opened);
+  const item = await OwnItem.open(places, "agent");
+  const { writer, finish } = writerOf(item);
   let thrown: { readonly error: unknown } | undefined;
   try {
-    await write(hand.writer);
+    if (!item.isStored) await write(writer);
   } catch (error) {
     thrown = { error };
   }
-  if (signal.reason instanceof Fenced) {
-    await opened.drop();
-    throw signal.reason;
-  }
-  const ending = endingOf(signal, thrown);
-  const item = hand.finish({ id: itemId, author: "agent" }, ending);
-  const stored = await opened.commit(item.item, { type: item.type });
-  places.done(lane, stored);
+  const stored = await finish(endingOf(places.at.signal, thrown));
+  // An illegal update ends the item also if its writer caught the error.
+  if (thrown === undefined && item.failure !== undefined) throw item.failure;
   if (thrown !== undefined) throw thrown.error;
   return stored;
 }
 
-interface Hand {
+interface Writing {
   readonly writer: ItemWriter;
-  readonly finish: (
-    head: Pick<Item, "id" | "author">,
-    ending: Ending,
-  ) => { readonly type: "item_committed" | "item_replaced"; readonly item: Item };
+  /** Stores the item, unless it was replaced. Nothing is written after it. */
+  readonly finish: (ending: Ending) => Promise<Item>;
 }
 
-/** The text is one part, begun with the first of it. Nothing is written after the end. */
-function handOf(lane: ItemLane): Hand {
-  const id = partId("p1");
-  let begun = false;
-  let ended = false;
+/** All text is one part. */
+function writerOf(item: OwnItem): Writing {
   let held = "";
-  let replaced: string | undefined;
-  const begin = (): void => {
-    if (!begun) lane.write({ op: "begin_part", partId: id, kind: "text" });
-    begun = true;
+  /** The item as it is stored, from the moment at which nothing can be written to it any more. */
+  let ended: Promise<Item> | undefined;
+  const write = (delta: Delta): void => {
+    const failure = item.write(delta);
+    if (failure !== undefined) throw failure;
   };
   return {
     writer: {
       append: (text) => {
-        if (ended || replaced !== undefined) return;
-        begin();
+        if (ended !== undefined) return;
         const whole = wholeText(held, text);
         held = whole.held;
-        if (whole.text !== "") lane.write({ op: "append_text", partId: id, chunk: whole.text });
+        // A half character waits for its other half.
+        if (whole.text !== "" || text === "") write(appendOf(whole.text));
       },
       annotate: (metadata) => {
-        if (ended || replaced !== undefined) return;
-        begin();
-        lane.write({ op: "set_metadata", partId: id, metadata });
+        if (ended === undefined) write({ op: "set_metadata", partId: firstPart, metadata });
       },
-      replace: (full) => {
-        if (!ended) replaced ??= full;
+      replace: (content, metadata) => {
+        ended ??= item.replace({ content, metadata });
+        ended.catch(() => undefined); // `finish` waits for it; the function that writes need not
+        return ended;
       },
     },
-    finish: (head, ending) => {
-      ended = true;
-      if (replaced !== undefined) {
-        const text = isWellFormed(replaced) ? replaced : replaced.toWellFormed();
-        const part: TextPart = { kind: "text", id, text };
-        return { type: "item_replaced", item: { ...head, parts: [part], ...ending } };
-      }
-      const commit = begun ? commitOf(lane.draft(), id) : undefined;
-      if (commit !== undefined) lane.write(commit);
-      return { type: "item_committed", item: commitDraft(lane.draft(), head, ending) };
+    finish: (ending) => {
+      if (ended === undefined && held !== "") item.write(appendOf(held));
+      ended ??= item.commit(ending);
+      ended = ended.catch(async (error: unknown) => {
+        // An illegal replacement is not stored: the item ends as failed, with what was streamed.
+        if (error instanceof AgentFailure) return await item.commit(ending);
+        throw error;
+      });
+      return ended;
     },
   };
 }
 
 function endingOf(signal: AbortSignal, thrown: { readonly error: unknown } | undefined): Ending {
-  if (signal.aborted) return { stop: "aborted", cause: abortedCause };
+  if (signal.aborted) return stopped;
   if (thrown !== undefined) return { stop: "failed", cause: causeOf(thrown.error) };
   return { stop: "end" };
+}
+
+function appendOf(chunk: string): Delta {
+  return { op: "append_text", partId: firstPart, chunk: chunk.toWellFormed() };
 }

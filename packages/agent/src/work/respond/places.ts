@@ -1,4 +1,3 @@
-import { MillraceError } from "@millrace/core";
 import type { Item, RunId, TurnId } from "@millrace/core";
 import type { Epochs, WorkHost } from "../host.ts";
 import { writtenItemIdOf } from "../../loop/ids.ts";
@@ -9,7 +8,7 @@ export interface Responding {
   readonly signal: AbortSignal;
 }
 
-/** Gives each item that is written its reserved id and a lane that nobody uses. */
+/** Gives each item that is written its reserved id and a free lane. */
 export interface Places {
   readonly host: WorkHost;
   readonly epochs: Epochs;
@@ -38,14 +37,4 @@ export function placesOf(host: WorkHost, epochs: Epochs, at: Responding, written
       written.push(item);
     },
   };
-}
-
-/** What ended a piece of the agent's own code. */
-export function causeOf(error: unknown): { readonly code: string; readonly message: string } {
-  const said = error instanceof Error ? error.message : String(error);
-  // Thrown again for an item that was stored with it: it says so already.
-  if (MillraceError.is(error) && error.code === "agent_failed") {
-    return { code: "agent_failed", message: said };
-  }
-  return { code: "agent_failed", message: `the agent's own code threw: ${said}` };
 }

@@ -6,7 +6,8 @@ import type { Epochs, WorkHost } from "../host.ts";
 import { Fenced } from "../host.ts";
 import { writtenItemIdOf } from "../../loop/ids.ts";
 import { writeByHand } from "./by-hand.ts";
-import { causeOf, placesOf } from "./places.ts";
+import { causeOf } from "./failure.ts";
+import { placesOf } from "./places.ts";
 import type { Places, Responding } from "./places.ts";
 import { writeUpdates } from "./updates.ts";
 

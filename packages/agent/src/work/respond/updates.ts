@@ -1,27 +1,20 @@
-import { abortedCause, commitDraft } from "@millrace/core";
-import type { Ending, Item, Reply, Update, Usage } from "@millrace/core";
+import type { Delta, Item, PartId, ReplaceItem, Reply, Update } from "@millrace/core";
 import { Fenced } from "../host.ts";
-import { isLane, openItemLane } from "../item-lane.ts";
-import type { ItemLane } from "../item-lane.ts";
-import { causeOf } from "./places.ts";
+import { causeOf } from "./failure.ts";
+import { OwnItem, stopped } from "./own-item.ts";
+import type { End } from "./own-item.ts";
 import type { Places } from "./places.ts";
 
-/** How an item ends, with what its writer says of it. */
-type End = Ending & { readonly usage?: Usage | undefined; readonly model?: string | undefined };
-
 /**
- * Writes the items of an async iterable: deltas, and `commit_item` between items. What is left open
- * at the end is ended with its true reason: the stream's own result if it has one, as a model's has.
- * Gives back the last item.
+ * Writes the items of an async iterable: deltas, and the ends of items between them. What is open at
+ * the end is ended with its true reason: the stream's own result if it has one, as a model's has,
+ * and else that the iterable came to its end. Gives back the last item.
  */
 export async function writeUpdates(places: Places, source: AsyncIterable<Update>): Promise<Item> {
   const items = new Items(places);
   try {
     for await (const update of source) {
-      if (update.op === "commit_item") {
-        const { op: _, ...end } = update;
-        await items.commit(end);
-      } else await items.write(update);
+      await items.take(update);
       if (places.at.signal.reason instanceof Fenced) break;
     }
     return await items.finish(await endOf(places, source));
@@ -34,64 +27,73 @@ export async function writeUpdates(places: Places, source: AsyncIterable<Update>
   }
 }
 
-/** An item that has been begun: a lane to write, or what is stored already. */
-interface Begun {
-  readonly itemId: Item["id"];
-  readonly lane: number;
-  readonly opened: ItemLane | Item;
-}
-
+/** The items of one iterable, one after the other. */
 class Items {
   readonly #places: Places;
-  #open: Begun | undefined;
+  #open: OwnItem | undefined;
+  /** The parts of the item that was just replaced, until the next item begins. */
+  #replaced: ReadonlySet<PartId> | undefined;
   #last: Item | undefined;
 
   constructor(places: Places) {
     this.#places = places;
   }
 
-  async write(delta: Exclude<Update, { readonly op: "commit_item" }>): Promise<void> {
-    const begun = (this.#open ??= await this.#begin());
-    // An item that is stored already is not written again: this one was lost on its way back.
-    if (isLane(begun.opened)) begun.opened.write(delta);
-  }
-
-  async commit(end: End): Promise<void> {
-    const { itemId, lane, opened } = (this.#open ??= await this.#begin());
-    this.#open = undefined;
-    const item = isLane(opened) ? await store(this.#places, itemId, opened, end) : opened;
-    this.#last = item;
-    this.#places.done(lane, item);
+  async take(update: Update): Promise<void> {
+    if (this.#isForReplaced(update)) {
+      if (update.op === "commit_item") this.#replaced = undefined;
+      return;
+    }
+    this.#replaced = undefined;
+    if (update.op === "commit_item") {
+      const { op: _, ...end } = update;
+      await this.#commit(end);
+    } else if (update.op === "replace_item") await this.#replace(update);
+    else await this.#write(update);
   }
 
   /** Ends what is open. If there is nothing at all, the end itself becomes an item without parts. */
   async finish(end: End): Promise<Item> {
-    if (this.#open !== undefined || this.#last === undefined) await this.commit(end);
+    if (this.#open !== undefined || this.#last === undefined) await this.#commit(end);
     return this.#last as Item; // set by the line above, if not before
   }
 
-  async #begin(): Promise<Begun> {
-    const { host, epochs, at } = this.#places;
-    const { itemId, lane } = this.#places.take();
-    const { runId, turnId } = at;
-    const place = { runId, turnId, itemId, lane, epoch: epochs.next(), author: "model" } as const;
-    return { itemId, lane, opened: await openItemLane(host, place) };
+  /** A replaced item is complete, and what still comes for it is ignored. A text names it by itself. */
+  #isForReplaced(update: Update): boolean {
+    const ids = this.#replaced;
+    if (ids === undefined) return false;
+    if (update.op === "commit_item") return true;
+    if (update.op !== "replace_item") return ids.has(update.partId);
+    const { content } = update;
+    return typeof content === "string" || content.some(({ id }) => ids.has(id));
   }
-}
 
-async function store(places: Places, id: Item["id"], lane: ItemLane, end: End): Promise<Item> {
-  const { signal, runId, turnId } = places.at;
-  if (signal.reason instanceof Fenced) {
-    await lane.drop();
-    throw signal.reason;
+  async #write(delta: Delta): Promise<void> {
+    const item = (this.#open ??= await this.#begin());
+    const failure = item.write(delta);
+    if (failure !== undefined) throw failure;
   }
-  const { usage, model, ...ending } = end;
-  const item = commitDraft(lane.draft(), { id, author: "model", usage, model }, ending);
-  if (usage === undefined) return await lane.commit(item);
-  const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
-  const stored = await lane.commit(item, { settlement: [report] });
-  await places.host.allowance?.spend(usage);
-  return stored;
+
+  async #commit(end: End): Promise<void> {
+    const item = (this.#open ??= await this.#begin());
+    this.#open = undefined;
+    this.#last = await item.commit(end);
+    if (item.failure !== undefined) throw item.failure;
+  }
+
+  async #replace({ content, metadata, usage, model }: ReplaceItem): Promise<void> {
+    const item = (this.#open ??= await this.#begin());
+    this.#last = await item.replace({ content, metadata }, { usage, model });
+    this.#open = undefined;
+    this.#replaced = item.partIds;
+  }
+
+  async #begin(): Promise<OwnItem> {
+    const item = await OwnItem.open(this.#places, "model");
+    if (item.failure === undefined) return item;
+    this.#last = await item.commit(stopped); // stored before a crash: comes back as it is
+    throw item.failure;
+  }
 }
 
 /** The end that a model's stream came to; of any other iterable that ended, that it ended. */
@@ -108,5 +110,3 @@ function hasResult(
 ): source is AsyncIterable<Update> & { readonly result: Promise<Reply> } {
   return "result" in source && source.result instanceof Promise;
 }
-
-const stopped: End = { stop: "aborted", cause: abortedCause };

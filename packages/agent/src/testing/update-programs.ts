@@ -1,0 +1,104 @@
+import { callId, commitOf, emptyDraft, fillOf, fold, partId } from "@millrace/core";
+import type { BeginPart, Delta, Draft, PartId, Update } from "@millrace/core";
+import fc from "fast-check";
+
+/** An update, and whether the stored items are the same without it. */
+export interface Step {
+  readonly update: Update;
+  readonly optional: boolean;
+}
+
+const kinds = ["text", "structured", "reasoning", "tool_call", "tool_result", "media"] as const;
+const chunks = ["a", "", "é", "😀", '{"q":', "1}", "\n\n"] as const;
+
+/** One choice at a time: which part, what is done with it, and what with. */
+const choice = fc.record({
+  part: fc.nat(3),
+  action: fc.constantFrom("fill", "fill", "fill", "annotate", "commit", "end"),
+  value: fc.nat(99),
+});
+
+/** Legal updates with all their beginnings and endings, each marked if it may be left out. */
+export const writtenOut: fc.Arbitrary<readonly Step[]> = fc
+  .record({
+    choices: fc.array(choice, { minLength: 1, maxLength: 24 }),
+    kinds: fc.array(fc.constantFrom(...kinds), { minLength: 4, maxLength: 4 }),
+  })
+  .map(({ choices, kinds: partKinds }) => {
+    const program = new Program();
+    for (const { part, action, value } of choices) {
+      const id = partId(`p${part}`);
+      if (action === "end") program.endItem(value % 2 === 0 ? "end" : "length");
+      else if (action === "commit") program.commit(id);
+      else if (action === "annotate") program.annotate(id, partKinds[part] ?? "text", value);
+      else program.fill(id, partKinds[part] ?? "text", value);
+    }
+    return program.finish();
+  });
+
+type Kind = (typeof kinds)[number];
+
+class Program {
+  readonly #steps: Step[] = [];
+  #draft: Draft = emptyDraft();
+
+  fill(id: PartId, kind: Kind, value: number): void {
+    const fill = fillOf[kind];
+    if (fill === "text")
+      this.#change(id, kind, {
+        op: "append_text",
+        partId: id,
+        chunk: chunks[value % chunks.length] ?? "",
+      });
+    else if (fill === "bytes")
+      this.#change(id, kind, { op: "append_bytes", partId: id, chunk: Uint8Array.of(value) });
+    else this.#change(id, kind, { op: "replace_structured", partId: id, value });
+  }
+
+  annotate(id: PartId, kind: Kind, value: number): void {
+    this.#change(id, kind, { op: "set_metadata", partId: id, metadata: { value } });
+  }
+
+  /** Ends a part. A call whose arguments can't be parsed needs this: left open, it is cut. */
+  commit(id: PartId): void {
+    const commit = commitOf(this.#draft, id);
+    if (commit?.op !== "commit_part") return;
+    this.#add(commit, !(commit.part.kind === "tool_call" && commit.part.fault !== undefined));
+  }
+
+  endItem(stop: "end" | "length", optional = false): void {
+    for (const { id } of this.#draft.parts) this.commit(id);
+    this.#steps.push({ update: { op: "commit_item", stop }, optional });
+    this.#draft = emptyDraft();
+  }
+
+  finish(): readonly Step[] {
+    if (this.#draft.parts.length > 0) this.endItem("end", true);
+    return this.#steps;
+  }
+
+  #change(id: PartId, kind: Kind, delta: Delta): void {
+    const part = this.#draft.parts.find((known) => known.id === id);
+    if (part?.state === "committed") return;
+    if (part === undefined) {
+      const implied =
+        (kind === "text" && delta.op !== "append_bytes") ||
+        (kind === "structured" && delta.op === "replace_structured");
+      this.#add(beginningOf(id, kind), implied);
+    }
+    this.#add(delta, false);
+  }
+
+  #add(delta: Delta, optional: boolean): void {
+    this.#draft = fold(this.#draft, delta);
+    if (this.#draft.fault !== undefined) throw new Error(this.#draft.fault.message);
+    this.#steps.push({ update: delta, optional });
+  }
+}
+
+function beginningOf(id: PartId, kind: Kind): BeginPart {
+  const base = { op: "begin_part", partId: id } as const;
+  if (kind === "tool_call" || kind === "tool_result")
+    return { ...base, kind, callId: callId(`call-${id}`), tool: "search" };
+  return kind === "media" ? { ...base, kind, mediaType: "image/png" } : { ...base, kind };
+}

@@ -1,0 +1,56 @@
+import { checkJson, emptyDraft, foldAll, partId } from "@millrace/core";
+import type {
+  Draft,
+  DraftPart,
+  Metadata,
+  Part,
+  PartId,
+  ReplaceItem,
+  TextPart,
+} from "@millrace/core";
+import { illegalUpdate } from "./failure.ts";
+import type { AgentFailure } from "./failure.ts";
+
+/** Whole content for an item. */
+export type Replacement = Pick<ReplaceItem, "content"> & {
+  readonly metadata?: Metadata | undefined;
+};
+
+/** The part that text goes to unless its author names another one. */
+export const firstPart: PartId = partId("p1");
+
+/** What an item has in place of its draft, or why it can't: a part must be sound by itself. */
+export function replaced(
+  draft: Draft,
+  { content, metadata: given }: Replacement,
+): { readonly parts: readonly Part[]; readonly metadata?: Metadata } | AgentFailure {
+  const streamed = draft.parts.find(isText);
+  const metadata = given ?? (streamed && metadataOf(streamed));
+  const aside = metadata === undefined ? {} : { metadata };
+  const id = streamed?.id ?? firstPart;
+  if (typeof content === "string") {
+    const text: TextPart = { kind: "text", id, text: content.toWellFormed(), ...aside };
+    return unsound(draft, [text]) ?? { parts: [text] };
+  }
+  const wrong = metadata && checkJson(metadata, draft.limits.json);
+  if (wrong) {
+    const message = `its metadata is not plain JSON within the limits: ${wrong.code}`;
+    return illegalUpdate("replace_item", { code: "malformed_value", partId: id, message });
+  }
+  return unsound(draft, content) ?? { parts: content, ...aside };
+}
+
+function unsound({ limits }: Draft, parts: readonly Part[]): AgentFailure | undefined {
+  const commits = parts.map((part) => ({ op: "commit_part", partId: part.id, part }) as const);
+  const { fault } = foldAll(emptyDraft(limits), commits);
+  return fault && illegalUpdate("replace_item", fault);
+}
+
+function isText(part: DraftPart): boolean {
+  return (part.state === "open" ? part.begin.kind : part.part.kind) === "text";
+}
+
+function metadataOf(part: DraftPart): Metadata | undefined {
+  if (part.state === "open") return part.metadata;
+  return part.part.kind === "opaque" ? undefined : part.part.metadata;
+}
