@@ -49,6 +49,9 @@ export function createSession<Tools extends AnyTools>(
     get stopping() {
       return host.view().stopping;
     },
+    get released() {
+      return host.view().released;
+    },
     // Names and schemas of the tools are what the types say: the loop has checked each value.
     get items() {
       return host.view().items as unknown as Session<Tools>["items"];
@@ -58,6 +61,9 @@ export function createSession<Tools extends AnyTools>(
     },
     get queue() {
       return host.view().queue;
+    },
+    get lastRun() {
+      return host.view().lastRun;
     },
     get error() {
       return host.view().error;

@@ -17,9 +17,11 @@ export function project(state: SessionState): View {
   return {
     status: state.run === undefined ? "idle" : unanswered.length > 0 ? "paused" : "running",
     stopping: state.run?.aborting === true,
+    released: state.run?.released === true,
     items: viewItems(state),
     approvals: unanswered.map(viewApproval),
     queue: state.queue.map(viewInput),
+    lastRun: state.ended,
     error: state.ended?.outcome === "failed" ? state.ended.cause : undefined,
     compacting: state.compacting,
     usage: state.usage,

@@ -15,7 +15,12 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
       return {
         ...closeAll(state, lastEpochBefore(fact.incarnation)),
         incarnation: fact.incarnation,
+        ...(state.run?.released === true ? { run: { ...state.run, released: false } } : {}),
       };
+    case "session_released": {
+      const { run } = state;
+      return run?.runId === fact.runId ? { ...state, run: { ...run, released: true } } : state;
+    }
     case "input_accepted": {
       const { input, inputId } = fact;
       if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
