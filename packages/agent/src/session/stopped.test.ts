@@ -1,3 +1,4 @@
+import { noUsage } from "@millrace/core";
 import type { FactOf, SessionStore } from "@millrace/core";
 import {
   call,
@@ -10,8 +11,9 @@ import {
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
-import type { AgentSettings } from "../definition/settings.ts";
+import type { AgentSettings, CustomAgentSettings } from "../definition/settings.ts";
 import { defineTool } from "../definition/tool.ts";
+import type { Tool } from "../definition/tool.ts";
 import type { Session } from "./session.ts";
 
 /** On a busy machine. What is waited for comes at once, or never. */
@@ -33,7 +35,7 @@ const locate = defineTool({ name: "locate", input, output: z.string(), run: "cli
 const busy = fail("overloaded", "too busy", { retryable: true });
 
 interface Place {
-  readonly settings: AgentSettings;
+  readonly settings: AgentSettings<readonly Tool[]> | CustomAgentSettings;
   /** Resolves once the run is where it is to be stopped. */
   readonly reached: (session: Session) => Promise<unknown>;
 }
@@ -79,7 +81,7 @@ const places: Readonly<Record<string, Place>> = {
   "in a compaction": {
     settings: {
       model: scriptedModel([
-        [{ usage: { inputTokens: 900, outputTokens: 1 } }, call("look", {})],
+        [{ usage: { ...noUsage, inputTokens: 900 } }, call("look", {})],
         [stall()],
       ]),
       tools: [look],
