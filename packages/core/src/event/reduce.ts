@@ -15,12 +15,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
       return {
         ...closeAll(state, lastEpochBefore(fact.incarnation)),
         incarnation: fact.incarnation,
-        ...(state.run?.released === true ? { run: { ...state.run, released: false } } : {}),
       };
-    case "session_released": {
-      const { run } = state;
-      return run?.runId === fact.runId ? { ...state, run: { ...run, released: true } } : state;
-    }
     case "input_accepted": {
       const { input, inputId } = fact;
       if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
@@ -48,6 +43,9 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
         compacting: false,
       };
     }
+    case "session_released":
+      if (state.run === undefined) return state;
+      return { ...state, run: { ...state.run, released: fact.incarnation } };
     case "turn_started":
       if (state.run === undefined) return state;
       return { ...state, run: { ...state.run, turn: { turnId: fact.turnId } } };

@@ -75,8 +75,8 @@ export interface ActiveRun {
   readonly turn?: ActiveTurn;
   /** A stop was asked for and has not taken effect yet. */
   readonly aborting: boolean;
-  /** Its driver has shut down. The next claim says that another one goes on. */
-  readonly released?: boolean;
+  /** The incarnation whose driver has shut down. A later one goes on with the run. */
+  readonly released?: number;
 }
 
 export interface ActiveTurn {

@@ -246,7 +246,7 @@ const activeRun: fc.Arbitrary<ActiveRun> = record<ActiveRun>(
     runId,
     turn: record<ActiveTurn>({ turnId, reply: itemId, stop: stopReason }, ["reply", "stop"]),
     aborting: fc.boolean(),
-    released: fc.boolean(),
+    released: incarnation,
   },
   ["turn", "released"],
 );

@@ -197,8 +197,8 @@ export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
       resumes: optional(runs),
     }),
     session_released: factShape("session_released", {
-      incarnation,
       runId: runs,
+      incarnation,
       reason: oneOf<"shutdown">("shutdown"),
     }),
     input_accepted: factShape("input_accepted", {
