@@ -47,6 +47,25 @@ export const claimCases: readonly Case<SessionStoreFixture>[] = [
 
     await assertUnchanged(scene, before, "the refused claims");
   }),
+  storeCase(
+    "a claim that resumes a run names it, and is refused if facts have come",
+    async (scene) => {
+      await claim(scene, 0);
+      const head = await scene.store.head(scene.uid);
+      const before = await scene.store.read(scene.uid);
+
+      for (const read of [head - 1, head + 1]) {
+        const answer = await scene.store.claim(scene.uid, { from: 1, head: read, resumes: run });
+        assertEqual(answer, { outcome: "moved", incarnation: 1 }, `the claim at head ${read}`);
+      }
+      await assertUnchanged(scene, before, "the refused claims");
+      const answer = await scene.store.claim(scene.uid, { from: 1, head, resumes: run });
+      const { facts } = assertOutcome(answer, "claimed", "the claim");
+      const [fact] = facts;
+      assertEqual(fact?.type === "session_claimed" ? fact.resumes : undefined, run, "the run");
+      await assertUnchanged(scene, [...before, ...facts], "the claim");
+    },
+  ),
   storeCase("of claims at once exactly one succeeds", async (scene) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => scene.store.claim(scene.uid, { from: 0 })),

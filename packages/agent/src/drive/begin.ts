@@ -78,6 +78,7 @@ function beginRespond(
 ): void {
   underWay.beginReply(async (signal) => {
     const ending = await respond(host, epochs, { ...place, signal });
+    if (signal.aborted) return; // the loop ends the turn, and shows the stop where no item was cut
     const closes = epochs.last();
     const { runId, turnId } = place;
     const finished: FactBody[] = [

@@ -93,7 +93,10 @@ export class Claim implements Epochs {
     if (!isStill()) return false;
     this.#leftAloneUntil = clock.now() + leaveAloneMs;
     const from = journal.standing.incarnation;
-    const answer = await store.claim(uid, { from });
+    const { run } = journal.standing;
+    const { head } = journal.state;
+    const resumed = run === undefined ? {} : { head, resumes: run.runId };
+    const answer = await store.claim(uid, { from, ...resumed });
     if (answer.outcome === "claimed") {
       this.#held = answer.incarnation;
       this.#generation = 0;

@@ -77,8 +77,12 @@ export class Driver {
     this.#bell.ring();
   }
 
-  /** Lets go of everything at once, as a crash would. */
+  /**
+   * Stops what is under way and lets go of the session. A run that is on is left as a crash would
+   * leave it, but with a fact that says why: the next driver goes on with it.
+   */
   async close(): Promise<void> {
+    const { held } = this.#claim;
     this.#closing.abort();
     this.#letGo();
     this.wake();
@@ -88,6 +92,28 @@ export class Driver {
     const { clock } = this.#host;
     await Promise.race([this.#underWay.ended(), clock.sleep(closingMs, done.signal)]);
     done.abort(); // a timer that is left would keep the process alive
+    if (held !== undefined && !this.#broken) await this.#release(held).catch(() => undefined);
+  }
+
+  /** Stored last: nothing of this driver follows it. A store that fails has the facts of a crash. */
+  async #release(incarnation: number): Promise<void> {
+    const { store, uid, journal } = this.#host;
+    for (;;) {
+      await journal.catchUp();
+      const { run } = journal.standing;
+      if (run === undefined || journal.standing.incarnation !== incarnation) return;
+      const { runId } = run;
+      const released = {
+        type: "session_released",
+        incarnation,
+        runId,
+        reason: "shutdown",
+      } as const;
+      const { head } = journal.state;
+      const answer = await store.append(uid, { incarnation, head, bodies: [released] });
+      if (answer.outcome === "appended") journal.stored(answer.facts);
+      if (answer.outcome !== "moved") return;
+    }
   }
 
   get #closed(): boolean {

@@ -51,6 +51,7 @@ export async function record(
     case "ask":
     case "await_client":
     case "finish_turn":
+    case "show_stop":
     case "start_compaction":
       await append(bodies);
       return;

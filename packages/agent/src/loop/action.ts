@@ -38,7 +38,10 @@ export type RecordAction =
   | { readonly do: "await_client"; readonly calls: readonly CallStanding[] }
   /** Calls are answered without being run here, so that each has its answer. */
   | { readonly do: "settle"; readonly answers: readonly Answer[] }
+  /** A turn that ends as aborted without an aborted item gets one, so that the transcript shows it. */
   | { readonly do: "finish_turn"; readonly turnId: TurnId; readonly stop: StopReason }
+  /** The run was stopped between two turns: the next one begins and ends as aborted. */
+  | { readonly do: "show_stop"; readonly runId: RunId; readonly turnId: TurnId }
   | { readonly do: "start_compaction"; readonly runId: RunId }
   /** The compaction under way comes to nothing. */
   | { readonly do: "end_compaction"; readonly runId: RunId }

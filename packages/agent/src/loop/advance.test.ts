@@ -124,7 +124,13 @@ describe("a fact", () => {
 
     expect(runAfter(session, { type: "turn_started", ...next })).toMatchObject({
       turns: 2,
-      turn: { turnId: "turn_1_2", attempts: 0, reply: undefined, stop: undefined },
+      turn: {
+        turnId: "turn_1_2",
+        attempts: 0,
+        reply: undefined,
+        showsStop: false,
+        stop: undefined,
+      },
     });
     const finished = { type: "turn_finished", ...here, stop: "tools", closes: epoch } as const;
     expect(runAfter(session, finished)?.turn?.stop).toBe("tools");

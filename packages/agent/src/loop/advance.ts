@@ -83,7 +83,7 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
   switch (fact.type) {
     case "turn_started": {
       const turn = { turnId: fact.turnId, attempts: 0, reply: undefined, stop: undefined };
-      return { ...run, turns: run.turns + 1, turn };
+      return { ...run, turns: run.turns + 1, turn: { ...turn, showsStop: false } };
     }
     case "turn_finished":
       return inTurn(run, (turn) => ({ ...turn, stop: fact.stop }));
@@ -152,11 +152,15 @@ function resolve(
 }
 
 function storeItem(run: RunStanding, fact: ItemOutline, remember: number): RunStanding {
-  const { turn } = run;
   if (fact.correction === true) return { ...run, corrections: run.corrections + 1 };
-  const replies = turn !== undefined && fact.itemId === laneItemIdOf(turn.turnId, 0);
-  if (replies && fact.reply !== undefined) return storeReply(run, turn, fact.reply, remember);
-  return inCalls(run, (call) => (call.itemId === fact.itemId ? { ...call, settled: true } : call));
+  const { turn } = run;
+  if (turn === undefined) return run;
+  const shown = fact.aborted === true ? { ...turn, showsStop: true } : turn;
+  const replies = fact.itemId === laneItemIdOf(turn.turnId, 0);
+  if (replies && fact.reply !== undefined) return storeReply(run, shown, fact.reply, remember);
+  const settle = (call: CallStanding): CallStanding =>
+    call.itemId === fact.itemId ? { ...call, settled: true } : call;
+  return inCalls({ ...run, turn: shown }, settle);
 }
 
 function storeReply(

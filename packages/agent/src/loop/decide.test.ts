@@ -153,7 +153,7 @@ describe("a stop", () => {
     expect(session.settle()).toStrictEqual(["abandon_reply", "finish_turn", "finish_run"]);
   });
 
-  it("between turns ends the run at once", () => {
+  it("between turns ends the run at once, with a turn that shows it", () => {
     const session = new Driving();
     session.send();
     session.settle();
@@ -161,7 +161,7 @@ describe("a stop", () => {
     session.perform(session.next());
     session.abort();
 
-    expect(session.settle()).toStrictEqual(["finish_run"]);
+    expect(session.settle()).toStrictEqual(["show_stop", "finish_run"]);
   });
 
   it("answers calls that nobody has assessed yet, and does not wait for that", () => {

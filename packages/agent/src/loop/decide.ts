@@ -164,19 +164,27 @@ function endingOf(state: LoopState, run: RunStanding): RunEnding | undefined {
   return limit === undefined ? undefined : { outcome: "limited", limit };
 }
 
-/** What is under way is stopped and waited for, every call gets its answer, then the run ends. */
+/**
+ * What is under way is stopped and waited for, every call gets its answer, then the run ends. A run
+ * that a person stopped has an aborted item and an aborted turn, wherever the stop fell. Between two
+ * turns the next one begins for that, and ends at once: the last one keeps its own ending.
+ */
 function windDown(state: LoopState, run: RunStanding, ending: RunEnding): Action {
   const { doing } = state;
   if (busy(doing)) return doing.interrupted ? { do: "wait" } : { do: "interrupt" };
   const { turn } = run;
-  if (turn === undefined || turn.stop !== undefined) return finishRun(run, ending);
+  const stopped = ending.outcome === "aborted";
+  if (turn === undefined || turn.stop !== undefined) {
+    if (!stopped || turn?.stop === "aborted") return finishRun(run, ending);
+    return { do: "show_stop", runId: run.runId, turnId: turnIdOf(run.runId, run.turns + 1) };
+  }
   const { turnId, reply } = turn;
   if (reply === undefined && !state.settings.custom) {
     return { do: "abandon_reply", turnId, itemId: laneItemIdOf(turnId, 0) };
   }
   const open = reply?.calls.filter((call) => !call.settled) ?? [];
   if (open.length > 0) return settleCalls(state, open, "stopped");
-  return { do: "finish_turn", turnId, stop: reply?.stop ?? "aborted" };
+  return { do: "finish_turn", turnId, stop: stopped ? "aborted" : (reply?.stop ?? "aborted") };
 }
 
 /** Assessing is not waited for: what it finds out about calls that won't run is of no use. */

@@ -12,7 +12,7 @@ import type {
   TurnId,
 } from "@millrace/core";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
-import { approvalIdOf, inputItemIdOf } from "./ids.ts";
+import { approvalIdOf, inputItemIdOf, stopItemIdOf } from "./ids.ts";
 import { answerFacts } from "./answers.ts";
 import type { FailedFacts, Known } from "./known.ts";
 import type { RunStanding, TurnStanding } from "./state.ts";
@@ -40,6 +40,8 @@ export function factsFor(action: RecordAction, known: Known): readonly FactBody[
     }
     case "correct":
       return correct(action, run, known);
+    case "show_stop":
+      return showStop(action, run, known);
     default:
       return run.turn === undefined ? undefined : turnFacts(action, run, run.turn, known);
   }
@@ -63,7 +65,8 @@ function turnFacts(
       return turn.reply === undefined ? endReply(action, { runId, turnId }, known) : undefined;
     case "finish_turn": {
       const { stop } = action;
-      return [{ type: "turn_finished", runId, turnId, stop, closes: known.closes }];
+      const mark = stop === "aborted" && !turn.showsStop ? [stopItem({ runId, turnId })] : [];
+      return [...mark, { type: "turn_finished", runId, turnId, stop, closes: known.closes }];
     }
     case "ask":
       return ask(action, { runId, turn }, known);
@@ -143,6 +146,27 @@ function endReply(
       ? { ...head, stop: "aborted", cause: stoppedBeforeReply }
       : { ...head, ...used, stop: "failed", cause: failed?.cause ?? lostCause };
   return [{ type: "item_committed", item, ...place }, ...reportOf(failed, place)];
+}
+
+/** One transaction: a reader never has a turn of this kind that goes on. */
+function showStop(
+  { turnId }: ActionOf<"show_stop">,
+  { runId, turn }: RunStanding,
+  { closes }: Known,
+): readonly FactBody[] | undefined {
+  if (turn !== undefined && (turn.stop === undefined || turn.turnId === turnId)) return undefined;
+  return [
+    { type: "turn_started", runId, turnId },
+    stopItem({ runId, turnId }),
+    { type: "turn_finished", runId, turnId, stop: "aborted", closes },
+  ];
+}
+
+/** No lane wrote it, so it closes none. */
+function stopItem(place: { readonly runId: RunId; readonly turnId: TurnId }): FactBody {
+  const id = stopItemIdOf(place.turnId);
+  const item: Item = { id, author: "model", parts: [], stop: "aborted", cause: stoppedHere };
+  return { type: "item_committed", item, ...place };
 }
 
 interface Place {
@@ -236,6 +260,7 @@ const stoppedBeforeReply: Cause = {
   ...abortedCause,
   message: "the run was stopped before the model had answered",
 };
+const stoppedHere: Cause = { ...abortedCause, message: "the run was stopped here" };
 const filteredCause: Cause = {
   code: "filtered",
   message: "the vendor's filter ended the reply: ask in other words, or another model",

@@ -25,6 +25,11 @@ export function correctionItemIdOf(run: RunId, number: number): ItemId {
   return itemId(`item_${idTail(run)}_c${number}`);
 }
 
+/** The item without parts that shows where a run was stopped, if the stop cut no other item of the turn. */
+export function stopItemIdOf(turn: TurnId): ItemId {
+  return itemId(`item_${idTail(turn)}_stop`);
+}
+
 /** The question about a call; asked again if what would run has changed since. */
 export function approvalIdOf(turn: TurnId, lane: number, asked: number): ApprovalId {
   return approvalId(`approval_${idTail(turn)}_${lane}_${asked}`);

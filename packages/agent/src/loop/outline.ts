@@ -72,6 +72,8 @@ export interface ItemOutline {
   readonly correction?: true;
   /** What a model wrote. */
   readonly reply?: ReplyOutline;
+  /** It was cut short by a stop, and no tool wrote it: a tool's result is no sign of a stopped run. */
+  readonly aborted?: true;
 }
 
 export interface ReplyOutline {
@@ -135,6 +137,7 @@ function outlineBody(fact: Fact): OutlineBody {
       const turn = fact.turnId === undefined ? {} : { turnId: fact.turnId };
       return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }) };
     }
+    case "session_released": // the claim that follows changes what is driven
     case "tool_execution_finished": // the answer itself settles the call
     case "opaque":
       return { type: "other" };
@@ -162,6 +165,7 @@ function itemOutline(fact: FactOf<"item_committed" | "item_replaced">): ItemOutl
     ...(inputId === undefined ? {} : { inputId }),
     ...(corrects ? { correction: true } : {}),
     ...(item.author === "model" ? { reply: replyOutline(item) } : {}),
+    ...(item.stop === "aborted" && item.author !== "tool" ? { aborted: true } : {}),
   };
 }
 

@@ -85,6 +85,8 @@ export interface TurnStanding {
   /** Attempts at the reply that are over, by their reports. */
   readonly attempts: number;
   readonly reply: ReplyStanding | undefined;
+  /** An item of this turn ended as aborted, so the transcript shows where the run was stopped. */
+  readonly showsStop: boolean;
   /** Set once the turn is finished. */
   readonly stop: StopReason | undefined;
 }

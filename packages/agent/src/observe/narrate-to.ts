@@ -161,6 +161,10 @@ function lineOf(told: Narration): string | undefined {
       if (told.outcome === "limited") return `ended by a limit: ${terminalLine(told.limit)}`;
       if (told.outcome === "failed") return `failed: ${causeOf(told.cause)}`;
       return told.outcome === "aborted" ? "stopped" : undefined;
+    case "run_released":
+      return "the driver shut down; the run waits for another one";
+    case "run_resumed":
+      return "going on with the run";
     case "run_started":
     case "turn_started":
     case "assistant_text_delta":

@@ -101,6 +101,7 @@ export class SessionSpans {
       case "compaction_started":
       case "compaction_finished":
         return this.#note(event);
+      case "session_released":
       case "input_accepted":
       case "queue_updated":
       case "opaque":

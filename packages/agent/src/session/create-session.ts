@@ -1,6 +1,7 @@
 import { inputId, MillraceError } from "@millrace/core";
 import type {
   AnyTools,
+  CallAnswer,
   FactOf,
   Inbox,
   InputId,
@@ -49,6 +50,9 @@ export function createSession<Tools extends AnyTools>(
     get stopping() {
       return host.view().stopping;
     },
+    get released() {
+      return host.view().released;
+    },
     // Names and schemas of the tools are what the types say: the loop has checked each value.
     get items() {
       return host.view().items as unknown as Session<Tools>["items"];
@@ -58,6 +62,9 @@ export function createSession<Tools extends AnyTools>(
     },
     get queue() {
       return host.view().queue;
+    },
+    get lastRun() {
+      return host.view().lastRun;
     },
     get error() {
       return host.view().error;
@@ -164,8 +171,8 @@ function controlsOf(host: SessionHost): Controls {
     deny: (id, reason, options) => ({
       accepted: acceptance(inbox.deny(id, { reason, ...options })),
     }),
-    answer: (called, output, options) => ({
-      accepted: answerCall(host, called, output, options),
+    answer: (called, answer, options) => ({
+      accepted: answerCall(host, called, answerOf(answer), options),
     }),
     abort: (reason, { key = newKey(host), actor } = {}) => ({
       accepted: acceptance(inbox.abort({ reason, key, actor })),
@@ -180,7 +187,7 @@ function controlsOf(host: SessionHost): Controls {
 async function answerCall(
   host: SessionHost,
   called: string,
-  output: unknown,
+  answer: CallAnswer,
   options: SendOptions | undefined,
 ): Promise<Acceptance> {
   const reply = host.journal.standing.run?.turn?.reply;
@@ -189,14 +196,23 @@ async function answerCall(
   if (asked !== undefined && tool?.run !== "client") {
     return refuse(`the call ${called} is not a client's to answer`);
   }
-  const checked = await tool?.output?.["~standard"].validate(output);
+  // A failure has no shape to check.
+  const checked =
+    "output" in answer ? await tool?.output?.["~standard"].validate(answer.output) : undefined;
   if (checked?.issues !== undefined) {
     return refuse(`the answer has not the tool's shape:\n${describeIssues(checked.issues)}`);
   }
   // What is not plain JSON is refused by the inbox.
-  return await acceptance(
-    host.inbox.answer({ callId: called }, { output: output as Json }, options),
-  );
+  return await acceptance(host.inbox.answer({ callId: called }, answer, options));
+}
+
+/** An object with one key, `output` or `error`, says which of the two it is. */
+function answerOf(answer: unknown): CallAnswer {
+  if (typeof answer === "object" && answer !== null && Object.keys(answer).length === 1) {
+    if ("output" in answer) return { output: answer.output as Json };
+    if ("error" in answer && typeof answer.error === "string") return { error: answer.error };
+  }
+  return { output: answer as Json };
 }
 
 function refuse(message: string): Acceptance {

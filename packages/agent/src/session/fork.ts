@@ -45,6 +45,7 @@ function lastFactOf(facts: readonly Fact[], itemId: string): number {
   // A crash puts a claim between them, and people speak at any time.
   const between: readonly Fact["type"][] = [
     "session_claimed",
+    "session_released",
     "input_accepted",
     "queue_updated",
     "approval_resolved",

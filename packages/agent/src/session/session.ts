@@ -49,8 +49,11 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly takeBack: (inputId: string, options?: SendOptions) => Sent;
   readonly allow: (id: ApprovalId, options?: SendOptions) => Sent;
   readonly deny: (id: ApprovalId, reason?: string, options?: SendOptions) => Sent;
-  /** Answers a call that a client carries out. */
-  readonly answer: (callId: CallId, output: unknown, options?: SendOptions) => Sent;
+  /**
+   * Answers a call that a client carries out: `{ output }` is what came of it, `{ error }` is why it
+   * failed. Anything else is the output itself; one that has this very form is given as `{ output }`.
+   */
+  readonly answer: (callId: CallId, answer: unknown, options?: SendOptions) => Sent;
   /** Stops the run that is on, or takes back the prompt that would begin the next one. */
   readonly abort: (reason?: string, options?: SendOptions) => Sent;
   /** The run that is on, also one that another process began. */

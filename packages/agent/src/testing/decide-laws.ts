@@ -106,7 +106,10 @@ function checkLaws(state: LoopState, action: Action): void {
       const open = run?.turn?.reply?.calls.filter((call) => !call.settled) ?? [];
       law(open.length === 0, `${action.do} with ${open.length} calls open`);
       law(doing.calls.size === 0 && !doing.reply && !doing.compaction, `${action.do} while busy`);
+      if (action.do === "finish_turn")
+        law(run?.aborting !== true || action.stop === "aborted", "a stopped turn ends otherwise");
       if (action.do !== "finish_run") break;
+      law(run?.aborting !== true || run.turn?.stop === "aborted", "a stop that no turn shows");
       law(run?.turn === undefined || run.turn.stop !== undefined, "finish_run within a turn");
       const { ending } = action;
       const byReply = ending.outcome === "failed" && ending.why === "reply";
@@ -127,6 +130,10 @@ function checkLaws(state: LoopState, action: Action): void {
     case "await_client":
       law(run?.aborting !== true, "asks a client while the run is aborting");
       for (const { started } of action.calls) law(started === undefined, "asks a client twice");
+      break;
+    case "show_stop":
+      law(run?.aborting === true, "shows a stop that was not asked for");
+      law(run?.turn === undefined || run.turn.stop !== undefined, "show_stop within a turn");
       break;
     case "compact":
     case "start_compaction":

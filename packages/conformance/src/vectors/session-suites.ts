@@ -84,10 +84,11 @@ function showState(state: SessionState): object {
 
 /** A view without empty fields. */
 function showView(view: View): object {
-  const { status, stopping, items, approvals, queue, error, compacting, usage } = view;
+  const { status, stopping, released, items, approvals, queue, error, compacting, usage } = view;
   return {
     status,
     ...(stopping ? { stopping } : {}),
+    ...(released ? { released } : {}),
     items,
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(queue.length === 0 ? {} : { queue }),

@@ -31,6 +31,7 @@ export interface FactEnvelope {
 
 export type FactBody =
   | SessionClaimed
+  | SessionReleased
   | InputAccepted
   | QueueUpdated
   | RunStarted
@@ -54,6 +55,19 @@ export interface SessionClaimed {
   readonly incarnation: number;
   /** After an operator's reset: facts above this one are undone, except what people said. */
   readonly to?: number;
+  /** The run that is on, and that the driver goes on with. */
+  readonly resumes?: RunId;
+}
+
+/**
+ * The session's driver shut down in the middle of a run, which the next driver goes on with. Closes
+ * nothing: the next claim does. A driver that dies stores none, and a viewer that leaves is no fact.
+ */
+export interface SessionReleased {
+  readonly type: "session_released";
+  readonly incarnation: number;
+  readonly runId: RunId;
+  readonly reason: "shutdown";
 }
 
 /** The person behind a fact, as the process that stored it knew them. */

@@ -76,8 +76,13 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
     case "compaction_started":
     case "compaction_finished":
       return [{ type: fact.type }];
-    case "session_claimed":
-      return voided(before, after);
+    case "session_claimed": {
+      const { resumes: runId } = fact;
+      const over = voided(before, after);
+      return runId === undefined ? over : [...over, { type: "run_resumed", runId }];
+    }
+    case "session_released":
+      return [{ type: "run_released", runId: fact.runId, reason: fact.reason }];
     case "usage_reported":
     case "opaque":
       return [];

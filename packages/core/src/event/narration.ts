@@ -8,6 +8,10 @@ import type { RunOutcome } from "./event.ts";
 /** The flat story of a session, for terminals, logs and tests. A view of the events, not a second truth. */
 export type Narration =
   | { readonly type: "run_started"; readonly runId: RunId }
+  /** The run's driver has shut down; the run waits for another one. */
+  | { readonly type: "run_released"; readonly runId: RunId; readonly reason: "shutdown" }
+  /** Another driver goes on with the run, after a shutdown or a crash. */
+  | { readonly type: "run_resumed"; readonly runId: RunId }
   | { readonly type: "turn_started"; readonly turnId: TurnId }
   | TextNarration<"assistant_text_delta">
   | TextNarration<"reasoning_delta">

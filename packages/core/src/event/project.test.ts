@@ -42,9 +42,11 @@ test("an empty session shows nothing and is idle", () => {
   expect(project(empty)).toEqual({
     status: "idle",
     stopping: false,
+    released: false,
     items: [],
     approvals: [],
     queue: [],
+    lastRun: undefined,
     error: undefined,
     compacting: false,
     usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },

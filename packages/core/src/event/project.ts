@@ -13,14 +13,17 @@ import type { ToolState, View, ViewApproval, ViewInput, ViewItem, ViewPart } fro
  * parts, whatever their length.
  */
 export function project(state: SessionState): View {
+  const { run, ended } = state;
   const unanswered = state.approvals.filter((approval) => approval.answer === undefined);
   return {
-    status: state.run === undefined ? "idle" : unanswered.length > 0 ? "paused" : "running",
-    stopping: state.run?.aborting === true,
+    status: run === undefined ? "idle" : unanswered.length > 0 ? "paused" : "running",
+    stopping: run?.aborting === true,
+    released: run?.released === state.incarnation,
     items: viewItems(state),
     approvals: unanswered.map(viewApproval),
     queue: state.queue.map(viewInput),
-    error: state.ended?.outcome === "failed" ? state.ended.cause : undefined,
+    lastRun: ended,
+    error: ended?.outcome === "failed" ? ended.cause : undefined,
     compacting: state.compacting,
     usage: state.usage,
   };

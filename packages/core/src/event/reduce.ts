@@ -43,6 +43,9 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
         compacting: false,
       };
     }
+    case "session_released":
+      if (state.run === undefined) return state;
+      return { ...state, run: { ...state.run, released: fact.incarnation } };
     case "turn_started":
       if (state.run === undefined) return state;
       return { ...state, run: { ...state.run, turn: { turnId: fact.turnId } } };

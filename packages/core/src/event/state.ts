@@ -75,6 +75,8 @@ export interface ActiveRun {
   readonly turn?: ActiveTurn;
   /** A stop was asked for and has not taken effect yet. */
   readonly aborting: boolean;
+  /** The incarnation whose driver has shut down. A later one goes on with the run. */
+  readonly released?: number;
 }
 
 export interface ActiveTurn {

@@ -12,10 +12,14 @@ export interface View {
   readonly status: "idle" | "running" | "paused";
   /** A stop was asked for and has not taken effect yet. */
   readonly stopping: boolean;
+  /** The run's driver has shut down, and no other one goes on with the run yet. */
+  readonly released: boolean;
   readonly items: readonly ViewItem[];
   /** Questions without an answer. */
   readonly approvals: readonly ViewApproval[];
   readonly queue: readonly ViewInput[];
+  /** How the last run ended, until the next one starts: the fact that says so. */
+  readonly lastRun: FactOf<"run_finished"> | undefined;
   /** Why the last run failed, until the next one starts. */
   readonly error: Cause | undefined;
   readonly compacting: boolean;

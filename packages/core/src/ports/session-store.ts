@@ -1,7 +1,7 @@
 import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { BodyOf, Fact, FactBody } from "../event/event.ts";
-import type { ItemId, SessionId, SessionKey, SessionUid } from "../ids.ts";
+import type { ItemId, RunId, SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 
 /**
@@ -103,11 +103,15 @@ export interface ClaimRequest {
   readonly from: number;
   /** After an operator's reset: undo the facts above this one. */
   readonly to?: number | undefined;
+  /** The number of facts that the caller read. Given: refused if more have come, so `resumes` is true. */
+  readonly head?: number | undefined;
+  /** The run that is on, and that the caller goes on with. */
+  readonly resumes?: RunId | undefined;
 }
 
 export type ClaimOutcome =
   | { readonly outcome: "claimed"; readonly incarnation: number; readonly facts: readonly Fact[] }
-  /** Somebody else was first. */
+  /** Somebody else was first, or facts have come that the caller has not read. */
   | { readonly outcome: "moved"; readonly incarnation: number };
 
 export type AcceptOutcome =

@@ -79,14 +79,17 @@ export interface StoreCall<Answer> {
 }
 
 /** A driver takes the session. */
-export function claimCall({ from, to }: ClaimRequest): StoreCall<ClaimOutcome> {
+export function claimCall({ from, to, head, resumes }: ClaimRequest): StoreCall<ClaimOutcome> {
   const incarnation = from + 1;
   const reset = to === undefined ? {} : { to };
+  const goesOn = resumes === undefined ? {} : { resumes };
   return {
     lookup: { all: to !== undefined },
-    bodies: [{ type: "session_claimed", incarnation, ...reset }],
+    bodies: [{ type: "session_claimed", incarnation, ...reset, ...goesOn }],
     refuse: (row) =>
-      row.incarnation === from ? undefined : { outcome: "moved", incarnation: row.incarnation },
+      row.incarnation === from && (head ?? row.head) === row.head
+        ? undefined
+        : { outcome: "moved", incarnation: row.incarnation },
     answer: (facts) => ({ outcome: "claimed", incarnation, facts }),
   };
 }

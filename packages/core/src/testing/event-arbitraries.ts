@@ -153,7 +153,11 @@ const opaqueFact: fc.Arbitrary<FactOf<"opaque">> = fc
 export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<FactOf<Type>> } = {
   session_claimed: factOf(
     "session_claimed",
-    record<Body<"session_claimed">>({ incarnation, to: count }, ["to"]),
+    record<Body<"session_claimed">>({ incarnation, to: count, resumes: runId }, ["to", "resumes"]),
+  ),
+  session_released: factOf(
+    "session_released",
+    record({ incarnation, runId, reason: fc.constant("shutdown" as const) }),
   ),
   input_accepted: factOf("input_accepted", record({ inputId, input, actor }, ["actor"])),
   queue_updated: factOf(
@@ -242,8 +246,9 @@ const activeRun: fc.Arbitrary<ActiveRun> = record<ActiveRun>(
     runId,
     turn: record<ActiveTurn>({ turnId, reply: itemId, stop: stopReason }, ["reply", "stop"]),
     aborting: fc.boolean(),
+    released: incarnation,
   },
-  ["turn"],
+  ["turn", "released"],
 );
 const approval: fc.Arbitrary<Approval> = record<Approval>(
   { asked: approvalRequested, answer: approvalResolved },

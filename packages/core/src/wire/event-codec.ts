@@ -191,7 +191,16 @@ const opaqueFact: Shape<FactOf<"opaque">> = {
 export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
   "type",
   {
-    session_claimed: factShape("session_claimed", { incarnation, to: optional(count) }),
+    session_claimed: factShape("session_claimed", {
+      incarnation,
+      to: optional(count),
+      resumes: optional(runs),
+    }),
+    session_released: factShape("session_released", {
+      runId: runs,
+      incarnation,
+      reason: oneOf<"shutdown">("shutdown"),
+    }),
     input_accepted: factShape("input_accepted", {
       inputId: inputs,
       input,

@@ -89,6 +89,7 @@ const activeRun = object<ActiveRun>({
     }),
   ),
   aborting: flag,
+  released: optional(incarnation),
 });
 
 const snapshotShape = object<Snapshot>({

@@ -1,4 +1,4 @@
-import { MillraceError, checkJson, sessionUid } from "@millrace/core";
+import { MillraceError, checkJson, claimCall, sessionUid } from "@millrace/core";
 import type {
   Clock,
   CreateOptions,
@@ -165,13 +165,12 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
       view(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
     head: (uid) => view(uid, ({ facts }) => facts.length),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
-    claim: (uid, { from, to }) =>
+    claim: (uid, request) =>
       write(
         uid,
         (ledger) => {
-          const reset = to === undefined ? {} : { to };
-          checkBodies([{ type: "session_claimed", incarnation: from + 1, ...reset }]);
-          return ledger.claim({ from, to });
+          checkBodies(claimCall(request).bodies);
+          return ledger.claim(request);
         },
         (answer) => noted("claim", answer),
       ),
