@@ -157,10 +157,11 @@ describe("an attempt that stalled", () => {
       retry: twice,
     });
     const session = await agent.open({ clock });
-    const answer = session.send("think").text();
+    const { result } = session.send("think");
 
     await clock.advance(11 * minute);
 
-    expect(await answer).toBe("42");
+    expect(session.status).toBe("idle");
+    expect(await result).toMatchObject({ outcome: "completed", text: "42" });
   });
 });
