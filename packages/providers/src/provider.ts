@@ -31,7 +31,7 @@ import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
-import { defaultTimeouts } from "./transport/timeouts.ts";
+import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
 /** The four independent parts of a provider. */
@@ -64,6 +64,10 @@ export interface ProviderOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** `false` disables retries, as `retry: false` in the request does. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
+  /**
+   * Under a loop, which watches for silence by its own setting, `stallNotice` and `stall` are off, and
+   * so are `firstByte` and `idle` unless they are given here.
+   */
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** Price of a million tokens. Default: the cost is unknown. */
   readonly price?: Price | undefined;
@@ -159,7 +163,7 @@ class RetriedRequest<Event, State> {
       send: send ?? (fetch === undefined ? dispatch : fetchSend(fetch)),
       framing,
       reader,
-      timeouts: { ...defaultTimeouts, ...timeouts },
+      timeouts: timeoutsFor(this.#request.stall, timeouts),
       clock: this.#clock,
       signal: this.#writer.signal,
       badEvents,

@@ -14,6 +14,7 @@ import type { OpenOptions } from "../session/open.ts";
 import type { RunOptions } from "../session/session.ts";
 import { agentAsTool } from "./sub-agent.ts";
 import { checkRules } from "../definition/policy.ts";
+import { stallSettings } from "../definition/stall.ts";
 import { readOutputDescription } from "../context/read-output.ts";
 import type { AnyTool, Tool } from "../definition/tool.ts";
 
@@ -68,7 +69,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   const given = Object.entries(settings.limits ?? {}).filter(([, limit]) => limit !== undefined);
   const limits = { ...defaultLimits, ...Object.fromEntries(given) };
   const name = settings.name ?? "agent";
-  const common = { name, hooks: {}, rules: [] };
+  const common = { name, hooks: {}, rules: [], stall: stallSettings(settings.stall) };
   const nothing = { instructions: undefined, context: undefined, price: undefined };
   if (settings.respond !== undefined) {
     return {

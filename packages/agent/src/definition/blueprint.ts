@@ -2,6 +2,7 @@ import type { Model, Usage } from "@millrace/core";
 import type { Hooks } from "./hooks.ts";
 import type { LoopSettings } from "./loop-settings.ts";
 import type { ContextSettings, PolicyRule, Respond } from "./settings.ts";
+import type { FilledStallSettings } from "./stall.ts";
 import type { AnyTool, SessionInfo } from "./tool.ts";
 
 /** An agent with all its defaults filled in. */
@@ -15,5 +16,6 @@ export interface Blueprint {
   readonly rules: readonly PolicyRule[];
   readonly hooks: Hooks;
   readonly context: ContextSettings | undefined;
+  readonly stall: FilledStallSettings | false;
   readonly price: ((usage: Usage, model: string) => number) | undefined;
 }

@@ -12,6 +12,7 @@ import type {
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";
 import type { Observer } from "./observer.ts";
+import type { StallSettings } from "./stall.ts";
 import type { Policy, SessionInfo, Tool } from "./tool.ts";
 
 /** What every agent may have. */
@@ -31,6 +32,8 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
   readonly hooks?: Hooks | undefined;
   readonly context?: ContextSettings | undefined;
   readonly retry?: RetryPolicy | undefined;
+  /** How long the model may be silent, thinking included. `false`: as long as it likes, unreported. */
+  readonly stall?: StallSettings | false | undefined;
   /** What a reply cost, in US dollars, where the vendor does not say. */
   readonly price?: ((usage: Usage, model: string) => number) | undefined;
   /** A question that nobody answers is a no after this long. Left out: it waits. */
@@ -50,6 +53,7 @@ export interface CustomAgentSettings extends CommonSettings {
   readonly respond: Respond;
   readonly model?: undefined;
   readonly tools?: undefined;
+  readonly stall?: undefined;
 }
 
 export interface PolicyRule {

@@ -98,7 +98,11 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   const send = (session: SessionHost): Promise<Acceptance> => {
     session.wish(runId, { output: options.output, ask: options.ask as SenderAsk });
     const asked = runOptionsOf(options);
-    return acceptance(session.inbox.send(() => partsOf(content), { key, actor, ...asked }));
+    const sent = session.inbox.send(() => partsOf(content), { key, actor, ...asked });
+    const answer = acceptance(sent);
+    const isOver = session.ended(runId) !== undefined; // sent again by its key
+    if (!isOver) session.observers.add(id, options.observers ?? [], answer);
+    return answer;
   };
   // Sent at once where the session is there, so that what is sent next comes after it.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);

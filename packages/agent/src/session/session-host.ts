@@ -19,13 +19,13 @@ import { Driver } from "../drive/driver.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { WorkHost } from "../work/host.ts";
 import { callsToRemember } from "../loop/limits.ts";
-import { callObservers } from "../observe/call-observers.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
 import { holdSession, releaseSession } from "./hold.ts";
 import { SessionJournal } from "./journal.ts";
+import { Observers } from "./observers.ts";
 
 export interface HostOptions {
   readonly record: SessionRecord;
@@ -60,6 +60,7 @@ export class SessionHost {
   readonly journal: SessionJournal;
   readonly inbox: Inbox;
   readonly info: SessionInfo;
+  readonly observers: Observers;
   readonly #lanes = new Map<number, () => OpenLane>();
   readonly #wishes = new Map<RunId, SenderWishes>();
   readonly #ended = new Map<RunId, FactOf<"run_finished">>();
@@ -74,6 +75,7 @@ export class SessionHost {
     this.journal = journal;
     this.inbox = createInbox(this.#inboxOptions());
     this.info = infoOf(options.record);
+    this.observers = new Observers(options.observers);
     for (const fact of journal.facts) this.#remember(fact);
   }
 
@@ -241,7 +243,7 @@ export class SessionHost {
       random: Math.random,
       agent,
       journal: this.journal,
-      observed: this.options.observers.length > 0,
+      observed: (runId) => this.observers.has(runId),
       emit: (event) => this.#emit(event),
       wishes: (runId) => ({ output: this.#wishes.get(runId)?.output }),
       allowance,
@@ -278,7 +280,7 @@ export class SessionHost {
   }
 
   #emit(event: RunEvent): void {
-    callObservers(this.options.observers, event);
+    this.observers.call(event, this.journal.state.run?.runId);
   }
 
   #notify(): void {

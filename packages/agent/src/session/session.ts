@@ -9,6 +9,7 @@ import type {
   ViewOf,
 } from "@millrace/core";
 import type { Limits } from "../definition/limits.ts";
+import type { Observer } from "../definition/observer.ts";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import type { Content, SendOptions, Sent, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";
@@ -24,6 +25,11 @@ export interface RunOptions<
   readonly ask?:
     | ((approval: ApprovalOf<Tools>) => "allow" | "deny" | Promise<"allow" | "deny">)
     | undefined;
+  /**
+   * See the events of this run, after the agent's observers and by the same contract. They live in this
+   * process: if another one drives the run, they get its facts and no live events.
+   */
+  readonly observers?: readonly Observer[] | undefined;
   /** Stops the run when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,7 +1,20 @@
 import { abortedCause } from "@millrace/core";
-import type { Cause, Clock, Ending, Fault, Model, ModelRequest, Usage } from "@millrace/core";
+import type {
+  Cause,
+  Clock,
+  Delta,
+  Ending,
+  Fault,
+  Model,
+  ModelRequest,
+  ModelStream,
+  Reply,
+  Usage,
+} from "@millrace/core";
+import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";
 import { watchForStall } from "./stall.ts";
+import type { StallWatch } from "./stall.ts";
 
 /** What one request to a model came to. Its content is the draft of the lane, which viewers saw. */
 export interface Attempted {
@@ -10,7 +23,7 @@ export interface Attempted {
   readonly model: string;
 }
 
-export type RequestOptions = Pick<ModelRequest, "signal" | "notify" | "retry">;
+export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry">;
 
 /** A model whose signal was aborted has this long to stop; then the reply is what came until then. */
 const graceMs = 2_000;
@@ -21,7 +34,7 @@ const graceMs = 2_000;
  * lane refuses ends the attempt as failed: nothing is committed that viewers did not see.
  */
 export async function attempt(
-  clock: Clock,
+  { clock, agent }: Pick<WorkHost, "clock" | "agent">,
   model: Model,
   lane: ItemLane,
   asked: {
@@ -37,37 +50,45 @@ export async function attempt(
     signal: done.signal,
   });
   if (signal.aborted) stop.abort(signal.reason);
-  const watch = watchForStall(clock, lane.tell, () => stop.abort());
+  let watch: StallWatch | undefined;
   let fault: Fault | undefined;
+  const take = (delta: Delta): void => {
+    watch?.moved();
+    fault ??= lane.write(delta);
+    if (fault !== undefined) stop.abort();
+  };
   const read = async (): Promise<Attempted> => {
     const request = await asked.request({
       signal: stop.signal,
       retry: false, // the loop repeats
-      notify: (notice) => {
-        if (notice.type === "stalled") lane.tell(notice);
-      },
+      stall: false, // the loop watches
     });
-    const stream = model.stream(request);
-    for await (const delta of stream) {
-      watch.moved();
-      fault ??= lane.write(delta);
-      if (fault !== undefined) stop.abort();
+    if (!done.signal.aborted) {
+      watch = watchForStall(clock, agent.stall, lane.tell, () => stop.abort());
     }
-    const { parts: _, usage, model: id, ...ending } = await stream.result;
+    const reply = await readAll(model.stream(request), take);
+    const { parts: _, usage, model: id, ...ending } = reply;
     return { ending, usage, model: id };
   };
   try {
     const left = leaveBehind(clock, stop.signal, done.signal);
     const came = (await Promise.race([read(), left])) ?? cut(model);
     if (fault !== undefined) return { ...came, ending: failedBy(faultCause(fault)) };
-    const gaveUp = watch.stalled() && came.ending.stop === "aborted";
+    const gaveUp = watch?.stalled() === true && came.ending.stop === "aborted";
     return gaveUp ? { ...came, ending: failedBy(stalledCause) } : came;
   } catch (error) {
     return { ...cut(model), ending: failedBy(agentCause(error)) };
   } finally {
-    watch.stop();
+    watch?.stop();
     done.abort();
   }
+}
+
+/** Hands each delta over as the model makes it, where its stream can do that. */
+async function readAll(stream: ModelStream, take: (delta: Delta) => void): Promise<Reply> {
+  if (stream.forEach !== undefined) return await stream.forEach(take);
+  for await (const delta of stream) take(delta);
+  return await stream.result;
 }
 
 /** Resolves when a model whose signal was aborted has not stopped in time. */

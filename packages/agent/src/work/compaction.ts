@@ -77,7 +77,7 @@ async function summarise(
   if (!isLane(lane)) return { written: true, used: [] };
   const summary = summaryRequest(plan, { instructions: host.agent.context?.instructions });
   const request = async (options: object): Promise<ModelRequest> => ({ ...summary, ...options });
-  const attempted = await attempt(host.clock, model, lane, { signal, request });
+  const attempted = await attempt(host, model, lane, { signal, request });
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
     return new HeldAttempt(host, lane, { runId, itemId }, attempted);

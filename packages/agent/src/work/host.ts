@@ -47,9 +47,9 @@ export interface WorkHost {
   readonly random: () => number;
   readonly agent: Blueprint;
   readonly journal: Journal;
-  /** Whether there are observers. */
-  readonly observed: boolean;
-  /** Shows an event to them. */
+  /** Whether a run has observers, its agent's or its own. */
+  readonly observed: (runId: RunId) => boolean;
+  /** Calls them with an event, before it returns. */
   readonly emit: (event: RunEvent) => void;
   readonly wishes: (runId: RunId) => RunWishes;
   readonly allowance: Allowance | undefined;

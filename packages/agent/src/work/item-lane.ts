@@ -84,8 +84,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const lookForClaim = (): void => void journal.catchUp().catch(() => undefined);
   writer.fenced.addEventListener("abort", lookForClaim, { once: true });
   const envelope = { sessionId, runId, turnId, itemId, lane, epoch };
+  const observed = host.observed(runId);
   const show = (event: LiveEvent): void => {
-    if (!host.observed) return; // most lanes write many small deltas, and have nobody to show them to
+    if (!observed) return; // most lanes write many small deltas, and have no observer
     const live: LiveEvent & LiveEnvelope = { ...event, ...envelope, time: clock.now() };
     host.emit(live);
   };
@@ -110,7 +111,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     write: (delta) => {
       if (over) return undefined;
       const fault = writer.write(delta);
-      if (fault === undefined && host.observed) show({ type: "content_delta", delta });
+      if (fault === undefined && observed) show({ type: "content_delta", delta });
       return fault;
     },
     tell: (event) => {

@@ -41,7 +41,7 @@ export async function getReply(
     wanted.offered(made.tools?.map(({ name }) => name) ?? []);
     return made;
   };
-  const attempted = priced(host.agent, await attempt(host.clock, model, lane, { signal, request }));
+  const attempted = priced(host.agent, await attempt(host, model, lane, { signal, request }));
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
     return new HeldAttempt(host, lane, { runId, turnId, itemId }, attempted);

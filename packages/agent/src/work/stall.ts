@@ -1,44 +1,51 @@
 import type { Clock, LiveEvent } from "@millrace/core";
-
-/** Viewers are told after this long without anything new from the model, and again each time. */
-const tellAfterMs = 30_000;
-/** Then the attempt is given up. Bytes that bring nothing new do not count as progress. */
-const giveUpAfterMs = 180_000;
+import type { FilledStallSettings } from "../definition/stall.ts";
 
 export interface StallWatch {
+  /** Called for each delta. */
   readonly moved: () => void;
+  /** Whether the attempt was given up. */
   readonly stalled: () => boolean;
   readonly stop: () => void;
 }
 
+/** Timers hold 31 bits. */
+const longestSleepMs = 2 ** 31 - 1;
+
 /**
- * Notices when a reply makes no progress, whatever its transport says. One timer at a time, however
- * many deltas come.
+ * Reports an attempt that makes no progress, and gives it up in the end. One timer at a time, however
+ * many deltas come: a delta only moves the time from which silence is counted.
  */
 export function watchForStall(
   clock: Clock,
-  tell: (event: Extract<LiveEvent, { readonly type: "stalled" }>) => void,
+  settings: FilledStallSettings | false,
+  report: (event: Extract<LiveEvent, { readonly type: "stalled" }>) => void,
   giveUp: () => void,
 ): StallWatch {
   const done = new AbortController();
-  let last = clock.now();
+  let movedAt = clock.now();
   let stalled = false;
-  const watch = async (): Promise<void> => {
-    while (!done.signal.aborted) {
-      await clock.sleep(tellAfterMs, done.signal);
-      const silentMs = clock.now() - last;
-      if (done.signal.aborted || silentMs < tellAfterMs) continue;
-      tell({ type: "stalled", silentMs });
-      if (silentMs < giveUpAfterMs) continue;
-      stalled = true;
-      giveUp();
-      return;
+  const watch = async ({ reportAfterMs, giveUpAfterMs }: FilledStallSettings): Promise<void> => {
+    for (;;) {
+      const silentMs = clock.now() - movedAt;
+      const reports = Math.floor(silentMs / reportAfterMs);
+      if (silentMs >= giveUpAfterMs) {
+        stalled = true;
+        return giveUp();
+      }
+      // A sleep ends when a report is due, unless there was progress: then less time has passed.
+      if (reports > 0) report({ type: "stalled", silentMs: Math.round(silentMs) });
+      const dueMs = Math.min((reports + 1) * reportAfterMs, giveUpAfterMs) - silentMs;
+      // Whole milliseconds: a clock that counts fractions may wake a rounding error too early.
+      const sleepMs = Math.max(1, Math.min(Math.ceil(dueMs), longestSleepMs));
+      await clock.sleep(sleepMs, done.signal);
+      if (done.signal.aborted) return;
     }
   };
-  void watch();
+  if (settings !== false) void watch(settings);
   return {
     moved: () => {
-      last = clock.now();
+      movedAt = clock.now();
     },
     stalled: () => stalled,
     stop: () => done.abort(),

@@ -34,7 +34,7 @@ export interface LaneWriterOptions {
   readonly limits?: DraftLimits | undefined;
   /**
    * How long deltas are gathered before they go out as one batch, while somebody watches. While nobody
-   * does it is a second; while the log is slow it is up to 200 ms.
+   * does it is a second; while the log is slow it is up to 200 ms. Left out: the log's own, or 50 ms.
    */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */
@@ -127,7 +127,7 @@ class Writer {
     this.#options = options;
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
-    this.#pace = new Pace(options.windowMs ?? 50);
+    this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
     this.#saidAt = options.clock.now();
     const batch = {
       ...this.#envelope,
@@ -207,11 +207,18 @@ class Writer {
         await this.#bell.promise;
         continue;
       }
-      if (!this.#urgent) await this.#rest(this.#pace.windowMs());
+      if (!this.#urgent) await this.#rest(this.#restMs());
       await this.#send();
     }
     this.#stop.abort();
     this.#settle();
+  }
+
+  /** A whole window, or what is left of one since the last batch where the log sets the window. */
+  #restMs(): number {
+    const windowMs = this.#pace.windowMs();
+    const { log, clock } = this.#options;
+    return log.windowMs === undefined ? windowMs : this.#saidAt + windowMs - clock.now();
   }
 
   /** A lane that has said nothing for long says where it is. One timer in all that time, not one for each batch. */
@@ -292,7 +299,7 @@ class Writer {
   }
 
   async #rest(ms: number): Promise<void> {
-    if (this.#stop.signal.aborted) return;
+    if (ms <= 0 || this.#stop.signal.aborted) return;
     if (this.#haste.signal.aborted) this.#haste = new AbortController();
     this.#resting = true;
     await this.#options.clock.sleep(ms, this.#haste.signal);

@@ -206,4 +206,35 @@ describe("the window", () => {
 
     expect(await batchesIn(2_000, stage)).toBe(40);
   });
+
+  test("of a log's own begins with the last batch: what comes later is written at once", async () => {
+    const stage = start({ through: (log) => ({ ...log, windowMs: 10 }) });
+    const { writer, clock, count } = stage;
+    writer.write(begin);
+    writer.write(append("a"));
+    await stage.read();
+    await clock.advance(10);
+
+    const before = count.gathered;
+    writer.write(append("b"));
+    await clock.advance(0);
+    expect(count.gathered - before).toBe(1);
+
+    for (const letter of "cdefg") {
+      writer.write(append(letter));
+      await clock.advance(1);
+    }
+    expect(count.gathered - before).toBe(1);
+    await clock.advance(5);
+    expect(count.gathered - before).toBe(2);
+  });
+
+  test("of a log's own is a second too while nobody watches", async () => {
+    const stage = start({ watched: false, through: (log) => ({ ...log, windowMs: 1 }) });
+    stage.writer.write(begin);
+    stage.writer.write(append("a"));
+    await stage.clock.advance(2_000);
+
+    expect(await batchesIn(10_000, stage)).toBeLessThanOrEqual(11);
+  });
 });

@@ -13,6 +13,13 @@ import type { SessionKey, SessionUid } from "../ids.ts";
  */
 export interface EventLog {
   /**
+   * The time between two appends of a lane while a reader is attached. A delta that comes later than
+   * that after the last append is written at once. Left out: a writer waits 50 ms from the first delta
+   * on, which keeps the number of appends to an engine low. A log whose append costs no more than a
+   * call has a short one, so that its readers do not lag.
+   */
+  readonly windowMs?: number;
+  /**
    * Gives the log the session's key in this process, before anything else is asked of it for this
    * session. A log whose medium other programs can write to has this, and its calls throw
    * `missing_key` without it. A log keeps the key at least as long as a subscription of the session is

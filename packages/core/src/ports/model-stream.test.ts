@@ -155,6 +155,81 @@ describe("the two views", () => {
   });
 });
 
+describe("a consumer that visits", () => {
+  /** Emits letters without ever waiting. */
+  const burst = (letters: number): ReplySource["produce"] => {
+    return async (writer) => {
+      writer.emit(begin);
+      for (let at = 0; at < letters; at += 1) writer.emit(append("x"));
+      commit(writer);
+      return whole;
+    };
+  };
+
+  it("is called inside each emit, with what was emitted, and gets the reply", async () => {
+    const steps: string[] = [];
+    const visited = stream(async (writer) => {
+      const ending = speaker("hi")({
+        ...writer,
+        emit: (delta) => {
+          writer.emit(delta);
+          steps.push("emitted");
+        },
+      });
+      return await ending;
+    });
+
+    const reply = await visited.forEach?.(({ op }) => void steps.push(op));
+
+    expect(steps).toStrictEqual([
+      ...["begin_part", "emitted", "append_text", "emitted"],
+      ...["append_text", "emitted", "commit_part", "emitted"],
+    ]);
+    expect(reply).toBe(await visited.result);
+    expect(reply).toMatchObject({ parts: [{ text: "hi" }], ...whole });
+  });
+
+  it("gets every delta of a source that never waits, since the source begins after this tick", async () => {
+    const deltas: Delta[] = [];
+
+    await stream(burst(5_000)).forEach?.((delta) => void deltas.push(delta));
+
+    expect(deltas).toHaveLength(5_002);
+  });
+
+  it("that comes late gets what waited first, merged, and then the rest", async () => {
+    const late = stream(async (writer) => {
+      const ending = await burst(5_000)(writer);
+      await rounds(20);
+      return ending;
+    });
+    await rounds(10);
+    const deltas: Delta[] = [];
+
+    const reply = await late.forEach?.((delta) => void deltas.push(delta));
+
+    expect(deltas.length).toBeLessThan(5_000);
+    expect(partsOf(foldAll(emptyDraft(), deltas))).toStrictEqual(reply?.parts);
+  });
+
+  it("that throws ends the reply as failed, with what came", async () => {
+    const reply = await stream(speaker("hi")).forEach?.(({ op }) => {
+      if (op === "append_text") throw new Error("no room");
+    });
+
+    expect(reply).toMatchObject({ stop: "failed", cause: { message: "no room" } });
+  });
+
+  it("is the one consumer", async () => {
+    const once = stream(speaker("hi"));
+    await once.forEach?.(() => undefined);
+
+    const closed = expect.objectContaining({ code: "closed" }) as Error;
+    expect(() => once.forEach?.(() => undefined)).toThrow(closed);
+    expect(() => once[Symbol.asyncIterator]()).toThrow(closed);
+  });
+});
+
 describe("a slow consumer", () => {
   it("gets what it missed merged, and nothing less", async () => {
     const words = "x".repeat(20_000);

@@ -51,13 +51,21 @@ export function createModelStream(source: ReplySource): ModelStream {
     source.signal?.removeEventListener("abort", abort),
   );
   let consumed = false;
+  const consume = (): void => {
+    if (consumed) {
+      throw new MillraceError("closed", "a model stream has one consumer, and it has had it");
+    }
+    consumed = true;
+  };
   return {
     result,
+    forEach: (visit) => {
+      consume();
+      waiting.pushTo(visit);
+      return result;
+    },
     [Symbol.asyncIterator]: () => {
-      if (consumed) {
-        throw new MillraceError("closed", "a model stream has one consumer, and it has had it");
-      }
-      consumed = true;
+      consume();
       const leave = async (): Promise<IteratorResult<Delta, undefined>> => {
         abort();
         return waiting.leave();
@@ -103,9 +111,11 @@ class WaitingDeltas {
   #mergeAbove = mergeFrom;
   #ended = false;
   #pause: PromiseWithResolvers<void> | undefined;
+  #visit: ((delta: Delta) => void) | undefined;
 
   add(delta: Delta): void {
     if (this.#ended) return;
+    if (this.#visit !== undefined) return this.#visit(delta);
     if (this.#deltas.length - this.#taken > this.#mergeAbove) {
       this.#deltas = [...coalesce(this.#deltas.slice(this.#taken), mergedSize)];
       this.#taken = 0;
@@ -114,6 +124,15 @@ class WaitingDeltas {
     }
     this.#deltas.push(delta);
     this.#notify();
+  }
+
+  /** From now on nothing waits: what does is handed over now, each later delta as it is added. */
+  pushTo(visit: (delta: Delta) => void): void {
+    const waiting = this.#deltas.slice(this.#taken);
+    this.#deltas = [];
+    this.#taken = 0;
+    this.#visit = visit;
+    for (const delta of waiting) visit(delta);
   }
 
   end(): void {
@@ -175,6 +194,7 @@ async function settle(
 ): Promise<Ending & { readonly usage?: Usage | undefined }> {
   const { signal } = writer;
   try {
+    await undefined; // a consumer that comes in this tick has every delta as it was made
     if (signal.aborted) return { stop: "aborted", cause: abortedCause };
     return await source.produce(writer);
   } catch (error) {

@@ -27,6 +27,12 @@ export interface ModelRequest {
    * the request by its own policy, as long as no delta of it was emitted.
    */
   readonly retry?: false | undefined;
+  /**
+   * `false`: the caller watches for silence, as the loop does, and aborts the signal. The model neither
+   * reports a stall nor ends the request because nothing comes, so that two clocks never disagree.
+   * Left out: the model watches by its own settings.
+   */
+  readonly stall?: false | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
@@ -67,6 +73,14 @@ export interface OutputShape {
  * other, and both come from the same request. One consumer; leaving the loop ends the request.
  */
 export interface ModelStream extends AsyncIterable<Delta> {
+  /**
+   * Consumes the stream without a queue: `visit` is called with each delta inside the call that made
+   * it, so nothing is merged, and a slow `visit` holds up the source. Called in the same tick as
+   * `stream`, it misses no boundary between deltas; what was made earlier is visited first, perhaps
+   * merged. If `visit` throws, the reply ends as failed. Resolves with the reply. Optional: a stream
+   * without it is iterated.
+   */
+  readonly forEach?: (visit: (delta: Delta) => void) => Promise<Reply>;
   /** Always settles, never rejects: abort, truncation and failure are endings of the reply. */
   readonly result: Promise<Reply>;
 }

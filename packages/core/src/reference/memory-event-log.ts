@@ -25,6 +25,9 @@ export interface MemoryEventLog extends EventLog {
   readonly lose: (uid: SessionUid, lane?: number) => void;
 }
 
+/** The shortest time that a timer takes: what is written in one turn of the event loop is one batch. */
+const windowMs = 1;
+
 interface Lane {
   last: EpochSeq;
   batches: Batch[];
@@ -95,6 +98,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     openChannel(channels, announcements, signal);
 
   return {
+    windowMs,
     append,
     read,
     announce: async (uid, fact) => {

@@ -51,7 +51,8 @@ export interface LaneStage {
 /** A writer of a lane, by a clock that is moved by hand, and the log that it writes to. */
 export function start(more: LaneSetting = {}): LaneStage {
   const clock = manualClock();
-  const held = memoryEventLog();
+  // As a log of an engine, which leaves the window to the writer.
+  const { windowMs: _, ...held } = memoryEventLog();
   const count = { gathered: 0 };
   const memory: MemoryEventLog = {
     ...held,

@@ -27,6 +27,17 @@ export const defaultTimeouts: Timeouts = {
   request: 3_600_000,
 };
 
+/** The clocks of one request. `stall` is the request's own setting: `false` if its caller watches for silence. */
+export function timeoutsFor(
+  stall: false | undefined,
+  given: Partial<Timeouts> | undefined,
+): Timeouts {
+  if (stall !== false) return { ...defaultTimeouts, ...given };
+  const never = Infinity;
+  const network = { ...defaultTimeouts, firstByte: never, idle: never, ...given };
+  return { ...network, stallNotice: never, stall: never };
+}
+
 /** The progress of a request. The reader of the bytes updates it; `watch` only reads it. */
 export interface Vitals {
   stage: "connecting" | "waiting" | "reading";
