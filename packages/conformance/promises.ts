@@ -265,7 +265,7 @@ export const promises: readonly PromiseEntry[] = [
       { file: "packages/agent/src/tool/hash.property.test.ts" },
       { file: "tests/sessions/approvals.test.ts" },
       { file: "tests/forged/forged.test.ts" },
-      { file: "apps/cli/src/question.property.test.ts" },
+      { file: "apps/cli/src/display/show-input.property.test.ts" },
     ],
   },
   {
