@@ -25,6 +25,7 @@ const checks: readonly Check[] = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "layers", command: script("check-layers") },
   { name: "readme", command: script("check-readme") },
+  { name: "tables", command: script("check-tables") },
 ];
 
 function script(name: string, ...parameters: string[]): readonly [string, ...string[]] {

@@ -1,10 +1,15 @@
-/** One thing that we promise, how far it holds today, and the tests that stand behind it. */
+/**
+ * One thing that we promise, how far it holds today, and the tests that stand behind it. The table in
+ * README.md is written from these entries by `npm run readme`.
+ */
 export interface PromiseEntry {
   readonly id: string;
   /** In plain words. */
   readonly promise: string;
   /** What of it holds so far, and in which part. What is not named here is not claimed. */
   readonly holds: string;
+  /** Where it ends: what is not covered yet, and what no test of ours can show. */
+  readonly limits: string;
   /** Files from the top folder; with a name, only the tests whose names contain it. */
   readonly tests: readonly { readonly file: string; readonly name?: string }[];
 }
@@ -38,13 +43,15 @@ export const promises: readonly PromiseEntry[] = [
     promise: "What the provider wrote is what you get, to the character.",
     holds:
       "From a vendor's bytes on: however bytes are cut into chunks, and text into deltas and batches, the parts are the same. Bytes that are not UTF-8 become U+FFFD, and that is told.",
+    limits: "Not text that a vendor itself damaged.",
     tests: [{ file: chunkingLaws }, { file: foldLaws }, { file: sseLaws }],
   },
   {
     id: "P2",
     promise: "Screen, log, file and database always agree.",
     holds:
-      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. On PostgreSQL and Redis: by the same rules, explored at random. Not yet: browser.",
+      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. On PostgreSQL and Redis: by the same rules, explored at random.",
+    limits: "Not yet: a client in a browser.",
     tests: [
       { file: foldLaws },
       { file: applyLaws },
@@ -59,6 +66,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: '"Finished" means the provider said so.',
     holds:
       "For the four protocols: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come.",
+    limits: "Not that the vendor tells the truth.",
     tests: [{ file: truncationLaws }],
   },
   {
@@ -66,6 +74,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "A tool never runs on half a request.",
     holds:
       "A call runs only if its reply ended by asking for tools, its arguments are one sound JSON object that the tool's schema accepts, the tool was offered, and policy and person allow it. Nothing is repaired.",
+    limits: "Not that the request is wise.",
     tests: [
       { file: argumentLaws },
       { file: hostileModel },
@@ -77,7 +86,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P5",
     promise: "No input can crash it, hang it or fill the memory.",
     holds:
-      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors; and for what vendors answer. Not yet: requests to our own server.",
+      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors; and for what vendors answer.",
+    limits: "Not yet: requests to our own server.",
     tests: [
       { file: foldLaws },
       { file: argumentLaws },
@@ -93,7 +103,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P6",
     promise: "The same answer through any provider dialect gives the same parts.",
     holds:
-      "For text, reasoning, calls, stops and usage in OpenAI chat, OpenAI Responses, Anthropic Messages and Gemini, but for signatures and ids, which are the vendor's own.",
+      "For text, reasoning, calls, stops and usage in OpenAI chat, OpenAI Responses, Anthropic Messages and Gemini.",
+    limits: "Not signatures and ids, which are the vendor's own.",
     tests: [{ file: equalityLaws }],
   },
   {
@@ -101,6 +112,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "A committed part is never lost and never changed.",
     holds:
       "In a session file: lines are only appended, each sealed over the one before; a torn end is cut off and kept aside, a broken middle is refused, and verify finds every edit, gap and reorder up to an anchor. In PostgreSQL: a hash chain over the facts, and no right to change them for the application's role.",
+    limits: "Lines cut off the end of a file are found only with an anchor.",
     tests: [
       { file: "packages/stores/src/postgres/verify.test.ts" },
       { file: fileDamage },
@@ -112,7 +124,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P8",
     promise: "If we accepted your input, we have it, once.",
     holds:
-      "In memory, in session files and in PostgreSQL: one input for each key, also when it is sent again after a crash or a lost answer. Not yet: over HTTP.",
+      "In memory, in session files and in PostgreSQL: one input for each key, also when it is sent again after a crash or a lost answer.",
+    limits: "Not yet: over HTTP.",
     tests: [
       { file: "packages/stores/src/postgres/lost.test.ts" },
       { file: memory },
@@ -125,6 +138,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "A turn is in the record whole or not at all.",
     holds:
       "In one process with session files: an item and its settlement are one line. Killed at every effect boundary, the record is a prefix of a legal session. On PostgreSQL: the server killed, and its connections cut at every point of every call.",
+    limits: "A process or server that dies; not power loss.",
     tests: [
       { file: crash },
       { file: "packages/stores/src/postgres/killed.test.ts" },
@@ -136,6 +150,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "A session can always be continued.",
     holds:
       "After any sequence of turns, stops, crashes, denials, time-outs, compactions, forks and changes of vendor, the next request passes a strict validator of each of four vendors.",
+    limits: "Not that a vendor accepts the content.",
     tests: [
       { file: "tests/sessions/p10.test.ts" },
       { file: transcriptLaws },
@@ -146,7 +161,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P11",
     promise: "A tool call runs at most once, unless you declared it safe to repeat.",
     holds:
-      "In one process with session files, counted outside the process that is killed. An outcome that was lost is shown as unknown. Not what a system does that ignores the effect key.",
+      "In one process with session files, counted outside the process that is killed. An outcome that was lost is shown as unknown.",
+    limits: "Not what a system does that ignores the effect key.",
     tests: [{ file: crash }],
   },
   {
@@ -154,6 +170,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "Never two drivers on one run.",
     holds:
       "In memory, in session files and in PostgreSQL: by lock and by fence; what a driver does that was superseded is refused.",
+    limits: "What a superseded driver has done outside the store is not undone.",
     tests: [
       { file: "packages/stores/src/postgres/races.test.ts" },
       { file: "tests/supersession/overlaps.test.ts" },
@@ -167,13 +184,15 @@ export const promises: readonly PromiseEntry[] = [
     id: "P14",
     promise: "Every effect leaves a trace before it happens.",
     holds: "Every effect that the crash suite counts outside has an earlier intent in the record.",
+    limits: "One process with session files.",
     tests: [{ file: crash }],
   },
   {
     id: "P16",
     promise: "Reconnect with the last id and you see every event once, in order.",
     holds:
-      "On memory, PostgreSQL and Redis, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets, from every position of 200 recorded sessions; as server-sent events from the hub. Not yet: the HTTP routes.",
+      "On memory, PostgreSQL and Redis, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets, from every position of 200 recorded sessions; as server-sent events from the hub.",
+    limits: "Not yet: the HTTP routes.",
     tests: [
       { file: "tests/positions/positions.test.ts" },
       { file: "tests/order/order.test.ts" },
@@ -191,6 +210,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "Everyone watching sees the same thing.",
     holds:
       "On memory, PostgreSQL and Redis: viewers at any speed, cut off or not, end in the state that the store has, to the last field, also when the writer is killed or stopped and another one goes on.",
+    limits: "Not at the same moment. Not yet: a client in a browser.",
     tests: [
       { file: "tests/supersession/killed.test.ts" },
       { file: "tests/conformance/delivery.test.ts" },
@@ -203,6 +223,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "If we no longer have what you missed, we say so and give you the state.",
     holds:
       "On the memory store and log: every cursor that is malformed, foreign, from the future or too long brings a snapshot; a log that kept too little, or nothing, is filled by its writers.",
+    limits: "As P16.",
     tests: [
       { file: deliveryLaws, name: "answered with a snapshot" },
       { file: memory, name: "keeps little" },
@@ -213,7 +234,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P19",
     promise: "A slow or dead client harms nobody else.",
     holds:
-      "In the hub: a viewer is an index, so one that does not read holds what its socket holds, and the others are told as soon as without it. Not yet: closing it after a minute.",
+      "In the hub: a viewer is an index, so one that does not read holds what its socket holds, and the others are told as soon as without it.",
+    limits: "Not yet: closing it after a minute.",
     tests: [
       { file: "packages/server/src/sse/slow.perf.test.ts" },
       { file: "packages/server/src/hub/hub.test.ts" },
@@ -223,7 +245,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P21",
     promise: "A mass reconnect does not bring it down.",
     holds:
-      "In the hub: 5,000 viewers of 500 sessions who come back at once cost one catch-up read for each session, and Redis no connection. Not yet: when clients come back, which is theirs.",
+      "In the hub: 5,000 viewers of 500 sessions who come back at once cost one catch-up read for each session, and Redis no connection.",
+    limits: "Clients choose themselves when they come back.",
     tests: [{ file: "tests/delivery/connections.test.ts" }],
   },
   {
@@ -231,6 +254,7 @@ export const promises: readonly PromiseEntry[] = [
     promise: "Redis can burn.",
     holds:
       "Flushed, killed, stopped, evicted, full and cut off at random moments under load: nothing committed is lost or changed, and every viewer converges within 10 seconds.",
+    limits: "Tested on one Redis server, not on a cluster.",
     tests: [
       { file: "tests/burns/redis.perf.test.ts" },
       { file: "packages/stores/src/redis/burns.test.ts" },
@@ -240,7 +264,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P23",
     promise: "Stop means stop.",
     holds:
-      "No request and no tool begins after a stop, what came is kept, and no process of a tool survives: children that fork, leave their session, ignore signals and hold pipes are ended. On Linux; a process that also clears its environment needs the PID namespace.",
+      "No request and no tool begins after a stop, what came is kept, and no process of a tool survives: children that fork, leave their session, ignore signals and hold pipes are ended.",
+    limits: "On Linux. A process that also clears its environment needs the PID namespace.",
     tests: [
       { file: "packages/agent/src/process/process-stops.test.ts" },
       { file: "tests/sessions/abort.test.ts" },
@@ -250,7 +275,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P24",
     promise: "It cannot run away.",
     holds:
-      "Every run ends within its turns, time, tokens, cost and repeated calls, asked before each spend; sub-agents spend their parent's. At most one request more than the budget, since its price is known only afterwards.",
+      "Every run ends within its turns, time, tokens, cost and repeated calls, asked before each spend; sub-agents spend their parent's.",
+    limits: "At most one request more than the budget, since its price is known only afterwards.",
     tests: [
       { file: "tests/sessions/budgets.test.ts" },
       { file: "packages/agent/src/loop/limits.test.ts" },
@@ -261,18 +287,20 @@ export const promises: readonly PromiseEntry[] = [
     promise: "What you approved is exactly what runs.",
     holds:
       "An approval is bound to the hash of session, run, call, tool, its description and schema, and input; used once, by the first answer that is stored. An answer that is not in the store is none, whatever Redis says.",
+    limits: "Not the wisdom of the person.",
     tests: [
       { file: "packages/agent/src/tool/hash.property.test.ts" },
       { file: "tests/sessions/approvals.test.ts" },
       { file: "tests/forged/forged.test.ts" },
-      { file: "apps/cli/src/question.property.test.ts" },
+      { file: "apps/cli/src/display/show-input.property.test.ts" },
     ],
   },
   {
     id: "P26",
     promise: "Nobody sees or touches another tenant's runs.",
     holds:
-      "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not. Not yet: over HTTP.",
+      "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not.",
+    limits: "Not yet: over HTTP.",
     tests: [{ file: "packages/stores/src/postgres/tenants.test.ts" }],
   },
 ];

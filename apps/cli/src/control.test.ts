@@ -157,7 +157,7 @@ describe("a run", () => {
     async () => {
       await using set = await stage(
         `export const delayMs = 100;
-         export const replies = [[{ say: "${"slow ".repeat(20)}" }], (request) => [{ say: "I was told: " + JSON.stringify(request.transcript.at(-1).parts[0].text) }], [{ say: "And then?" }]];`,
+         export const replies = [[{ say: "${"slow ".repeat(20)}" }], (request) => [{ say: "I was narration: " + JSON.stringify(request.transcript.at(-1).parts[0].text) }], [{ say: "And then?" }]];`,
       );
       const terminal = await set.start([]);
       await terminal.say("go");
@@ -174,9 +174,9 @@ describe("a run", () => {
       await terminal.say("/queue");
       await terminal.until("1. (steer) turn left");
 
-      const told = await terminal.until('I was told: "turn left"');
-      expect(told).toMatch(/slow\n► you: turn left\nI was told/);
-      expect(told).not.toContain("you: wrong way");
+      const narration = await terminal.until('I was narration: "turn left"');
+      expect(narration).toMatch(/slow\n► you: turn left\nI was narration/);
+      expect(narration).not.toContain("you: wrong way");
     },
     patience,
   );
@@ -225,7 +225,7 @@ describe("a run", () => {
   );
 
   it(
-    "that fails on the way says so, and what it said is struck",
+    "that fails midway is shown as failed, and its text is taken back",
     async () => {
       await using set = await stage(
         `const cause = { code: "overloaded", message: "too busy", retryable: true };
@@ -321,14 +321,15 @@ describe("a session", () => {
   );
 
   it(
-    "is forked, and what is said then is said in the copy",
+    "is forked, and later prompts go to the copy",
     async () => {
       await using set = await stage(
         `export const replies = [[{ say: "One." }], [{ say: "Two." }]];`,
       );
       const terminal = await set.start(["--session", "root"]);
       await terminal.say("first");
-      await terminal.until("One.");
+      // A fork is refused until the run is over, which the prompt shows.
+      await terminal.until(/One\.\n>$/);
       await terminal.say("/fork");
       await terminal.until("a copy of root");
       await terminal.say("second");

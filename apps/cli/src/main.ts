@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { main } from "./run-command.ts";
+import { main } from "./command/run-command.ts";
 
-// Whatever still holds the process then, such as a socket that nobody waits for, is of no use.
+// Ends what still keeps the process alive, such as an idle socket.
 void main().then((code) => process.exit(code));

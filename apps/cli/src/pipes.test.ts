@@ -119,7 +119,7 @@ describe("in a pipe", () => {
   );
 
   it(
-    "a missing key is said by its name, with a way to try it without one",
+    "a missing key is reported by its name, with a way to try it without one",
     async () => {
       await using folder = await TestFolder.open();
 

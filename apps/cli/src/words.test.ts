@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseCommand } from "./arguments.ts";
-import { interrupt } from "./interrupt.ts";
-import { chooseModel } from "./model.ts";
-import { newSessionName } from "./session-name.ts";
-import { readAnswer, readLine } from "./slash.ts";
-import { defaultStoreFolder } from "./store-folder.ts";
+import { parseCommand } from "./command/arguments.ts";
+import { interrupt } from "./chat/interrupt.ts";
+import { chooseModel } from "./model/choose-model.ts";
+import { newSessionName } from "./session/defaults.ts";
+import { readAnswer, readLine } from "./chat/typed-line.ts";
+import { defaultStoreFolder } from "./session/defaults.ts";
 
 describe("the command line", () => {
   it("asks for a new session if it says nothing else", () => {

@@ -43,9 +43,4 @@ export { createUsageMeter } from "./observe/usage.ts";
 export type { UsageMeter } from "./observe/usage.ts";
 export { queuedObserver } from "./observe/queued.ts";
 export type { QueuedObserver, QueueOptions } from "./observe/queued.ts";
-
-// For terminals of one's own. The loop itself is at `@millrace/agent/loop`.
-export { createNarrator } from "./observe/narrator.ts";
-export { createTerminalText, terminalLine } from "./observe/terminal-text.ts";
-export type { TerminalText } from "./observe/terminal-text.ts";
 export type { TextSink } from "./observe/write-to.ts";

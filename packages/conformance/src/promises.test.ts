@@ -12,11 +12,15 @@ describe("the registry of promises", () => {
     for (const id of ids) expect(id).toMatch(/^P\d+$/);
   });
 
-  it.each(promises)("$id says what holds, and has tests", ({ promise, holds, tests }) => {
-    expect(promise).toMatch(/\.$/);
-    expect(holds).toMatch(/\.$/);
-    expect(tests.length).toBeGreaterThan(0);
-  });
+  it.each(promises)(
+    "$id has a text, what holds, its limits and tests",
+    ({ promise, holds, limits, tests }) => {
+      expect(promise).toMatch(/\.$/);
+      expect(holds).toMatch(/\.$/);
+      expect(limits).toMatch(/\.$/);
+      expect(tests.length).toBeGreaterThan(0);
+    },
+  );
 
   it.each(promises)("the tests of $id are there", ({ tests }) => {
     for (const { file } of tests) {

@@ -99,7 +99,7 @@ export class TestTerminal implements AsyncDisposable {
     return Number(status);
   }
 
-  /** How the terminal was left, as `stty -a` tells it. */
+  /** How the terminal was left, as `stty -a` prints it. */
   async modes(): Promise<readonly string[]> {
     await this.ended();
     return (await this.#file("tty", 60_000)).split(/[\s;]+/);

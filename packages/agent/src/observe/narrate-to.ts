@@ -1,7 +1,12 @@
 import type { Item, JsonObject, Narration, RunEvent, SessionId } from "@millrace/core";
 import { createNarrator } from "./narrator.ts";
 import type { Observer } from "../definition/observer.ts";
-import { createTerminalText, terminalLine } from "./terminal-text.ts";
+import {
+  createTerminalText,
+  noticeMark,
+  terminalLine,
+  withoutNoticeMark,
+} from "./terminal-text.ts";
 import type { TerminalText } from "./terminal-text.ts";
 import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";
@@ -27,8 +32,6 @@ export function narrateTo(sink: TextSink, options: NarrateOptions = {}): Observe
     for (const told of narrate(event)) page.tell(told, event);
   };
 }
-
-const mark = "►";
 
 interface PageOptions {
   readonly color: boolean;
@@ -75,7 +78,7 @@ class Page {
         break;
       default:
     }
-    const line = lineOf(told);
+    const line = narrationLine(told);
     if (line !== undefined) this.#line(sessionId, line);
   }
 
@@ -101,14 +104,14 @@ class Page {
   #line(sessionId: SessionId, text: string): void {
     this.#endText();
     this.#enter(sessionId);
-    this.#write(`${mark} ${text}\n`);
+    this.#write(`${noticeMark} ${text}\n`);
   }
 
   /** Says whose words follow, once there are two who speak. */
   #enter(sessionId: SessionId): void {
     const other = this.#session !== undefined && this.#session !== sessionId;
     this.#session = sessionId;
-    if (other) this.#write(`${mark} session ${terminalLine(sessionId)}\n`);
+    if (other) this.#write(`${noticeMark} session ${terminalLine(sessionId)}\n`);
   }
 
   #endText(): void {
@@ -122,7 +125,7 @@ class Page {
   /** Each piece ends what it began, so that a program that dies leaves the terminal as it was. */
   #put(text: string, dim = false): void {
     if (text === "") return;
-    const own = text.replaceAll(mark, "▸");
+    const own = withoutNoticeMark(text);
     this.#write(dim ? `\u001b[2m${own}\u001b[22m` : own);
     this.#midLine = !own.endsWith("\n");
   }
@@ -134,8 +137,11 @@ function takenBack(event: RunEvent): string {
   return anew ? "trying again" : "what came is void";
 }
 
-/** What one line tells, or nothing for what is told otherwise or not at all. */
-function lineOf(told: Narration): string | undefined {
+/**
+ * Describes a narration in one line, without a line feed and harmless to a terminal. Returns nothing
+ * for one that is shown otherwise, such as text, or not at all.
+ */
+export function narrationLine(told: Narration): string | undefined {
   switch (told.type) {
     case "tool_execution_started":
       return `${terminalLine(told.tool)} ${jsonOf(told.input)}`;

@@ -66,3 +66,14 @@ function shown(code: number): string {
   if (code === 0x7f) return "\u2421";
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
+
+/**
+ * Begins each line that is not text of a model or a tool. Their text is written without it, so that it
+ * can forge none of these lines.
+ */
+export const noticeMark = "►";
+
+/** Replaces the mark in text that comes from outside by a character that looks alike. */
+export function withoutNoticeMark(text: string): string {
+  return text.replaceAll(noticeMark, "▸");
+}

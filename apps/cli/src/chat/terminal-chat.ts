@@ -3,17 +3,18 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { Clock, Item, RunEvent } from "@millrace/core";
 import type { Session } from "@millrace/agent";
 import { Chat } from "./chat.ts";
-import { edit, emptyLine, withText } from "./line-editor.ts";
-import type { Key, Line } from "./line-editor.ts";
-import { Screen } from "./screen.ts";
+import { edit, emptyLine, withText } from "../display/line-editor.ts";
+import type { Key, Line } from "../display/line-editor.ts";
+import { Screen } from "../display/screen.ts";
 import { showPast } from "./past.ts";
 
+/** What a chat at a terminal needs. */
 export interface Interactive {
   readonly input: ReadStream;
   readonly output: WriteStream;
   readonly clock: Clock;
   readonly session: Session;
-  /** What was said before. */
+  /** The items from before the session was opened here. */
   readonly past: readonly Item[];
   readonly interrupted: boolean;
   readonly greeting: string;
@@ -31,7 +32,7 @@ export class Terminal {
   readonly #screen: Screen;
   readonly #leave: () => void;
   #line: Line = emptyLine;
-  #aside: Line | undefined;
+  #savedLine: Line | undefined;
   #timer: NodeJS.Timeout | undefined;
   #paintedAt = 0;
   #closed = false;
@@ -50,16 +51,16 @@ export class Terminal {
     );
     this.chat = new Chat({
       session,
-      paper: this.#screen,
-      look: { live: true, color },
+      output: this.#screen,
+      display: { live: true, color },
       clock,
       changed: () => this.#changed(),
       setLine: (change) => this.#setLine(change),
       typed: () => this.#line.text !== "",
       leave: resolve,
     });
-    this.chat.story.note(options.greeting);
-    showPast(this.chat.story, options.past, { interrupted: options.interrupted });
+    this.chat.printer.note(options.greeting);
+    showPast(this.chat.printer, options.past, { interrupted: options.interrupted });
     this.chat.refresh();
     emitKeypressEvents(input);
     input.on("keypress", this.#onKey);
@@ -67,7 +68,7 @@ export class Terminal {
     output.on("resize", this.#onResize);
     process.on("SIGCONT", this.#onContinue);
     this.#enterRaw();
-    this.#ticker = setInterval(() => this.chat.moves() && this.#changed(), tickMs);
+    this.#ticker = setInterval(() => this.chat.isAnimated() && this.#changed(), tickMs);
     this.#paint();
   }
 
@@ -127,16 +128,16 @@ export class Terminal {
     this.#changed();
   };
 
-  #setLine(change: "set_aside" | "bring_back" | { readonly text: string }): void {
-    if (change === "set_aside") {
-      // What was being typed is no answer to a question that has only just come.
-      this.#aside = this.#line;
+  #setLine(change: "save" | "restore" | { readonly text: string }): void {
+    if (change === "save") {
+      // A line that was begun before a question came is no answer to it.
+      this.#savedLine = this.#line;
       this.#line = withText(this.#line, "");
-    } else if (change === "bring_back") {
-      if (this.#aside !== undefined && this.#line.text === "") {
-        this.#line = withText(this.#line, this.#aside.text);
+    } else if (change === "restore") {
+      if (this.#savedLine !== undefined && this.#line.text === "") {
+        this.#line = withText(this.#line, this.#savedLine.text);
       }
-      this.#aside = undefined;
+      this.#savedLine = undefined;
     } else this.#line = withText(this.#line, change.text);
   }
 
@@ -148,7 +149,7 @@ export class Terminal {
     setTimeout(this.#onContinue, 100);
   }
 
-  /** Bracketed paste tells pasted text from typed text. */
+  /** With bracketed paste, so that pasted text differs from typed text. */
   #enterRaw(): void {
     this.#options.input.setRawMode(true);
     this.#options.input.resume();
@@ -172,7 +173,7 @@ export class Terminal {
     if (this.#closed) return;
     this.#paintedAt = performance.now();
     const { chat } = this;
-    const below = { rows: chat.below(), prompt: chat.prompt(), line: this.#line };
-    this.#options.output.write(this.#screen.paint(below));
+    const footer = { rows: chat.footer(), prompt: chat.prompt(), line: this.#line };
+    this.#options.output.write(this.#screen.paint(footer));
   }
 }

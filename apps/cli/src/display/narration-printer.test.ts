@@ -1,31 +1,34 @@
 import { callId, itemId, partId, runId } from "@millrace/core";
 import type { Item, Narration, RunEvent } from "@millrace/core";
 import { describe, expect, it } from "vitest";
-import { itemsBefore, showPast } from "./past.ts";
-import { createPlainPaper } from "./screen.ts";
-import { Story } from "./story.ts";
+import { itemsBefore, showPast } from "../chat/past.ts";
+import { createPlainOutput } from "./screen.ts";
+import { NarrationPrinter } from "./narration-printer.ts";
 
 const live = { live: true, color: false };
 const plain = { live: false, color: false };
 
-/** A story on plain paper, and what is on it. */
-function tale(look = plain): { readonly story: Story; readonly text: () => string } {
+/** A printer on plain output, and what it printed. */
+function createPrinter(options = plain): {
+  readonly printer: NarrationPrinter;
+  readonly text: () => string;
+} {
   let written = "";
-  const story = new Story(
-    createPlainPaper((text) => (written += text)),
-    look,
+  const printer = new NarrationPrinter(
+    createPlainOutput((text) => (written += text)),
+    options,
   );
-  return { story, text: () => written };
+  return { printer, text: () => written };
 }
 
-const says = (text: string, part = "p1"): Narration => ({
+const textDelta = (text: string, part = "p1"): Narration => ({
   type: "assistant_text_delta",
   itemId: itemId("i1"),
   partId: partId(part),
   text,
 });
-const thinks = (text: string): Narration =>
-  ({ ...says(text, "p0"), type: "reasoning_delta" }) as Narration;
+const reasoningDelta = (text: string): Narration =>
+  ({ ...textDelta(text, "p0"), type: "reasoning_delta" }) as Narration;
 const call = { callId: callId("c1"), tool: "shell" };
 const input = { command: "ls" };
 
@@ -35,31 +38,37 @@ function result(status: "ok" | "denied" | "unknown", text: string): Item {
 }
 
 describe("text", () => {
-  it("is written as it comes, and reasoning is told from it", () => {
-    const { story, text } = tale();
+  it("is written as it comes, and reasoning is marked as such", () => {
+    const { printer, text } = createPrinter();
 
-    for (const told of [thinks("hm"), thinks("m"), says("Hel"), says("lo.")]) story.tell(told, 0);
+    for (const narration of [
+      reasoningDelta("hm"),
+      reasoningDelta("m"),
+      textDelta("Hel"),
+      textDelta("lo."),
+    ])
+      printer.print(narration, 0);
 
     expect(text()).toBe("(reasoning) hmm\nHello.");
   });
 
   it("of an attempt that failed is struck by a line, and only if some was shown", () => {
-    const { story, text } = tale();
+    const { printer, text } = createPrinter();
     const superseded: Narration = { type: "attempt_superseded", itemId: itemId("i1") };
 
-    story.tell(superseded, 0);
+    printer.print(superseded, 0);
     expect(text()).toBe("");
-    story.tell(says("Hal"), 0);
-    story.tell(superseded, 0);
-    story.tell(superseded, 0);
+    printer.print(textDelta("Hal"), 0);
+    printer.print(superseded, 0);
+    printer.print(superseded, 0);
 
     expect(text()).toBe("Hal\n► — attempt failed, trying again —\n");
   });
 
   it("that is cut inside a sequence of the terminal is harmless", () => {
-    const { story, text } = tale();
+    const { printer, text } = createPrinter();
 
-    for (const piece of ["a\u001b", "[2", "Jb ► c"]) story.tell(says(piece), 0);
+    for (const piece of ["a\u001b", "[2", "Jb ► c"]) printer.print(textDelta(piece), 0);
 
     expect(text()).toBe("ab ▸ c");
   });
@@ -67,46 +76,46 @@ describe("text", () => {
 
 describe("a tool", () => {
   it("is one row while it works and one line when it is done", () => {
-    const { story, text } = tale(live);
+    const { printer, text } = createPrinter(live);
 
-    story.tell({ type: "tool_call_started", ...call }, 0);
-    expect(story.tools(0)).toEqual(["► shell … being written"]);
-    story.tell({ type: "tool_call_ready", ...call, input }, 0);
-    story.tell({ type: "tool_execution_started", ...call, input }, 1_000);
-    story.tell({ type: "tool_output_delta", ...call, text: "one\ntwo\n" }, 2_000);
-    expect(story.tools(3_500)).toEqual(['► shell {"command":"ls"} … 2.5 s two']);
+    printer.print({ type: "tool_call_started", ...call }, 0);
+    expect(printer.tools(0)).toEqual(["► shell … being written"]);
+    printer.print({ type: "tool_call_ready", ...call, input }, 0);
+    printer.print({ type: "tool_execution_started", ...call, input }, 1_000);
+    printer.print({ type: "tool_output_delta", ...call, text: "one\ntwo\n" }, 2_000);
+    expect(printer.tools(3_500)).toEqual(['► shell {"command":"ls"} … 2.5 s two']);
     expect(text()).toBe("");
-    story.tell({ type: "item_committed", item: result("ok", "one\ntwo\n") }, 4_000);
+    printer.print({ type: "item_committed", item: result("ok", "one\ntwo\n") }, 4_000);
 
     expect(text()).toBe('► shell {"command":"ls"}: ok, 3.0 s\n  one\n  two\n');
-    expect(story.tools(5_000)).toEqual([]);
+    expect(printer.tools(5_000)).toEqual([]);
   });
 
   it("is a line for each thing that it does where nothing can be redrawn", () => {
-    const { story, text } = tale();
+    const { printer, text } = createPrinter();
 
-    story.tell({ type: "tool_execution_started", ...call, input }, 0);
-    story.tell({ type: "tool_execution_update", ...call, message: "half" }, 0);
-    story.tell({ type: "item_committed", item: result("denied", "no") }, 100);
+    printer.print({ type: "tool_execution_started", ...call, input }, 0);
+    printer.print({ type: "tool_execution_update", ...call, message: "half" }, 0);
+    printer.print({ type: "item_committed", item: result("denied", "no") }, 100);
 
     expect(text()).toBe(
       '► shell {"command":"ls"} …\n► shell: half\n► shell {"command":"ls"}: denied, 0.1 s\n  no\n',
     );
   });
 
-  it("whose end nobody knows is said to be unknown", () => {
-    const { story, text } = tale();
+  it("without a known end is shown as unknown", () => {
+    const { printer, text } = createPrinter();
 
-    story.tell({ type: "item_committed", item: result("unknown", "") }, 0);
+    printer.print({ type: "item_committed", item: result("unknown", "") }, 0);
 
     expect(text()).toBe("► shell: unknown; it may have run, and nobody knows how it ended\n");
   });
 
   it("shows the end of a long output, and how much was before", () => {
-    const { story, text } = tale();
+    const { printer, text } = createPrinter();
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`).join("\n");
 
-    story.tell({ type: "item_committed", item: result("ok", lines) }, 0);
+    printer.print({ type: "item_committed", item: result("ok", lines) }, 0);
 
     expect(text()).toContain("  (14 lines before)\n  line 15\n");
     expect(text()).not.toContain("line 14\n");
@@ -132,30 +141,32 @@ describe("an end", () => {
       { type: "stalled", itemId: itemId("i1"), silentMs: 12_340 },
       "► nothing has come for 12.3 s\n",
     ],
-  ])("of %j is said in a line", (told, line) => {
-    const { story, text } = tale();
+  ])("of %j is one line", (narration, line) => {
+    const { printer, text } = createPrinter();
 
-    story.tell(told, 0);
+    printer.print(narration, 0);
 
     expect(text()).toBe(line);
   });
 });
 
 describe("the past", () => {
-  const said = (author: "user" | "model", id: string, text: string): Item => ({
+  const itemOf = (author: "user" | "model", id: string, text: string): Item => ({
     id: itemId(id),
     author,
     parts: [{ kind: "text", id: partId("p"), text }],
     stop: "end",
   });
 
-  it("shows what was said and done, and where it was stopped and interrupted", () => {
-    const { story, text } = tale();
-    const { id, author, parts } = said("model", "b", "Once upon");
+  it("shows prompts, replies and results, and where it was stopped and interrupted", () => {
+    const { printer, text } = createPrinter();
+    const { id, author, parts } = itemOf("model", "b", "Once upon");
     const cause = { code: "aborted", message: "stopped" };
     const cut: Item = { id, author, parts, stop: "aborted", cause };
 
-    showPast(story, [said("user", "a", "tell\nme"), cut, result("ok", "")], { interrupted: true });
+    showPast(printer, [itemOf("user", "a", "tell\nme"), cut, result("ok", "")], {
+      interrupted: true,
+    });
 
     expect(text()).toBe(
       "► you: tell\n  me\nOnce upon\n► — it was stopped here —\n► shell: ok\n" +
@@ -164,16 +175,16 @@ describe("the past", () => {
   });
 
   it("is the last items only, and says how many were before", () => {
-    const { story, text } = tale();
-    const items = Array.from({ length: 20 }, (_, at) => said("user", `i${at}`, `item ${at}.`));
+    const { printer, text } = createPrinter();
+    const items = Array.from({ length: 20 }, (_, at) => itemOf("user", `i${at}`, `item ${at}.`));
 
-    showPast(story, items, { interrupted: false });
+    showPast(printer, items, { interrupted: false });
 
     expect(text()).toMatch(/^► \(8 items before\)\n► you: item 8\.\n/);
   });
 
   it("does not have what has happened since the session was opened", () => {
-    const items = [said("user", "a", "one"), said("model", "b", "two")];
+    const items = [itemOf("user", "a", "one"), itemOf("model", "b", "two")];
     const [, second] = items;
     const committed = { type: "item_committed", item: second } as unknown as RunEvent; // as far as it is read
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createWrap, cutRows, cutTo, textWidth, wrapText } from "./wrap.ts";
-import { runs } from "../../../tests/kit/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 const anyText = fc.string({
   unit: fc.oneof(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { showInput } from "./question.ts";
-import { runs } from "../../../tests/kit/runs.ts";
+import { showInput } from "./show-input.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 const sly = [
   "\u202e",

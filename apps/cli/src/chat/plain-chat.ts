@@ -2,9 +2,9 @@ import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
 import type { RunEvent } from "@millrace/core";
 import { Chat } from "./chat.ts";
-import type { Interactive } from "./interactive.ts";
+import type { Interactive } from "./terminal-chat.ts";
 import { showPast } from "./past.ts";
-import { createPlainPaper } from "./screen.ts";
+import { createPlainOutput } from "../display/screen.ts";
 
 /** A conversation where the output can't be redrawn: into a file or a pipe, or on a dumb terminal. */
 export class PlainChat {
@@ -17,16 +17,16 @@ export class PlainChat {
     this.left = promise;
     this.chat = new Chat({
       session,
-      paper: createPlainPaper((text) => void output.write(text)),
-      look: { live: false, color: false },
+      output: createPlainOutput((text) => void output.write(text)),
+      display: { live: false, color: false },
       clock,
       changed: () => undefined,
       setLine: () => undefined,
       typed: () => false,
       leave: resolve,
     });
-    this.chat.story.note(greeting);
-    showPast(this.chat.story, past, { interrupted });
+    this.chat.printer.note(greeting);
+    showPast(this.chat.printer, past, { interrupted });
     this.chat.refresh();
     this.#lines = createInterface({ input, terminal: false });
     this.#lines.on("line", (line) => this.chat.enter(line));

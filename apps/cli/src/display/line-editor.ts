@@ -1,4 +1,4 @@
-/** A key as Node's readline tells it. */
+/** A key as Node's readline reports it. */
 export interface Key {
   readonly sequence?: string | undefined;
   readonly name?: string | undefined;

@@ -1,11 +1,11 @@
-import { inked, verbatimMark } from "./paper.ts";
-import type { Ink, Paper } from "./paper.ts";
+import { styled, verbatimMark } from "./text-output.ts";
+import type { TextStyle, TextOutput } from "./text-output.ts";
 import { createWrap, cutRows, cutTo, textWidth, wrapText } from "./wrap.ts";
 import type { Line } from "./line-editor.ts";
 
 /** What stands below the text and is redrawn: rows, then the line being typed. */
-export interface Below {
-  readonly rows: readonly { readonly text: string; readonly ink: Ink }[];
+export interface Footer {
+  readonly rows: readonly { readonly text: string; readonly style: TextStyle }[];
   readonly prompt: string;
   readonly line: Line;
 }
@@ -20,12 +20,12 @@ export interface Size {
  * that is being written, what is below it and the line being typed are drawn anew. Gives the bytes
  * for it and writes none itself.
  */
-export class Screen implements Paper {
+export class Screen implements TextOutput {
   readonly #size: () => Size;
   readonly #color: boolean;
   readonly #wrap;
   #finished: string[] = [];
-  #ink: Ink = "plain";
+  #style: TextStyle = "plain";
   /** The widths of the rows that were drawn last, down to the cursor's. */
   #drawn: readonly number[] = [];
 
@@ -35,46 +35,47 @@ export class Screen implements Paper {
     this.#wrap = createWrap(() => this.#columns());
   }
 
-  readonly text = (text: string, ink: Ink): void => {
-    this.#ink = ink;
-    for (const row of this.#wrap.write(text)) this.#finish(row, ink);
+  readonly text = (text: string, style: TextStyle): void => {
+    this.#style = style;
+    for (const row of this.#wrap.write(text)) this.#finish(row, style);
   };
 
   readonly endText = (): void => {
-    for (const row of this.#wrap.end()) this.#finish(row, this.#ink);
+    for (const row of this.#wrap.end()) this.#finish(row, this.#style);
   };
 
-  readonly line = (text: string, ink: Ink): void => {
+  readonly line = (text: string, style: TextStyle): void => {
     this.endText();
     const [first = "", ...rest] = wrapText(text, this.#columns());
-    this.#finish(first, ink);
-    // Behind an indent, so that only the first row of a line of ours is at the edge.
-    for (const row of wrapText(rest.join(" "), this.#columns() - 2)) this.#finish(`  ${row}`, ink);
+    this.#finish(first, style);
+    // Indented, so that only the first row of a notice begins at the edge.
+    for (const row of wrapText(rest.join(" "), this.#columns() - 2))
+      this.#finish(`  ${row}`, style);
   };
 
-  readonly verbatim = (text: string, ink: Ink): void => {
+  readonly verbatim = (text: string, style: TextStyle): void => {
     this.endText();
     const columns = this.#columns() - verbatimMark.length;
-    for (const row of cutRows(text, columns)) this.#finish(verbatimMark + row, ink);
+    for (const row of cutRows(text, columns)) this.#finish(verbatimMark + row, style);
   };
 
   /** The bytes that bring the terminal up to date. */
-  paint(below: Below): string {
+  paint(footer: Footer): string {
     const columns = this.#columns();
     const erase = this.#erase();
     const done = this.#finished.map((row) => `${row}\r\n`).join("");
     this.#finished = [];
     const current = this.#wrap.row();
-    const text = current === "" ? [] : [{ text: current, ink: this.#ink }];
+    const text = current === "" ? [] : [{ text: current, style: this.#style }];
     // What does not fit on the screen could not be erased again.
     const room = Math.max(1, this.#size().rows - 3);
-    const rows = [...text, ...below.rows].slice(-room).map((row) => ({
-      ink: row.ink,
+    const rows = [...text, ...footer.rows].slice(-room).map((row) => ({
+      style: row.style,
       text: cutTo(row.text, columns),
     }));
-    const typed = typedRow(below, columns);
+    const typed = typedRow(footer, columns);
     this.#drawn = [...rows.map((row) => textWidth(row.text)), typed.cursor];
-    const live = rows.map((row) => `${this.#inked(row.text, row.ink)}\r\n`).join("");
+    const live = rows.map((row) => `${this.#styled(row.text, row.style)}\r\n`).join("");
     const cursor = typed.cursor === 0 ? "" : `\u001b[${typed.cursor}C`;
     return `${erase}${done}${live}${typed.row}\r${cursor}`;
   }
@@ -89,7 +90,7 @@ export class Screen implements Paper {
     return `${erase}${done}`;
   }
 
-  /** Forgets what was drawn: somebody else has written to the terminal. */
+  /** Drops the record of what was drawn, after another program has written to the terminal. */
   forget(): void {
     this.#drawn = [];
   }
@@ -108,12 +109,12 @@ export class Screen implements Paper {
     return `\r${up + folded > 0 ? `\u001b[${up + folded}A` : ""}\u001b[J`;
   }
 
-  #finish(row: string, ink: Ink): void {
-    this.#finished.push(this.#inked(row, ink));
+  #finish(row: string, style: TextStyle): void {
+    this.#finished.push(this.#styled(row, style));
   }
 
-  #inked(row: string, ink: Ink): string {
-    return this.#color ? inked(row, ink) : row;
+  #styled(row: string, style: TextStyle): string {
+    return this.#color ? styled(row, style) : row;
   }
 }
 
@@ -122,7 +123,7 @@ function heightOf(width: number, columns: number): number {
 }
 
 /** The line being typed in one row: the part of it around the cursor, line feeds as a sign. */
-function typedRow({ prompt, line }: Below, columns: number): { row: string; cursor: number } {
+function typedRow({ prompt, line }: Footer, columns: number): { row: string; cursor: number } {
   const signs = (text: string): string => text.replaceAll("\n", "⏎").replaceAll("\t", " ");
   const room = Math.max(4, columns - textWidth(prompt) - 1);
   // Only what can show is looked at: a pasted text may be long.
@@ -135,7 +136,7 @@ function typedRow({ prompt, line }: Below, columns: number): { row: string; curs
 }
 
 /** Output without a cursor: a pipe, a file, a terminal that can only print. Text goes out as it comes. */
-export function createPlainPaper(write: (text: string) => void): Paper {
+export function createPlainOutput(write: (text: string) => void): TextOutput {
   let open = false;
   const endText = (): void => {
     if (open) write("\n");

@@ -1,16 +1,16 @@
 import type { Agent, Session } from "@millrace/agent";
 import { MillraceError, sessionId } from "@millrace/core";
 import type { FileStore } from "@millrace/stores/file";
-import { terminalLine } from "@millrace/agent";
-import type { ChatOptions } from "./arguments.ts";
+import { terminalLine } from "@millrace/agent/terminal";
+import type { ChatOptions } from "../command/arguments.ts";
 
 export type Opened =
   | {
       readonly opened: true;
       readonly session: Session;
-      /** Whether it was made just now. */
+      /** Whether this call made it. */
       readonly fresh: boolean;
-      /** Whether a run was on that a process left behind; it goes on by itself. */
+      /** Whether a process ended in the middle of a run; opening the session resumes it. */
       readonly interrupted: boolean;
     }
   | { readonly opened: false; readonly problem: string };
@@ -30,11 +30,11 @@ export async function openSession(
     }
     const session = await agent.open({ id: name, store });
     const interrupted = session.run !== undefined;
-    const held = await hold(session);
-    if (held === undefined)
+    const refusal = await takeLock(session);
+    if (refusal === undefined)
       return { opened: true, session, fresh: known === undefined, interrupted };
     await session.close();
-    return refused(explain(held, name));
+    return refused(explain(refusal, name));
   } catch (error) {
     if (!MillraceError.is(error)) throw error;
     return refused(explain(error, name));
@@ -49,12 +49,12 @@ function refused(problem: string): Opened {
  * Opening only reads. The lock is taken by the first thing that is sent, so something is sent that
  * changes nothing: it takes back an input that was never there.
  */
-async function hold(session: Session): Promise<MillraceError | undefined> {
+async function takeLock(session: Session): Promise<MillraceError | undefined> {
   const answer = await session.takeBack("nothing").accepted;
   return answer.accepted || answer.error.code === "refused" ? undefined : answer.error;
 }
 
-/** Why a session can't be used, in words that say what to do. */
+/** Explains why a session can't be used, and what the user can do about it. */
 export function explain({ code, message }: MillraceError, name: string): string {
   const id = terminalLine(name);
   switch (code) {
@@ -67,7 +67,7 @@ export function explain({ code, message }: MillraceError, name: string): string 
   }
 }
 
-/** Failures of the session itself: no event tells them. */
-export function isOurs(code: string): boolean {
+/** Whether a failure is one of the session itself, of which there is no event. */
+export function isSessionFailure(code: string): boolean {
   return ["session_locked", "corrupt_session", "broken_port", "closed", "refused"].includes(code);
 }

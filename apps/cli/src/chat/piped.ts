@@ -1,15 +1,15 @@
 import type { Session } from "@millrace/agent";
-import { createNarrator, createTerminalText, terminalLine } from "@millrace/agent";
+import { createNarrator, createTerminalText, terminalLine } from "@millrace/agent/terminal";
 import type { RunResult } from "@millrace/agent";
 import type { RunEvent, ViewApproval } from "@millrace/core";
-import { explain, isOurs } from "./open-session.ts";
-import { createPlainPaper } from "./screen.ts";
-import { Story } from "./story.ts";
+import { explain, isSessionFailure } from "../session/open-session.ts";
+import { createPlainOutput } from "../display/screen.ts";
+import { NarrationPrinter } from "../display/narration-printer.ts";
 
-/** What the shell is told of how it went. */
+/** Exit codes by the outcome of the run. */
 export const exitCodes = { completed: 0, failed: 1, limited: 1, usage: 2, aborted: 130 } as const;
 
-/** Nobody can be asked, so whatever asks is told no. Gives what an observer has to call. */
+/** Returns an observer that denies every question, since there is no user to answer. */
 export function denyQuestions(session: () => Session | undefined): (event: RunEvent) => void {
   return (event) => {
     if (event.type === "approval_requested" || event.type === "run_started") denyOpen(session());
@@ -26,52 +26,55 @@ function denyOpen(session: Session | undefined): void {
 export interface Pipe {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Whether somebody reads along, so that text is shown as it comes. */
-  readonly watched: boolean;
+  /** Whether stdout is a terminal: text is then written as it comes. */
+  readonly isTerminal: boolean;
 }
 
 /**
- * One prompt, and its answer on stdout; everything else goes to stderr. Where somebody watches, text
- * is shown as it comes. Into a pipe it goes once it is whole, since text of an attempt that failed
- * could not be taken back.
+ * One prompt, and its answer on stdout; everything else goes to stderr. On a terminal, text is written
+ * as it comes. Into a pipe it is written once it is whole, since the text of a failed attempt could not
+ * be taken back.
  */
 export class OneAnswer {
   readonly #pipe: Pipe;
-  readonly #notices: Story;
-  readonly #text: Story;
+  readonly #notices: NarrationPrinter;
+  readonly #text: NarrationPrinter;
   readonly #narrate = createNarrator();
 
   constructor(pipe: Pipe) {
     this.#pipe = pipe;
     const silent = (): void => undefined;
-    const notices = createPlainPaper(pipe.stderr);
-    const text = createPlainPaper(pipe.stdout);
-    const look = { live: false, color: false };
-    this.#notices = new Story({ ...notices, text: silent, endText: silent }, look);
-    this.#text = new Story({ ...text, line: () => text.endText(), verbatim: silent }, look);
+    const notices = createPlainOutput(pipe.stderr);
+    const text = createPlainOutput(pipe.stdout);
+    const display = { live: false, color: false };
+    this.#notices = new NarrationPrinter({ ...notices, text: silent, endText: silent }, display);
+    this.#text = new NarrationPrinter(
+      { ...text, line: () => text.endText(), verbatim: silent },
+      display,
+    );
   }
 
   readonly observe = (event: RunEvent): void => {
-    for (const told of this.#narrate(event)) {
+    for (const narration of this.#narrate(event)) {
       // The prompt is known, and reasoning is not the answer.
-      if (told.type === "reasoning_delta") continue;
-      if (told.type === "item_committed" && told.item.author === "user") continue;
-      this.#notices.tell(told, event.time);
-      if (this.#pipe.watched) this.#text.tell(told, event.time);
+      if (narration.type === "reasoning_delta") continue;
+      if (narration.type === "item_committed" && narration.item.author === "user") continue;
+      this.#notices.print(narration, event.time);
+      if (this.#pipe.isTerminal) this.#text.print(narration, event.time);
     }
   };
 
-  /** Sends the prompt and writes the answer. The exit code says how it went. */
+  /** Sends the prompt, writes the answer, and returns the exit code. */
   async ask(session: Session, prompt: string, signal: AbortSignal): Promise<number> {
     denyOpen(session);
     await recovered(session, signal);
     const result: RunResult = await session.send(prompt, { signal }).result;
-    if (!this.#pipe.watched && result.text !== "") {
+    if (!this.#pipe.isTerminal && result.text !== "") {
       const safe = createTerminalText();
       const text = safe.write(result.text) + safe.end();
       this.#pipe.stdout(text.endsWith("\n") ? text : `${text}\n`);
     }
-    if (result.outcome === "failed" && isOurs(result.error.code)) {
+    if (result.outcome === "failed" && isSessionFailure(result.error.code)) {
       this.#pipe.stderr(`millrace: ${explain(result.error, session.id)}\n`);
     }
     return exitCodes[result.outcome];
@@ -98,7 +101,7 @@ export async function askEach(
   return Math.max(...codes);
 }
 
-/** Waits for the run that a process left behind, if there is one. */
+/** Waits for the run that opening the session resumed, if there is one. */
 async function recovered(session: Session, signal: AbortSignal): Promise<number> {
   const { run } = session;
   if (run === undefined) return exitCodes.completed;

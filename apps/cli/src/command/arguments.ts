@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
-/** What the command line asks for. */
+/** A command line that was parsed. */
 export type Command =
   | { readonly command: "help" }
   | { readonly command: "version" }
   | { readonly command: "list"; readonly store: string | undefined }
   | { readonly command: "chat"; readonly options: ChatOptions }
-  /** It asks for nothing that there is. */
+  /** The command line can't be carried out. */
   | { readonly command: "usage"; readonly problem: string };
 
 export interface ChatOptions {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { defineAgent, terminalLine } from "@millrace/agent";
+import { defineAgent } from "@millrace/agent";
+import { terminalLine } from "@millrace/agent/terminal";
 import { isJsonObject, parseJsonText } from "@millrace/core";
 import type { Model } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
@@ -9,20 +10,20 @@ import type { FileStore } from "@millrace/stores/file";
 import { parseCommand } from "./arguments.ts";
 import type { ChatOptions } from "./arguments.ts";
 import { helpText } from "./help.ts";
-import { listSessions } from "./list.ts";
-import { chooseModel, createModel } from "./model.ts";
-import { jsonMode, pipeMode, terminalMode } from "./modes.ts";
-import { exitCodes } from "./piped.ts";
-import { Relay } from "./relay.ts";
-import { listenForStops } from "./stops.ts";
-import { defaultStoreFolder } from "./store-folder.ts";
-import { createTools } from "./tools.ts";
+import { listSessions } from "../session/list-sessions.ts";
+import { chooseModel, createModel } from "../model/choose-model.ts";
+import { jsonMode, pipeMode, terminalMode } from "../chat/modes.ts";
+import { exitCodes } from "../chat/piped.ts";
+import { EventRelay } from "../chat/event-relay.ts";
+import { listenForStopSignals } from "./stop-signals.ts";
+import { defaultStoreFolder } from "../session/defaults.ts";
+import { createTools } from "../tools/tools.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
 /** Runs the command that the process was started with, and gives its exit code. */
 export async function main(): Promise<number> {
-  // A reader that has left tells so by an event, which would end the process with a stack trace.
+  // A closed pipe is an error event, which would end the process with a stack trace if it had no listener.
   stdout.on("error", () => undefined);
   stderr.on("error", () => undefined);
   const command = parseCommand(process.argv.slice(2));
@@ -59,7 +60,9 @@ function openStore(folder: string | undefined): FileStore {
 }
 
 async function ownVersion(): Promise<string> {
-  const parsed = parseJsonText(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+  const parsed = parseJsonText(
+    await readFile(new URL("../../package.json", import.meta.url), "utf8"),
+  );
   const version = isJsonObject(parsed) ? parsed["version"] : undefined;
   return typeof version === "string" ? version : "unknown";
 }
@@ -80,13 +83,13 @@ async function chat(options: ChatOptions): Promise<number> {
     return exitCodes.usage;
   }
   await using store = openStore(options.store);
-  const relay = new Relay();
+  const relay = new EventRelay();
   const agent = defineAgent({
     model,
     tools: createTools(options.tools, { clock: systemClock, cwd: process.cwd() }),
     observers: [relay.observe],
   });
-  using stops = listenForStops(stdout);
+  using stops = listenForStopSignals(stdout);
   const mode = { options, agent, model, store, relay, stops };
   if (options.json) return await jsonMode(mode);
   if (!stdin.isTTY) return await pipeMode(mode);

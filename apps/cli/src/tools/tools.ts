@@ -3,7 +3,7 @@ import type { Tool } from "@millrace/agent";
 import { runProcess } from "@millrace/agent/process";
 import type { ProcessOutcome } from "@millrace/agent/process";
 import type { Clock } from "@millrace/core";
-import type { ToolName } from "./arguments.ts";
+import type { ToolName } from "../command/arguments.ts";
 import { commandSchema, emptySchema } from "./tool-schemas.ts";
 
 const shellSeconds = 120;

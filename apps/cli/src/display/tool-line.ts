@@ -1,7 +1,6 @@
 import type { JsonObject, ResultStatus } from "@millrace/core";
-import { terminalLine } from "@millrace/agent";
-import { showInput } from "./question.ts";
-import { withoutMark } from "./paper.ts";
+import { terminalLine, withoutNoticeMark } from "@millrace/agent/terminal";
+import { showInput } from "./show-input.ts";
 
 /** What is known of a call, for its one row. */
 export interface ToolRow {
@@ -21,18 +20,18 @@ export function describeTool(row: ToolRow, now: number | undefined): string {
   const input = row.input === undefined ? "" : ` ${terminalLine(showInput(row.input), maxInput)}`;
   const took = now === undefined || row.since === undefined ? undefined : now - row.since;
   const time = took === undefined ? "" : ` ${duration(took)}`;
-  return withoutMark(`${terminalLine(row.tool)}${input}${stateOf(row, time)}`);
+  return withoutNoticeMark(`${terminalLine(row.tool)}${input}${stateOf(row, time)}`);
 }
 
 function stateOf({ state, message }: ToolRow, time: string): string {
-  const told = message === undefined ? "" : ` ${terminalLine(message, 80)}`;
+  const progress = message === undefined ? "" : ` ${terminalLine(message, 80)}`;
   switch (state) {
     case "writing":
       return " … being written";
     case "waiting":
       return " … waits";
     case "running":
-      return ` …${time}${told}`;
+      return ` …${time}${progress}`;
     case "past":
       return "";
     case "unknown":
@@ -52,7 +51,7 @@ function stateOf({ state, message }: ToolRow, time: string): string {
 export function outputRows(text: string): readonly string[] {
   const lines = text.trimEnd().split("\n");
   if (lines.length === 1 && lines[0] === "") return [];
-  const shown = lines.slice(-maxRows).map((line) => withoutMark(terminalLine(line, 400)));
+  const shown = lines.slice(-maxRows).map((line) => withoutNoticeMark(terminalLine(line, 400)));
   const left = lines.length - shown.length;
   return left === 0 ? shown : [`(${left} lines before)`, ...shown];
 }

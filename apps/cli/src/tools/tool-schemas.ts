@@ -30,7 +30,7 @@ function schemaOf<Out>(
   jsonSchema: Record<string, unknown>,
   check: (value: object) => Checked<Out>,
 ): Schema<object, Out> {
-  const told = (): Record<string, unknown> => structuredClone(jsonSchema);
+  const copy = (): Record<string, unknown> => structuredClone(jsonSchema);
   return {
     "~standard": {
       version: 1,
@@ -39,7 +39,7 @@ function schemaOf<Out>(
         typeof value === "object" && value !== null && !Array.isArray(value)
           ? check(value)
           : { issues: [{ message: "must be an object" }] },
-      jsonSchema: { input: told, output: told },
+      jsonSchema: { input: copy, output: copy },
     },
   };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { edit, emptyLine } from "./line-editor.ts";
 import type { Edited, Key, Line } from "./line-editor.ts";
-import { runs } from "../../../tests/kit/runs.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
 
 const typing = (text: string): readonly Key[] => Array.from(text, (sequence) => ({ sequence }));
 const key = (name: string, more: Partial<Key> = {}): Key => ({ name, ...more });
@@ -79,7 +79,7 @@ describe("the line", () => {
     expect(after([...none, control("q")]).line.text).toBe("");
   });
 
-  it("tells Ctrl-C, Ctrl-D on an empty line, Ctrl-Z and Ctrl-L", () => {
+  it("reports Ctrl-C, Ctrl-D on an empty line, Ctrl-Z and Ctrl-L", () => {
     expect(after([control("c")]).done).toBe("interrupt");
     expect(after([control("d")]).done).toBe("end");
     expect(after([...typing("x"), key("home"), control("d")])).toEqual({

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { emptyLine, withText } from "./line-editor.ts";
 import { Screen } from "./screen.ts";
-import { runs } from "../../../tests/kit/runs.ts";
-import { Vt } from "./testing/vt.ts";
+import { runs } from "../../../../tests/kit/runs.ts";
+import { Vt } from "../testing/vt.ts";
 import { wrapText } from "./wrap.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "word", "\n"), maxLength: 60 });
@@ -22,7 +22,7 @@ it("however often it is painted, what is finished is there once, in order, and a
       (actions, columns) => {
         const screen = new Screen(() => ({ columns, rows: 24 }), false);
         const vt = new Vt();
-        const below = { rows: [{ text: "a tool at work", ink: "note" as const }], prompt: "> " };
+        const below = { rows: [{ text: "a tool at work", style: "note" as const }], prompt: "> " };
         let open = "";
         const finished: string[] = [];
         const end = (): void => {

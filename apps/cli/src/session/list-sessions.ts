@@ -1,6 +1,6 @@
 import { emptyState, replay } from "@millrace/core";
 import type { Fact, SessionRecord, SessionStore } from "@millrace/core";
-import { terminalLine } from "@millrace/agent";
+import { terminalLine } from "@millrace/agent/terminal";
 
 interface Entry {
   readonly id: string;

@@ -1,35 +1,36 @@
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { jsonLines, terminalLine } from "@millrace/agent";
+import { jsonLines } from "@millrace/agent";
+import { terminalLine } from "@millrace/agent/terminal";
 import type { Agent, Session } from "@millrace/agent";
 import type { Model } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
 import type { FileStore } from "@millrace/stores/file";
-import type { ChatOptions } from "./arguments.ts";
-import { Terminal } from "./interactive.ts";
-import { openSession } from "./open-session.ts";
-import type { Opened } from "./open-session.ts";
+import type { ChatOptions } from "../command/arguments.ts";
+import { Terminal } from "./terminal-chat.ts";
+import { openSession } from "../session/open-session.ts";
+import type { Opened } from "../session/open-session.ts";
 import { askEach, denyQuestions, exitCodes, OneAnswer } from "./piped.ts";
 import { itemsBefore } from "./past.ts";
 import { PlainChat } from "./plain-chat.ts";
-import type { Relay } from "./relay.ts";
-import { newSessionName } from "./session-name.ts";
-import { stopCodes } from "./stops.ts";
-import type { Stops } from "./stops.ts";
+import type { EventRelay } from "./event-relay.ts";
+import { newSessionName } from "../session/defaults.ts";
+import { stopCodes } from "../command/stop-signals.ts";
+import type { StopSignals } from "../command/stop-signals.ts";
 
-/** What all ways to talk need. */
+/** What every mode needs. */
 export interface Mode {
   readonly options: ChatOptions;
   readonly agent: Agent;
   readonly model: Model;
   readonly store: FileStore;
-  readonly relay: Relay;
-  readonly stops: Stops;
+  readonly relay: EventRelay;
+  readonly stops: StopSignals;
 }
 
 const { stdin, stdout, stderr } = process;
 
-/** A person at a terminal. */
+/** A chat at a terminal, until the user leaves or a signal ends the process. */
 export async function terminalMode(mode: Mode): Promise<number> {
   const { model, store, relay, stops } = mode;
   const opened = await open(mode);
@@ -41,27 +42,27 @@ export async function terminalMode(mode: Mode): Promise<number> {
     output: stdout,
     clock: systemClock,
     session,
-    past: itemsBefore(session.transcript, relay.kept()),
+    past: itemsBefore(session.transcript, relay.buffered()),
     interrupted,
     greeting,
   };
   const drawn = stdout.isTTY && process.env["TERM"] !== "dumb";
-  const shown = drawn ? new Terminal(options) : new PlainChat(options);
-  relay.to((event) => shown.observe(event));
+  const ui = drawn ? new Terminal(options) : new PlainChat(options);
+  relay.connect((event) => ui.observe(event));
   const stopped = Promise.withResolvers<number>();
-  stops.to((stop) => {
-    if (stop === "interrupt") shown.chat.interrupt();
+  stops.connect((stop) => {
+    if (stop === "interrupt") ui.chat.interrupt();
     else stopped.resolve(stopCodes[stop]);
   });
-  const code = await Promise.race([shown.left.then(() => 0), stopped.promise]);
-  // Whoever is in a hurry need not wait for what is being stopped.
-  stops.to((stop) => process.exit(stopCodes[stop]));
-  shown.close();
-  const { session: last } = shown.chat;
+  const code = await Promise.race([ui.left.then(() => 0), stopped.promise]);
+  // A second signal ends the process at once, without waiting for the session to close.
+  stops.connect((stop) => process.exit(stopCodes[stop]));
+  ui.close();
+  const { session: last } = ui.chat;
   const unused = fresh && last.items.length === 0 && last.queue.length === 0;
   const running = last.run !== undefined;
   await last.close();
-  if (unused) await forget(store, last);
+  if (unused) await remove(store, last);
   else {
     if (running)
       stdout.write("The run is not done; it goes on when the session is taken up again.\n");
@@ -80,7 +81,7 @@ export async function pipeMode(mode: Mode): Promise<number> {
   const answer = new OneAnswer({
     stdout: (piece) => void stdout.write(piece),
     stderr: (piece) => void stderr.write(piece),
-    watched: stdout.isTTY,
+    isTerminal: stdout.isTTY,
   });
   return await unattended(mode, answer.observe, (session, signal) =>
     answer.ask(session, prompt, signal),
@@ -97,30 +98,30 @@ export async function jsonMode(mode: Mode): Promise<number> {
   });
 }
 
-/** Runs without anybody who could answer. A stop is a stop of the run, and then of the process. */
+/** Runs without a user: questions are denied. The first stop aborts the run, the second the process. */
 async function unattended(
   mode: Mode,
-  observe: Parameters<Relay["to"]>[0],
+  observe: Parameters<EventRelay["connect"]>[0],
   work: (session: Session, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const opened = await open(mode);
   if (!opened.opened) return exitCodes.failed;
   const { session } = opened;
   const deny = denyQuestions(() => session);
-  mode.relay.to((event) => {
+  mode.relay.connect((event) => {
     observe(event);
     deny(event);
   });
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<number>();
-  mode.stops.to((stop) => {
+  mode.stops.connect((stop) => {
     const code = stopCodes[stop];
     const runStops = stop === "interrupt" || stop === "broken_pipe";
     if (runStops) stopping.abort();
-    // Left as a crash would leave it: the run goes on when the session is taken up again.
+    // The same state as after a crash: the run is resumed when the session is opened again.
     else stopped.resolve(code);
-    // Each further write tells again that nobody reads; whoever asks again is in a hurry.
-    mode.stops.to((again) => again !== "broken_pipe" && process.exit(code));
+    // Each further write to a broken pipe fails again, so only another signal ends the process at once.
+    mode.stops.connect((again) => again !== "broken_pipe" && process.exit(code));
   });
   const code = await Promise.race([work(session, stopping.signal), stopped.promise]);
   await session.close();
@@ -134,8 +135,8 @@ async function open({ agent, store, options }: Mode): Promise<Opened> {
   return opened;
 }
 
-/** A session that nothing was said in is not kept. */
-async function forget(store: FileStore, session: Session): Promise<void> {
+/** Removes a session that has no items. */
+async function remove(store: FileStore, session: Session): Promise<void> {
   const record = await store.find(session.id);
   if (record !== undefined) await store.remove(record.uid);
 }
