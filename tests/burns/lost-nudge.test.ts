@@ -4,7 +4,7 @@ import type { EventLog } from "@millrace/core";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
 import { createHub } from "@millrace/server";
 import { expect, it } from "vitest";
-import { until } from "../../packages/stores/src/testing/redis-stage.ts";
+import { until } from "../../packages/stores/src/testing/redis-session.ts";
 import { Viewer } from "./kit/viewer.ts";
 
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };

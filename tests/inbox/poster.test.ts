@@ -29,7 +29,7 @@ async function withPoster(run: (posting: Posting) => Promise<void>): Promise<voi
   const start = async (program: string): Promise<Child> => {
     const path = new URL(program, import.meta.url).href;
     const child = startChild(path, name, database.url, url, prefix);
-    await child.hasSaid(1);
+    await child.hasPrinted(1);
     return child;
   };
   await using poster = await start("poster.ts");

@@ -72,7 +72,7 @@ describe("L8: an approval and a tool that a client answers", () => {
     await here.store.migrate();
     const path = new URL("child.ts", import.meta.url).href;
     const child = startChild(path, "s", urls.url, urls.redisUrl, urls.prefix);
-    await child.hasSaid(1);
+    await child.hasPrinted(1);
     child.kill("SIGKILL");
     await child.gone;
     const record = await here.store.find(sessionId("s"));

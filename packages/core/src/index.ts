@@ -167,7 +167,7 @@ export type {
 } from "./inbox/inbox.ts";
 export type { Decided, Posted, Refusal, Refused, Stopped } from "./inbox/posted.ts";
 
-// For whoever writes a provider, a store, a server or a client.
+// For authors of a provider, a store, a server or a client.
 export { checkJson, equalJson, isJsonObject } from "./json.ts";
 export { parseJsonText } from "./parse-json.ts";
 export { parseJson } from "./scan-json.ts";

@@ -1,8 +1,8 @@
 /**
- * `JSON.parse`, with the keys that the text spells. Since V8 12.8 the engine's own may take an
- * escaped key for another key that it met before, in whatever text (nodejs/node#63785): a tool would
- * run on other input than its call says. So a text with an escaped key is read by hand, and all
- * others by the engine. Throws a SyntaxError for what is not JSON. Linear in the text.
+ * `JSON.parse`, with the keys that the text spells. Since V8 12.8 the engine may confuse an escaped
+ * key with another key that it parsed before, in any text (nodejs/node#63785): a tool would run on
+ * other input than its call has. So a text with an escaped key is parsed here, and all others by the
+ * engine. Throws a SyntaxError for what is not JSON. Linear in the text.
  */
 export function parseJsonText(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -12,7 +12,7 @@ export function parseJsonText(text: string): unknown {
 const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
-/** Deeper texts are refused: reading by hand goes down with them. Nothing of ours nests so far. */
+/** Deeper texts are refused, since this parser recurses. No message nests this deep. */
 const maxDepth = 2_000;
 
 /** Whether a string with a backslash in it is followed by a colon. The text is known to be JSON. */
@@ -26,7 +26,7 @@ function hasEscapedKey(text: string): boolean {
   return false;
 }
 
-/** The place behind the string that goes on at `from`, which is not inside an escape. */
+/** The index after the end of the string that contains `from`, which is not inside an escape. */
 function endOfString(text: string, from: number): number {
   let at = from;
   for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {

@@ -16,7 +16,7 @@ const times = runs(25_000, 2_000_000);
 const syntaxCodes: readonly JsonFaultCode[] = ["bad_json", "truncated", "trailing_data"];
 
 /**
- * Throws if the scanner and JSON.parse disagree on a text in any way that is not documented. Says
+ * Throws if the scanner and JSON.parse disagree on a text in any way that is not documented. Returns
  * what the scanner found.
  */
 function compare(text: string, depth: number): JsonFaultCode | "accepted" {

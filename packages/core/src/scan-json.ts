@@ -30,7 +30,7 @@ class Refusal extends Error {
   }
 }
 
-/** Reads the text once and says what is wrong with it first, if anything. Builds no value. */
+/** Reads the text once and returns its first fault, if it has one. Builds no value. */
 export function scanJson(
   text: string,
   limits: JsonLimits = defaultJsonLimits,

@@ -146,7 +146,7 @@ describe("arguments that are refused", () => {
     expect(parseArguments(`{"a":"${fill}x"}`).fault?.code).toBe("too_large");
   });
 
-  it("a fault says where it is and about which key", () => {
+  it("a fault has its position and its key", () => {
     expect(parseArguments('{"a":1,"a":2}').fault).toStrictEqual({
       code: "duplicate_key",
       at: 7,

@@ -2,7 +2,7 @@ import { isJsonObject } from "../json.ts";
 import type { JsonFault, JsonFaultCode, JsonLimits, JsonObject } from "../json.ts";
 import { parseJson } from "../scan-json.ts";
 
-/** Why a call's arguments can't be used. The tool does not run; the model is told. */
+/** Why a call's arguments can't be used. The tool does not run; the fault is the call's answer. */
 export interface ArgumentFault {
   readonly code: JsonFaultCode | "not_an_object" | "double_encoded";
   /** Where in the raw text, in UTF-16 units. */

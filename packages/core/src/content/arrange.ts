@@ -29,7 +29,7 @@ interface Place {
   readonly calls: Call[];
 }
 
-/** Brings answers and calls together. `arranged` is made only if somebody needs it. */
+/** Pairs answers with calls. `arranged` is computed only when it is called. */
 export function arrange(items: readonly Item[]): {
   readonly faults: readonly TranscriptFault[];
   readonly arranged: () => readonly Item[];
@@ -62,7 +62,7 @@ class Reader {
         const outcome = this.#result(part, place, calls, group);
         dropped = outcome === "dropped";
         answer = typeof outcome === "object" ? outcome : undefined;
-        // What a tool's item says before its first answer belongs to that answer.
+        // Parts of a tool's item before its first answer belong to that answer.
         if (item.author === "tool" && place.calls.length === 0) {
           answer?.parts.unshift(...place.parts.splice(0));
         }
@@ -200,18 +200,18 @@ function writeDown(items: readonly Item[], places: readonly Place[]): readonly I
   ]);
 }
 
-/** Makes up ids that are not taken. Deterministic: a repair made twice gives the same transcript. */
+/** Makes ids that are not in use. Deterministic: a repair made twice gives the same transcript. */
 class FreshIds {
   readonly #taken: Set<ItemId>;
-  /** Where counting goes on for each wish, so that a thousand equal ones don't each begin anew. */
+  /** The last suffix for each base, so that a thousand equal bases don't each count from 1. */
   readonly #counts = new Map<string, number>();
 
   constructor(taken: Iterable<ItemId>) {
     this.#taken = new Set(taken);
   }
 
-  make(wish: string): ItemId {
-    const base = wish.slice(-200).toWellFormed();
+  make(preferred: string): ItemId {
+    const base = preferred.slice(-200).toWellFormed();
     let count = (this.#counts.get(base) ?? 0) + 1;
     let id = itemId(count === 1 ? base : `${base}:${count}`);
     while (this.#taken.has(id)) id = itemId(`${base}:${(count += 1)}`);

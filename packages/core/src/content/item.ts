@@ -9,7 +9,7 @@ export type Item = Ending & {
   readonly author: Author;
   readonly parts: readonly Part[];
   readonly usage?: Usage;
-  /** Who produced it, as `protocol/model`. Opaque data goes back to that protocol only. */
+  /** The model that wrote it, as `protocol/model`. Opaque data goes back to that protocol only. */
   readonly model?: string;
   readonly metadata?: Metadata;
 };
@@ -18,8 +18,8 @@ export type Item = Ending & {
 export type Author = "user" | "model" | "tool" | "agent";
 
 /**
- * Why an item ended. The first five rest on the vendor's own word, kept as evidence; the last three
- * are cut short, and say by what. The end of bytes is never evidence of completion.
+ * Why an item ended. The first five rest on the vendor's own stop reason, kept as evidence; the last
+ * three are cut short, and name the cause. The end of bytes is never evidence of completion.
  */
 export type Ending =
   | { readonly stop: WholeStop; readonly evidence?: Json; readonly cause?: never }
@@ -29,7 +29,7 @@ export type WholeStop = "end" | "tools" | "length" | "filtered" | "paused";
 export type CutStop = "aborted" | "truncated" | "failed";
 export type StopReason = WholeStop | CutStop;
 
-/** What cut an item short. Codes are snake case; the message says what to do. */
+/** What cut an item short. Codes are snake case; the message is for people. */
 export interface Cause {
   readonly code: string;
   readonly message: string;

@@ -57,7 +57,7 @@ export type ToolCallPart = PartBase & {
   );
 
 /**
- * How a call ended. `unknown`: it may have run, and nobody knows how it ended (a crash between the
+ * How a call ended. `unknown`: it may have run, and its outcome was not recorded (a crash between the
  * effect and its record). `denied` and `aborted` calls did not run to an end.
  */
 export type ResultStatus = "ok" | "failed" | "denied" | "aborted" | "unknown";
@@ -68,7 +68,7 @@ export interface ToolResultPart extends PartBase {
   readonly callId: CallId;
   readonly tool: string;
   readonly status: ResultStatus;
-  /** What the tool wrote while it ran, or the message that says why it did not. */
+  /** What the tool wrote while it ran, or why it did not run. */
   readonly text: string;
   /** What the tool returned, if it returned something. */
   readonly output?: Json;

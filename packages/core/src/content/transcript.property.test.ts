@@ -71,7 +71,7 @@ describe("repairTranscript", () => {
     console.log(`count: first answers are kept, ${fewer} transcripts, 0 failures`);
   });
 
-  it("nobody's words are lost, doubled or moved, and each stays with its author and its ending", () => {
+  it("no text is lost, doubled or moved, and each stays with its author and its ending", () => {
     fc.assert(
       fc.property(transcript, (items) => {
         const before = words(items);
@@ -87,7 +87,7 @@ describe("repairTranscript", () => {
     console.log(`count: words stay in place, ${fewer} transcripts, 0 failures`);
   });
 
-  it("of what a tool said, only what stands behind a left-out answer goes with it", () => {
+  it("of a tool's parts, only those behind a left-out answer go with it", () => {
     fc.assert(
       fc.property(transcript, (items) => {
         const { items: repaired } = repairTranscript(items);
@@ -165,7 +165,7 @@ function isWords(part: Part): boolean {
   return part.kind !== "tool_call" && part.kind !== "tool_result";
 }
 
-/** What was said elsewhere than in the answers of tools, in order, and in what sort of item. */
+/** The parts outside of tools' answers, in order, with the author and ending of their item. */
 function words(items: Transcript): readonly { readonly part: Part; readonly head: string }[] {
   return items
     .filter((item) => item.author !== "tool")
@@ -174,7 +174,7 @@ function words(items: Transcript): readonly { readonly part: Part; readonly head
     );
 }
 
-/** What a tool said before its first result. What stands behind a result goes where that goes. */
+/** A tool's parts before its first result. Parts behind a result go where that goes. */
 function leading(item: Item): readonly Part[] {
   const first = item.parts.findIndex((part) => part.kind === "tool_result");
   return item.parts.slice(0, first < 0 ? item.parts.length : first).filter(isWords);

@@ -139,7 +139,7 @@ describe("repairs", () => {
     expect(items).toStrictEqual([item("m", "model", [text("x"), twice]), reply]);
   });
 
-  it("what a person says beside an answer to nothing is kept", () => {
+  it("a person's parts beside an answer to nothing are kept", () => {
     const words = text("please go on");
 
     const { items } = repairTranscript([item("u", "user", [words, result("z")])]);
@@ -165,7 +165,7 @@ describe("repairs", () => {
   });
 });
 
-describe("answers that nobody gave", () => {
+describe("answers that no tool gave", () => {
   const cut = { cause: { code: "x", message: "x" } };
   it.each([
     [{ stop: "tools" }, "unknown", call("a")],

@@ -15,7 +15,7 @@ export type TranscriptFaultCode =
   | "result_without_call"
   /** The answer is there, but not in its place: something stands between, or it came too early. */
   | "out_of_order"
-  /** One item calls twice under one id: the second can't be told from the first. */
+  /** One item calls twice under one id: the two can't be distinguished. */
   | "duplicate_call"
   | "duplicate_item";
 
@@ -25,14 +25,14 @@ export interface TranscriptFault {
   readonly callId?: CallId;
 }
 
-/** Says where the law is broken. Empty for a transcript that any vendor's request can be made of. */
+/** The places where the law is broken. Empty for a transcript that any vendor accepts. */
 export function checkTranscript(items: Transcript): readonly TranscriptFault[] {
   return arrange(items).faults;
 }
 
 /**
- * Makes the law hold and says what it did. Answers move behind their calls; an unanswered call gets
- * a result marked `synthetic` that says why; second answers and answers to nothing are left out.
+ * Makes the law hold and returns what it changed. Answers move behind their calls; an unanswered call
+ * gets a result marked `synthetic` with the reason; second answers and answers to nothing are left out.
  * Linear in the number of parts. A legal transcript comes back as the same array.
  */
 export function repairTranscript(items: Transcript): {

@@ -44,7 +44,7 @@ function endOfRun(deltas: readonly Delta[], start: number, options: CoalesceOpti
   return end;
 }
 
-/** An illegal delta is left as it is: merged into its neighbour it would no longer be seen. */
+/** An illegal delta is not merged: inside its neighbour it would no longer be found. */
 function canMerge(delta: Delta): boolean {
   switch (delta.op) {
     case "append_text":
@@ -74,7 +74,7 @@ function mergeRun(deltas: readonly Delta[], start: number, end: number): Delta {
   if (first.op === "append_bytes") {
     return { ...first, chunk: concatBytes(run.map((delta) => (delta as AppendBytes).chunk)) };
   }
-  return run.at(-1) as Delta; // of replacements only the last one is seen
+  return run.at(-1) as Delta; // of replacements only the last one has an effect
 }
 
 function limitOf(delta: Delta, options: CoalesceOptions): number {

@@ -6,7 +6,7 @@ import type { Json, Metadata } from "../json.ts";
  * One operation on a part that is being written. Deltas are transient: they exist between a model's
  * bytes and a committed part, and `fold` is the only function that takes them in.
  *
- * The operations say what happens while streaming, not what the part will be: `append_text` serves
+ * The operations describe how a part is streamed, not what it will be: `append_text` serves
  * text, reasoning, tool arguments and tool output alike, so a new kind of part needs no new one.
  */
 export type Delta =
@@ -17,7 +17,7 @@ export type Delta =
   | SetMetadata
   | CommitPart;
 
-/** Starts a part, and says all that a viewer needs to show it before any content is there. */
+/** Starts a part, with all that a viewer needs to show it before any content is there. */
 export type BeginPart = { readonly op: "begin_part"; readonly partId: PartId } & PartOpening;
 
 /** What a part is from its first moment. A tool call is named before its arguments arrive. */
@@ -65,7 +65,7 @@ export interface CommitPart {
   readonly part: Part;
 }
 
-/** How each kind of part is filled. One table for `verify`, `fold` and whoever writes deltas. */
+/** How each kind of part is filled. One table for `verify`, `fold` and writers of deltas. */
 export const fillOf: Readonly<Record<PartKind, "text" | "bytes" | "value">> = {
   text: "text",
   reasoning: "text",

@@ -81,7 +81,7 @@ export const noDraftLimits: DraftLimits = {
 export interface Fault {
   readonly code: FaultCode;
   readonly partId: PartId;
-  /** What is wrong, and with what, for whoever wrote the sequence. */
+  /** What is wrong, for the author of the code that wrote the delta. */
   readonly message: string;
 }
 

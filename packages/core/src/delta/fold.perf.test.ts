@@ -92,7 +92,7 @@ test(
   "folding 100 MB of text keeps the peak heap below 2.5 times the text",
   { timeout: 120_000 },
   () => {
-    // With this much heap and little more: the process dies if the fold needs more than it says.
+    // With this much heap and little more: the process dies if the fold needs more than it reports.
     const { text, peak } = runScript("fold-memory.ts", "--max-old-space-size=250") as {
       text: number;
       peak: number;

@@ -104,7 +104,7 @@ function appended(part: OpenPart, tail: string): OpenPart {
 
 /**
  * A pattern is matched against flat text only, so matching one frees the pieces of the sum. Reading
- * a character would do it too, but a compiler may drop that, since nobody looks at the result.
+ * a character would do it too, but a compiler may drop that, since its result is unused.
  */
 function makeFlat(text: string): boolean {
   return /[^]/.test(text);
@@ -136,8 +136,8 @@ function textRun(
 }
 
 /**
- * The part as it would be committed now. A writer commits with this, so that nobody but the fold
- * ever assembles content. A tool call's arguments are parsed here and not earlier.
+ * The part as it would be committed now. A writer commits with this, so that only the fold assembles
+ * content. A tool call's arguments are parsed here and not earlier.
  */
 export function assemblePart(open: OpenPart, limits: DraftLimits): Part {
   const { begin } = open;

@@ -3,7 +3,7 @@ import { joinBytes, textOf } from "./draft.ts";
 import type { Draft, OpenPart } from "./draft.ts";
 
 /**
- * The fewest deltas that fold to this draft: what a viewer who joins now is sent instead of all that
+ * The fewest deltas that fold to this draft: what a viewer that joins now is sent instead of all that
  * was streamed. A few for each part, however many deltas made it.
  */
 export function restate(draft: Draft): readonly Delta[] {

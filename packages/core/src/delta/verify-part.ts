@@ -85,14 +85,14 @@ function verifyContent(
 }
 
 /**
- * A fault is taken on the writer's word: it may know that more was to come, or have narrower limits,
- * and a call with a fault never runs. An input is not: it must be what the text says.
+ * A fault is accepted from the writer: it may know that more was to come, or have narrower limits, and
+ * a call with a fault never runs. An input is checked: it must be what the text parses to.
  */
 function verifyInput(limits: DraftLimits, part: ToolCallPart): Fault | undefined {
   if (part.input === undefined) return undefined;
   const { input } = parseArguments(part.raw, limits.json);
   if (equalJson(part.input, input)) return undefined;
-  return fault("commit_mismatch", part.id, "its input is not what its raw text says");
+  return fault("commit_mismatch", part.id, "its input is not that of its raw text");
 }
 
 /** The values that a part carries beside its content. */

@@ -126,7 +126,7 @@ const cases: readonly [string, readonly Delta[], string, DraftLimits?][] = [
   [
     "commit_mismatch",
     [begin, { op: "commit_part", partId: id, part: { ...text, id: other } }],
-    "the part says its id is q",
+    "the part has the id q",
   ],
   [
     "commit_mismatch",
@@ -153,9 +153,9 @@ const cases: readonly [string, readonly Delta[], string, DraftLimits?][] = [
   [
     "commit_mismatch",
     [commit({ ...call, input: { a: 1 } })],
-    "its input is not what its raw text says",
+    "its input is not that of its raw text",
   ],
-  ["commit_mismatch", [commit({ ...call, raw: "[]" })], "its input is not what its raw text says"],
+  ["commit_mismatch", [commit({ ...call, raw: "[]" })], "its input is not that of its raw text"],
   [
     "commit_mismatch",
     [media, commit({ kind: "media", id, mediaType: "x/y", bytes: Uint8Array.of() })],

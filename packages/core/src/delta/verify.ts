@@ -7,8 +7,8 @@ import type { Draft, DraftPart, Fault, OpenPart } from "./draft.ts";
 import { differenceFrom, fault, verifyJson, verifyLabels, verifyWhole } from "./verify-part.ts";
 
 /**
- * Says why a delta may not follow what the draft holds, or nothing if it may. The one place that
- * knows which sequences are legal; `fold` asks it for every delta. Never throws.
+ * Why a delta may not follow what the draft holds; undefined if it may. The one place that decides
+ * which sequences are legal; `fold` calls it for every delta. Never throws.
  */
 export function verify(draft: Draft, delta: Delta): Fault | undefined {
   const at = findPart(draft.parts, delta.partId);
@@ -88,7 +88,7 @@ function verifyCommit(
   const { partId, part } = delta;
   if (begun?.state === "committed") return fault("part_committed", partId, "commit_part twice");
   if (part.id !== partId) {
-    return fault("commit_mismatch", partId, `the part says its id is ${part.id}`);
+    return fault("commit_mismatch", partId, `the part has the id ${part.id}`);
   }
   if (begun === undefined) return verifyRoom(draft, partId) ?? verifyWhole(draft.limits, part);
   const difference = differenceFrom(begun, part);

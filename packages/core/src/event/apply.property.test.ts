@@ -97,7 +97,7 @@ law("P2", "lanes fold as if each ran alone", ({ messages, writers }) => {
 
 law(
   "P17",
-  "doubled and reordered messages change nothing, or are said to be a gap",
+  "doubled and reordered messages change nothing, or are reported as a gap",
   ({ messages }, numbers) => {
     let state = empty;
     let checks = 0;
@@ -109,7 +109,7 @@ law(
       checks += 1;
     }
 
-    // Whoever reads again from the store and the log ends where everybody ends.
+    // A reader that reads again from the store and the log ends with the same state.
     expect(picture(applyAll(state, messages))).toBe(picture(applyAll(empty, messages)));
     return checks;
   },
@@ -178,7 +178,7 @@ law("P2", "the narration of an item's text is its text", ({ messages }) => {
       if (event.type === "attempt_superseded") told.delete(event.itemId);
       if (event.type !== "item_committed") continue;
       const text = event.item.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-      // Parts that are written at the same time are told as they come, so only the letters are compared.
+      // Parts that are written at the same time are narrated as they come, so only the letters are compared.
       expect(letters(told.get(event.item.id) ?? "")).toBe(letters(text));
       items += 1;
     }

@@ -13,7 +13,7 @@ export type Verdict =
   | "duplicate"
   /** Its writer was superseded, or its item is finished. */
   | "stale"
-  /** Something before it is missing; `missing` says what. The state is as it was. */
+  /** Something before it is missing; `missing` names it. The state is as it was. */
   | "gap";
 
 /** `snapshot`: an operator's reset undid facts that this reader no longer has the parts of. */
@@ -26,7 +26,7 @@ export type Applied =
 /**
  * The one function by which every reader takes what it is sent: facts by their number, batches by
  * lane, epoch and seq. Whatever is lost, doubled, late or out of order on the way, the state is
- * always that of a prefix of what happened, and a gap is said, never papered over.
+ * always that of a prefix of what happened, and a gap is reported, never skipped.
  */
 export function apply(state: SessionState, message: Fact | Batch): Applied {
   return "n" in message ? applyFact(state, message) : applyBatch(state, message);
@@ -59,7 +59,7 @@ function applyBatch(state: SessionState, batch: Batch): Applied {
     seq: batch.last,
     time: batch.time,
   };
-  // A fault can't come from a sound writer. The lane stays as it was, and its writer is asked anew.
+  // A sound writer makes no fault. The lane stays as it was, and is requested again from its writer.
   if (after === undefined || after.draft.fault !== undefined)
     return { state, verdict: "gap", missing: "lane" };
   return { state: withLane(state, after), verdict: "applied" };

@@ -4,10 +4,10 @@ import type { Epoch } from "./epoch.ts";
 import type { LiveEvent, schemaVersion } from "./event.ts";
 
 /**
- * Consecutive live events of one lane, stored and sent as one. Once sent, a batch is never cut anew:
+ * Consecutive live events of one lane, stored and sent as one. Once sent, a batch is never split:
  * `epoch` and `last` are its identity in the log.
  *
- * A batch from 0 is opening, snapshot and re-seed in one. It stands for all that its lane has said,
+ * A batch from 0 is opening, snapshot and re-seed in one. It stands for all of its lane so far,
  * so its events are not its numbers, and a reader replaces its draft by it.
  */
 export interface Batch {

@@ -2,7 +2,7 @@ import { MillraceError } from "../errors.ts";
 
 /**
  * One attempt at one item: incarnation, generation and attempt packed into one number, so that
- * comparing two epochs tells which writer is newer, in any engine. Never used twice in a session.
+ * comparing two epochs shows which writer is newer, in any engine. Never used twice in a session.
  * Compare as numbers, never as text, and never with 32-bit operators.
  */
 export type Epoch = number;

@@ -18,7 +18,7 @@ export type Fact = FactBody & FactEnvelope;
 /** The facts of one type. */
 export type FactOf<Type extends FactBody["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** What a fact of one type says, as its writer knows it: number and time are the store's to give. */
+/** The body of one type of fact, as its writer makes it. The store adds number and time. */
 export type BodyOf<Type extends FactBody["type"]> = Extract<FactBody, { readonly type: Type }>;
 
 export interface FactEnvelope {
@@ -53,7 +53,7 @@ export type FactBody =
 export interface SessionClaimed {
   readonly type: "session_claimed";
   readonly incarnation: number;
-  /** After an operator's reset: facts above this one are undone, except what people said. */
+  /** After an operator's reset: facts above this one are undone, except those of people. */
   readonly to?: number;
   /** The run that is on, and that the driver goes on with. */
   readonly resumes?: RunId;
@@ -131,7 +131,7 @@ export interface TurnStarted {
   readonly turnId: TurnId;
 }
 
-/** The reply and the answers to its calls are there. `stop` says what the loop does next. */
+/** The reply and the answers to its calls are stored. `stop` decides what the loop does next. */
 export interface TurnFinished {
   readonly type: "turn_finished";
   readonly runId: RunId;
@@ -193,7 +193,7 @@ export interface ToolExecutionStarted {
   readonly itemId: ItemId;
   readonly lane: number;
   readonly epoch: Epoch;
-  /** The session of a sub-agent, for whoever wants to watch it. */
+  /** The session of a sub-agent, which can be watched too. */
   readonly childSessionId?: SessionId;
 }
 
@@ -237,7 +237,7 @@ export interface OpaqueEvent {
 
 /**
  * Something on its way: it may be superseded, and its log may vanish at any time. Written by its
- * lane's one writer and nobody else.
+ * lane's one writer alone.
  */
 export type LiveEvent =
   | AttemptStarted
@@ -283,7 +283,7 @@ export interface Stalled {
   readonly silentMs: number;
 }
 
-/** An open lane that has nothing to say still says where it is, so that a lost batch is noticed. */
+/** The writer of an open lane has no content: carries the lane's position, so that a lost batch is noticed. */
 export interface LaneIdled {
   readonly type: "lane_idled";
 }

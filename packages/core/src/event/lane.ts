@@ -9,7 +9,7 @@ import { schemaVersion } from "./event.ts";
 import type { LiveEvent } from "./event.ts";
 import type { OpenLane } from "./state.ts";
 
-/** A lane before anything but its opening was said, or nothing if the batch does not open one. */
+/** A lane with its opening alone, or undefined if the batch does not open one. */
 export function openLane(batch: Batch, limits: DraftLimits): OpenLane | undefined {
   const opening = batch.events[0];
   if (opening?.type !== "attempt_started") return undefined;
@@ -43,7 +43,7 @@ export function continueLane(lane: OpenLane, events: readonly LiveEvent[]): Open
         stalledMs = undefined;
         break;
       case "tool_execution_update":
-        // Progress is a tool's: in a lane that answers no call nobody could say it again.
+        // Progress is a tool's: a lane that answers no call could not restate it.
         if (lane.callId !== undefined) ({ message } = event);
         stalledMs = undefined;
         break;
@@ -64,7 +64,7 @@ export function continueLane(lane: OpenLane, events: readonly LiveEvent[]): Open
   return { ...lane, draft: foldAll(lane.draft, deltas), message, stalledMs, retry };
 }
 
-/** All that a lane has said, as one batch from 0. Snapshot and re-seed are this same thing. */
+/** All of a lane so far, as one batch from 0. Snapshot and re-seed are this same thing. */
 export function restateLane(
   lane: OpenLane,
   reader: { readonly sessionId: SessionId; readonly head: number },

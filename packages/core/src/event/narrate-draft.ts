@@ -8,7 +8,7 @@ import { findPart } from "../delta/verify.ts";
 import type { CallId, ItemId, PartId } from "../ids.ts";
 import type { Narration } from "./narration.ts";
 
-/** What deltas add to the story, given the draft before them. */
+/** What deltas add to the narration, given the draft before them. */
 export function narrateDeltas(
   itemId: ItemId,
   draft: Draft,
@@ -16,9 +16,9 @@ export function narrateDeltas(
 ): readonly Narration[] {
   let current = draft;
   return deltas.flatMap((delta) => {
-    const told = narrateDelta(itemId, current, delta);
+    const narrations = narrateDelta(itemId, current, delta);
     current = fold(current, delta);
-    return told;
+    return narrations;
   });
 }
 
@@ -26,7 +26,7 @@ export function narrateDelta(itemId: ItemId, draft: Draft, delta: Delta): readon
   if (delta.op === "begin_part") return delta.kind === "tool_call" ? [called(delta)] : [];
   const part = draft.parts[findPart(draft.parts, delta.partId)];
   if (delta.op === "append_text")
-    return part?.state === "open" ? tellText(itemId, part.begin, delta.partId, delta.chunk) : [];
+    return part?.state === "open" ? narrateText(itemId, part.begin, delta.partId, delta.chunk) : [];
   return delta.op === "commit_part" ? narrateCommit(itemId, part, delta.part) : [];
 }
 
@@ -38,26 +38,35 @@ function narrateCommit(
 ): readonly Narration[] {
   const streamed = before?.state === "open" && textOf(before) !== "";
   const text = part.kind === "tool_call" ? part.raw : "text" in part ? part.text : "";
-  const told: Narration[] = [];
-  if (before === undefined && part.kind === "tool_call") told.push(called(part));
-  if (!streamed) told.push(...tellText(itemId, part, part.id, text));
-  if (part.kind !== "tool_call") return told;
+  const narrations: Narration[] = [];
+  if (before === undefined && part.kind === "tool_call") narrations.push(called(part));
+  if (!streamed) narrations.push(...narrateText(itemId, part, part.id, text));
+  if (part.kind !== "tool_call") return narrations;
   const { callId, tool } = part;
-  told.push(
+  narrations.push(
     part.input === undefined
       ? { type: "tool_call_refused", callId, tool, fault: part.fault }
       : { type: "tool_call_ready", callId, tool, input: part.input },
   );
-  return told;
+  return narrations;
 }
 
 function called({ callId, tool }: { readonly callId: CallId; readonly tool: string }): Narration {
   return { type: "tool_call_started", callId, tool };
 }
 
-type Told = { readonly kind: Part["kind"]; readonly callId?: CallId; readonly tool?: string };
+type NarratedPart = {
+  readonly kind: Part["kind"];
+  readonly callId?: CallId;
+  readonly tool?: string;
+};
 
-function tellText(itemId: ItemId, part: Told, partId: PartId, text: string): readonly Narration[] {
+function narrateText(
+  itemId: ItemId,
+  part: NarratedPart,
+  partId: PartId,
+  text: string,
+): readonly Narration[] {
   if (text === "") return [];
   if (part.kind === "text") return [{ type: "assistant_text_delta", itemId, partId, text }];
   if (part.kind === "reasoning") return [{ type: "reasoning_delta", itemId, partId, text }];

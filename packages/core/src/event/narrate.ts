@@ -12,8 +12,8 @@ import { findLane } from "./state.ts";
 import type { OpenLane, SessionState } from "./state.ts";
 
 /**
- * Tells what a fact or batch adds to the story, given the state before it. Nothing for what `apply`
- * would not apply, so doubled and stale messages are never told twice.
+ * What a fact or batch adds to the narration, given the state before it. Nothing for what `apply`
+ * would not apply, so doubled and stale messages are narrated once.
  */
 export function narrate(state: SessionState, message: Fact | Batch): readonly Narration[] {
   const applied = apply(state, message);
@@ -92,7 +92,7 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
   }
 }
 
-/** Drafts that were told and that no item will come of: their lanes were closed over their heads. */
+/** Drafts that were narrated and become no item: their lanes were closed from outside. */
 function voided(before: SessionState, after: SessionState): readonly Narration[] {
   return before.lanes
     .filter(({ lane }) => findLane(after, lane) === undefined)
@@ -107,8 +107,8 @@ function runFinished(fact: FactOf<"run_finished">): Narration {
 }
 
 /**
- * What of a committed item has not been told yet: its writer's last batch may have been lost, or the
- * reader away. So what is told of an item is always all of it.
+ * What of a committed item has not been narrated yet: its writer's last batch may have been lost, or
+ * the reader disconnected. So the narration of an item is always complete.
  */
 function narrateRest(
   before: SessionState,
@@ -138,20 +138,20 @@ function narrateBatch(
   const lane = findLane(after, batch.lane) as OpenLane; // the batch has just been applied to it
   if (batch.first > 0) return narrateEvents(lane, known?.draft ?? emptyDraft(), batch);
   if (known?.epoch === batch.epoch) {
-    // Said again from 0: only what was missing is news.
+    // Restated from 0: only what was missing is new.
     const rest = narrateDeltas(lane.itemId, known.draft, missing(known.draft, lane.draft));
     const news = batch.events.filter(
       (event) => event.type !== "content_delta" && isNews(known, event),
     );
     return [...rest, ...narrateEvents(lane, lane.draft, { ...batch, events: news })];
   }
-  const told = narrateEvents(lane, emptyDraft(lane.draft.limits), batch);
+  const narrations = narrateEvents(lane, emptyDraft(lane.draft.limits), batch);
   return known === undefined
-    ? told
-    : [{ type: "attempt_superseded", itemId: known.itemId }, ...told];
+    ? narrations
+    : [{ type: "attempt_superseded", itemId: known.itemId }, ...narrations];
 }
 
-/** Whether a lane that is said again says something beside its content that was not known. */
+/** Whether an event of a restated lane, other than its content, was not known. */
 function isNews(known: OpenLane, event: LiveEvent): boolean {
   switch (event.type) {
     case "tool_execution_update":
@@ -173,24 +173,24 @@ function isNews(known: OpenLane, event: LiveEvent): boolean {
 
 function narrateEvents(lane: OpenLane, draft: Draft, batch: Batch): readonly Narration[] {
   const { itemId, tool } = lane;
-  const told: Narration[] = [];
+  const narrations: Narration[] = [];
   let current = draft;
   for (const event of batch.events) {
     if (event.type === "content_delta") {
-      told.push(...narrateDelta(itemId, current, event.delta));
+      narrations.push(...narrateDelta(itemId, current, event.delta));
       current = fold(current, event.delta);
     } else if (event.type === "tool_execution_update") {
-      told.push({
+      narrations.push({
         type: event.type,
         callId: event.callId,
         tool: tool ?? "",
         message: event.message,
       });
     } else if (event.type === "retry_scheduled") {
-      told.push({ type: event.type, itemId, cause: event.cause, delayMs: event.delayMs });
+      narrations.push({ type: event.type, itemId, cause: event.cause, delayMs: event.delayMs });
     } else if (event.type === "stalled") {
-      told.push({ type: event.type, itemId, silentMs: event.silentMs });
+      narrations.push({ type: event.type, itemId, silentMs: event.silentMs });
     }
   }
-  return told;
+  return narrations;
 }

@@ -37,7 +37,7 @@ export type Narration =
       readonly callId: CallId;
       readonly decision: "allow" | "deny";
     }
-  /** All text of this item so far is void: another attempt writes it anew. */
+  /** All text of this item so far is void: another attempt writes it again. */
   | { readonly type: "attempt_superseded"; readonly itemId: ItemId }
   | {
       readonly type: "retry_scheduled";

@@ -183,7 +183,7 @@ describe("finished items", () => {
     });
   });
 
-  test("say how they ended", () => {
+  test("show how they ended", () => {
     const cut: Item = {
       id: itemId("i"),
       author: "model",
@@ -338,7 +338,7 @@ describe("a call", () => {
     expect(project(ended).items.map(({ id: shown }) => shown)).toEqual(["i1"]);
   });
 
-  test("is told apart from another that runs at the same time", () => {
+  test("is distinct from another that runs at the same time", () => {
     const both = item("i1", "model", [toolCall("c1"), toolCall("c2")]);
     const second = callId("c2");
     const starts = [
@@ -380,7 +380,7 @@ describe("a call", () => {
     ["denied", { state: "denied", reason: "text" }],
     ["unknown", { state: "unknown", message: "text" }],
   ];
-  test.each(outcomes)("with a result that is %s says so", (status, shown) => {
+  test.each(outcomes)("with a result that is %s shows that", (status, shown) => {
     const state = stateOf(
       ...committed(reply, item("i2", "tool", [toolResult("c1", { status, text: "text" })])),
     );
@@ -493,7 +493,7 @@ describe("live items", () => {
       expect(project(state).items[1]).not.toHaveProperty(key);
   });
 
-  test("say that nothing moves, and that they will be replaced", () => {
+  test("show that nothing moves, and that they will be replaced", () => {
     const cause = { code: "overloaded", message: "busy" };
     const state = applied([
       batch([

@@ -73,7 +73,7 @@ function evidence(state: SessionState): (item: Item, callId: CallId) => Evidence
     (latest.get(callId) === item ? running.get(callId) : undefined);
 }
 
-/** Calls that are being carried out, or that a person is asked about. */
+/** Calls that are being carried out, or that wait for a person's answer. */
 function runningByCall(state: SessionState): ReadonlyMap<CallId, Evidence> {
   const running = new Map<CallId, Evidence>();
   for (const approval of state.approvals) {

@@ -6,7 +6,7 @@ import type { Fact, FactOf } from "./event.ts";
 import type { SessionState } from "./state.ts";
 
 /**
- * What a fact makes of the state. Knows nothing of order: `apply` has checked that before. Facts of
+ * The state after a fact. Does not check the order: `apply` has checked that before. Facts of
  * a newer version count, and change nothing.
  */
 export function reduceFact(state: SessionState, fact: Fact): SessionState {
@@ -104,7 +104,7 @@ export function replay(empty: SessionState, facts: readonly Fact[]): SessionStat
   return { ...state, usage, head: facts.length };
 }
 
-/** As much of a fact, or of an outline of one, as says what a reset undoes. */
+/** The fields of a fact, or of an outline of one, that decide what a reset undoes. */
 export interface Undoable {
   readonly n: number;
   readonly type: string;
@@ -114,8 +114,9 @@ export interface Undoable {
 }
 
 /**
- * The facts that stand: a claim with `to` undoes what is above it, except what people said. A stop is
- * not kept, since it was for the run that is undone, nor is the answer to a question that is.
+ * The facts that a reset has not undone: a claim with `to` undoes those above it, except those of
+ * people. A stop is undone too, since it was for the run that is, and so is the answer to an undone
+ * question.
  */
 export function withoutUndone<F extends Undoable>(facts: readonly F[]): readonly F[] {
   let live: F[] = [];
@@ -127,14 +128,14 @@ export function withoutUndone<F extends Undoable>(facts: readonly F[]): readonly
           past.type === "approval_requested" && past.n <= to ? past.approvalId : undefined,
         ),
       );
-      live = live.filter((past) => past.n <= to || saidByPeople(past, asked));
+      live = live.filter((past) => past.n <= to || isKeptInput(past, asked));
     }
     live.push(fact);
   }
   return live;
 }
 
-function saidByPeople(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
+function isKeptInput(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
   const { type, approvalId, input } = fact;
   if (type === "approval_resolved") return approvalId !== undefined && asked.has(approvalId);
   if (type === "input_accepted") return !(isObject(input) && input["kind"] === "abort");

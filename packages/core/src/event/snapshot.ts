@@ -18,8 +18,8 @@ import type {
 } from "./state.ts";
 
 /**
- * The state at one cursor as plain data, to be sent or stored: a reader who restores it and applies
- * what follows is where one is who has applied everything. It costs a few records for each part,
+ * The state at one cursor as plain data, to be sent or stored. A reader that restores it and applies
+ * what follows has the state of one that applied everything. It costs a few records for each part,
  * however many deltas made it.
  */
 export interface Snapshot {

@@ -29,7 +29,7 @@ type OutputOf<T> = T extends { readonly "~types"?: { readonly output: infer Out 
   ? Out
   : unknown;
 
-/** One shape for each tool of an agent: what `Base` says, with this tool's name and values. */
+/** One shape for each tool of an agent: `Base` with this tool's name and values. */
 type EachTool<Tools extends AnyTools, Base, With extends "input" | "output" | "name"> = [
   Tools[number],
 ] extends [never]
@@ -82,7 +82,7 @@ export type NarrationOf<Tools extends AnyTools = AnyTools> =
   | EachTool<Tools, NarrationOfType<"tool_execution_started">, "input">
   | EachTool<Tools, NarrationOfType<"approval_requested">, "input">;
 
-/** One shape for each tool that also is what `Base` is, for whoever takes any tool's. */
+/** One shape for each tool that is also assignable to `Base`, for code that takes any tool's. */
 type ToolPart<
   Tools extends AnyTools,
   Base extends { readonly tool: string },

@@ -94,7 +94,7 @@ export type ToolState =
   | { readonly state: "finished"; readonly output: Json; readonly text: string }
   | { readonly state: "failed"; readonly message: string; readonly fault?: ArgumentFault }
   | { readonly state: "denied"; readonly reason?: string }
-  /** It may have run; nobody knows how it ended. */
+  /** It may have run; its outcome was not recorded. */
   | { readonly state: "unknown"; readonly message: string };
 
 export interface ViewApproval {

@@ -1,8 +1,8 @@
 import { MillraceError } from "../errors.ts";
 import type { Input } from "../event/event.ts";
 import { callId, itemId } from "../ids.ts";
-import { sound } from "./desk.ts";
-import type { Checked, Desk } from "./desk.ts";
+import { checkedJson } from "./inbox-context.ts";
+import type { Checked, InboxContext } from "./inbox-context.ts";
 import { answerInputIdOf } from "./ids.ts";
 import type { AnsweredCall, CallAnswer } from "./inbox.ts";
 import { refuse } from "./posted.ts";
@@ -10,7 +10,7 @@ import type { Posted, Refused } from "./posted.ts";
 
 /** Answers a call, once. Vendors use call ids again, so the item that holds the call may be named. */
 export async function answerCall(
-  { poster, known }: Desk,
+  { poster, known }: InboxContext,
   asked: AnsweredCall,
   answer: CallAnswer,
   by: Checked["by"],
@@ -43,6 +43,6 @@ function inputOf(called: Extract<Input, { kind: "answer" }>["callId"], answer: C
     throw new MillraceError("invalid_event", "an answer has either an output or an error");
   }
   return "output" in answer
-    ? { ...given, output: sound(answer.output, "the output") }
-    : { ...given, error: sound(answer.error, "the error") };
+    ? { ...given, output: checkedJson(answer.output, "the output") }
+    : { ...given, error: checkedJson(answer.error, "the error") };
 }

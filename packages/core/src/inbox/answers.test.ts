@@ -3,35 +3,35 @@ import { inputId } from "../ids.ts";
 import {
   begin,
   end,
-  openInboxStage,
+  openInboxFixture,
   placeOf,
   question,
   reply,
   result,
-} from "../testing/inbox-stage.ts";
-import type { InboxStage } from "../testing/inbox-stage.ts";
+} from "../testing/inbox-fixture.ts";
+import type { InboxFixture } from "../testing/inbox-fixture.ts";
 
 const prompt = inputId("input_K");
 
 /** A run whose first reply has two calls that a client answers. */
-async function withCalls(): Promise<InboxStage> {
-  const stage = await openInboxStage();
-  await stage.open().send("hello", { key: "K" });
-  await stage.claim();
-  await stage.append(...begin(prompt), reply(prompt, ["call_1", "call_2"]));
-  return stage;
+async function withCalls(): Promise<InboxFixture> {
+  const fixture = await openInboxFixture();
+  await fixture.open().send("hello", { key: "K" });
+  await fixture.claim();
+  await fixture.append(...begin(prompt), reply(prompt, ["call_1", "call_2"]));
+  return fixture;
 }
 
-async function withQuestion(): Promise<InboxStage> {
-  const stage = await openInboxStage();
-  await stage.open().send("hello", { key: "K" });
-  await stage.claim();
-  await stage.append(...begin(prompt), question(prompt, "q1"));
-  return stage;
+async function withQuestion(): Promise<InboxFixture> {
+  const fixture = await openInboxFixture();
+  await fixture.open().send("hello", { key: "K" });
+  await fixture.claim();
+  await fixture.append(...begin(prompt), question(prompt, "q1"));
+  return fixture;
 }
 
 describe("allow and deny", () => {
-  it("answer a question with the person who decided", async () => {
+  it("answer a question with the actor of the decision", async () => {
     const { open, store, uid } = await withQuestion();
 
     const decided = await open().deny("q1", {

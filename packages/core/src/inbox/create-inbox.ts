@@ -4,8 +4,8 @@ import type { InputId } from "../ids.ts";
 import { randomId } from "../ports/clock.ts";
 import { answerCall } from "./answer.ts";
 import { decide } from "./decide.ts";
-import { checkOptions, sound, takeBackKeyOf } from "./desk.ts";
-import type { Checked, Desk } from "./desk.ts";
+import { checkOptions, checkedJson, takeBackKeyOf } from "./inbox-context.ts";
+import type { Checked, InboxContext } from "./inbox-context.ts";
 import { newInputId, runIdOf } from "./ids.ts";
 import type { Inbox, InboxOptions, InputContent, PostOptions, SendOptions } from "./inbox.ts";
 import { KnownSession } from "./known-session.ts";
@@ -17,7 +17,7 @@ import { stopRun } from "./stop.ts";
 /** An inbox of a session that is there. Makes no call until it is used. */
 export function createInbox(options: InboxOptions): Inbox {
   const { makeId = randomId } = options;
-  const desk: Desk = { poster: new Poster(options), known: new KnownSession(options) };
+  const context: InboxContext = { poster: new Poster(options), known: new KnownSession(options) };
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a call after all that were made before it. */
   const inOrder = <T>(
@@ -41,9 +41,9 @@ export function createInbox(options: InboxOptions): Inbox {
       inOrder(given, async ({ keyed, by }) => {
         const id = keyed ?? newInputId(makeId);
         const asked =
-          given.options === undefined ? {} : { options: sound(given.options, "options") };
+          given.options === undefined ? {} : { options: checkedJson(given.options, "options") };
         const parts = await partsOf(content);
-        const posted = await desk.poster.post(id, {
+        const posted = await context.poster.post(id, {
           type: "input_accepted",
           inputId: id,
           input: { kind, parts, ...asked },
@@ -58,23 +58,23 @@ export function createInbox(options: InboxOptions): Inbox {
     send: input("prompt"),
     steer: input("steer"),
     followUp: input("follow_up"),
-    takeBack: (id, given = {}) => inOrder(given, ({ by }) => takeBack(desk, inputId(id), by)),
+    takeBack: (id, given = {}) => inOrder(given, ({ by }) => takeBack(context, inputId(id), by)),
     allow: (id, given = {}) =>
-      inOrder(given, ({ by }) => decide(desk, { id, decision: "allow", ...given, by })),
+      inOrder(given, ({ by }) => decide(context, { id, decision: "allow", ...given, by })),
     deny: (id, given = {}) =>
-      inOrder(given, ({ by }) => decide(desk, { id, decision: "deny", ...given, by })),
+      inOrder(given, ({ by }) => decide(context, { id, decision: "deny", ...given, by })),
     answer: (call, answer, given = {}) =>
-      inOrder(given, ({ by }) => answerCall(desk, call, answer, by)),
-    abort: (given = {}) => inOrder(given, (checked) => stopRun(desk, given, checked)),
+      inOrder(given, ({ by }) => answerCall(context, call, answer, by)),
+    abort: (given = {}) => inOrder(given, (checked) => stopRun(context, given, checked)),
     announced: async () => {
       await last;
-      await desk.poster.announced();
+      await context.poster.announced();
     },
   };
 }
 
 async function takeBack(
-  { poster, known }: Desk,
+  { poster, known }: InboxContext,
   id: InputId,
   by: Checked["by"],
 ): Promise<Posted | Refused> {

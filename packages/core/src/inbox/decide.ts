@@ -1,7 +1,7 @@
 import type { FactOf } from "../event/event.ts";
 import { approvalId } from "../ids.ts";
-import type { Checked, Desk } from "./desk.ts";
-import { sound } from "./desk.ts";
+import type { Checked, InboxContext } from "./inbox-context.ts";
+import { checkedJson } from "./inbox-context.ts";
 import { refuse } from "./posted.ts";
 import type { Decided, Refused } from "./posted.ts";
 
@@ -14,7 +14,10 @@ interface Decision {
 }
 
 /** Answers a question, once. */
-export async function decide({ poster, known }: Desk, asked: Decision): Promise<Decided | Refused> {
+export async function decide(
+  { poster, known }: InboxContext,
+  asked: Decision,
+): Promise<Decided | Refused> {
   const { decision, reason, hash, by } = asked;
   const id = approvalId(asked.id);
   await known.catchUp();
@@ -32,7 +35,7 @@ export async function decide({ poster, known }: Desk, asked: Decision): Promise<
       `the question ${id} is about something else than was shown: show it again`,
     );
   }
-  const why = reason === undefined ? {} : { reason: sound(reason, "a reason") };
+  const why = reason === undefined ? {} : { reason: checkedJson(reason, "a reason") };
   // The key names this asking: after a reset the same question may be asked under the same id.
   const posted = await poster.post(`decide_${question.n}`, {
     type: "approval_resolved",

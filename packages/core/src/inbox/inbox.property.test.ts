@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { inputId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import { begin, openInboxStage, question, reply } from "../testing/inbox-stage.ts";
+import { begin, openInboxFixture, question, reply } from "../testing/inbox-fixture.ts";
 import type { Inbox } from "./inbox.ts";
 
 const times = runs(300, 20_000);
@@ -56,7 +56,7 @@ it("any mix of repeats, lost answers and calls at once stores each once and answ
     fc.infiniteStream(fc.constantFrom("lost before", "lost after", "answered" as const)),
     fc.scheduler(),
     async (calls, fates, scheduler) => {
-      const { store, open, claim, append, uid } = await openInboxStage();
+      const { store, open, claim, append, uid } = await openInboxFixture();
       await open().send("first", { key: "begun" });
       await claim();
       const begun = inputId("input_begun");

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { inputId, partId, sessionUid } from "../ids.ts";
-import { begin, end, openInboxStage } from "../testing/inbox-stage.ts";
+import { begin, end, openInboxFixture } from "../testing/inbox-fixture.ts";
 import type { Nudge } from "../ports/event-log.ts";
 
 const tried = inputId("input_K");
 
 describe("an inbox", () => {
   it("names an input and its run by the caller's key", async () => {
-    const { open, store, uid } = await openInboxStage();
+    const { open, store, uid } = await openInboxFixture();
 
     const posted = await open().send("hello", { key: "K" });
 
@@ -24,7 +24,7 @@ describe("an inbox", () => {
   });
 
   it("answers a repeat by key with the first answer, in whichever process it is made", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
     await open().send("hello", { key: "K", options: { limits: { turns: 1 } } });
 
     const again = await open().send("hello", { key: "K", options: { limits: { turns: 1 } } });
@@ -34,7 +34,7 @@ describe("an inbox", () => {
   });
 
   it("refuses a key that was used for another text, kind or options, and stores nothing", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
 
@@ -50,8 +50,8 @@ describe("an inbox", () => {
     expect(await count("input_accepted")).toBe(1);
   });
 
-  it("refuses a key outside its alphabet, says how to mend it, and leaves it unused", async () => {
-    const { open, store, uid } = await openInboxStage();
+  it("refuses a key outside its alphabet with a hint how to mend it, and leaves it unused", async () => {
+    const { open, store, uid } = await openInboxFixture();
     const inbox = open();
 
     for (const key of ["K_1_0", "", "a b", "ä", "a.b", "k".repeat(129), "K\n"]) {
@@ -67,7 +67,7 @@ describe("an inbox", () => {
   });
 
   it("checks the key of a call that is once by nature too", async () => {
-    const { open } = await openInboxStage();
+    const { open } = await openInboxFixture();
     const inbox = open();
 
     for (const refused of [
@@ -81,7 +81,7 @@ describe("an inbox", () => {
   });
 
   it("stores what it is sent in the order of the calls, though a content comes late", async () => {
-    const { open, store, uid } = await openInboxStage();
+    const { open, store, uid } = await openInboxFixture();
     const inbox = open();
     const { promise, resolve } = Promise.withResolvers<string>();
 
@@ -103,7 +103,7 @@ describe("an inbox", () => {
   });
 
   it("makes an id where there is no key, and refuses one that a key could not be", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
 
     expect(await open({ makeId: undefined }).send("a")).toMatchObject({ accepted: true });
     expect(await open().send("b")).toMatchObject({ inputId: "input_1", runId: "run_1" });
@@ -115,7 +115,7 @@ describe("an inbox", () => {
   });
 
   it("takes no id that was made for another input, though a key spells it", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
     const inbox = open({ makeId: undefined });
     const made = await inbox.send("secret");
     const spelled = made.accepted ? made.inputId.slice("input_".length) : "";
@@ -127,7 +127,7 @@ describe("an inbox", () => {
   });
 
   it("takes back an input that waits, once, and none that is an item or not there", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("a", { key: "a" });
     await inbox.send("b", { key: "b" });
@@ -147,7 +147,7 @@ describe("an inbox", () => {
   });
 
   it("stores the actor of a call, else its own, and takes a repeat by another for a repeat", async () => {
-    const { open, store, uid } = await openInboxStage();
+    const { open, store, uid } = await openInboxFixture();
     const inbox = open({ actor: { user: "ann", via: "http" } });
     await inbox.send("hello", { key: "K" });
     await inbox.send("hi", { key: "L", actor: { user: "ben" } });
@@ -165,7 +165,7 @@ describe("an inbox", () => {
   });
 
   it("refuses an actor beyond its limits", async () => {
-    const { open, store, uid } = await openInboxStage();
+    const { open, store, uid } = await openInboxFixture();
     const long = [
       { user: "" },
       { user: "u".repeat(257) },
@@ -187,7 +187,7 @@ describe("an inbox", () => {
   });
 
   it("answers for a session that is not there, and for a store that fails", async () => {
-    const { open, store } = await openInboxStage();
+    const { open, store } = await openInboxFixture();
     const nowhere = open({ uid: sessionUid("nowhere") });
     const accept = async (): Promise<never> => {
       throw new Error("connection refused");
@@ -205,7 +205,7 @@ describe("an inbox", () => {
   });
 
   it("refuses options that are not plain JSON, and a content that can't be read", async () => {
-    const { open, store, uid } = await openInboxStage();
+    const { open, store, uid } = await openInboxFixture();
     const cyclic: Record<string, never> = {};
     cyclic["self"] = cyclic as never;
 
@@ -226,7 +226,7 @@ describe("an inbox", () => {
   });
 
   it("announces what is stored, a repeat too, and nudges writers after a stop", async () => {
-    const { open, log, uid, claim, append } = await openInboxStage();
+    const { open, log, uid, claim, append } = await openInboxFixture();
     const tail = (await log.tail(uid))[Symbol.asyncIterator]();
     const nudges = (await log.nudges(uid))[Symbol.asyncIterator]();
     const inbox = open();
@@ -244,7 +244,7 @@ describe("an inbox", () => {
   });
 
   it("accepts what is stored while the log fails or hangs", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
     const fails = async (): Promise<never> => {
       throw new Error("no log");
     };
@@ -261,7 +261,7 @@ describe("an inbox", () => {
   });
 
   it("settles announced when the log has taken all that was stored", async () => {
-    const { open, log } = await openInboxStage();
+    const { open, log } = await openInboxFixture();
     const announced: number[] = [];
     const slow = async (_uid: unknown, { n }: { n: number }): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -277,7 +277,7 @@ describe("an inbox", () => {
   });
 
   it("takes a key that a stop of nothing was made with", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     const inbox = open();
 
     expect(await inbox.abort({ key: "K" })).toEqual({ accepted: true, replayed: false });

@@ -7,7 +7,7 @@ import type { EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import type { Decided, Posted, Refused, Stopped } from "./posted.ts";
 
-/** Where an inbox writes, and what its calls have if they don't say otherwise. */
+/** Where an inbox writes, and the defaults of its calls. */
 export interface InboxOptions {
   /** The calls that an inbox makes: it can't claim, open or append. */
   readonly store: Pick<SessionStore, "accept" | "read" | "key">;
@@ -16,12 +16,12 @@ export interface InboxOptions {
   readonly uid: SessionUid;
   /** Makes the ids of inputs without a key. Left out: at random. */
   readonly makeId?: MakeId | undefined;
-  /** The person for whom calls are made that name none. */
+  /** The person for whom calls are made, unless a call names another. */
   readonly actor?: Actor | undefined;
 }
 
 /**
- * The way to speak to a session without driving it: no agent, no model, no tools. Calls of one inbox
+ * Sends inputs to a session without driving it: no agent, no model, no tools. Calls of one inbox
  * are stored in the order in which they were made. No promise of it rejects, and what was accepted is
  * durable. `send`, `steer` and `followUp` need a key to be repeated; the other calls are once by
  * nature, so there a key adds nothing, but for an `abort` that names no run.
@@ -53,7 +53,7 @@ export interface Inbox {
    * on, else the next that would begin. One stop is stored for a run, however often it is asked for.
    */
   readonly abort: (options?: AbortOptions) => Promise<Stopped | Refused>;
-  /** Settles when all that was stored is announced, or could not be. For a process that is about to end. */
+  /** Resolves when all that was stored is announced, or could not be. For a process that is about to end. */
   readonly announced: () => Promise<void>;
 }
 

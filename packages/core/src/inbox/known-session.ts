@@ -37,8 +37,8 @@ export interface KnownCall {
 }
 
 /**
- * What an inbox knows of its session's facts: the readers' own state, and what a late repeat asks
- * for. It holds no content, so it may be kept for as long as the session is used.
+ * What an inbox has read of its session's facts: the state that readers fold, and an index by which
+ * repeats are recognised. It holds no content, so it may be kept for as long as the session is used.
  */
 export class KnownSession {
   readonly #options: KnownSessionOptions;
@@ -69,7 +69,7 @@ export class KnownSession {
     const { store, uid } = this.#options;
     const { head } = this.#state;
     const facts = await store.read(uid, { after: head });
-    // A reset undoes what is known, so everything is read anew.
+    // A reset undoes facts that were read, so all are read again.
     if (facts.some(isReset)) this.#begin(head === 0 ? facts : await store.read(uid));
     else for (const fact of facts) this.#take(fact);
   }
@@ -176,7 +176,7 @@ export class KnownSession {
   }
 }
 
-/** A fact without what people, models and tools wrote. */
+/** A fact without the content of its items and inputs. */
 function withoutContent(fact: Fact): Fact {
   if (fact.type === "item_committed" || fact.type === "item_replaced") {
     return { ...fact, item: { ...fact.item, parts: [] } };

@@ -5,7 +5,7 @@ import type { AcceptOutcome, PeopleFact, SessionStore } from "../ports/session-s
 import { refuse, refusedBy } from "./posted.ts";
 import type { Refused } from "./posted.ts";
 
-/** The calls of the ports by which an inbox writes. None of them claims, opens or appends. */
+/** The port calls that an inbox writes by. None of them claims, opens or appends. */
 export interface PostPorts {
   readonly store: Pick<SessionStore, "accept" | "key">;
   readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
@@ -31,7 +31,7 @@ export class Poster {
     this.#ports = ports;
   }
 
-  /** Stores a fact under a key. A repeat is announced too: the first call's process may have ended before it did. */
+  /** Stores a fact under a key. A repeat is announced too: the first call's process may have ended before its announcement. */
   async post<Type extends PeopleFact["type"]>(
     key: string,
     body: BodyOfType<Type>,
@@ -51,27 +51,27 @@ export class Poster {
     return { accepted: true, fact: facts[0] as Fact as FactOf<Type>, replayed };
   }
 
-  /** Makes the session's writers look for a stop at once, where they would find it at their next read. */
+  /** Makes the session's driver read a stop at once, instead of with its next poll. */
   nudgeToStop(): void {
     const { log, uid } = this.#ports;
     this.#attempt(() => log.nudge(uid, { kind: "abort" }));
   }
 
-  /** Settles when all that was stored has been announced, or could not be. */
+  /** Resolves when all that was stored has been announced, or could not be. */
   async announced(): Promise<void> {
     await Promise.all(this.#underWay);
   }
 
-  /** What the log can't pass on is found by reading the head, so a failure of it is none of a post. */
+  /** Sends by the log, without a failure: what the log loses is found by reading the head. */
   #attempt(send: () => Promise<unknown>): void {
     const { store, log, uid } = this.#ports;
     const sent = (async () => {
       try {
-        // Before each: a log keeps the keys of so many sessions. The store is asked once.
+        // Before each call: a log keeps a bounded number of keys. The store is read once.
         log.setKey?.(uid, await (this.#key ??= store.key(uid)));
         await send();
       } catch {
-        this.#key = undefined; // it may be the store that failed
+        this.#key = undefined; // the store's call may have failed
       }
     })();
     this.#underWay.add(sent);

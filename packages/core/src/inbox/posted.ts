@@ -2,22 +2,22 @@ import { MillraceError } from "../errors.ts";
 import type { Actor } from "../event/event.ts";
 import type { ApprovalId, InputId, RunId } from "../ids.ts";
 
-/** Why nothing was stored. Closed: a new one is a change of the public contract. */
+/** Why nothing was stored. Closed: a new reason is a change of the public contract. */
 export type Refusal =
-  /** A key, an id, an actor or the content is not what it may be. The same call never succeeds. */
+  /** A key, an id, an actor or the content is malformed. The same call never succeeds. */
   | "invalid"
   /** The key was used for another input. A new input needs a new key. */
   | "key_reused"
   /** Too late: the input is an item, or the question or the call was answered otherwise. */
   | "settled"
-  /** The session, input, question or call is not there. */
+  /** The session, input, question or call does not exist. */
   | "unknown"
   /** The question is about something else than the caller was shown. */
   | "hash_mismatch"
   /** The store failed. With the same key the call may be repeated for ever. */
   | "failed";
 
-/** A call that stored nothing. Branch on `reason`; `error` has the sentence for people. */
+/** A call that stored nothing. Branch on `reason`; `error` has a message to show. */
 export interface Refused {
   readonly accepted: false;
   readonly reason: Refusal;
@@ -35,7 +35,7 @@ export interface Posted {
   readonly replayed: boolean;
 }
 
-/** What became of a decision: the one that is stored, with the person who made it. */
+/** What became of a decision: the one that is stored, with its actor. */
 export interface Decided {
   readonly accepted: true;
   readonly approvalId: ApprovalId;
@@ -60,7 +60,7 @@ export function refuse(reason: Refusal, message: string): Refused {
   return { accepted: false, reason, error: new MillraceError("refused", message) };
 }
 
-/** What was thrown on the way to the store or in it, as an answer. */
+/** An error that was thrown before or in the store's call, as a refusal. */
 export function refusedBy(error: unknown): Refused {
   if (MillraceError.is(error)) return { accepted: false, reason: reasonOf(error), error };
   const message = error instanceof Error ? error.message : String(error);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { inputId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import { begin, end, openInboxStage } from "../testing/inbox-stage.ts";
+import { begin, end, openInboxFixture } from "../testing/inbox-fixture.ts";
 
 const first = inputId("input_K");
 const second = inputId("input_L");
 
 describe("abort", () => {
   it("takes back the prompt of a run that has not begun", async () => {
-    const { open, count, store, uid } = await openInboxStage();
+    const { open, count, store, uid } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.send("hello", { key: "L" });
@@ -26,7 +26,7 @@ describe("abort", () => {
   });
 
   it("without a run means the one that is on, though a prompt waits", async () => {
-    const { open, claim, append, store, uid } = await openInboxStage();
+    const { open, claim, append, store, uid } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.send("hello", { key: "L" });
@@ -42,7 +42,7 @@ describe("abort", () => {
   });
 
   it("without a run means the oldest prompt that waits, if none is on", async () => {
-    const { open, count } = await openInboxStage();
+    const { open, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.send("hello", { key: "L" });
@@ -54,7 +54,7 @@ describe("abort", () => {
   });
 
   it("takes back a steer that would begin a run, and none that waits for the next prompt", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await claim();
@@ -69,7 +69,7 @@ describe("abort", () => {
   });
 
   it("stores one stop for a run, by whichever process and for whichever reason it is asked for", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     await open().send("hello", { key: "K" });
     await claim();
     await append(...begin(first));
@@ -86,7 +86,7 @@ describe("abort", () => {
   });
 
   it("of an older run changes nothing", async () => {
-    const { open, claim, append, store, uid } = await openInboxStage();
+    const { open, claim, append, store, uid } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.send("hello", { key: "L" });
@@ -103,7 +103,7 @@ describe("abort", () => {
   });
 
   it("stops the run that a driver begins between the look and the take-back", async () => {
-    const { open, claim, append, store, count } = await openInboxStage();
+    const { open, claim, append, store, count } = await openInboxFixture();
     await claim();
     await open().send("hello", { key: "K" });
     const accept: SessionStore["accept"] = async (uid, key, body) => {
@@ -119,7 +119,7 @@ describe("abort", () => {
   });
 
   it("repeated by key stops what it stopped first, never another run", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.send("hello", { key: "L" });
@@ -136,7 +136,7 @@ describe("abort", () => {
   });
 
   it("repeated by key after it took a prompt back stops no other run and takes no other prompt", async () => {
-    const { open, claim, append, store, uid } = await openInboxStage();
+    const { open, claim, append, store, uid } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await inbox.abort({ key: "stop" });
@@ -153,7 +153,7 @@ describe("abort", () => {
   });
 
   it("stops a run again whose stop an operator has undone", async () => {
-    const { open, claim, append, count } = await openInboxStage();
+    const { open, claim, append, count } = await openInboxFixture();
     const inbox = open();
     await inbox.send("hello", { key: "K" });
     await claim();

@@ -24,7 +24,7 @@ describe("a channel", () => {
     expect(await drain(channel)).toStrictEqual([1, 2, 3]);
   });
 
-  it("wakes a reader who waits", async () => {
+  it("wakes a reader that waits", async () => {
     const channel = createChannel<string>(10);
     const reader = channel[Symbol.asyncIterator]();
     const next = reader.next();
@@ -34,7 +34,7 @@ describe("a channel", () => {
     expect(await next).toStrictEqual({ done: false, value: "a" });
   });
 
-  it("ends a reader who waits", async () => {
+  it("ends a reader that waits", async () => {
     const channel = createChannel<string>(10);
     const taken = drain(channel);
 
@@ -55,7 +55,7 @@ describe("a channel", () => {
     expect(await reader.next()).toStrictEqual({ done: true, value: undefined });
   });
 
-  it("throws at a reader who waits", async () => {
+  it("throws at a reader that waits", async () => {
     const channel = createChannel<string>(10);
     const taken = drain(channel);
 
@@ -64,7 +64,7 @@ describe("a channel", () => {
     await expect(taken).rejects.toThrow("broke");
   });
 
-  it("tells its end once, and throws nothing at who has left", async () => {
+  it("reports its end once, and throws nothing at a reader that has left", async () => {
     let ends = 0;
     const channel = createChannel<number>(10, () => (ends += 1));
     channel.push(1);
@@ -77,7 +77,7 @@ describe("a channel", () => {
     expect(await drain(channel)).toStrictEqual([]);
   });
 
-  it("answers in order a reader who asks twice before there is anything", async () => {
+  it("answers in order a reader that calls next twice before there is a value", async () => {
     const channel = createChannel<string>(10);
     const reader = channel[Symbol.asyncIterator]();
     const asked = [reader.next(), reader.next(), reader.next()];
@@ -118,7 +118,7 @@ describe("a channel", () => {
     expect(await drain(channel)).toStrictEqual([1]);
   });
 
-  it("says once that it has ended, whichever side ends it", async () => {
+  it("calls onEnd once, whichever side ends it", async () => {
     let ends = 0;
     const byWriter = createChannel<number>(3, () => (ends += 1));
     byWriter.end();

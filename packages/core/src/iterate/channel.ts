@@ -1,9 +1,9 @@
-/** A queue between one writer and one reader who may be at different speeds. */
+/** A queue between one writer and one reader of different speeds. */
 export interface Channel<T> extends AsyncIterable<T> {
   readonly push: (value: T) => void;
-  /** Lets the reader take what is there, then ends it. */
+  /** Ends the iteration after the values that wait. */
   readonly end: () => void;
-  /** Lets the reader take what is there, then throws at it, once. */
+  /** Makes the iteration throw, once, after the values that wait. */
   readonly fail: (error: Error) => void;
 }
 
@@ -40,8 +40,8 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
     }
     notify();
   };
-  // Written out instead of a generator: leaving one that waits, or that was never started, would
-  // not reach its end, and the writer would go on for nobody.
+  // Written out instead of a generator: `return` on one that waits, or that was never started, would
+  // not run its end, and the writer would go on without a reader.
   const next = async (): Promise<IteratorResult<T, undefined>> => {
     for (;;) {
       if (start < values.length) {
@@ -56,7 +56,7 @@ export function createChannel<T>(capacity: number, onEnd?: () => void): Channel<
       await pause.promise;
     }
     const error = failure;
-    failure = undefined; // whoever asks again is at the end
+    failure = undefined; // the next call is at the end
     if (error !== undefined) throw error;
     return { done: true, value: undefined };
   };

@@ -4,8 +4,8 @@ import type { LiveEvent } from "../event/event.ts";
 import type { PartId } from "../ids.ts";
 
 /**
- * What a lane writer has taken and not yet written, in order. Text for one part is joined as it
- * comes, at the cost of adding strings; all else is merged when it is taken out.
+ * What a lane writer has taken and not yet appended to the log, in order. Text for one part is joined
+ * as it comes, at the cost of adding strings; all else is merged when it is taken out.
  */
 export class Gathered {
   #events: LiveEvent[];
@@ -36,7 +36,7 @@ export class Gathered {
     }
   }
 
-  /** Adds what is not content. */
+  /** Adds an event that is not content. */
   addEvent(event: LiveEvent): void {
     this.#size += sizeOfEvent(event);
     this.#push(event);

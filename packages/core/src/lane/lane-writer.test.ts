@@ -5,10 +5,10 @@ import { emptyState, findLane } from "../event/state.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { content } from "../testing/delta-programs.ts";
-import { append, begin, drafted, session, start, uid } from "../testing/lane-stage.ts";
+import { append, begin, drafted, session, startWriter, uid } from "../testing/lane-fixture.ts";
 
 test("the opening goes out at once, as number 0", async () => {
-  const { read } = start();
+  const { read } = startWriter();
 
   expect((await read()).map(({ first, last, events }) => [first, last, events[0]?.type])).toEqual([
     [0, 0, "attempt_started"],
@@ -16,7 +16,7 @@ test("the opening goes out at once, as number 0", async () => {
 });
 
 test("the first text of a part goes out at once, what follows is gathered", async () => {
-  const { writer, read, clock } = start({ windowMs: 50 });
+  const { writer, read, clock } = startWriter({ windowMs: 50 });
   await read();
 
   writer.write(begin);
@@ -33,7 +33,7 @@ test("the first text of a part goes out at once, what follows is gathered", asyn
 });
 
 test("much text does not wait for the window", async () => {
-  const { writer, read } = start({ windowMs: 10_000, windowSize: 10 });
+  const { writer, read } = startWriter({ windowMs: 10_000, windowSize: 10 });
   writer.write(begin);
   writer.write(append("a"));
   await read();
@@ -44,7 +44,7 @@ test("much text does not wait for the window", async () => {
 });
 
 test("numbers have no holes, and readers end with the writer's draft", async () => {
-  const { writer, read, clock } = start({ windowMs: 20 });
+  const { writer, read, clock } = startWriter({ windowMs: 20 });
   writer.write(begin);
   for (const letter of "Every viewer sees every token once and in order") {
     writer.write(append(letter));
@@ -60,7 +60,7 @@ test("numbers have no holes, and readers end with the writer's draft", async () 
 });
 
 test("an illegal delta is refused with its fault and not written", async () => {
-  const { writer, read } = start();
+  const { writer, read } = startWriter();
   writer.write(begin);
 
   expect(writer.write(begin)?.code).toBe("part_exists");
@@ -70,8 +70,8 @@ test("an illegal delta is refused with its fault and not written", async () => {
   expect(drafted(await read())).toBe(content(writer.draft()));
 });
 
-test("a lane that the log has lost is said again from 0", async () => {
-  const { writer, read, log } = start();
+test("a lane that the log has lost is restated from 0", async () => {
+  const { writer, read, log } = startWriter();
   writer.write(begin);
   writer.write(append("before"));
   await writer.flush();
@@ -86,7 +86,7 @@ test("a lane that the log has lost is said again from 0", async () => {
 });
 
 test("a reader that asks is answered with the whole lane, at most once a second", async () => {
-  const { writer, read, log, clock } = start();
+  const { writer, read, log, clock } = startWriter();
   writer.write(begin);
   writer.write(append("text"));
   await writer.flush();
@@ -105,8 +105,8 @@ test("a reader that asks is answered with the whole lane, at most once a second"
   expect((await read()).at(-1)?.last).toBe(4);
 });
 
-test("a long lane is said anew as it doubles, so the log stays in proportion to the text", async () => {
-  const { writer, read } = start({ windowSize: 512 });
+test("a long lane is restated as it doubles, so the log stays in proportion to the text", async () => {
+  const { writer, read } = startWriter({ windowSize: 512 });
   let longest = 0;
   let restated = 0;
   writer.write(begin);
@@ -125,7 +125,7 @@ test("a long lane is said anew as it doubles, so the log stays in proportion to 
 });
 
 test("a writer is fenced by a higher epoch and goes silent", async () => {
-  const { writer, read, log, epoch } = start();
+  const { writer, read, log, epoch } = startWriter();
   writer.write(begin);
   await writer.flush();
   const [batch] = await read();
@@ -145,8 +145,8 @@ test("a writer is fenced by a higher epoch and goes silent", async () => {
   expect(writer.write(append("more"))).toBeUndefined();
 });
 
-test("a silent lane says where it is", async () => {
-  const { read, clock } = start({ idleMs: 15_000 });
+test("an idle lane appends its position", async () => {
+  const { read, clock } = startWriter({ idleMs: 15_000 });
   await read();
 
   await clock.advance(15_000);
@@ -169,7 +169,7 @@ test("a log that fails does not stop the writer, and gets everything once it is 
       return await memory.append(at, batch);
     },
   };
-  const { writer, clock } = start({ log });
+  const { writer, clock } = startWriter({ log });
   writer.write(begin);
   await writer.flush();
   down = true;
@@ -185,7 +185,7 @@ test("a log that fails does not stop the writer, and gets everything once it is 
 
 test("closing writes what is left, and ends even if the log is gone for good", async () => {
   const gone = { ...memoryEventLog(), append: async () => Promise.reject(new Error("gone")) };
-  const { writer } = start({ log: gone });
+  const { writer } = startWriter({ log: gone });
   writer.write(begin);
   writer.write(append("text"));
 
@@ -195,7 +195,7 @@ test("closing writes what is left, and ends even if the log is gone for good", a
 });
 
 test("progress and stalls reach the reader with the text", async () => {
-  const { writer, read } = start();
+  const { writer, read } = startWriter();
   writer.write(begin);
   writer.tell({ type: "stalled", silentMs: 5_000 });
   await writer.flush();

@@ -33,21 +33,21 @@ export interface LaneWriterOptions {
   readonly model?: string | undefined;
   readonly limits?: DraftLimits | undefined;
   /**
-   * How long deltas are gathered before they go out as one batch, while somebody watches. While nobody
-   * does it is a second; while the log is slow it is up to 200 ms. Left out: the log's own, or 50 ms.
+   * How long deltas are gathered before they go out as one batch, while the lane is watched. While it
+   * is not, it is a second; while the log is slow, up to 200 ms. Left out: the log's own, or 50 ms.
    */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */
   readonly windowSize?: number | undefined;
-  /** How long an open lane may be silent before it says where it is. */
+  /** After this long without a batch the writer appends `lane_idled`, so that a lost batch is noticed. */
   readonly idleMs?: number | undefined;
 }
 
 /**
- * The one writer of a lane. It folds what it is given, gathers it, numbers it, and puts it into the
- * log in order, one batch at a time. The first content of each part goes out at once. When the log
- * has lost the lane or a reader asks, it says everything again as one batch from 0. What it writes
- * is not durable: committing the item is, and closes the lane.
+ * The one writer of a lane. It folds deltas, gathers them, numbers them, and appends them to the log
+ * in order, one batch at a time. The first content of each part goes out at once. When the log has
+ * lost the lane, or a reader requests it, the writer restates the whole lane as one batch from 0. What
+ * it writes is not durable: committing the item is, and closes the lane.
  */
 export interface LaneWriter {
   /** What has been written so far. */
@@ -56,30 +56,30 @@ export interface LaneWriter {
   readonly lane: () => OpenLane;
   /** Takes a delta. An illegal one is not written, and its fault is returned. */
   readonly write: (delta: Delta) => Fault | undefined;
-  /** Takes what is not content: progress, a stall, a retry. */
+  /** Takes an event that is not content: progress, a stall, a retry. */
   readonly tell: (
     event: Exclude<LiveEvent, { readonly type: "content_delta" | "attempt_started" }>,
   ) => void;
-  /** Settles once the log has all that was taken, or can't take it now, or has fenced the writer. */
+  /** Resolves once the log has all that was taken, or can't take it now, or has fenced the writer. */
   readonly flush: () => Promise<void>;
-  /** Aborted when another writer holds the lane. This one is silent from then on. */
+  /** Aborted when another writer holds the lane. This one appends nothing from then on. */
   readonly fenced: AbortSignal;
   /** Flushes and stops. */
   readonly close: () => Promise<void>;
 }
 
-/** A lane is said anew once this much was said since the last time, or as much as it is long. */
+/** A lane is restated once this much was appended since the last time, or as much as its own length. */
 const restateAfter = 8 * 1024;
 /**
- * What a batch counts for besides its content. Who joins reads all that was said since the lane was
- * said whole, and small batches cost it as much as their number: without this a reply of 20,000 words
- * would be read in 10,000 pieces.
+ * What a batch counts for besides its content. A reader that joins reads all batches since the lane
+ * was last restated, and each costs it about as much as this: without it a reply of 20,000 words would
+ * be read in 10,000 batches.
  */
 const envelopeSize = 128;
-/** Readers who ask for a lane again and again are answered this often. */
+/** Requests for a lane are answered at most this often. */
 const reseedEveryMs = 1_000;
-/** A reason of its own: without one an error is made, which costs more than all the rest of a batch. */
-const haste = "haste";
+/** Given to `abort`: without a reason it makes an error, which costs more than all the rest of a batch. */
+const wakeReason = "wake";
 
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
   const writer = new Writer(options);
@@ -107,19 +107,23 @@ class Writer {
   readonly #running: Promise<unknown>;
   readonly #pending: Gathered;
   #seq = -1;
-  /** What was said since the lane was last said whole, and how long that was. */
+  /** The size of the batches since the lane was last restated, and of that restatement. */
   #tailSize = 0;
   #wholeSize = 0;
+  /** The next batch does not wait for its window. */
   #urgent = true;
+  /** The next batch restates the whole lane. */
   #reseed = false;
-  #answeredAt = -Infinity;
-  #saidAt: number;
+  /** When a request for the lane was last answered. */
+  #reseededAt = -Infinity;
+  /** When a batch was last appended. */
+  #appendedAt: number;
   readonly #pace: Pace;
-  /** Waits for something to write. */
-  #bell: PromiseWithResolvers<void> | undefined;
-  /** Cuts a rest short. Made anew only once it was used: most rests are not cut short. */
-  #haste = new AbortController();
-  #resting = false;
+  /** Resolved when there is something to write. */
+  #work: PromiseWithResolvers<void> | undefined;
+  /** Ends a sleep early. Replaced only once it was used: most sleeps are not ended early. */
+  #wake = new AbortController();
+  #sleeping = false;
   #flushed: (() => void)[] = [];
 
   constructor(options: LaneWriterOptions) {
@@ -128,20 +132,20 @@ class Writer {
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
     this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
-    this.#saidAt = options.clock.now();
+    this.#appendedAt = options.clock.now();
     const batch = {
       ...this.#envelope,
       first: 0,
       last: 0,
-      time: this.#saidAt,
+      time: this.#appendedAt,
       events: [opening],
     };
     // The batch begins with its opening, so there is a lane.
     this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
     this.draft = this.#lane.draft;
-    // Without nudges readers wait for the next time that the lane is said whole.
+    // Without nudges, readers that lack the lane wait for its next restatement.
     const listening = this.#listen().catch(() => undefined);
-    this.#running = Promise.all([this.#run(), this.#watchSilence(), listening]);
+    this.#running = Promise.all([this.#run(), this.#appendWhenIdle(), listening]);
   }
 
   write(given: Delta): Fault | undefined {
@@ -150,100 +154,101 @@ class Writer {
     const { op, partId } = delta;
     const fresh = this.#fresh.size > 0 && this.#fresh.has(partId);
     const now = op === "begin_part" || op === "commit_part" || fresh;
-    if (this.#silent()) return undefined;
+    if (this.#stopped()) return undefined;
     const draft = fold(this.draft, delta);
     if (draft.fault !== undefined) return draft.fault;
     this.draft = draft;
     if (this.#lane.stalledMs !== undefined) this.#lane = { ...this.#lane, stalledMs: undefined };
     this.#pending.addDelta(delta);
-    this.#wake(now);
+    this.#schedule(now);
     if (op === "begin_part") this.#fresh.add(partId);
     else if (fresh) this.#fresh.delete(partId);
     return undefined;
   }
 
-  /** Takes what is not content. `now`: somebody is waiting to see this. */
+  /** Takes an event that is not content. `now`: it does not wait for the window. */
   take(event: LiveEvent, now: boolean): void {
-    if (this.#silent()) return;
+    if (this.#stopped()) return;
     this.#lane = continueLane(this.#lane, [event]);
     this.#pending.addEvent(event);
-    this.#wake(now);
+    this.#schedule(now);
   }
 
   lane(): OpenLane {
     return { ...this.#lane, draft: this.draft };
   }
 
-  #silent(): boolean {
+  #stopped(): boolean {
     return this.#stop.signal.aborted || this.fenced.signal.aborted;
   }
 
   /** Sends what was gathered: at once if it is urgent or long, else when its window ends. */
-  #wake(now: boolean): void {
-    if (now || this.#pending.size >= (this.#options.windowSize ?? 4_096)) this.#hurry();
-    else this.#ring();
+  #schedule(now: boolean): void {
+    if (now || this.#pending.size >= (this.#options.windowSize ?? 4_096)) this.#flushSoon();
+    else this.#notify();
   }
 
   async flush(): Promise<void> {
     if (this.fenced.signal.aborted || this.#stop.signal.aborted) return;
     const flushed = new Promise<void>((resolve) => this.#flushed.push(resolve));
-    this.#hurry();
+    this.#flushSoon();
     await flushed;
   }
 
   async close(): Promise<void> {
     await this.flush();
     this.#stop.abort();
-    this.#hurry();
+    this.#flushSoon();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (!this.#over()) {
+    while (!this.#finished()) {
       if (this.#pending.isEmpty && !this.#reseed) {
-        this.#settle();
+        this.#resolveFlushes();
         this.#urgent = false;
-        this.#bell ??= Promise.withResolvers();
-        await this.#bell.promise;
+        this.#work ??= Promise.withResolvers();
+        await this.#work.promise;
         continue;
       }
-      if (!this.#urgent) await this.#rest(this.#restMs());
+      if (!this.#urgent) await this.#sleep(this.#waitMs());
       await this.#send();
     }
     this.#stop.abort();
-    this.#settle();
+    this.#resolveFlushes();
   }
 
   /** A whole window, or what is left of one since the last batch where the log sets the window. */
-  #restMs(): number {
+  #waitMs(): number {
     const windowMs = this.#pace.windowMs();
     const { log, clock } = this.#options;
-    return log.windowMs === undefined ? windowMs : this.#saidAt + windowMs - clock.now();
+    return log.windowMs === undefined ? windowMs : this.#appendedAt + windowMs - clock.now();
   }
 
-  /** A lane that has said nothing for long says where it is. One timer in all that time, not one for each batch. */
-  async #watchSilence(): Promise<void> {
+  /** Appends `lane_idled` after `idleMs` without a batch. One timer per `idleMs`, not one per batch. */
+  async #appendWhenIdle(): Promise<void> {
     const { clock, idleMs = 15_000 } = this.#options;
-    while (!this.#silent()) {
-      const waitMs = this.#saidAt + idleMs - clock.now();
+    while (!this.#stopped()) {
+      const waitMs = this.#appendedAt + idleMs - clock.now();
       await clock.sleep(Math.max(1, waitMs), this.#stop.signal);
-      if (this.#silent() || clock.now() - this.#saidAt < idleMs) continue;
-      this.#saidAt = clock.now();
+      if (this.#stopped() || clock.now() - this.#appendedAt < idleMs) continue;
+      this.#appendedAt = clock.now();
       if (!this.#pending.isEmpty) continue;
       this.#pending.addEvent({ type: "lane_idled" });
-      this.#hurry();
+      this.#flushSoon();
     }
   }
 
+  /** Reads nudges: a new watcher shortens the window, and a request restates the lane. */
   async #listen(): Promise<void> {
     const { log, uid, lane, clock } = this.#options;
     for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
-      if (nudge.kind === "wake" && this.#pace.woken()) this.#hurry();
+      if (nudge.kind === "wake" && this.#pace.addWatcher()) this.#flushSoon();
       if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
-      if (clock.now() - this.#answeredAt < reseedEveryMs) continue;
-      this.#answeredAt = clock.now();
+      if (clock.now() - this.#reseededAt < reseedEveryMs) continue;
+      this.#reseededAt = clock.now();
       this.#reseed = true;
-      this.#hurry();
+      this.#flushSoon();
     }
   }
 
@@ -253,25 +258,25 @@ class Writer {
     this.#urgent = false;
     const answer = await log.append(uid, batch).catch(() => undefined);
     const stored = answer?.outcome === "stored";
-    this.#pace.answered(clock.now() - this.#saidAt, stored ? answer.watched : undefined);
+    this.#pace.answered(clock.now() - this.#appendedAt, stored ? answer.watched : undefined);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
-    // Lost, or nobody knows: everything again, which is right in both cases.
+    // Lost, or stored with the answer lost: restating the lane is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
     this.#reseed ||= lost || this.#tailSize >= Math.max(restateAfter, this.#wholeSize);
-    this.#urgent ||= this.#reseed; // whoever lacks the lane should not wait for a window
+    this.#urgent ||= this.#reseed; // readers that lack the lane should not wait for a window
     if (answer !== undefined) return;
-    this.#settle();
-    if (this.#stop.signal.aborted) this.#reseed = false; // the item is in the store; the log can do without
-    else await this.#rest(reseedEveryMs);
+    this.#resolveFlushes();
+    if (this.#stop.signal.aborted) this.#reseed = false; // the item is in the store: no reader needs the lane
+    else await this.#sleep(reseedEveryMs);
   }
 
   #nextBatch(): Batch {
     const first = this.#reseed ? 0 : this.#seq + 1;
     const events = this.#pending.takeAll();
-    // Said whole, the lane takes one number for all that was waiting.
+    // A restatement takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    this.#saidAt = this.#options.clock.now();
-    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#saidAt };
+    this.#appendedAt = this.#options.clock.now();
+    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#appendedAt };
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
@@ -282,31 +287,33 @@ class Writer {
     return batch;
   }
 
-  #over(): boolean {
+  #finished(): boolean {
     const done = this.#pending.isEmpty && !this.#reseed;
     return this.fenced.signal.aborted || (this.#stop.signal.aborted && done);
   }
 
-  #hurry(): void {
+  /** Sends the next batch without its window. */
+  #flushSoon(): void {
     this.#urgent = true;
-    this.#ring();
-    if (this.#resting) this.#haste.abort(haste);
+    this.#notify();
+    if (this.#sleeping) this.#wake.abort(wakeReason);
   }
 
-  #ring(): void {
-    this.#bell?.resolve();
-    this.#bell = undefined;
+  #notify(): void {
+    this.#work?.resolve();
+    this.#work = undefined;
   }
 
-  async #rest(ms: number): Promise<void> {
+  /** Sleeps for so long, or until `#flushSoon`. */
+  async #sleep(ms: number): Promise<void> {
     if (ms <= 0 || this.#stop.signal.aborted) return;
-    if (this.#haste.signal.aborted) this.#haste = new AbortController();
-    this.#resting = true;
-    await this.#options.clock.sleep(ms, this.#haste.signal);
-    this.#resting = false;
+    if (this.#wake.signal.aborted) this.#wake = new AbortController();
+    this.#sleeping = true;
+    await this.#options.clock.sleep(ms, this.#wake.signal);
+    this.#sleeping = false;
   }
 
-  #settle(): void {
+  #resolveFlushes(): void {
     for (const done of this.#flushed) done();
     this.#flushed = [];
   }

@@ -1,22 +1,23 @@
-/** With nobody watching, batches serve only those who come later. */
+/** The window of an unwatched lane: its batches serve only readers that join later. */
 const unwatchedMs = 1_000;
-/** A log that answers later than this is given less to do. */
+/** A log that answers later than this is sent fewer batches. */
 const slowMs = 20;
 const slowWindow = { leastMs: 100, mostMs: 200 };
-/** Of the slowest answer, this much is still remembered after the next one: half after some 30 answers. */
-const memory = 0.98;
-/** Answers that may be of before a reader came: the one under way, and the one that tells of it. */
-const oldAnswers = 2;
+/** The slowest answer decays by this with each further one: to half after some 30 answers. */
+const decay = 0.98;
+/** Answers after a new watcher that may date from before it: the one under way, and the one after it. */
+const staleAnswers = 2;
 
 /**
- * How long a lane gathers before it writes. Short while somebody watches, long while nobody does, and
- * longer while the log is slow: fewer batches are the one relief that a writer can give it.
+ * How long a lane gathers deltas before it appends a batch. Short while the lane is watched, long while
+ * it is not, and longer while the log is slow: a writer can relieve a log only by fewer batches.
  */
 export class Pace {
   readonly #windowMs: number;
-  /** Until the log says otherwise, somebody watches. */
+  /** True until the log reports otherwise. */
   #watched = true;
-  #doubtful = 0;
+  /** How many of the next answers are not believed when they report that the lane is unwatched. */
+  #ignoreUnwatched = 0;
   /** About the slowest answer in a hundred. */
   #slowestMs = 0;
 
@@ -33,16 +34,17 @@ export class Pace {
 
   /** The log has answered an append. */
   answered(tookMs: number, watched: boolean | undefined): void {
-    this.#slowestMs = Math.max(tookMs, this.#slowestMs * memory);
-    if (watched === true || (watched === false && this.#doubtful === 0)) this.#watched = watched;
-    if (this.#doubtful > 0) this.#doubtful -= 1;
+    this.#slowestMs = Math.max(tookMs, this.#slowestMs * decay);
+    if (watched === true || (watched === false && this.#ignoreUnwatched === 0))
+      this.#watched = watched;
+    if (this.#ignoreUnwatched > 0) this.#ignoreUnwatched -= 1;
   }
 
-  /** Somebody watches from now on. True if nobody did, so that there may be something to show. */
-  woken(): boolean {
+  /** The lane is watched from now on. True if it was not: what was gathered should then go out. */
+  addWatcher(): boolean {
     const wasUnwatched = !this.#watched;
     this.#watched = true;
-    this.#doubtful = oldAnswers;
+    this.#ignoreUnwatched = staleAnswers;
     return wasUnwatched;
   }
 }

@@ -15,7 +15,7 @@ const name = sessionId("s");
 const ids = { runId: runId("r"), turnId: turnId("t"), itemId: itemId("i") };
 const part = partId("p");
 
-test("who follows a lane that nobody watched sees what waits at once, and each word within 50 ms", async () => {
+test("a viewer that follows an unwatched lane sees what was gathered at once, and each word within 50 ms", async () => {
   const clock = manualClock();
   const store = memorySessionStore({ clock });
   const log = memoryEventLog();

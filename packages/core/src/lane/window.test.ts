@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { EventLog } from "../ports/event-log.ts";
 import type { ManualClock } from "../reference/manual-clock.ts";
 import { content } from "../testing/delta-programs.ts";
-import { append, begin, drafted, id, start, uid } from "../testing/lane-stage.ts";
-import type { LaneStage } from "../testing/lane-stage.ts";
+import { append, begin, drafted, id, startWriter, uid } from "../testing/lane-fixture.ts";
+import type { LaneFixture } from "../testing/lane-fixture.ts";
 
 describe("the window", () => {
   /** Writes a letter every 10 ms and counts the batches. */
-  async function batchesIn(ms: number, { writer, clock, count }: LaneStage) {
+  async function batchesIn(ms: number, { writer, clock, count }: LaneFixture) {
     const before = count.gathered;
     for (let at = 0; at < ms; at += 10) {
       writer.write(append("x"));
@@ -16,7 +16,7 @@ describe("the window", () => {
     return count.gathered - before;
   }
 
-  /** As a log that learns only afterwards who heard a batch. */
+  /** A log that learns only after its answer whether a batch had a subscriber. */
   function oneLate(log: EventLog): EventLog {
     let known: boolean | undefined;
     return {
@@ -31,16 +31,16 @@ describe("the window", () => {
     };
   }
 
-  test("is 50 ms while somebody watches", async () => {
-    const stage = start();
-    stage.writer.write(begin);
-    stage.writer.write(append("a"));
-    await stage.read();
+  test("is 50 ms while the lane is watched", async () => {
+    const fixture = startWriter();
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.read();
 
-    expect(await batchesIn(2_000, stage)).toBe(40);
+    expect(await batchesIn(2_000, fixture)).toBe(40);
   });
 
-  test("is 50 ms for a log that can't tell whether anybody watches", async () => {
+  test("is 50 ms for a log that does not know whether the lane is watched", async () => {
     const through = (log: EventLog): EventLog => ({
       ...log,
       append: async (at, batch) => {
@@ -48,25 +48,25 @@ describe("the window", () => {
         return answer.outcome === "stored" ? { outcome: "stored" } : answer;
       },
     });
-    const stage = start({ watched: false, through });
-    stage.writer.write(begin);
-    stage.writer.write(append("a"));
-    await stage.read();
+    const fixture = startWriter({ watched: false, through });
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.read();
 
-    expect(await batchesIn(2_000, stage)).toBe(40);
+    expect(await batchesIn(2_000, fixture)).toBe(40);
   });
 
-  test("is a second while nobody watches", async () => {
-    const stage = start({ watched: false });
-    stage.writer.write(begin);
-    stage.writer.write(append("a"));
-    await stage.read();
+  test("is a second while the lane is not watched", async () => {
+    const fixture = startWriter({ watched: false });
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.read();
 
-    expect(await batchesIn(10_000, stage)).toBe(10);
+    expect(await batchesIn(10_000, fixture)).toBe(10);
   });
 
-  test("does not hold up the first text of a part or its end, though nobody watches", async () => {
-    const { writer, read } = start({ watched: false });
+  test("does not delay the first text of a part or its end, though the lane is not watched", async () => {
+    const { writer, read } = startWriter({ watched: false });
     const last = async () => (await read()).at(-1)?.last;
     await read();
 
@@ -83,12 +83,12 @@ describe("the window", () => {
     ["at once", (log: EventLog) => log],
     ["an append later", oneLate],
   ])("ends for who comes, and is short from then on, if the log knows %s", async (_, through) => {
-    const stage = start({ watched: false, through });
-    const { writer, clock, log, read } = stage;
+    const fixture = startWriter({ watched: false, through });
+    const { writer, clock, log, read } = fixture;
     writer.write(begin);
     writer.write(append("a"));
     await clock.advance(1_000);
-    await batchesIn(2_500, stage);
+    await batchesIn(2_500, fixture);
     const waiting = drafted(await read());
 
     await log.tail(uid);
@@ -97,12 +97,12 @@ describe("the window", () => {
     const shown = drafted(await read());
     expect(shown).toBe(content(writer.draft()));
     expect(shown.length).toBeGreaterThan(waiting.length);
-    expect(await batchesIn(2_000, stage)).toBe(40);
+    expect(await batchesIn(2_000, fixture)).toBe(40);
   });
 
-  test("is short for who comes while there is nothing to say", async () => {
-    const stage = start({ watched: false, through: oneLate });
-    const { writer, clock, log } = stage;
+  test("is short for a watcher that comes while there is nothing to write", async () => {
+    const fixture = startWriter({ watched: false, through: oneLate });
+    const { writer, clock, log } = fixture;
     writer.write(begin);
     writer.write(append("a"));
     await clock.advance(3_000);
@@ -111,10 +111,10 @@ describe("the window", () => {
     await log.nudge(uid, { kind: "wake" });
     await clock.advance(5_000);
 
-    expect(await batchesIn(1_000, stage)).toBe(20);
+    expect(await batchesIn(1_000, fixture)).toBe(20);
   });
 
-  test("is short for who comes while a batch is on its way", async () => {
+  test("is short for a watcher that comes while a batch is on its way", async () => {
     let away = true;
     const through = (log: EventLog, clock: ManualClock): EventLog => {
       const late = oneLate(log);
@@ -127,37 +127,37 @@ describe("the window", () => {
         },
       };
     };
-    const stage = start({ watched: false, through });
-    const { writer, clock, log } = stage;
+    const fixture = startWriter({ watched: false, through });
+    const { writer, clock, log } = fixture;
     writer.write(begin);
     writer.write(append("a"));
     await clock.advance(1_000);
-    await batchesIn(2_000, stage);
+    await batchesIn(2_000, fixture);
     void writer.flush();
     await clock.advance(5);
 
     await log.tail(uid);
     await log.nudge(uid, { kind: "wake" });
 
-    expect(await batchesIn(1_200, stage)).toBeGreaterThanOrEqual(19);
+    expect(await batchesIn(1_200, fixture)).toBeGreaterThanOrEqual(19);
     away = false;
     await clock.advance(10);
   });
 
-  test("is long again once whoever watched has left", async () => {
-    const stage = start({ watched: false, through: oneLate });
-    const { writer, log } = stage;
+  test("is long again once the last watcher has left", async () => {
+    const fixture = startWriter({ watched: false, through: oneLate });
+    const { writer, log } = fixture;
     const leave = new AbortController();
     await log.tail(uid, { signal: leave.signal });
     await log.nudge(uid, { kind: "wake" });
     writer.write(begin);
     writer.write(append("a"));
-    expect(await batchesIn(1_000, stage)).toBeGreaterThan(15);
+    expect(await batchesIn(1_000, fixture)).toBeGreaterThan(15);
 
     leave.abort();
 
-    await batchesIn(1_000, stage);
-    expect(await batchesIn(10_000, stage)).toBe(10);
+    await batchesIn(1_000, fixture);
+    expect(await batchesIn(10_000, fixture)).toBe(10);
   });
 
   test("is wider while the log is slow, and no wider than 200 ms", async () => {
@@ -170,13 +170,13 @@ describe("the window", () => {
           return await log.append(at, batch);
         },
       });
-      const stage = start({ through });
-      stage.writer.write(begin);
-      stage.writer.write(append("a"));
-      await stage.clock.advance(3 * ms);
-      const batches = await batchesIn(20_000, stage);
+      const fixture = startWriter({ through });
+      fixture.writer.write(begin);
+      fixture.writer.write(append("a"));
+      await fixture.clock.advance(3 * ms);
+      const batches = await batchesIn(20_000, fixture);
       slow = false;
-      await stage.clock.advance(ms);
+      await fixture.clock.advance(ms);
       // Gathering begins when the answer is there, so a batch takes both.
       return Math.round((20_000 / batches - ms) / 10) * 10;
     };
@@ -197,14 +197,14 @@ describe("the window", () => {
         return await log.append(at, batch);
       },
     });
-    const stage = start({ through });
-    stage.writer.write(begin);
-    await batchesIn(2_000, stage);
+    const fixture = startWriter({ through });
+    fixture.writer.write(begin);
+    await batchesIn(2_000, fixture);
     slow = false;
 
-    await batchesIn(20_000, stage);
+    await batchesIn(20_000, fixture);
 
-    expect(await batchesIn(2_000, stage)).toBe(40);
+    expect(await batchesIn(2_000, fixture)).toBe(40);
   });
 
   test("of a log's own begins with the last batch: what comes later is written at once", async () => {

@@ -5,8 +5,8 @@ import type { SessionKey, SessionUid } from "../ids.ts";
 
 /**
  * Live batches, for minutes: one stream for each lane, ordered and fenced by epoch and seq. It may
- * lose everything at any time; readers notice by their gaps, and a lane's writer can always say all
- * of it again. Facts only pass through, as announcements: they are kept by the SessionStore.
+ * lose everything at any time; readers notice by their gaps, and a lane's writer can always restate
+ * the lane. Facts only pass through, as announcements: they are kept by the SessionStore.
  *
  * Whatever medium a log uses, its readers get only what a program with the session's key has written:
  * anything else is dropped, as if it had been lost.
@@ -16,12 +16,12 @@ export interface EventLog {
    * The time between two appends of a lane while a reader is attached. A delta that comes later than
    * that after the last append is written at once. Left out: a writer waits 50 ms from the first delta
    * on, which keeps the number of appends to an engine low. A log whose append costs no more than a
-   * call has a short one, so that its readers do not lag.
+   * call sets a short one, so that its readers do not lag.
    */
   readonly windowMs?: number;
   /**
-   * Gives the log the session's key in this process, before anything else is asked of it for this
-   * session. A log whose medium other programs can write to has this, and its calls throw
+   * Gives the log the session's key in this process, before any other call for this session. A log
+   * whose medium other programs can write to has this method, and its calls throw
    * `missing_key` without it. A log keeps the key at least as long as a subscription of the session is
    * open, and the keys of the last 10,000 sessions beyond that. May be repeated; the key of a session
    * never changes, so another one throws `invalid_definition`.
@@ -39,7 +39,7 @@ export interface EventLog {
   readonly announce: (uid: SessionUid, fact: Fact) => Promise<void>;
   /**
    * What is appended and announced from the moment this resolves. At most once each. It throws when
-   * the subscription breaks: its reader joins anew, and reads what it may have missed.
+   * the subscription breaks: its reader subscribes again, and reads what it may have missed.
    */
   readonly tail: (
     uid: SessionUid,
@@ -53,14 +53,15 @@ export interface EventLog {
    */
   readonly heads: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<number>>;
   /**
-   * Tells the writers of a session something. May be lost; an outage is no error. Answers with how many subscriptions were
-   * told, where the log knows: 0 means that nobody alive listens.
+   * Sends a nudge to the writers and the driver of a session. May be lost; an outage is no error.
+   * Resolves to the number of subscriptions that received it, where the log knows: 0 means that no
+   * live process subscribes.
    */
   readonly nudge: (uid: SessionUid, nudge: Nudge) => Promise<number | undefined>;
-  /** What writers are told from now on. It outlives an outage: a writer subscribes once in its life. */
+  /** The nudges from now on. The subscription outlives an outage: a writer subscribes once in its life. */
   readonly nudges: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<Nudge>>;
   /**
-   * Forgets a session, its key included, and ends its subscriptions. May be called again. Without the
+   * Deletes a session's lanes and its key, and ends its subscriptions. May be called again. Without the
    * key a log that needs one ends those of this process alone: others find at their next poll that the
    * session is gone.
    */
@@ -74,12 +75,12 @@ export interface EpochSeq {
 
 export type AppendOutcome =
   /**
-   * `watched`: whether anybody heard this batch or the one before it. Left out: the log does not know.
+   * `watched`: whether a subscriber received this batch or the one before it. Left out: not known.
    */
   | { readonly outcome: "stored"; readonly watched?: boolean }
-  /** Not above what the lane has seen. The same epoch: an append of ours, sent twice. A higher one: fenced. */
+  /** Not above the lane's last batch. `last` of the same epoch: a repeated append. Of a higher one: fenced. */
   | { readonly outcome: "refused"; readonly last: EpochSeq }
-  /** The lane is not there, or was lost: say all of it again, as a batch from 0. */
+  /** The lane does not exist, or was lost: append all of it again, as a batch from 0. */
   | { readonly outcome: "absent" };
 
 export interface SubscribeOptions {
@@ -89,8 +90,8 @@ export interface SubscribeOptions {
 /** Towards writers. `reseed`: a reader can't fill a gap in this lane from the log. */
 export type Nudge =
   | { readonly kind: "reseed"; readonly lane: number }
-  /** `wake`: somebody watches from now on; `abort`: look for a stop among the facts. */
+  /** `wake`: a reader has subscribed; `abort`: a stop was stored, read the facts. */
   | { readonly kind: "wake" | "abort" }
-  /** Whoever drives the session says so, with the incarnation that it holds. */
+  /** `seek_driver`: the session's driver answers with `driving` and the incarnation that it holds. */
   | { readonly kind: "seek_driver" }
   | { readonly kind: "driving"; readonly incarnation: number };

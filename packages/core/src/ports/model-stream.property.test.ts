@@ -36,7 +36,7 @@ async function rounds(count: number): Promise<void> {
   for (let round = 0; round < count; round += 1) await Promise.resolve();
 }
 
-it("a slow consumer folds to the same draft as a quick one, whatever was said and however the two took turns", async () => {
+it("a slow consumer folds to the same draft as a quick one, whatever was emitted and however the two took turns", async () => {
   const pauses = fc.array(fc.nat(40), { maxLength: 8 });
 
   await fc.assert(
@@ -62,7 +62,7 @@ it("a slow consumer folds to the same draft as a quick one, whatever was said an
   console.log(`count: both views agree, ${times} replies, 0 failures`);
 });
 
-it("the result always settles, and says only what came", async () => {
+it("the result always settles, and holds only what was emitted", async () => {
   const ways = fc.record({
     numbers: choices(12),
     wild: fc.boolean(),

@@ -14,7 +14,7 @@ const p1 = partId("p1");
 const begin: Delta = { op: "begin_part", partId: p1, kind: "text" };
 const whole = { stop: "end", evidence: "stop" } as const;
 
-// A rejection that nobody handles would end a server. None may come from any of these tests.
+// An unhandled rejection would end a server. None may come from any of these tests.
 let unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
 beforeEach(() => {
@@ -35,7 +35,7 @@ function stream(produce: ReplySource["produce"], options: Partial<ReplySource> =
   return createModelStream({ model: "test/model", ...options, produce });
 }
 
-/** Says a text letter by letter, one microtask apart, and stops when it is told to. */
+/** Emits a text letter by letter, one microtask apart, and stops when it is aborted. */
 function speaker(words: string): ReplySource["produce"] {
   return async (writer) => {
     writer.emit(begin);
@@ -65,7 +65,7 @@ async function rounds(count: number): Promise<void> {
 }
 
 describe("the two views", () => {
-  it("the result is there for whoever does not iterate", async () => {
+  it("the result is there for a consumer that does not iterate", async () => {
     expect(await stream(speaker("hello")).result).toStrictEqual({
       model: "test/model",
       parts: [{ kind: "text", id: "p1", text: "hello" }],
@@ -73,7 +73,7 @@ describe("the two views", () => {
     });
   });
 
-  it("the deltas are there for whoever does not await the result", async () => {
+  it("the deltas are there for a consumer that does not await the result", async () => {
     const deltas = await collect(stream(speaker("hi")));
 
     expect(deltas).toStrictEqual([
@@ -97,7 +97,7 @@ describe("the two views", () => {
     expect(requests).toBe(1);
   });
 
-  it("the deltas are still there after the result, also for whoever iterates only then", async () => {
+  it("the deltas are still there after the result, also for a consumer that iterates only then", async () => {
     const late = stream(speaker("hello"));
     const reply = await late.result;
 
@@ -246,7 +246,7 @@ describe("a slow consumer", () => {
 describe("stopping", () => {
   const words = "a few words";
 
-  it("an abort at every point gives what came until then, and says that it was aborted", async () => {
+  it("an abort at every point gives what came until then, and ends as aborted", async () => {
     const total = words.length + 2;
     for (let after = 1; after <= total; after += 1) {
       const stop = new AbortController();
@@ -275,7 +275,7 @@ describe("stopping", () => {
     }
   });
 
-  it("a source that does not listen is cut all the same, and what it says later is ignored", async () => {
+  it("a source that ignores its signal is cut all the same, and what it emits later is ignored", async () => {
     const stop = new AbortController();
     const deaf = stream(
       async (writer) => {

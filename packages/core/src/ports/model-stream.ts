@@ -104,7 +104,7 @@ async function produce(
   };
 }
 
-/** What the consumer has not taken yet. Nothing is dropped; what piles up is merged. */
+/** Deltas that the consumer has not taken yet. None is dropped; many are merged. */
 class WaitingDeltas {
   #deltas: Delta[] = [];
   #taken = 0;
@@ -119,7 +119,7 @@ class WaitingDeltas {
     if (this.#deltas.length - this.#taken > this.#mergeAbove) {
       this.#deltas = [...coalesce(this.#deltas.slice(this.#taken), mergedSize)];
       this.#taken = 0;
-      // Twice as many before the next time: what does not merge must not be gone through each time.
+      // Twice as many before the next merge: deltas that do not merge must not be scanned each time.
       this.#mergeAbove = Math.max(mergeFrom, this.#deltas.length * 2);
     }
     this.#deltas.push(delta);
@@ -141,7 +141,7 @@ class WaitingDeltas {
   }
 
   next(): Promise<IteratorResult<Delta, undefined>> {
-    // What is there needs no async function, which would cost more than all the rest of this.
+    // A delta that waits needs no async function, which would cost more than all the rest of this.
     return Promise.resolve(this.#take() ?? this.#wait());
   }
 
@@ -207,10 +207,10 @@ export const abortedCause: Cause = { code: "aborted", message: "the request was 
 
 function causeOf(error: unknown): Cause {
   if (MillraceError.is(error)) return { code: error.code, message: error.message };
-  const said =
+  const text =
     error instanceof Error ? error.message : typeof error === "string" ? error : undefined;
   return {
     code: "model_failed",
-    message: said ?? "the model threw something that is not an error",
+    message: text ?? "the model threw something that is not an error",
   };
 }

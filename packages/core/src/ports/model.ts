@@ -34,14 +34,14 @@ export interface ModelRequest {
    */
   readonly stall?: false | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
+  /** Called with what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
 }
 
-/** What a viewer or an operator may want to know of a request, and no reader of its content. */
+/** An event of a request for viewers and operators. It is not part of the content. */
 export type ModelNotice = Stalled | RetryScheduled | Remark;
 
-/** Something about the vendor's bytes that changed nothing, such as an event that nobody knows. */
+/** Something about the vendor's bytes that changed nothing, such as an event of an unknown type. */
 export interface Remark {
   readonly type: "remark";
   readonly code: "unknown_event" | "bad_event" | "lossy_text";
@@ -49,7 +49,7 @@ export interface Remark {
   readonly evidence?: Json;
 }
 
-/** What a model is told of a tool. */
+/** A tool as it is described to a model. */
 export interface ToolDescription {
   readonly name: string;
   readonly description?: string | undefined;
@@ -59,7 +59,7 @@ export interface ToolDescription {
 
 /**
  * The reply is one JSON value of this shape. It comes as text. Vendors hold to the shape as well as
- * they can, and a reply that is cut is no whole value, so whoever reads it checks it.
+ * they can, and a reply that is cut is no whole value, so its consumer checks it.
  */
 export interface OutputShape {
   /** Up to 64 letters, digits, "_" and "-", beginning with a letter or "_". The model may see it. */

@@ -1,7 +1,7 @@
 import type { Cause } from "../content/item.ts";
 import { isJsonObject } from "../json.ts";
 
-/** When to try again. The one policy for whoever repeats a request: a provider, the loop. */
+/** When to try again. The one policy for all that repeat a request: providers and the loop. */
 export interface RetryPolicy {
   /** Tries in all, the first one included. */
   readonly attempts: number;
@@ -10,15 +10,15 @@ export interface RetryPolicy {
   readonly capMs: number;
 }
 
-/** As much of a cause as the policy looks at. */
+/** The fields of a cause that the policy depends on. */
 export type RetryHint = Pick<Cause, "retryable" | "evidence">;
 
 export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 30_000 };
 
 /**
- * How long to wait before the next try, or nothing if there is none. Full jitter: a uniform part of
- * a bound that doubles, so that a crowd spreads out. What the vendor asked for is waited for, and
- * then jittered too, since the whole crowd was told the same. `random` is in [0, 1).
+ * How long to wait before the next try, or undefined if there is none. Full jitter: a uniform part of
+ * a bound that doubles, so that many clients spread out. The wait that the vendor asked for comes
+ * first and is jittered too, since it asked all clients for the same. `random` is in [0, 1).
  */
 export function retryDelay(
   policy: RetryPolicy,
@@ -30,7 +30,7 @@ export function retryDelay(
   return Math.min(policy.capMs, askedFor(failed.cause) + random * bound);
 }
 
-/** What of a cause says whether and when to try again. Its words, which may be long, are left out. */
+/** The fields of a cause that decide whether and when to retry. Its text, which may be long, is left out. */
 export function retryHintOf(cause: Cause): RetryHint {
   return { retryable: cause.retryable === true, evidence: { retryAfterMs: askedFor(cause) } };
 }

@@ -36,8 +36,8 @@ export interface SessionStore {
   /** Takes the session from the incarnation that the caller read, by compare-and-set. */
   readonly claim: (uid: SessionUid, claim: ClaimRequest) => Promise<ClaimOutcome>;
   /**
-   * Stores what a person said: once for each key, at any head. An input id is used once, under
-   * whatever key. What is refused does not use up its key.
+   * Stores a person's input, withdrawal or decision: once for each key, at any head. An input id is
+   * used once, under any key. A refused call does not use up its key.
    */
   readonly accept: (uid: SessionUid, key: string, body: PeopleFact) => Promise<AcceptOutcome>;
   /** Raises the lane's floor to this epoch, and stores the intent with it, in one statement. */
@@ -48,8 +48,8 @@ export interface SessionStore {
   readonly append: (uid: SessionUid, request: DriverRequest) => Promise<DriverOutcome>;
 
   /**
-   * The caller is done with a session for now. A store that lets one process at a time write gives up
-   * its hold; others need not have this.
+   * The caller is done with a session for now. A store that lets one process at a time write releases
+   * its lock; others need not have this.
    */
   readonly release?: (uid: SessionUid) => Promise<void>;
   /** Takes that hold before anything is written. Throws `session_locked` if another process has it. */
@@ -58,7 +58,7 @@ export interface SessionStore {
   /**
    * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
    * It has this one's metadata if none is given, and no lane of it is open. What is `said` in it is
-   * accepted in the same call, so that nobody opens it without.
+   * accepted in the same call, so that it is never opened without.
    */
   readonly fork: (
     uid: SessionUid,
@@ -111,7 +111,7 @@ export interface ClaimRequest {
 
 export type ClaimOutcome =
   | { readonly outcome: "claimed"; readonly incarnation: number; readonly facts: readonly Fact[] }
-  /** Somebody else was first, or facts have come that the caller has not read. */
+  /** Another claim was stored first, or facts were stored that the caller has not read. */
   | { readonly outcome: "moved"; readonly incarnation: number };
 
 export type AcceptOutcome =
@@ -156,6 +156,6 @@ export interface DriverRequest {
 
 export type DriverOutcome =
   | { readonly outcome: "appended"; readonly facts: readonly Fact[] }
-  /** Something was said meanwhile: decide again. */
+  /** The head has moved meanwhile: decide again. */
   | { readonly outcome: "moved"; readonly head: number }
   | { readonly outcome: "fenced" };

@@ -9,7 +9,7 @@ import type { ItemId, SessionId, SessionUid } from "../ids.ts";
 import type { Floor } from "./session-store.ts";
 
 /**
- * What a store keeps of each session to decide the next call by. Its size is bounded by the number
+ * What a store keeps of each session to decide the next call. Its size is bounded by the number
  * of lanes in use, whatever the session's length. A store may keep more with each floor.
  */
 export interface StoreRow<OpenFloor extends Floor = Floor> {
@@ -64,8 +64,8 @@ export function advanceRow<OpenFloor extends Floor>(
 }
 
 /**
- * The state after these facts, by the readers' own fold. A reset undoes facts that are in the state
- * already, so the state is then made anew from `all` the facts before, and these.
+ * The state after these facts, by the fold that readers use. A reset undoes facts that are in the
+ * state already, so the state is then rebuilt from `all` facts before it, and these.
  */
 export function stateAfter(
   state: SessionState,
@@ -81,7 +81,7 @@ export function stateAfter(
 /** A fact that holds an item. */
 export type ItemFact = FactOf<"item_committed" | "item_replaced">;
 
-/** Gives the bodies of one call their numbers behind the row's head, and one time. */
+/** Gives the bodies of one call their numbers after the row's head, and one time. */
 export function numberFacts(
   bodies: readonly FactBody[],
   { sessionId, head }: Pick<StoreRow, "sessionId" | "head">,
@@ -98,7 +98,7 @@ export function numberFacts(
 
 /**
  * The fact that holds each item. After a reset it is given all facts: an undone item's id is free
- * again, since its step is taken anew under it.
+ * again, since its step is repeated under it.
  */
 export function itemsOf(facts: readonly Fact[]): ReadonlyMap<ItemId, ItemFact> {
   const items = withoutUndone(facts).filter(holdsItem);

@@ -24,19 +24,19 @@ import type {
 import { isReset } from "./store-row.ts";
 import type { StoreRow } from "./store-row.ts";
 
-/** What a call needs beside the session's row. */
+/** What a call's decision needs besides the session's row. */
 export interface Lookup {
   /** The item of this id. */
   readonly itemId?: ItemId;
   /** The fact stored under this key. If the call stores anything, its first fact is kept under it. */
   readonly key?: string | undefined;
-  /** What became of the input or the question that this is about. */
+  /** The subject of a person's call: an input or a question. */
   readonly about?: PeopleFact;
-  /** All facts: a reset makes the row anew from those that it does not undo. */
+  /** All facts: a reset rebuilds the row from those that it does not undo. */
   readonly all?: boolean;
 }
 
-/** What a store found for a lookup. What was not asked for is as in `nothingFound`. */
+/** What a store found for a lookup. Fields without a lookup are as in `nothingFound`. */
 export interface Found {
   readonly item?: Item | undefined;
   /** The fact under the key. */
@@ -48,7 +48,7 @@ export interface Found {
 
 /**
  * What is known of the input or the question that a person's call is about. A store that keeps the
- * session's state gives the lists of that; another one makes them of few facts, by `subjectOf`. They
+ * session's state gives its lists; another one makes them from few facts, by `subjectOf`. They
  * may hold other inputs and questions too.
  */
 export interface Subject extends Pick<SessionState, "queue" | "approvals"> {
@@ -63,8 +63,8 @@ export const nothingFound: Found = {
 };
 
 /**
- * One of the port's calls that write, as a value: every store looks up, asks `refuse`, stores and
- * answers, each in its own way, and in one transaction. A call stores all that it has, or nothing.
+ * One of the port's calls that write, as a value. Every store looks up, calls `refuse`, stores and
+ * answers, each in its own way, and in one transaction. A call stores all of its facts, or none.
  */
 export interface StoreCall<Answer> {
   readonly lookup: Lookup;
@@ -178,7 +178,7 @@ function isRepeat(stored: Fact, body: PeopleFact): boolean {
   );
 }
 
-/** Why a person's call comes to nothing, by what became of its subject. */
+/** Why a person's call is refused, by the state of its subject. */
 function refusalOf(
   body: PeopleFact,
   { accepted, queue, approvals }: Subject,

@@ -5,7 +5,7 @@ import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";
 import { follow } from "./follow.ts";
 
-test("whoever follows is told when the subscription breaks, after what has come", async () => {
+test("follow throws when the subscription breaks, after what has come", async () => {
   const clock = manualClock();
   const store = memorySessionStore({ clock });
   const memory = memoryEventLog();

@@ -9,23 +9,23 @@ import type { SessionSource } from "./session-reader.ts";
 import { welcome } from "./welcome.ts";
 import type { Followed } from "./welcome.ts";
 
-/** What is read, and from where on. */
+/** The session that is read, and where reading starts. */
 export interface FollowOptions extends SessionSource {
-  /** Where the viewer is. Left out, of another uid, or not to be trusted: it gets a snapshot. */
+  /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
   /** How often the head is read from the store, in case an announcement was lost. */
   readonly pollMs?: number | undefined;
 }
 
-/** What waits for a slow viewer. Older messages go; the reader then sees a gap, and fills it. */
+/** Messages that wait for a slow viewer. Older ones are dropped; the reader fills the gap. */
 const waitingMessages = 10_000;
 
 /**
  * Reads a session from a position on, without end: every fact and token once and in order, whatever
- * is lost on the way. A gap is filled from the store or the log, or by the lane's writer, or answered
- * with a snapshot. Never with silence. It throws when the subscription breaks: its caller follows
- * anew, from its last cursor.
+ * is lost on the way. A gap is filled from the store, the log or the lane's writer, or replaced by a
+ * snapshot; it is never left open. It throws when the subscription breaks: its caller calls it again,
+ * with its last cursor.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
   const { cursor, signal } = options;
@@ -35,7 +35,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
   if (signal?.aborted === true) leave();
   /** All facts, until the viewer is brought to the reader's state. */
   let facts: Fact[] | undefined = [];
-  /** What was applied since the viewer last took something: at most what one read brought. */
+  /** Applied messages that the viewer has not taken: at most what one read brought. */
   const news: Followed[] = [];
   const reader = new SessionReader({
     ...options,

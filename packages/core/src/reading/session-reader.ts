@@ -14,7 +14,7 @@ import type { EpochSeq, EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import type { Followed } from "./welcome.ts";
 
-/** The session that is read, and the ports by which. */
+/** A session, and the ports that it is read by. */
 export interface SessionSource {
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -23,7 +23,7 @@ export interface SessionSource {
   readonly sessionId: SessionId;
 }
 
-/** What is read, and what is done with it. */
+/** The session that is read, and callbacks for what was applied. */
 export interface SessionReaderOptions extends SessionSource {
   /** A fact or batch was applied; the cursor is the position after it. Must not throw. */
   readonly onMessage: (followed: Followed) => void;
@@ -34,23 +34,23 @@ export interface SessionReaderOptions extends SessionSource {
   readonly onReset: (facts: readonly Fact[]) => void;
 }
 
-/** A lane's writer is asked at most this often, since every later batch of the lane asks again. */
-const askEveryMs = 1_000;
-/** Lanes that are asked for at a time. Forged batches name any lane; a further one waits for the next poll. */
-const askedLanesAtMost = 1_024;
+/** A lane is requested from its writer at most this often: every later batch would request it again. */
+const requestEveryMs = 1_000;
+/** Lanes requested at a time. Forged batches may name any lane; a further one waits for the next poll. */
+const requestedLanesAtMost = 1_024;
 
 /**
- * One reader of one session: it holds the folded state, and fills what is missing between that and
- * what the subscription brings, from the store, then the log, then by asking the lane's writer.
- * Nothing that comes too early is kept: a gap is answered by reading. Reads run one after the other.
+ * One reader of one session: it holds the folded state, and fills the gap between that and what the
+ * subscription brings: from the store, then from the log, then by a request to the lane's writer. A
+ * message that comes too early is not kept: a gap is filled by reading. Reads run one after the other.
  * `take` may apply a message between them, which is safe: what was read is applied too, and after a
  * reset nothing fits the old state but batches that the reset has made void.
  */
 export class SessionReader {
   readonly #options: SessionReaderOptions;
-  /** When each lane was asked for in the last second, the oldest first. */
-  readonly #askedAt = new Map<number, number>();
-  /** Lanes whose writer was asked and from which no batch was applied since. */
+  /** When each lane was requested in the last second, the oldest first. */
+  readonly #requestedAt = new Map<number, number>();
+  /** Lanes that were requested and of which no batch was applied since. */
   readonly #unanswered = new Set<number>();
   #state: SessionState;
   #joined = false;
@@ -67,9 +67,9 @@ export class SessionReader {
   }
 
   /**
-   * Subscribes, and then reads, so that nothing falls between. The state is whole when this resolves,
-   * and each message of the tail is for `take`. After the subscription broke it is called again, and
-   * reads what was missed.
+   * Subscribes and then reads, so that no message falls between the two. The state is whole when this
+   * resolves, and the caller passes each message of the tail to `take`. Called again after the
+   * subscription broke, it reads what was missed.
    */
   async subscribe(signal?: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
     const { store, log, uid } = this.#options;
@@ -83,10 +83,10 @@ export class SessionReader {
 
   /** Applies a message at once if nothing before it is missing; else after that was read. */
   async take(message: Fact | Batch): Promise<void> {
-    if (this.#advance(message).verdict === "gap") await this.#inTurn(() => this.#heal(message));
+    if (this.#advance(message).verdict === "gap") await this.#inTurn(() => this.#fillGap(message));
   }
 
-  /** Compares heads, in case the announcement of a fact was lost, and asks silent writers again. */
+  /** Compares heads, in case an announcement was lost, and repeats requests without an answer. */
   poll(): Promise<void> {
     return this.#inTurn(async () => {
       const { store, uid } = this.#options;
@@ -119,7 +119,7 @@ export class SessionReader {
 
   /**
    * Reads each open lane from its beginning: a log that no longer has what this state holds may have
-   * lost more with it, which only the lane's writer knows.
+   * lost more with it, which only the lane's writer has.
    */
   async #rejoin(): Promise<void> {
     const { store, uid } = this.#options;
@@ -128,12 +128,12 @@ export class SessionReader {
       const last = await this.#readLane(lane, epoch, undefined);
       const known = findLane(this.#state, lane);
       const has = last !== undefined && known !== undefined;
-      if (!has || isAfter(known, last.epoch, last.last)) await this.#ask(lane);
+      if (!has || isAfter(known, last.epoch, last.last)) await this.#requestLane(lane);
     }
   }
 
   /** Fills what is missing before a message, and applies it. */
-  async #heal(message: Fact | Batch): Promise<void> {
+  async #fillGap(message: Fact | Batch): Promise<void> {
     const applied = this.#advance(message);
     if (applied.verdict !== "gap") return;
     if (applied.missing !== "lane") await this.#readFacts();
@@ -141,7 +141,7 @@ export class SessionReader {
     const { lane, epoch } = message;
     if (apply(this.#state, message).verdict === "gap")
       await this.#readLane(lane, epoch, findLane(this.#state, lane));
-    if (this.#advance(message).verdict === "gap") await this.#ask(lane);
+    if (this.#advance(message).verdict === "gap") await this.#requestLane(lane);
   }
 
   async #readFacts(): Promise<void> {
@@ -159,23 +159,23 @@ export class SessionReader {
     onReset(facts);
   }
 
-  /** Asks for lanes that can't be read, and again for those that stay as they are. */
+  /** Reads the open lanes. Requests those that the log does not have, and those still unanswered. */
   async #readOpenLanes(): Promise<void> {
     const { store, uid } = this.#options;
     const floors = await store.floors(uid);
-    for (const asked of this.#unanswered)
-      if (floors.every(({ lane }) => lane !== asked)) this.#unanswered.delete(asked);
+    for (const requested of this.#unanswered)
+      if (floors.every(({ lane }) => lane !== requested)) this.#unanswered.delete(requested);
     for (const { lane, epoch } of floors) {
       await this.#readLane(lane, epoch, findLane(this.#state, lane));
       const known = findLane(this.#state, lane) !== undefined;
-      if (!known || this.#unanswered.has(lane)) await this.#ask(lane);
+      if (!known || this.#unanswered.has(lane)) await this.#requestLane(lane);
     }
   }
 
   /**
-   * Skips batches below the floor: they are of a superseded writer, which a log that lost its fence
-   * may hold. The floor is the store's, or the epoch of a batch that came, since its writer has
-   * superseded those below. Answers with the last batch that the log has after the position.
+   * Applies the log's batches of a lane after a position, and returns the last one. Batches below the
+   * floor are skipped: they are of a superseded writer, and a log that lost its fence may hold them.
+   * The floor is the store's, or the epoch of a received batch, whose writer superseded those below.
    */
   async #readLane(
     lane: number,
@@ -201,17 +201,17 @@ export class SessionReader {
     return applied;
   }
 
-  /** Asks the lane's writer to write all of the lane again, as one batch from 0. */
-  async #ask(lane: number): Promise<void> {
+  /** Requests the whole lane from its writer, as one batch from 0. */
+  async #requestLane(lane: number): Promise<void> {
     const { log, uid, clock } = this.#options;
     const now = clock.now();
-    for (const [asked, at] of this.#askedAt) {
-      if (now - at < askEveryMs) break;
-      this.#askedAt.delete(asked);
+    for (const [requested, at] of this.#requestedAt) {
+      if (now - at < requestEveryMs) break;
+      this.#requestedAt.delete(requested);
     }
-    if (this.#unanswered.size < askedLanesAtMost) this.#unanswered.add(lane);
-    if (this.#askedAt.has(lane) || this.#askedAt.size >= askedLanesAtMost) return;
-    this.#askedAt.set(lane, now);
+    if (this.#unanswered.size < requestedLanesAtMost) this.#unanswered.add(lane);
+    if (this.#requestedAt.has(lane) || this.#requestedAt.size >= requestedLanesAtMost) return;
+    this.#requestedAt.set(lane, now);
     await log.nudge(uid, { kind: "reseed", lane });
   }
 }

@@ -64,7 +64,7 @@ export function welcome(
   return { messages: [...messages, ...laneNews(source, cursor)], complete: true };
 }
 
-/** True if the cursor was given out by a reader that knew more of the session than this state does. */
+/** True if the cursor was given out by a reader that had read more of the session than this state has. */
 export function isAhead(cursor: Cursor, state: SessionState): boolean {
   if (cursor.uid !== state.uid) return false;
   if (cursor.head > state.head) return true;

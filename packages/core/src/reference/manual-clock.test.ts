@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { manualClock } from "./manual-clock.ts";
 
 describe("a manual clock", () => {
-  it("stands still until it is told to move", async () => {
+  it("stands still until it is advanced", async () => {
     const clock = manualClock(1_000);
     await new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -29,7 +29,7 @@ describe("a manual clock", () => {
     await Promise.all(sleepers);
   });
 
-  it("lets who wakes sleep again, within the same move", async () => {
+  it("lets a woken sleeper sleep again, within the same move", async () => {
     const clock = manualClock();
     const times: number[] = [];
     const ticking = (async () => {
@@ -57,7 +57,7 @@ describe("a manual clock", () => {
     expect(woken).toBe(true);
   });
 
-  it("wakes who sleeps for no time at the next move, and not before", async () => {
+  it("wakes a sleeper of no time at the next move, and not before", async () => {
     const clock = manualClock();
     let woken = 0;
     void clock.sleep(0).then(() => (woken += 1));

@@ -1,10 +1,10 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only by `advance`. */
 export interface ManualClock extends Clock {
   /** Moves time on, waking sleepers in the order of their times, and lets each one act. */
   readonly advance: (ms: number) => Promise<void>;
-  /** How many are asleep. */
+  /** How many sleeps are pending. */
   readonly sleepers: () => number;
 }
 
@@ -45,7 +45,7 @@ export function manualClock(start = 0): ManualClock {
   return { now: () => now, sleep, advance, sleepers: () => sleepers.length };
 }
 
-/** Enough rounds of the microtask queue for chains of promises to come to rest. */
+/** Enough rounds of the microtask queue for chains of promises to settle. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 50; round += 1) await Promise.resolve();
 }

@@ -13,7 +13,7 @@ import type {
 } from "../ports/event-log.ts";
 
 export interface MemoryEventLogOptions {
-  /** The batches that a lane keeps. Older ones go, and a reader who needs them sees a gap. */
+  /** The batches that a lane keeps. Older ones go, and a reader that needs them sees a gap. */
   readonly batchesPerLane?: number | undefined;
   /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
   readonly announcements?: number | undefined;
@@ -43,8 +43,8 @@ interface Topic {
 }
 
 /**
- * The EventLog of one process, with the full semantics: fenced by epoch, bounded, at most once. It
- * is also what a single server needs until it has a second one.
+ * The EventLog of one process, with the full semantics: fenced by epoch, bounded, at most once. It is
+ * enough for an application with a single server process.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEventLog {
   const { batchesPerLane = 10_000, announcements = 10_000 } = options;

@@ -16,7 +16,7 @@ export type ScriptedPart =
   /** Ends the reply here, whatever is still open. */
   | { readonly end: Ending };
 
-/** A reply, or a function that makes one from what the model was asked. */
+/** A reply, or a function that makes one from the request. */
 export type ScriptedReply =
   | readonly ScriptedPart[]
   | ((request: ModelRequest) => readonly ScriptedPart[]);
@@ -51,7 +51,7 @@ export function stall(ms?: number): ScriptedPart {
   return { stall: ms };
 }
 
-/** The bytes end without the vendor's word that the reply is whole. */
+/** The bytes end without evidence that the reply is whole. */
 export function truncate(): ScriptedPart {
   return {
     end: { stop: "truncated", cause: { code: "truncated", message: "the stream ended too early" } },

@@ -180,7 +180,7 @@ describe("time", () => {
     ]);
   });
 
-  it("a stall lasts as long as it says", async () => {
+  it("a stall lasts for its milliseconds", async () => {
     const clock = manualClock();
     const stream = ask([say("a"), stall(5_000), say("b")], { clock });
     let reply: Reply | undefined;
@@ -233,7 +233,7 @@ describe("endings", () => {
     expect(reply.parts).toMatchObject([{ text: "half" }]);
   });
 
-  it("a failed reply says its cause", async () => {
+  it("a failed reply has its cause", async () => {
     const reply = await ask([say("x"), fail("overloaded", "try later", { retryable: true })])
       .result;
 

@@ -26,8 +26,8 @@ export interface ScriptedModelOptions {
 }
 
 /**
- * A model that says what it is told to: no network, no randomness, the same deltas each time. One
- * reply of the script for each request, in order; asking for more than there are ends as failed.
+ * A model that plays back a script: no network, no randomness, the same deltas each time. One reply
+ * of the script for each request, in order; a request after the last reply ends as failed.
  */
 export function scriptedModel(
   replies: readonly ScriptedReply[],
@@ -61,7 +61,7 @@ export function scriptedModel(
   };
 }
 
-interface Stage {
+interface ReplyContext {
   readonly writer: ReplyWriter;
   readonly clock: Clock;
   readonly options: ScriptedModelOptions;
@@ -74,19 +74,19 @@ function partsOf(reply: ScriptedReply, request: ModelRequest): readonly Scripted
 
 async function perform(
   parts: readonly ScriptedPart[],
-  stage: Stage,
+  context: ReplyContext,
 ): Promise<Ending & { readonly usage?: Usage | undefined }> {
-  const { writer, clock, nextCall } = stage;
+  const { writer, clock, nextCall } = context;
   let usage: Usage | undefined;
   let ending: Ending = { stop: "end", evidence: "script" };
   for (const [index, part] of parts.entries()) {
     const id = `p${index + 1}`;
-    if ("say" in part) await write(id, { kind: "text" }, part.say, stage);
+    if ("say" in part) await write(id, { kind: "text" }, part.say, context);
     else if ("think" in part)
-      await write(id, { kind: "reasoning" }, part.think, stage, part.opaque);
+      await write(id, { kind: "reasoning" }, part.think, context, part.opaque);
     else if ("call" in part) {
       const called = callId(part.callId ?? nextCall());
-      await write(id, { kind: "tool_call", callId: called, tool: part.call }, part.raw, stage);
+      await write(id, { kind: "tool_call", callId: called, tool: part.call }, part.raw, context);
       ending = { stop: "tools", evidence: "script" };
     } else if ("deltas" in part) part.deltas.forEach(writer.emit);
     else if ("stall" in part) await clock.sleep(part.stall ?? 2 ** 31 - 1, writer.signal);
@@ -101,7 +101,7 @@ async function write(
   id: string,
   opening: PartOpening,
   text: string,
-  { writer, clock, options }: Stage,
+  { writer, clock, options }: ReplyContext,
   opaque?: Json,
 ): Promise<void> {
   const part = partId(id);

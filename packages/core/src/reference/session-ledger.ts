@@ -41,7 +41,7 @@ export interface LedgerOptions {
   readonly now: () => number;
 }
 
-/** What calls leave behind that no fact says. */
+/** What calls store besides facts. */
 export interface Besides {
   /** The floors that `open` raised, in that order. */
   readonly floors?: Iterable<Floor> | undefined;
@@ -51,8 +51,8 @@ export interface Besides {
 
 /**
  * One session's facts for a store that holds them in memory, with what the store's rules look up.
- * Each call is decided and stored without a pause, so it is atomic. Its cost does not grow with the
- * session, but for a reset, after which all is made anew.
+ * Each call is decided and stored synchronously, so it is atomic. Its cost does not grow with the
+ * session, except for a reset, after which all is rebuilt.
  */
 export class SessionLedger {
   readonly #options: LedgerOptions;
@@ -78,9 +78,9 @@ export class SessionLedger {
   }
 
   /**
-   * Takes facts that stand elsewhere already, such as those of a session that this one forks, after
-   * those it has; and, where they are this session's own, what calls left besides them. Linear in
-   * what is loaded, but for a reset in it, by which all is read anew.
+   * Adds facts that are stored elsewhere already, such as those of a session that this one forks. If
+   * they are this session's own, it also adds what calls stored besides them. Linear in what is
+   * loaded, except for a reset in it, by which all is rebuilt.
    */
   load(facts: readonly Fact[], { floors = [], keys = [] }: Besides = {}): void {
     this.#keep(facts);
@@ -100,7 +100,7 @@ export class SessionLedger {
     return this.#make(acceptCall(key, body));
   }
 
-  /** What people say in a session that is being made: there is no key to know it again by. */
+  /** Accepts inputs in a session that is being created. Without a key a repeat is not recognised. */
   say(said: readonly PeopleFact[]): void {
     for (const body of said) this.#make(acceptCall(undefined, body));
   }

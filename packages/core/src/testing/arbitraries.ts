@@ -82,7 +82,7 @@ export const json: fc.Arbitrary<Json> = jsonTree;
 export const jsonObject: fc.Arbitrary<JsonObject> = jsonTreeObject;
 const metadata: fc.Arbitrary<Metadata> = jsonTreeObject;
 
-/** A few names that meet again and again, and some that test the limits of an id. */
+/** A few names that collide often, and some at the limits of an id. */
 const idText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("a", "b", "c", "d") },
   { weight: 2, arbitrary: fc.string({ unit: "binary", minLength: 1, maxLength: 8 }) },
@@ -140,7 +140,7 @@ const argumentFault: fc.Arbitrary<ArgumentFault> = record<ArgumentFault>(
   ["at", "key"],
 );
 
-/** A call whose raw text says its input, or one with a fault. */
+/** A call whose raw text parses to its input, or one with a fault. */
 const toolCall: fc.Arbitrary<ToolCallPart> = both(
   both(
     partBase,
@@ -264,7 +264,7 @@ const beginPart: fc.Arbitrary<BeginPart> = both(
   opening,
 );
 
-/** One delta, legal on the wire. Whether it is legal at its place in a draft is not said. */
+/** One delta, legal on the wire. It may be illegal at its place in a draft. */
 export const delta: fc.Arbitrary<Delta> = fc.oneof(
   beginPart,
   record({ op: fc.constant("append_text" as const), partId, chunk: text }),

@@ -1,4 +1,4 @@
-// Run by fold.perf.test.ts in a process of its own: folds 100 MB of text and says how much heap that took.
+// Run by fold.perf.test.ts in a process of its own: folds 100 MB of text and prints how much heap that took.
 import { getHeapStatistics } from "node:v8";
 import { emptyDraft, noDraftLimits, textOf } from "../delta/draft.ts";
 import { fold } from "../delta/fold.ts";

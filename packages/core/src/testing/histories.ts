@@ -27,7 +27,7 @@ const run = runId("run_1");
 const turn = turnId("turn_1");
 const laneCount = 8;
 
-/** What a lane's writer has said, kept apart from everything that is being tested. */
+/** What a lane's writer has written, kept apart from everything that is being tested. */
 export interface Writer {
   readonly lane: number;
   readonly epoch: number;
@@ -41,7 +41,7 @@ export interface Writer {
 }
 
 /**
- * One life of a session as its engines would tell it: facts in their order, up to eight lanes that
+ * One life of a session as its engines would give it: facts in their order, up to eight lanes that
  * write at once, retries, replacements, claims. Made from a list of numbers, as delta programs are.
  */
 export class History {

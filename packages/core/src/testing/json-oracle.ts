@@ -1,7 +1,7 @@
 import { isForbiddenKey } from "../json.ts";
 import type { JsonFaultCode, JsonLimits } from "../json.ts";
 
-/** What the text says, if JSON.parse accepts it. */
+/** The value of the text, if JSON.parse accepts it. */
 export function tryParse(text: string): { readonly value: unknown } | undefined {
   try {
     JSON.parse(text);
@@ -13,7 +13,7 @@ export function tryParse(text: string): { readonly value: unknown } | undefined 
 
 /**
  * The value of a text that JSON.parse accepts. JSON.parse itself can't be the judge of keys: since
- * V8 12.8 it may take an escaped key for another one that it met before (nodejs/node#63785).
+ * V8 12.8 it may confuse an escaped key with another one that it parsed before (nodejs/node#63785).
  */
 export function readJson(text: string): unknown {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? [];
@@ -73,7 +73,7 @@ export function documentedRefusals(text: string, limits: JsonLimits): ReadonlySe
   return refusals;
 }
 
-/** Beyond all numbers, or beyond 2^53 - 1 and not said to be an approximation by an exponent. */
+/** Beyond all numbers, or beyond 2^53 - 1 and without an exponent, which marks an approximation. */
 export function isInexact(number: string): boolean {
   const size = Math.abs(Number(number));
   return size === Infinity || (size >= 2 ** 53 && !/[eE]/.test(number));

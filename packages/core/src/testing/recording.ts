@@ -64,7 +64,7 @@ export class Recording {
     this.#take(decided.facts);
   }
 
-  /** Writes one item in a lane, one delta a batch. `stop` is asked after each delta. */
+  /** Writes one item in a lane, one delta a batch. `stop` is called after each delta. */
   async write(
     deltas: AsyncIterable<Delta>,
     { lane = 0, call }: WriteOptions = {},

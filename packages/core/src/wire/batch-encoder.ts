@@ -8,8 +8,8 @@ export type BatchEncoder = (batch: Batch) => string;
 
 /**
  * Writes the batches of one lane, each as `encodeMessage` writes it, at less than half of the cost.
- * What one batch of text shares with the next is written once and remembered. The batches of other
- * lanes, and all that is not text, are written as right, only not as soon.
+ * What one batch of text shares with the next is encoded once and cached. Batches of other lanes, and
+ * events that are not text, give the same result, only slower.
  */
 export function createBatchEncoder(): BatchEncoder {
   let last: Batch | undefined;

@@ -219,7 +219,7 @@ describe("what can't be read", () => {
     });
   });
 
-  it("a version that is not ours is said to be one", () => {
+  it("another version is reported as such", () => {
     fc.assert(
       fc.property(
         message,
@@ -348,7 +348,7 @@ const otherValue: fc.Arbitrary<Json | undefined> = fc.oneof(
   json,
 );
 
-/** Changes one field of the record, chosen by a number, and says which. */
+/** Changes one field of the record, chosen by a number, and returns its name. */
 function corrupt(record: JsonObject, choice: number, other: Json | undefined): string {
   const places: { readonly owner: object; readonly key: string; readonly path: string }[] = [];
   const walk = (node: Json | undefined, path: string): void => {

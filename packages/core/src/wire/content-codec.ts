@@ -131,7 +131,7 @@ export const part: ObjectShape<Part> = tagged<Part, "kind">(
   opaquePart,
 );
 
-/** A part as plain JSON, for whoever writes it elsewhere than in an event. */
+/** A part as plain JSON, for code that writes parts outside of an event. */
 export function encodePart(value: Part): JsonObject {
   return part.encode(value);
 }

@@ -7,7 +7,7 @@ const maxCursorLength = 256;
 
 /**
  * The cursor as an opaque text of letters, digits and `_-.~`. It never grows above its limit: lanes
- * that don't fit are left out, and whoever resumes is sent those lanes from their beginning.
+ * that don't fit are left out, and a reader that resumes is sent those lanes from their beginning.
  */
 export function encodeCursor(cursor: Cursor): string {
   let text = `1.${cursor.uid}.${cursor.head.toString(36)}`;
@@ -19,7 +19,7 @@ export function encodeCursor(cursor: Cursor): string {
   return text;
 }
 
-/** The cursor, or nothing for any other text. Whoever sends that is sent a snapshot. */
+/** The cursor, or undefined for any other text. A client without a cursor is sent a snapshot. */
 export function decodeCursor(text: string): Cursor | undefined {
   if (text.length > maxCursorLength) return undefined;
   const [version, uid = "", head = "", ...rest] = text.split(".");

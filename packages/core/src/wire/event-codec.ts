@@ -116,7 +116,7 @@ const stored = {
   inputId: optional(inputs),
 };
 
-/** A run's end before it is known that its outcome says why. */
+/** A run's end before it is known that its outcome has its cause or limit. */
 interface AnyRunFinished extends FactEnvelope {
   readonly type: "run_finished";
   readonly runId: RunId;

@@ -75,7 +75,7 @@ describe("objects", () => {
     expect(point.encode({ x: 1, label: undefined } as unknown as Point)).toStrictEqual({ x: 1 });
   });
 
-  it("the path says where in the record the fault is", () => {
+  it("the path leads to the fault in the record", () => {
     const shape = object<{ rows: readonly { at: Point }[] }>({
       rows: list(object<{ at: Point }>({ at: point })),
     });

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../json.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
-/** How one type stands on the wire. Decoding reads only what it knows, and takes nothing on trust. */
+/** How one type is encoded on the wire. Decoding reads only known fields, and checks each of them. */
 export interface Shape<T> {
   readonly encode: (value: T) => Json;
   readonly decode: (value: unknown, path: string) => T;
@@ -9,13 +9,13 @@ export interface Shape<T> {
 
 export type WireFaultCode =
   | "not_json"
-  /** A field is missing or of another type than the protocol says. */
+  /** A field is missing or has another type than in the protocol. */
   | "malformed"
   /** A delta of a newer version: a reader must take a snapshot instead of guessing. */
   | "unknown_op"
   | "unsupported_version";
 
-/** Why something that came over the wire can't be read. */
+/** Why a text from the wire can't be read. */
 export interface WireFault {
   readonly code: WireFaultCode;
   /** Where, as `events[3].delta.chunk`. */
@@ -57,7 +57,7 @@ export function decodeBy<T>(shape: Pick<Shape<T>, "decode">, value: unknown): De
   }
 }
 
-/** Values nest at most this deep: whoever sends one on must be able to write it again. */
+/** Values nest at most this deep: a process that forwards one must be able to encode it again. */
 const maxDepth = 128;
 
 function withinDepth(value: unknown, depth: number): boolean {
@@ -178,15 +178,15 @@ export function object<T extends object>(fields: Fields<T>): ObjectShape<T> {
   };
 }
 
-/** The shape of some object, which one is not said. */
+/** The shape of any object. */
 export interface AnyShape {
   readonly encode: (value: never) => Json;
   readonly decode: (value: unknown, path: string) => object;
 }
 
 /**
- * A union told apart by one field. The table has an entry for each tag that this version knows;
- * `unknown` says what to do with the others.
+ * A union with a tag field. The table has an entry for each tag that this version knows; `unknown`
+ * handles the others.
  */
 export function tagged<T extends object, Tag extends keyof T & string>(
   tag: Tag,
@@ -204,7 +204,7 @@ export function tagged<T extends object, Tag extends keyof T & string>(
   };
 }
 
-/** For types with two forms, told apart by which of two fields is there. `T` is their union. */
+/** For types with two forms, distinguished by which of two fields is there. `T` is their union. */
 export function exactlyOne<T>(shape: AnyShape, one: string, other: string): Shape<T> {
   return {
     encode: shape.encode as unknown as Shape<T>["encode"],

@@ -53,7 +53,7 @@ describe("encodeSse", () => {
     },
   );
 
-  it("a comment reaches nobody", () => {
+  it("a comment is no event", () => {
     expect(encodeSseComment()).toBe(": \n\n");
     expect(decode(encodeSseComment("still here"))).toStrictEqual([]);
   });
@@ -171,7 +171,7 @@ describe("the limit", () => {
     expect(feed(9)).toStrictEqual([overflow]);
   });
 
-  it("nothing comes after an overflow, and it is said once", () => {
+  it("nothing comes after an overflow, which is reported once", () => {
     const decoder = createSseDecoder({ limit: 5 });
 
     expect(decoder.feed("data: 123456")).toStrictEqual([overflow]);

@@ -66,6 +66,6 @@ describe("fileStore", () => {
   for (const { name, run } of sessionStoreCases) it(name, () => run(keepsOpen));
 });
 
-describe("fileStore, opened anew for every call", () => {
+describe("fileStore, opened again for every call", () => {
   for (const { name, run } of sessionStoreCases) it(name, () => run(reopens));
 });

@@ -6,8 +6,15 @@ import { describe, expect, it, vi } from "vitest";
 import fc from "fast-check";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { fill, linesOf, name, openFolder, show, writeLines } from "../testing/scene.ts";
-import type { Shown } from "../testing/scene.ts";
+import {
+  fillSession,
+  linesOf,
+  name,
+  openFolder,
+  contentOf,
+  writeLines,
+} from "../testing/fixtures.ts";
+import type { SessionContent } from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";
 import { verifySessionFile } from "./verify.ts";
 import type { Anchor } from "./verify.ts";
@@ -20,8 +27,8 @@ interface Written {
   readonly uid: SessionUid;
   readonly path: string;
   readonly lines: readonly Buffer[];
-  readonly whole: Shown;
-  readonly before: Shown;
+  readonly whole: SessionContent;
+  readonly before: SessionContent;
   readonly anchor: Anchor;
 }
 
@@ -31,12 +38,12 @@ async function prepare(folder: string): Promise<Written> {
   {
     await using store = fileStore(folder, { fsync });
     ({ uid } = await store.create({ sessionId: name, metadata: { title: "é" } }));
-    await fill(store, uid);
+    await fillSession(store, uid);
   }
   const lines = await linesOf(path);
-  const all = async (): Promise<Shown> => {
+  const all = async (): Promise<SessionContent> => {
     await using store = fileStore(folder, { fsync });
-    return await show(store, uid);
+    return await contentOf(store, uid);
   };
   const whole = await all();
   await writeLines(path, lines.slice(0, -1));
@@ -77,7 +84,7 @@ describe("one changed byte", () => {
             refused += 1;
           } else {
             expect(at).toBeGreaterThanOrEqual(lastLine);
-            const { facts, floors } = await show(store, uid);
+            const { facts, floors } = await contentOf(store, uid);
             expect(facts.slice(0, -1)).toStrictEqual(before.facts);
             expect(floors).toStrictEqual([]); // by the claim
             expect((await readFile(`${path}.torn`)).includes(changed.subarray(lastLine))).toBe(
@@ -193,7 +200,7 @@ describe("verify", () => {
     expect(await verifySessionFile(path, { anchor })).toMatchObject({ code: "not_anchored" });
   });
 
-  it("says where the damage is and of what sort", async () => {
+  it("reports the line, the byte and the kind of the damage", async () => {
     await using folder = await openFolder();
     const { path, lines } = await prepare(folder.path);
     const at = (lines[0] as Buffer).length;

@@ -5,15 +5,15 @@ import type { Fact, FactBody, SessionId } from "@millrace/core";
 import { manualClock } from "@millrace/core/reference";
 import { describe, expect, it, vi } from "vitest";
 import {
-  fill,
+  fillSession,
   item,
   linesOf,
   name,
   openFolder,
   prompt,
-  show,
+  contentOf,
   writeLines,
-} from "../testing/scene.ts";
+} from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";
 import type { BrokenFile } from "./session-folder.ts";
 
@@ -57,7 +57,7 @@ describe("files", () => {
     await using folder = await openFolder();
     await using store = fileStore(folder.path, { fsync, clock: manualClock(1_000) });
     const { uid } = await store.create({ sessionId: name });
-    await fill(store, uid);
+    await fillSession(store, uid);
     const path = join(folder.path, "talk.jsonl");
     const before = await readFile(path);
     await store.accept(uid, "key_1", prompt("input_1")); // a duplicate
@@ -91,7 +91,7 @@ describe("files", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("that can't be read are left out of the list, and told", async () => {
+  it("that can't be read are left out of the list, and reported", async () => {
     await using folder = await openFolder();
     const told: BrokenFile[] = [];
     await using store = fileStore(folder.path, { fsync, onBroken: (broken) => told.push(broken) });
@@ -139,7 +139,7 @@ describe("one writer", () => {
     await using folder = await openFolder();
     await using store = fileStore(folder.path, { fsync });
     const { uid } = await store.create({ sessionId: name });
-    await fill(store, uid);
+    await fillSession(store, uid);
     const path = join(folder.path, "talk.jsonl");
     const lines = await linesOf(path);
     await writeLines(path, lines.slice(0, -1));
@@ -173,7 +173,7 @@ describe("one writer", () => {
     await using reader = fileStore(folder.path, { fsync });
     await using writer = fileStore(folder.path, { fsync });
     const { uid } = await writer.create({ sessionId: name });
-    await fill(writer, uid);
+    await fillSession(writer, uid);
     await writer.release(uid);
     expect(await reader.head(uid)).toBe(9);
     const lines = await linesOf(path);
@@ -312,8 +312,8 @@ describe("what can't be stored", () => {
     await using folder = await openFolder();
     await using store = fileStore(folder.path, { fsync });
     const { uid } = await store.create({ sessionId: name });
-    await fill(store, uid);
-    const before = await show(store, uid);
+    await fillSession(store, uid);
+    const before = await contentOf(store, uid);
     const path = join(folder.path, "talk.jsonl");
     const bytes = await readFile(path);
     const broken = [
@@ -334,7 +334,7 @@ describe("what can't be stored", () => {
     const other = store.create({ sessionId: sessionId("other"), metadata });
     await expect(other).rejects.toMatchObject({ code: "invalid_event" });
 
-    expect(await show(store, uid)).toStrictEqual(before);
+    expect(await contentOf(store, uid)).toStrictEqual(before);
     expect((await readFile(path)).equals(bytes)).toBe(true);
   });
 
@@ -373,7 +373,7 @@ describe("export and import", () => {
     await using one = fileStore(here.path, { fsync });
     await using two = fileStore(there.path, { fsync });
     const { uid } = await one.create({ sessionId: name });
-    await fill(one, uid);
+    await fillSession(one, uid);
     const other: SessionId = sessionId("copy");
 
     const record = await two.importSession({ sessionId: other }, one.exportSession(name));
@@ -392,7 +392,7 @@ describe("export and import", () => {
     await using folder = await openFolder();
     await using store = fileStore(folder.path, { fsync });
     const { uid } = await store.create({ sessionId: name });
-    await fill(store, uid);
+    await fillSession(store, uid);
     const lines = await all(store.exportSession(name));
     const other = { sessionId: sessionId("copy") };
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { openFolder } from "../testing/scene.ts";
+import { openFolder } from "../testing/fixtures.ts";
 import { lifeOf, ownHolder, parseHolder } from "./holder.ts";
 import type { Holder } from "./holder.ts";
 import { acquireLock } from "./lock.ts";
@@ -61,7 +61,7 @@ describe("acquireLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("does not take a lock that says nothing, nor one from elsewhere", async () => {
+  it("does not take a lock that can't be parsed, nor one from another machine", async () => {
     await using folder = await openFolder();
     const path = join(folder.path, "talk.lock");
     const elsewhere = { ...ownHolder("token"), boot: "other", machine: "other", pid: nobody };
@@ -98,7 +98,7 @@ describe("acquireLock", () => {
     }
   });
 
-  it("has the mode of a private file, and says who holds it", async () => {
+  it("has the mode of a private file, and names its holder", async () => {
     await using folder = await openFolder();
     const path = join(folder.path, "talk.lock");
     const lock = await acquireLock(path);
@@ -131,7 +131,7 @@ describe("lifeOf", () => {
     expect(lifeOf({ ...self, ...other }, self)).toBe(life);
   });
 
-  it("goes by the pid alone where the system says no more", () => {
+  it("checks the pid alone where the system has no /proc", () => {
     const bare: Holder = { token: "a", pid: process.pid, machine: "here" };
 
     expect(lifeOf(bare, bare)).toBe("alive");

@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from "vitest";
 import { programArguments, startChild } from "../testing/child.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { name, openFolder, prompt } from "../testing/scene.ts";
+import { name, openFolder, prompt } from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";
 import { ownHolder } from "./holder.ts";
 import { verifySessionFile } from "./verify.ts";
@@ -36,12 +36,12 @@ describe("a process that is killed", () => {
 
     for (let round = 0; round < kills; round += 1) {
       await using child = startChild("append-run.ts", folder.path, `r${round}`);
-      await child.hasSaid(1 + (round % 5));
+      await child.hasPrinted(1 + (round % 5));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
       child.kill("SIGKILL");
       await child.gone;
-      torn += child.said.filter((line) => line === "torn").length;
-      answered.push(...child.said.filter((line) => /^r\d+_\d+$/.test(line)));
+      torn += child.printed.filter((line) => line === "torn").length;
+      answered.push(...child.printed.filter((line) => /^r\d+_\d+$/.test(line)));
     }
 
     await using store = fileStore(folder.path, { onTorn: () => (torn += 1) });
@@ -67,11 +67,11 @@ describe("two processes that want one session", () => {
     const times = runs(100, 5_000);
     await using one = startChild("lock-run.ts", folder.path);
     await using two = startChild("lock-run.ts", folder.path);
-    // Both are there before they fight: on a busy machine one would be done before the other begins.
+    // Both have started before they compete: on a busy machine one would end before the other starts.
     await Promise.all([one.ask("release"), two.ask("release")]);
 
     const [first, second] = (
-      await Promise.all([one.ask(`fight ${times}`), two.ask(`fight ${times}`)])
+      await Promise.all([one.ask(`compete ${times}`), two.ask(`compete ${times}`)])
     ).map((line) => JSON.parse(line) as { held: number; locked: number; overlaps: number });
 
     expect([first?.held, second?.held]).toEqual([times, times]);

@@ -5,7 +5,7 @@ import type { Fact } from "@millrace/core";
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
-import { item, name, openFolder, prompt } from "../testing/scene.ts";
+import { item, name, openFolder, prompt } from "../testing/fixtures.ts";
 import { encodeSession } from "./copy.ts";
 import { fileStore } from "./file-store.ts";
 import type { FileStore } from "./file-store.ts";

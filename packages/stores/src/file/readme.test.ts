@@ -5,11 +5,11 @@ import { promisify } from "node:util";
 import { expect, it, vi } from "vitest";
 import { programArguments } from "../testing/child.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
-import { openFolder } from "../testing/scene.ts";
+import { openFolder } from "../testing/fixtures.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-it("the program in the README says the same when it is run again", async () => {
+it("the program in the README prints the same when it is run again", async () => {
   await using folder = await openFolder();
   const run = async (): Promise<string> => {
     const program = programArguments("readme-run.ts");

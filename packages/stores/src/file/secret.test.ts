@@ -2,7 +2,7 @@ import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sessionId } from "@millrace/core";
 import { expect, it } from "vitest";
-import { fill, name, openFolder } from "../testing/scene.ts";
+import { fillSession, name, openFolder } from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";
 
 const fsync = "never";
@@ -11,7 +11,7 @@ it("the secret of a folder is one file for its owner alone, and changes no sessi
   await using folder = await openFolder();
   await using store = fileStore(folder.path, { fsync });
   const { uid } = await store.create({ sessionId: name });
-  await fill(store, uid);
+  await fillSession(store, uid);
   const before = await readFile(join(folder.path, "talk.jsonl"), "utf8");
 
   const key = await store.key(uid);
@@ -52,7 +52,7 @@ it("a session named like the secret is a session, and another folder has other k
   expect(await one.find(sessionId("secret"))).toMatchObject({ uid });
 });
 
-it("a secret that is damaged is said to be, and one that is lost is made anew", async () => {
+it("a damaged secret is an error, and a lost one is replaced", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "secret.key");
   await using store = fileStore(folder.path, { fsync });

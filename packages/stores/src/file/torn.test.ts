@@ -2,7 +2,15 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { patience } from "../../../../tests/kit/patience.ts";
-import { fill, linesOf, name, openFolder, prompt, show, writeLines } from "../testing/scene.ts";
+import {
+  fillSession,
+  linesOf,
+  name,
+  openFolder,
+  prompt,
+  contentOf,
+  writeLines,
+} from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";
 import type { TornTail } from "./session-file.ts";
 
@@ -14,8 +22,8 @@ const fsync = "never"; // what is tested here does not depend on the disk
 async function prepare(folder: string) {
   await using store = fileStore(folder, { fsync });
   const { uid } = await store.create({ sessionId: name });
-  await fill(store, uid);
-  const before = await show(store, uid);
+  await fillSession(store, uid);
+  const before = await contentOf(store, uid);
   await store.accept(uid, "last", prompt("input_last"));
   const path = join(folder, "talk.jsonl");
   return { uid, path, before, lines: await linesOf(path) };
@@ -32,7 +40,7 @@ it("a last line cut at any byte is put aside, and the session goes on as if it h
     const told: TornTail[] = [];
     await using store = fileStore(folder.path, { fsync, onTorn: (torn) => told.push(torn) });
 
-    expect(await show(store, uid)).toStrictEqual(before);
+    expect(await contentOf(store, uid)).toStrictEqual(before);
     expect((await store.find(name))?.head).toBe(before.facts.length);
     const answer = await store.accept(uid, "last", prompt("input_last"));
 
@@ -60,7 +68,7 @@ it("reading a session with a torn end changes nothing", async () => {
 
   await using store = fileStore(folder.path, { fsync });
 
-  expect(await show(store, uid)).toStrictEqual(before);
+  expect(await contentOf(store, uid)).toStrictEqual(before);
   expect((await store.list())[0]?.head).toBe(before.facts.length);
   expect((await readFile(path)).equals(torn)).toBe(true);
   expect(await readdir(folder.path)).toEqual(["talk.jsonl"]);

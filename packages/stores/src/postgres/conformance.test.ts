@@ -59,6 +59,6 @@ describe("postgresStore", () => {
   for (const { name, run } of sessionStoreCases) it(name, () => run(remembers));
 });
 
-describe("postgresStore, made anew for every call", () => {
+describe("postgresStore, opened again for every call", () => {
   for (const { name, run } of sessionStoreCases) it(name, () => run(forgets));
 });

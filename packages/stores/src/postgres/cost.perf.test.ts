@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
-import { item, prompt } from "../testing/scene.ts";
+import { item, prompt } from "../testing/fixtures.ts";
 import { postgresStore } from "./postgres-store.ts";
 
 const sessions = 16;

@@ -9,7 +9,7 @@ import { operation, perform, progressOf } from "../testing/operations.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { prepareDatabase } from "../testing/postgres.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { prompt } from "../testing/scene.ts";
+import { prompt } from "../testing/fixtures.ts";
 import { isLost } from "./connection.ts";
 import { postgresStore } from "./postgres-store.ts";
 

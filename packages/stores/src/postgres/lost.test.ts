@@ -19,7 +19,7 @@ import type {
 } from "@millrace/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { item, prompt } from "../testing/scene.ts";
+import { item, prompt } from "../testing/fixtures.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
@@ -70,7 +70,7 @@ async function openCuttable(pipeline: boolean, options: CuttableOptions = {}): P
 interface CuttableOptions {
   readonly onRetry?: () => Promise<void>;
   readonly max?: number;
-  /** The server's port, unless told, or its socket. */
+  /** A port or a socket's path. The server's port by default. */
   readonly to?: number | string;
 }
 
@@ -147,19 +147,19 @@ async function newSession(): Promise<{ readonly uid: SessionUid; readonly name: 
   return { uid, name };
 }
 
-/** Where a call finds its store: knowing the session's row, not knowing it, or without a connection. */
+/** The store's state before a call: with the session's row in memory, without it, or without a connection. */
 const starts = ["known", "unknown", "unconnected"] as const;
 
 /** What was cut off. */
 interface Cuts {
   points: number;
-  /** Before the server was told to commit. */
+  /** Cuts before the server received the commit. */
   commits: number;
-  /** Before the client was told that it was committed. */
+  /** Cuts before the client received the confirmation of the commit. */
   answers: number;
 }
 
-/** Keeps back the message of this number, from whichever side, and cuts the way. Once. */
+/** Drops the message of this number, from either side, and cuts the connection. Once. */
 function cutAt(proxy: Proxy, number: number): { readonly cut: () => PostgresMessage | undefined } {
   let left = number;
   let kept: PostgresMessage | undefined;
@@ -172,7 +172,7 @@ function cutAt(proxy: Proxy, number: number): { readonly cut: () => PostgresMess
   return { cut: () => kept };
 }
 
-/** One after the other until one says that there are no more, several of these rows at once. */
+/** Tries every row at points 1, 2, … until it returns false. Rows run at the same time. */
 async function atEachPoint(
   rows: readonly ((point: number) => Promise<boolean>)[],
   most: number,
@@ -249,7 +249,7 @@ describe("a connection that is lost", () => {
   }
 
   it(
-    "between any two messages of create and fork leaves one session, and they say which",
+    "between any two messages of create and fork leaves one session, whose record is returned",
     async () => {
       const source = await newSession();
       const cuts = { create: 0, fork: 0 };

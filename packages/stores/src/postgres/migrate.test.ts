@@ -3,7 +3,7 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../../../scripts/services/shared.ts";
-import { prompt } from "../testing/scene.ts";
+import { prompt } from "../testing/fixtures.ts";
 import { printSql } from "./migrate.ts";
 import { postgresStore } from "./postgres-store.ts";
 

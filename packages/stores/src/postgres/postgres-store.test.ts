@@ -3,7 +3,7 @@ import { itemId, packEpoch, runId, sessionId } from "@millrace/core";
 import type { FactBody, SessionUid } from "@millrace/core";
 import type { Pool, PoolClient } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { fill, item, prompt, show } from "../testing/scene.ts";
+import { fillSession, item, prompt, contentOf } from "../testing/fixtures.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { postgresStore } from "./postgres-store.ts";
@@ -56,11 +56,11 @@ describe("postgresStore", () => {
 
     await one.append(uid, { incarnation: 1, head: 1, bodies: [started] });
     const remembered = sent.splice(0);
-    await store.accept(uid, "key", prompt("input")); // somebody else
+    await store.accept(uid, "key", prompt("input")); // another store writes
     await one.append(uid, { incarnation: 1, head: 3, bodies: [started] });
 
     expect(remembered).toEqual(["begin", "with", "commit"]);
-    // The driver knew no better than head 2, so the decision at 3 could only be made by a look.
+    // The row in memory has head 2, so the store has to read the row before it decides at 3.
     expect(sent).toEqual(["begin", "select", "with", "commit"]);
   });
 
@@ -161,7 +161,7 @@ describe("postgresStore", () => {
   it("shows facts as tables, also those that PostgreSQL can't take apart", async () => {
     const own = postgresStore({ pool, tenant: "shown" });
     const { uid } = await own.create({ sessionId: sessionId("talk") });
-    await fill(own, uid);
+    await fillSession(own, uid);
     await own.accept(uid, "odd", prompt("input_3", "a\0b"));
 
     const inputs = await database.admin(
@@ -186,11 +186,11 @@ describe("postgresStore", () => {
     await other.migrate({ role: database.role });
     const own = postgresStore({ pool, schema: "other" });
     const { uid } = await own.create({ sessionId: sessionId("talk") });
-    await fill(own, uid);
+    await fillSession(own, uid);
 
     await expect(store.read(uid)).rejects.toMatchObject({ code: "unknown_session" });
 
-    expect((await show(own, uid)).facts).toHaveLength(9);
+    expect((await contentOf(own, uid)).facts).toHaveLength(9);
   });
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { itemId, packEpoch, sessionId } from "@millrace/core";
 import type { Fact, SessionStore, SessionUid } from "@millrace/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { item, prompt } from "../testing/scene.ts";
+import { item, prompt } from "../testing/fixtures.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { postgresStore } from "./postgres-store.ts";
@@ -47,7 +47,7 @@ describe("processes at once", () => {
     expect(await dense(uid)).toHaveLength(20);
   });
 
-  it("that say the same under one key are told the same fact", async () => {
+  it("that accept the same body under one key get the same fact", async () => {
     const uid = await newSession();
 
     for (let at = 0; at < 20; at += 1) {

@@ -6,7 +6,7 @@ import { programArguments } from "../testing/child.ts";
 
 const run = promisify(execFile);
 
-it("the program of the README stores what was said once, however often it is run", async () => {
+it("the program of the README stores its input once, however often it is run", async () => {
   await using space = await sharedPostgres();
   const env = { ...process.env, DATABASE_URL: space.url };
   const program = programArguments("postgres-readme-run.ts");

@@ -3,7 +3,7 @@ import { itemId, sessionId } from "@millrace/core";
 import type { SessionUid } from "@millrace/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fill, prompt, show } from "../testing/scene.ts";
+import { fillSession, prompt, contentOf } from "../testing/fixtures.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { postgresStore } from "./postgres-store.ts";
@@ -54,8 +54,8 @@ describe("tenants", () => {
     const name = sessionId("talk");
     const own = await mine!.create({ sessionId: name });
     const other = await theirs!.create({ sessionId: name });
-    await fill(mine!, own.uid);
-    const before = await show(mine!, own.uid);
+    await fillSession(mine!, own.uid);
+    const before = await contentOf(mine!, own.uid);
 
     expect(await theirs!.find(name)).toMatchObject({ uid: other.uid, head: 0 });
     expect((await theirs!.list()).map(({ uid }) => uid)).toEqual([other.uid]);
@@ -72,14 +72,14 @@ describe("tenants", () => {
     await expect(theirs!.fork(own.uid, fork)).rejects.toMatchObject(unknown);
     await theirs!.remove(own.uid);
 
-    expect(await show(mine!, own.uid)).toEqual(before);
+    expect(await contentOf(mine!, own.uid)).toEqual(before);
   });
 
   it("are kept apart by the database alone when a query forgets the WHERE", async () => {
     const [mine, theirs] = [`a${randomUUID()}`, `b${randomUUID()}`];
     for (const tenant of [mine, theirs]) {
       const store = postgresStore({ pool, tenant });
-      await fill(store, (await store.create({ sessionId: sessionId("talk") })).uid);
+      await fillSession(store, (await store.create({ sessionId: sessionId("talk") })).uid);
     }
 
     for (const table of tables) {
@@ -91,11 +91,11 @@ describe("tenants", () => {
     }
   });
 
-  it("can't write for one another, not even by a statement that says so", async () => {
+  it("can't write for one another, not even by a statement that names the other", async () => {
     const store = postgresStore({ pool, tenant: "owner" });
     const { uid } = await store.create({ sessionId: sessionId("talk") });
-    await fill(store, uid);
-    const before = await show(store, uid);
+    await fillSession(store, uid);
+    const before = await contentOf(store, uid);
     const forged = `insert into millrace.fact (uid, n, tenant, type, body, hash)
       values ('${uid}', 10, 'owner', 'opaque', '{}', '')`;
 
@@ -106,13 +106,13 @@ describe("tenants", () => {
     expect(await forgetful("other", "delete from millrace.item returning uid")).toEqual([]);
     expect(await forgetful("other", "update millrace.session set tenant = 'other'")).toEqual([]);
 
-    expect(await show(store, uid)).toEqual(before);
+    expect(await contentOf(store, uid)).toEqual(before);
   });
 
   it("can neither change nor delete a fact, but by removing its session", async () => {
     const store = postgresStore({ pool, tenant: "owner" });
     const { uid } = await store.create({ sessionId: sessionId("to be removed") });
-    await fill(store, uid);
+    await fillSession(store, uid);
     const denied = "42501";
 
     expect(await forgetful("owner", "update millrace.fact set body = '{}'")).toBe(denied);
@@ -127,7 +127,7 @@ describe("tenants", () => {
     expect(await rowsOf(uid)).toEqual({ facts: "0", items: "0", sessions: "0" });
   });
 
-  it("are told apart also where the application owns the tables", async () => {
+  it("are kept apart also where the application owns the tables", async () => {
     const role = `owner_${randomUUID().slice(0, 8)}`;
     const url = database.adminUrl.replace(/\/\/[^@]*@/, `//${role}:secret@`);
     await database.admin(`create role ${role} login password 'secret'`);
@@ -137,7 +137,7 @@ describe("tenants", () => {
     await database.admin(`grant create on database ${new URL(url).pathname.slice(1)} to ${role}`);
     await mine.migrate();
     const { uid } = await mine.create({ sessionId: sessionId("talk") });
-    await fill(mine, uid);
+    await fillSession(mine, uid);
 
     await expect(theirs.read(uid)).rejects.toMatchObject({ code: "unknown_session" });
     const owner = new Pool({ connectionString: url });

@@ -1,7 +1,7 @@
 import { itemId, sessionId } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fill, prompt } from "../testing/scene.ts";
+import { fillSession, prompt } from "../testing/fixtures.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { postgresStore } from "./postgres-store.ts";
@@ -24,11 +24,11 @@ async function filled(): Promise<{ readonly uid: SessionUid; readonly name: Sess
   count += 1;
   const name = sessionId(`talk ${count}`);
   const { uid } = await store.create({ sessionId: name, metadata: { title: "one" } });
-  await fill(store, uid);
+  await fillSession(store, uid);
   return { uid, name };
 }
 
-/** What somebody may do to the tables, and what is found of it. The session has 9 facts. */
+/** Changes of the tables behind the store's back, and what `verify` finds. The session has 9 facts. */
 const tamperings: readonly (readonly [what: string, sql: string, code: string, n: number])[] = [
   [
     "a body is edited",
@@ -110,7 +110,7 @@ const tamperings: readonly (readonly [what: string, sql: string, code: string, n
 ];
 
 describe("verify", () => {
-  it("finds nothing wrong with what was written, and says where it ends", async () => {
+  it("finds nothing wrong with what was written, and returns an anchor of its end", async () => {
     const { name } = await filled();
 
     const verdict = await store.verify(name);

@@ -7,7 +7,7 @@ import { startRedis } from "../../../../scripts/services/redis.ts";
 import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { listen, names } from "../testing/listen.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
-import { until } from "../testing/redis-stage.ts";
+import { until } from "../testing/redis-session.ts";
 
 describe("while Redis is away", () => {
   it("appends, reads and tails reject at once, and what may be lost is lost", async () => {
@@ -22,8 +22,8 @@ describe("while Redis is away", () => {
     await expect(log.read(uid, 0)).rejects.toThrow();
     await expect(log.tail(uid)).rejects.toThrow();
     await log.nudge(uid, { kind: "wake" });
-    const told = { v: 1, n: 1, sessionId: sessionId("talk"), time: 1 } as const;
-    await log.announce(uid, { ...told, type: "run_started", runId: runId("run_1") });
+    const envelope = { v: 1, n: 1, sessionId: sessionId("talk"), time: 1 } as const;
+    await log.announce(uid, { ...envelope, type: "run_started", runId: runId("run_1") });
 
     expect(performance.now() - start).toBeLessThan(1_000);
     await server.restart();
@@ -36,8 +36,8 @@ describe("while Redis is away", () => {
     await using other = keyedRedisLog({ url: server.url });
     const [uid, next] = [newUid(), newUid()];
     const fact = (n: number): Fact => {
-      const told = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
-      return { ...told, type: "run_started", runId: runId("run_1") };
+      const envelope = { v: 1, n, sessionId: sessionId("talk"), time: 1 } as const;
+      return { ...envelope, type: "run_started", runId: runId("run_1") };
     };
     await log.announce(uid, fact(1));
     await server.kill();
@@ -52,7 +52,7 @@ describe("while Redis is away", () => {
     expect(tails.map(({ all }) => names(all))).toEqual([["fact 3"], ["fact 1"]]);
   });
 
-  it("a stopped Redis is given up after its time, with all that waits for it", async () => {
+  it("the connection to a stopped Redis is closed after the time limit, and rejects all that waits", async () => {
     await using server = await startRedis();
     await using log = keyedRedisLog({ url: server.url, timeoutMs: 400 });
     const uid = newUid();
@@ -91,13 +91,13 @@ describe("while Redis is away", () => {
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
   });
 
-  it("a tail whose connection breaks throws, so that its reader joins anew", async () => {
+  it("a tail whose connection breaks throws, so that its reader subscribes again", async () => {
     await using server = await startRedis();
     await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();
     const tail = listen(await log.tail(uid));
     await log.append(uid, batchAt(1, 0));
-    await until(() => tail.all.length === 1, "it hears");
+    await until(() => tail.all.length === 1, "the batch arrives");
 
     await server.restart();
 
@@ -105,10 +105,10 @@ describe("while Redis is away", () => {
     expect(names(tail.all)).toEqual(["0"]);
     const again = listen(await log.tail(uid));
     await log.append(uid, batchAt(1, 0, 1));
-    await until(() => again.all.length === 1, "the next one hears");
+    await until(() => again.all.length === 1, "the next tail receives");
   });
 
-  it("a Redis that follows another one is left, so that the address leads to its successor", async () => {
+  it("the connection to a Redis that became a replica is closed, so that the next one leads to its primary", async () => {
     await using server = await startRedis();
     await using other = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
@@ -143,7 +143,7 @@ describe("while Redis is away", () => {
     expect(nudges.all[0]).toEqual({ kind: "wake" });
   });
 
-  it("nudges asked for while it is away are heard once it is there", async () => {
+  it("a subscription to nudges made while it is away receives them once it is back", async () => {
     await using server = await startRedis();
     await using log = keyedRedisLog({ url: server.url });
     const uid = newUid();

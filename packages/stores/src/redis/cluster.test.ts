@@ -10,7 +10,7 @@ import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
 import { startRedisCluster } from "../testing/redis-cluster.ts";
 import { redisFixtures } from "../testing/redis-fixtures.ts";
-import { openRedisStage, until } from "../testing/redis-stage.ts";
+import { openRedisSession, until } from "../testing/redis-session.ts";
 import { keysOf } from "./keys.ts";
 import { slotOf } from "./slot.ts";
 
@@ -20,7 +20,7 @@ const cluster = await startRedisCluster();
 const [seed = ""] = cluster.urls;
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-/** Which node has a slot, as these are shared out at the start. */
+/** The node of a slot, as slots are assigned at the start. */
 function ownerOf(slot: number): number {
   return Math.min(2, Math.floor((slot * 3) / 16_384));
 }
@@ -28,7 +28,7 @@ function ownerOf(slot: number): number {
 const { log, delivery } = redisFixtures({
   prefix: "millrace:",
   open: (options) => keyedRedisLog({ cluster: [seed], ...options }),
-  unlink: (slot, keys) => cluster.tell(ownerOf(slot), "UNLINK", ...keys),
+  unlink: (slot, keys) => cluster.send(ownerOf(slot), "UNLINK", ...keys),
 });
 
 describe("redisLog on a cluster of three", () => {
@@ -47,7 +47,7 @@ describe("a cluster", () => {
       const keys = keysOf(prefix, uid);
       for (const key of [keys.lane(3), keys.lanes, keys.tail, keys.facts, keys.nudges]) {
         expect(slotOf(key)).toBe(keys.slot);
-        expect(await cluster.tell(0, "CLUSTER", "KEYSLOT", key)).toBe(keys.slot);
+        expect(await cluster.send(0, "CLUSTER", "KEYSLOT", key)).toBe(keys.slot);
       }
     }
   });
@@ -66,14 +66,14 @@ describe("a cluster", () => {
     await Promise.all(uids.map((uid) => opened.append(uid, batchAt(1, 0))));
 
     const clients = async (node: number): Promise<number> =>
-      String(await own.tell(node, "CLIENT", "LIST", "TYPE", "NORMAL"))
+      String(await own.send(node, "CLIENT", "LIST", "TYPE", "NORMAL"))
         .split("\n")
         .filter((line) => line.includes("id=") && !line.includes("cmd=client")).length +
-      String(await own.tell(node, "CLIENT", "LIST", "TYPE", "PUBSUB"))
+      String(await own.send(node, "CLIENT", "LIST", "TYPE", "PUBSUB"))
         .split("\n")
         .filter((line) => line.includes("id=")).length;
     const counts = await Promise.all([0, 1, 2].map(clients));
-    const keys = await Promise.all([0, 1, 2].map((node) => own.tell(node, "DBSIZE")));
+    const keys = await Promise.all([0, 1, 2].map((node) => own.send(node, "DBSIZE")));
 
     console.log(
       `count: ${uids.length} sessions on nodes ${keys.join(", ")}; connections ${counts.join(", ")}`,
@@ -84,30 +84,30 @@ describe("a cluster", () => {
 
   it("may move the slot of a session that is written and watched", async () => {
     await using own = await startRedisCluster();
-    await using writing = keyedRedisLog({ cluster: own.urls });
-    await using watching = keyedRedisLog({ cluster: own.urls });
-    const stage = await openRedisStage();
-    await using viewer = stage.watch(watching);
-    const hand = await stage.start(writing, 1);
-    hand.say("before, ");
-    await until(() => viewer.text() === hand.said(), "it is seen", 30_000);
-    const { slot, lane } = keysOf("millrace:", stage.uid);
+    await using writerLog = keyedRedisLog({ cluster: own.urls });
+    await using readerLog = keyedRedisLog({ cluster: own.urls });
+    const session = await openRedisSession();
+    await using viewer = session.watch(readerLog);
+    const reply = await session.start(writerLog, 1);
+    reply.append("before, ");
+    await until(() => viewer.text() === reply.written(), "it is seen", 30_000);
+    const { slot, lane } = keysOf("millrace:", session.uid);
     const to = (ownerOf(slot) + 1) % 3;
 
-    await own.tell(ownerOf(slot), "UNLINK", lane(0), keysOf("millrace:", stage.uid).lanes);
+    await own.send(ownerOf(slot), "UNLINK", lane(0), keysOf("millrace:", session.uid).lanes);
     await own.move(slot, to);
-    hand.say("and after");
+    reply.append("and after");
 
-    await until(() => viewer.text() === hand.said(), "it is seen from the new node", 30_000);
-    expect(await own.tell(to, "EXISTS", lane(0))).toBe(1);
-    expect(await hand.commit()).toBe(true);
+    await until(() => viewer.text() === reply.written(), "it is seen from the new node", 30_000);
+    expect(await own.send(to, "EXISTS", lane(0))).toBe(1);
+    expect(await reply.commit()).toBe(true);
     await until(() => viewer.items() === 1, "the item is seen", 30_000);
   });
 
   it("goes on with the sessions of the other nodes when one is gone", async () => {
     await using own = await startRedisCluster();
     for (const node of [0, 1, 2]) {
-      await own.tell(node, "CONFIG", "SET", "cluster-require-full-coverage", "no");
+      await own.send(node, "CONFIG", "SET", "cluster-require-full-coverage", "no");
     }
     await using opened = keyedRedisLog({ cluster: own.urls, timeoutMs: 500 });
     const uids = Array.from({ length: 30 }, newUid);

@@ -40,9 +40,9 @@ export class Cluster implements Shards {
   }
 
   /** Reads the map again, unless the node answered with an error that has nothing to do with slots. */
-  noteFailure(error: unknown): void {
-    const answered = error instanceof ErrorReply;
-    if (answered && !outdated.test(error.message)) return;
+  noteFailure(failure: unknown): void {
+    const answered = failure instanceof ErrorReply;
+    if (answered && !outdated.test(failure.message)) return;
     this.#read().catch(() => undefined);
   }
 

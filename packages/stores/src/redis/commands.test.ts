@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
 import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { batchAt, newUid } from "../testing/redis-batch.ts";
-import { openRedisStage, until } from "../testing/redis-stage.ts";
+import { openRedisSession, until } from "../testing/redis-session.ts";
 
 /** What the log itself sends, beside what the client library does to connect. */
 const ours =
@@ -22,12 +22,12 @@ async function useAll(url: string): Promise<void> {
   await log.append(newUid(), batchAt(1, 3)); // absent
   await log.read(uid, 0);
   leave.abort();
-  const stage = await openRedisStage();
-  const hand = await stage.start(log, 1);
-  await using viewer = stage.watch(log);
-  hand.say("text");
+  const session = await openRedisSession();
+  const reply = await session.start(log, 1);
+  await using viewer = session.watch(log);
+  reply.append("text");
   await until(() => viewer.text() === "text", "it is seen");
-  await hand.commit();
+  await reply.commit();
   await log.remove(uid);
 }
 

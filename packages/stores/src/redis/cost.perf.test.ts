@@ -6,7 +6,7 @@ import { startRedis } from "../../../../scripts/services/redis.ts";
 import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";
 import { programArguments } from "../testing/child.ts";
 
-/** An append against commands that carry a MAC, and against those whose bytes are there with it. */
+/** An append against bare commands that compute the MAC, and against ones with sealed bytes. */
 const limits = { append: 1.3, given: 1.6, delta: 0.25 };
 /** Microseconds of the processor, and bytes of Redis. */
 let figures: Readonly<Record<string, number>> = {};

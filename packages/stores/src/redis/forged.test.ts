@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { sharedRedis } from "../../../../scripts/services/shared.ts";
 import { listen, names } from "../testing/listen.ts";
 import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
-import { until } from "../testing/redis-stage.ts";
+import { until } from "../testing/redis-session.ts";
 import { keysOf } from "./keys.ts";
 import { KnownSessions } from "./known-sessions.ts";
 import { redisLog } from "./redis-log.ts";
@@ -78,7 +78,7 @@ describe("a seal", () => {
 });
 
 describe("what is forged in Redis", () => {
-  it("is heard by no tail, no heads and no writer, and ends none of them", async () => {
+  it("reaches no tail, no heads and no writer, and ends none of them", async () => {
     const uid = newUid();
     await using log = openLog(uid);
     const keys = keysOf(prefix, uid);
@@ -104,7 +104,7 @@ describe("what is forged in Redis", () => {
     await log.append(uid, batchAt(1, 0));
     await log.nudge(uid, { kind: "wake" });
 
-    await until(() => tail.all.length >= 2 && nudges.all.length > 0, "what is true is heard");
+    await until(() => tail.all.length >= 2 && nudges.all.length > 0, "the sealed messages arrive");
     await sleep(50);
     expect(names(tail.all).toSorted()).toEqual(["0", "fact 1"]);
     expect(heads.all).toEqual([1]);
@@ -158,7 +158,7 @@ describe("what is forged in Redis", () => {
 });
 
 describe("a log without the key of a session", () => {
-  it("throws for every call that would send or believe something, and says what to do", async () => {
+  it("throws for every call that would send or accept a text, and names the call that is missing", async () => {
     await using log = redisLog({ url, prefix });
     const uid = newUid();
     const calls = [
@@ -178,7 +178,7 @@ describe("a log without the key of a session", () => {
     }
   });
 
-  it("removes what is in Redis, and tells nobody else", async () => {
+  it("removes the session's keys from Redis, and ends no other process's tail", async () => {
     const uid = newUid();
     await using other = openLog(uid);
     await using log = redisLog({ url, prefix });

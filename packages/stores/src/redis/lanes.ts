@@ -243,9 +243,11 @@ function releaseLane(lane: KnownLane, { epoch }: Batch): void {
  */
 function publishBatch(client: Client, session: KnownSession, text: string): void {
   const published = client.sendCommand(["SPUBLISH", session.keys.tail, text]);
-  published.then((receivers) => {
-    session.watched = Number(receivers) > 0;
-  }, ignore);
+  published.then((receivers) => noteWatched(session, receivers), ignore);
+}
+
+function noteWatched(session: KnownSession, receivers: unknown): void {
+  session.watched = Number(receivers) > 0;
 }
 
 function endOf({ epoch, last }: Batch): EpochSeq {

@@ -7,14 +7,14 @@ import { sharedRedis } from "../../../../scripts/services/shared.ts";
 import { keyedRedisLog } from "../testing/keyed-redis-log.ts";
 import { listen, names } from "../testing/listen.ts";
 import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
-import { openRedisStage, until } from "../testing/redis-stage.ts";
+import { openRedisSession, until } from "../testing/redis-session.ts";
 import { keysOf } from "./keys.ts";
 
 const { url, prefix } = await sharedRedis();
 const redis = await createClient({ url }).connect();
 
 describe("between two writers", () => {
-  it("a batch is heard by the other, and a refused one is not", async () => {
+  it("a stored batch reaches readers, and a refused one does not", async () => {
     await using writer = keyedRedisLog({ url, prefix });
     await using zombie = keyedRedisLog({ url, prefix });
     await using reader = keyedRedisLog({ url, prefix });
@@ -28,12 +28,12 @@ describe("between two writers", () => {
     await writer.append(uid, batchAt(2, 2));
 
     expect(refused).toEqual({ outcome: "refused", last: { epoch: epochOf(2), seq: 0 } });
-    await until(() => all.length >= 2, "both are heard");
+    await until(() => all.length >= 2, "both arrive");
     await sleep(50);
     expect(names(all)).toEqual(["1", "2"]);
   });
 
-  it("nothing of a writer is heard once its successor has begun in the same process", async () => {
+  it("no batch of a writer reaches readers once its successor has begun in the same process", async () => {
     await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
@@ -44,7 +44,7 @@ describe("between two writers", () => {
     await begun;
     await log.append(uid, batchAt(2, 2));
 
-    await until(() => names(all).includes("2"), "the successor is heard");
+    await until(() => names(all).includes("2"), "the successor's batch arrives");
     expect(names(all)).toEqual(["0", "2"]);
   });
 
@@ -95,7 +95,7 @@ describe("of what the log does not store, at most one batch in a row is announce
     }
     await log.append(uid, batchAt(1, 0, 4));
 
-    await until(() => names(all).includes("4"), "the re-seed is heard");
+    await until(() => names(all).includes("4"), "the re-seed arrives");
     expect(names(all)).toEqual(["1", "4"]);
   });
 
@@ -105,7 +105,7 @@ describe("of what the log does not store, at most one batch in a row is announce
     const uid = newUid();
     await zombie.append(uid, batchAt(1, 0));
     await holder.append(uid, batchAt(2, 0));
-    const { all } = listen(await holder.tail(uid)); // it has not heard who holds the lane
+    const { all } = listen(await holder.tail(uid)); // it has received no batch of epoch 2 yet
 
     for (const seq of [1, 2, 3]) await zombie.append(uid, batchAt(1, seq));
     await holder.append(uid, batchAt(2, 1));
@@ -132,7 +132,7 @@ describe("of what the log does not store, at most one batch in a row is announce
     await admin.configSet("maxmemory", "0");
     await log.append(uid, batchAt(1, 4));
 
-    await until(() => names(all).includes("4"), "what is stored is heard");
+    await until(() => names(all).includes("4"), "the stored batch arrives");
     expect(names(all)).toEqual(["1", "4"]);
     admin.destroy();
   });
@@ -149,7 +149,7 @@ describe("a lane", () => {
       await redis.expire(key, 100);
     }
 
-    // An open lane says something every 15 s, so this many come in half of the time at the slowest.
+    // The writer of an open lane appends every 15 s, so these take half of the retention at the slowest.
     for (let seq = 1; seq <= 20; seq += 1) await log.append(uid, batchAt(1, seq));
 
     for (const key of [keys.lane(0), keys.lanes]) {
@@ -159,18 +159,18 @@ describe("a lane", () => {
 
   it("is kept for ten minutes once its item is announced, and as before if it is opened again", async () => {
     await using log = keyedRedisLog({ url, prefix });
-    const stage = await openRedisStage();
-    const key = keysOf(prefix, stage.uid).lane(0);
-    const hand = await stage.start(log, 1);
-    hand.say("text");
-    await hand.writer.flush();
+    const session = await openRedisSession();
+    const key = keysOf(prefix, session.uid).lane(0);
+    const reply = await session.start(log, 1);
+    reply.append("text");
+    await reply.writer.flush();
     expect(await redis.ttl(key)).toBeGreaterThan(3_500);
 
-    await hand.commit();
+    await reply.commit();
 
     expect(await redis.ttl(key)).toBeLessThanOrEqual(600);
     expect(await redis.ttl(key)).toBeGreaterThan(590);
-    await log.append(stage.uid, batchAt(2, 0));
+    await log.append(session.uid, batchAt(2, 0));
     expect(await redis.ttl(key)).toBeGreaterThan(3_500);
   });
 
@@ -204,7 +204,7 @@ describe("a lane", () => {
       await redis.xAdd(key, `${epochOf(1)}-${at + 1}`, { b: text });
     }
     await redis.xAdd(key, `${epochOf(1)}-20`, { other: "field" });
-    // A true batch under a wrong id or in a wrong lane says something of another place.
+    // A batch under a wrong id or in a wrong lane is not one of this place.
     await redis.xAdd(key, `${epochOf(1)}-21`, { b: JSON.stringify(batchAt(1, 3)) });
     await redis.xAdd(key, `${epochOf(1)}-22`, { b: JSON.stringify(batchAt(1, 22, 22, 1)) });
     await log.append(uid, batchAt(1, 30));
@@ -212,27 +212,27 @@ describe("a lane", () => {
     expect(await log.read(uid, 0)).toEqual([batchAt(1, 0), batchAt(1, 30)]);
   });
 
-  it("with garbage in it is shown whole to who joins: its writer says it again", async () => {
+  it("with garbage in it is shown whole to a viewer that joins: its writer appends all of it again", async () => {
     await using log = keyedRedisLog({ url, prefix });
-    const stage = await openRedisStage();
-    const writing = await stage.start(log, 1);
-    writing.say("the beginning, ");
-    await writing.writer.flush();
-    const key = keysOf(prefix, stage.uid).lane(0);
+    const session = await openRedisSession();
+    const reply = await session.start(log, 1);
+    reply.append("the beginning, ");
+    await reply.writer.flush();
+    const key = keysOf(prefix, session.uid).lane(0);
     const [[id] = []] = (await redis.sendCommand(["XREVRANGE", key, "+", "-"])) as string[][];
     await redis.unlink(key);
     await redis.xAdd(key, id ?? "", { b: "garbage" });
 
-    await using viewer = stage.watch(log);
-    await until(() => viewer.text() === writing.said(), "it sees all", 3_000);
-    writing.say("the end");
-    await until(() => viewer.text() === writing.said(), "it sees the end", 3_000);
-    await writing.commit();
+    await using viewer = session.watch(log);
+    await until(() => viewer.text() === reply.written(), "it sees all", 3_000);
+    reply.append("the end");
+    await until(() => viewer.text() === reply.written(), "it sees the end", 3_000);
+    await reply.commit();
   });
 });
 
 describe("garbage in a channel", () => {
-  it("is heard by nobody and ends nothing", async () => {
+  it("reaches no reader and ends no subscription", async () => {
     await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const { tail: channel, nudges: way } = keysOf(prefix, uid);
@@ -246,7 +246,10 @@ describe("garbage in a channel", () => {
     await log.append(uid, batchAt(1, 0));
     await log.nudge(uid, { kind: "reseed", lane: 0 });
 
-    await until(() => tail.all.length > 0 && nudges.all.length > 0, "what is said is heard");
+    await until(
+      () => tail.all.length > 0 && nudges.all.length > 0,
+      "the batch and the nudge arrive",
+    );
     expect(names(tail.all)).toEqual(["0"]);
     expect(nudges.all).toEqual([{ kind: "reseed", lane: 0 }]);
   });
@@ -261,9 +264,12 @@ describe("connections", () => {
     const tails = await Promise.all(
       uids.flatMap((uid) => Array.from({ length: 10 }, () => log.tail(uid))),
     );
-    const heard = tails.map(listen);
+    const received = tails.map(listen);
     await Promise.all(uids.map((uid) => log.append(uid, batchAt(1, 0))));
-    await until(() => heard.every(({ all }) => all.length === 1), "each tail heard its session");
+    await until(
+      () => received.every(({ all }) => all.length === 1),
+      "each tail received its batch",
+    );
 
     const clients = await admin.clientList();
     const subscriptions = clients.map((client) => client.ssub ?? 0).reduce((sum, n) => sum + n, 0);
@@ -274,7 +280,7 @@ describe("connections", () => {
     admin.destroy();
   });
 
-  it("keep no subscription that nobody reads", async () => {
+  it("keep no subscription without a reader", async () => {
     await using log = keyedRedisLog({ url, prefix });
     const uid = newUid();
     const channel = keysOf(prefix, uid).tail;
@@ -293,7 +299,7 @@ describe("connections", () => {
 
     const again = listen(await log.tail(uid));
     await log.append(uid, batchAt(1, 0));
-    await until(() => again.all.length === 1, "a later tail hears again");
+    await until(() => again.all.length === 1, "a later tail receives");
   });
 
   it("are closed with the log, and what was open ends", async () => {

@@ -1,7 +1,7 @@
-/** Appends to a session until it is killed, and says each number once it was answered. */
+/** Appends to a session until it is killed, and prints each key once its call resolved. */
 import { writeSync } from "node:fs";
 import { fileStore } from "../file/file-store.ts";
-import { name, prompt } from "./scene.ts";
+import { name, prompt } from "./fixtures.ts";
 
 const [folder = "", round = ""] = process.argv.slice(2);
 const store = fileStore(folder, { onTorn: () => writeSync(1, "torn\n") });

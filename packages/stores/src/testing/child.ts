@@ -8,14 +8,14 @@ import { fileURLToPath } from "node:url";
 /** A program of this folder in a process of its own. */
 export interface Child extends AsyncDisposable {
   readonly pid: number;
-  /** What it has said so far, by line. */
-  readonly said: readonly string[];
-  /** Resolves when it has said so many lines. */
-  readonly hasSaid: (count: number) => Promise<void>;
+  /** The lines that it has printed so far. */
+  readonly printed: readonly string[];
+  /** Resolves when it has printed so many lines. */
+  readonly hasPrinted: (count: number) => Promise<void>;
   /** Sends a command and resolves with the line that answers it. */
   readonly ask: (command: string) => Promise<string>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Resolves when it is gone. */
+  /** Resolves when it has ended. */
   readonly gone: Promise<unknown>;
 }
 
@@ -25,36 +25,36 @@ export function programArguments(program: string, ...rest: readonly string[]): r
   return ["--conditions=@millrace/source", "--no-warnings", path, ...rest];
 }
 
-/** Starts a program of this folder. Whoever starts it disposes of it. */
+/** Starts a program of this folder. The caller disposes of it. */
 export function startChild(program: string, ...rest: readonly string[]): Child {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     process.execPath,
     programArguments(program, ...rest),
     { stdio: ["pipe", "pipe", "inherit"] },
   );
-  const said: string[] = [];
-  let heard = Promise.withResolvers<void>();
+  const printed: string[] = [];
+  let nextLine = Promise.withResolvers<void>();
   createInterface({ input: child.stdout }).on("line", (line) => {
-    said.push(line);
-    heard.resolve();
-    heard = Promise.withResolvers();
+    printed.push(line);
+    nextLine.resolve();
+    nextLine = Promise.withResolvers();
   });
   const gone = once(child, "close");
-  const hasSaid = async (count: number): Promise<void> => {
-    while (said.length < count) {
-      await Promise.race([heard.promise, gone]);
-      if (said.length < count && child.exitCode !== null) throw new Error("it ended too early");
+  const hasPrinted = async (count: number): Promise<void> => {
+    while (printed.length < count) {
+      await Promise.race([nextLine.promise, gone]);
+      if (printed.length < count && child.exitCode !== null) throw new Error("it ended too early");
     }
   };
   return {
     pid: child.pid as number, // it has one as soon as it was spawned
-    said,
-    hasSaid,
+    printed,
+    hasPrinted,
     ask: async (command) => {
-      const next = said.length + 1;
+      const next = printed.length + 1;
       child.stdin.write(`${command}\n`);
-      await hasSaid(next);
-      return said[next - 1] as string;
+      await hasPrinted(next);
+      return printed[next - 1] as string;
     },
     kill: (signal) => void child.kill(signal),
     gone,

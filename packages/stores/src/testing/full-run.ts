@@ -2,7 +2,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStore } from "../file/file-store.ts";
-import { name, prompt } from "./scene.ts";
+import { name, prompt } from "./fixtures.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const ballast = join(folder, "ballast");

@@ -13,7 +13,7 @@ export function listen<T>(subscription: AsyncIterable<T>): { all: T[]; over: Pro
   return { all, over };
 }
 
-/** What came, in short. */
+/** The messages in short: a fact by its number, a batch by its last one. */
 export function names(messages: readonly (Fact | Batch)[]): string[] {
   return messages.map((message) => ("n" in message ? `fact ${message.n}` : `${message.last}`));
 }

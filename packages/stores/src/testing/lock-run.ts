@@ -1,10 +1,10 @@
-/** Takes, writes and gives up a session as it is told, one command a line. */
+/** Locks, writes and releases a session by the commands on its input, one a line. */
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { MillraceError } from "@millrace/core";
 import { fileStore } from "../file/file-store.ts";
-import { name, prompt } from "./scene.ts";
+import { name, prompt } from "./fixtures.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const store = fileStore(folder, { fsync: "never" });
@@ -24,8 +24,8 @@ async function write(): Promise<string> {
   }
 }
 
-/** Holds the session as often as told, with a file that two holders at once could not both make. */
-async function fight(times: number): Promise<string> {
+/** Holds the session so many times, each with a file that two holders at once could not both create. */
+async function compete(times: number): Promise<string> {
   let [held, locked, overlaps] = [0, 0, 0];
   const witness = join(folder, "witness");
   for (let tries = 0; tries < 100_000 && held < times; tries += 1) {
@@ -48,7 +48,7 @@ async function fight(times: number): Promise<string> {
 
 const commands: Readonly<Record<string, (argument: string) => Promise<string>>> = {
   write,
-  fight: (times) => fight(Number(times)),
+  compete: (times) => compete(Number(times)),
   release: async () => {
     await store.release(uid);
     return "released";
@@ -57,5 +57,5 @@ const commands: Readonly<Record<string, (argument: string) => Promise<string>>> 
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [command = "", argument = ""] = line.split(" ");
-  console.log((await commands[command]?.(argument)) ?? "what?");
+  console.log((await commands[command]?.(argument)) ?? "unknown command");
 }

@@ -20,17 +20,17 @@ import type {
 } from "@millrace/core";
 import fc from "fast-check";
 
-/** A call that writes, with numbers that are meant relative to where the session is. */
+/** A call that writes. Its numbers are relative to the session's head and incarnation. */
 export type Operation =
   | { readonly call: "claim"; readonly off: number; readonly back: number | undefined }
-  /** Without a key: under one of its own, so that the same content has the same. */
+  /** Without a key: one made of the body, so that the same content has the same key. */
   | { readonly call: "accept"; readonly key: number | undefined; readonly body: PeopleFact }
   | { readonly call: "open"; readonly epoch: Place; readonly item: number; readonly tool: boolean }
   | {
       readonly call: "commit";
       readonly epoch: Place;
       readonly item: number;
-      /** By whoever holds a lane, if one is open. */
+      /** In the epoch that holds a lane, if one is open. */
       readonly held: boolean;
       readonly replaces: boolean;
       readonly settles: boolean;
@@ -60,7 +60,7 @@ type Body =
 const run = runId("run_1");
 const turn = turnId("turn_1");
 const inTurn = { runId: run, turnId: turn };
-/** Mostly right, so that most histories get somewhere. */
+/** Mostly 0, so that most calls are stored. */
 const off = fc.constantFrom(0, 0, 0, 0, 0, 0, -1, 1);
 const few = fc.nat(3);
 const place = fc.record({
@@ -71,7 +71,9 @@ const place = fc.record({
 });
 
 const people: fc.Arbitrary<PeopleFact> = fc.oneof(
-  fc.tuple(few, fc.constantFrom("prompt", "steer", "abort")).map(([id, kind]) => said(id, kind)),
+  fc
+    .tuple(few, fc.constantFrom("prompt", "steer", "abort"))
+    .map(([id, kind]) => inputFact(id, kind)),
   few.map((id) => ({
     type: "queue_updated" as const,
     inputId: inputId(`input_${id}`),
@@ -100,7 +102,7 @@ const body: fc.Arbitrary<Body> = fc.oneof(
   }),
 );
 
-/** Calls in a world of few ids, so that they get in each other's way. */
+/** Calls with few ids, so that they conflict often. */
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ call: fc.constant("claim" as const), off, back: back() }) },
   {
@@ -138,14 +140,14 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** Where a session is. */
+/** What the numbers of an operation are relative to. */
 export interface Progress {
   readonly head: number;
   readonly incarnation: number;
   readonly floors: readonly Floor[];
 }
 
-/** Asks a store where a session is. */
+/** Reads the progress of a session from its store. */
 export async function progressOf(store: SessionStore, name: SessionId): Promise<Progress> {
   const record = await store.find(name);
   if (record === undefined) throw new Error(`there is no session ${name}`);
@@ -216,7 +218,7 @@ function itemOf(id: number, text: string): Item {
   return { id: itemId(`item_${id}`), author: "model", parts, stop: "end" };
 }
 
-function said(id: number, kind: string): PeopleFact {
+function inputFact(id: number, kind: string): PeopleFact {
   const parts = [{ kind: "text", id: partId("part_1"), text: `input ${id}` }] as const;
   const input =
     kind === "abort"

@@ -13,5 +13,5 @@ const body = { type: "input_accepted", inputId: inputId("i1"), input } as const;
 const answer = await store.accept(uid, "key-1", body); // "duplicate" when it is run again
 console.log(answer.outcome);
 
-const verdict = await store.verify(name); // has anybody changed what was written?
+const verdict = await store.verify(name); // is every fact as it was written?
 console.log(verdict.ok);

@@ -16,16 +16,16 @@ export interface PostgresMessage {
   readonly bytes: Buffer;
 }
 
-/** A way to a PostgreSQL that can be cut between any two messages. */
+/** A TCP proxy to PostgreSQL that can be cut between any two messages. */
 export interface Proxy extends AsyncDisposable {
   readonly port: number;
   /** How many connections were cut. */
   readonly cuts: () => number;
-  /** Asked for each message from either side, before it is passed on. */
+  /** Called for each message from either side, before it is passed on. */
   decide: (message: PostgresMessage) => Fate;
 }
 
-/** Opens a proxy to a port, or a socket by its path. It passes everything until it is told otherwise. */
+/** Opens a proxy to a port, or a socket by its path. It passes everything until `decide` is replaced. */
 export async function openProxy(to: number | string): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let cuts = 0;
@@ -41,7 +41,7 @@ export async function openProxy(to: number | string): Promise<Proxy> {
   const server: Server = createServer((client) => {
     const far = typeof to === "number" ? connect(to, "127.0.0.1") : connect(to);
     const end = (): void => {
-      // What was written before is sent before the end of it.
+      // Bytes that were written before are still sent.
       client.destroySoon();
       far.destroySoon();
       sockets.delete(client);
@@ -76,13 +76,13 @@ export async function openProxy(to: number | string): Promise<Proxy> {
   return Object.assign(proxy, { port: (server.address() as AddressInfo).port });
 }
 
-/** Whether this is the client's word to commit. */
+/** Whether this is the client's commit. */
 export function isCommit({ from, type, bytes }: PostgresMessage): boolean {
   // A simple query, or the text of a prepared one: the store sends it without parameters.
   return from === "client" && "QP".includes(type) && type !== "" && bytes.includes("commit\0");
 }
 
-/** Whether this is the server's word that a transaction has been stored. */
+/** Whether this is the server's confirmation of a commit. */
 export function isCommitted({ from, type, bytes }: PostgresMessage): boolean {
   return from === "server" && type === "C" && bytes.includes("COMMIT\0");
 }

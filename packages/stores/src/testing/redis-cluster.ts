@@ -9,12 +9,12 @@ export interface RedisCluster extends AsyncDisposable {
   readonly nodes: readonly Server[];
   readonly urls: readonly string[];
   /** Sends a command to one node. */
-  readonly tell: (node: number, ...command: readonly string[]) => Promise<unknown>;
+  readonly send: (node: number, ...command: readonly string[]) => Promise<unknown>;
   /** Gives a slot without keys to another node. */
   readonly move: (slot: number, to: number) => Promise<void>;
 }
 
-/** Starts primaries that share all slots evenly. Settles when each of them knows that all is well. */
+/** Starts primaries that share all slots evenly. Resolves when each reports `cluster_state:ok`. */
 export async function startRedisCluster(count = 3): Promise<RedisCluster> {
   const buses = await Promise.all(Array.from({ length: count }, freePort));
   const nodes = await Promise.all(
@@ -31,33 +31,33 @@ export async function startRedisCluster(count = 3): Promise<RedisCluster> {
   );
   const clients = await Promise.all(nodes.map(({ url }) => createClient({ url }).connect()));
   for (const client of clients) client.on("error", () => undefined);
-  const tell = async (node: number, ...command: readonly string[]): Promise<unknown> =>
+  const send = async (node: number, ...command: readonly string[]): Promise<unknown> =>
     await clients[node]?.sendCommand(command);
 
   for (const [at, { port }] of nodes.entries()) {
     const [from, to] = [at, at + 1].map((n) => Math.round((n * 16_384) / count));
-    await tell(at, "CLUSTER", "ADDSLOTSRANGE", `${from}`, `${(to ?? 0) - 1}`);
-    if (at > 0) await tell(0, "CLUSTER", "MEET", "127.0.0.1", `${port}`, `${buses[at]}`);
+    await send(at, "CLUSTER", "ADDSLOTSRANGE", `${from}`, `${(to ?? 0) - 1}`);
+    if (at > 0) await send(0, "CLUSTER", "MEET", "127.0.0.1", `${port}`, `${buses[at]}`);
   }
-  const isWell = async (at: number): Promise<boolean> => {
-    const info = String(await tell(at, "CLUSTER", "INFO"));
+  const isReady = async (at: number): Promise<boolean> => {
+    const info = String(await send(at, "CLUSTER", "INFO"));
     return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${count}`);
   };
   for (let left = 600; ; left -= 1) {
-    const well = await Promise.all(nodes.map((_, at) => isWell(at)));
-    if (well.every(Boolean)) break;
-    if (left === 0) throw new Error("the cluster does not come up");
+    const ready = await Promise.all(nodes.map((_, at) => isReady(at)));
+    if (ready.every(Boolean)) break;
+    if (left === 0) throw new Error("the cluster does not start");
     await sleep(100);
   }
   return {
     nodes,
     urls: nodes.map(({ url }) => url),
-    tell,
+    send,
     move: async (slot, to) => {
-      const id = String(await tell(to, "CLUSTER", "MYID"));
+      const id = String(await send(to, "CLUSTER", "MYID"));
       // The new owner first: the others would send it back.
-      await tell(to, "CLUSTER", "SETSLOT", `${slot}`, "NODE", id);
-      for (const at of nodes.keys()) await tell(at, "CLUSTER", "SETSLOT", `${slot}`, "NODE", id);
+      await send(to, "CLUSTER", "SETSLOT", `${slot}`, "NODE", id);
+      for (const at of nodes.keys()) await send(at, "CLUSTER", "SETSLOT", `${slot}`, "NODE", id);
     },
     [Symbol.asyncDispose]: async () => {
       for (const client of clients) client.destroy();

@@ -87,12 +87,12 @@ const bare =
 const ready = ({ sealed }: Script, seq: number): string => sealed[seq] ?? "";
 const contenders: readonly (readonly [string, Append])[] = [
   ["append", ({ uid, batches }, seq) => log.append(uid, batches[seq] as Batch)],
-  /** The bytes are there already. */
+  /** The bytes are encoded and sealed beforehand. */
   ["given", bare("given", quick, ready)],
-  /** The bytes are there but for the MAC, which every writer has to make. */
+  /** The bytes are encoded beforehand; each append computes the MAC, as every writer must. */
   ["sealed", bare("sealed", quick, ({ texts, seal }, seq) => seal.seal("batch", texts[seq] ?? ""))],
   ["encoded", bare("encoded", quick, ({ batches }, seq) => encodeMessage(batches[seq] as Batch))],
-  /** The bytes are there, and the client is as it comes. */
+  /** The bytes are encoded and sealed beforehand, and the client has its default options. */
   ["usual", bare("usual", usual, ready)],
 ];
 
@@ -106,8 +106,8 @@ async function cpu(work: () => Promise<unknown>): Promise<number> {
 const scripts = Array.from({ length: lanes }, () => scriptOf(keyedUid()));
 
 /**
- * What each costs for a batch, in one round through an empty Redis. They take turns every few
- * milliseconds, now this one first, now that one: what disturbs one disturbs all, garbage included.
+ * The cost of a batch by each contender, in one round on an empty Redis. They take turns every few
+ * milliseconds, in alternating order, so that noise and garbage collection affect all alike.
  */
 async function appendCosts(): Promise<ReadonlyMap<string, number>> {
   await quick.flushAll();
@@ -187,7 +187,7 @@ async function bytesPerDelta(deltas: number, perBatch: number): Promise<number> 
 
 const append = [];
 for (let round = 0; round < rounds; round += 1) append.push(await appendCosts());
-// Others use the machine too, which only adds: of many short rounds the best counts.
+// Other load on the machine only adds: of many short rounds the least counts.
 const least: Record<string, number> = {};
 const take = (name: string, cost: number): void => {
   least[name] = Math.min(least[name] ?? Infinity, cost);

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@redis/client";
 import type { Server } from "../../../../scripts/services/server.ts";
 
-/** What may befall a Redis. Afterwards it answers again. */
+/** A fault of a Redis. Afterwards it answers again. */
 export type RedisFault = (server: Server) => Promise<unknown>;
 
-/** How long what lasts takes. */
+/** How long faults last. */
 export interface FaultTimes {
   /** How long a killed Redis is away, beside its start. */
   readonly awayMs: number;
@@ -15,7 +15,7 @@ export interface FaultTimes {
   readonly silentMs: number;
 }
 
-/** All that may befall a Redis, by the words for a test's name. */
+/** All faults of a Redis, by the words for a test's name. */
 export function redisFaults(times: FaultTimes): Readonly<Record<string, RedisFault>> {
   const stopped = (ms: number): RedisFault => {
     return async (server) => {
@@ -32,7 +32,7 @@ export function redisFaults(times: FaultTimes): Readonly<Record<string, RedisFau
       await server.restart();
     },
     "is stopped for a moment": stopped(times.momentMs),
-    "is stopped for longer than anybody waits": stopped(times.silentMs),
+    "is stopped for longer than its clients wait": stopped(times.silentMs),
     "evicts its keys": evict,
     "is full and refuses to write for a while": async (server) => {
       await command(server, ["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
@@ -46,11 +46,11 @@ export function redisFaults(times: FaultTimes): Readonly<Record<string, RedisFau
   };
 }
 
-/** Drops every key by Redis's own rule. Those that writers make again meanwhile go too, or are new. */
+/** Makes Redis evict every key. A key that a writer creates again meanwhile is evicted too, or is new. */
 async function evict(server: Server): Promise<void> {
   await command(server, ["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
   await command(server, ["CONFIG", "SET", "maxmemory", "1"]);
-  // Redis makes room before it says that there is none.
+  // Redis evicts keys before it answers with OOM.
   await command(server, ["SET", "other", "x"]).catch(() => undefined);
   for (let left = 100; (await command(server, ["DBSIZE"])) !== "0"; left -= 1) {
     if (left === 0) throw new Error("Redis kept its keys");

@@ -13,7 +13,7 @@ import { memorySessionStore } from "../reference/memory-session-store.ts";
 import { countingIds } from "../reference/system.ts";
 
 /** A session in memory that a test drives by hand, fact by fact. */
-export interface InboxStage {
+export interface InboxFixture {
   readonly store: SessionStore;
   readonly log: MemoryEventLog;
   readonly uid: SessionUid;
@@ -27,7 +27,7 @@ export interface InboxStage {
   readonly count: (type: FactBody["type"]) => Promise<number>;
 }
 
-export async function openInboxStage(): Promise<InboxStage> {
+export async function openInboxFixture(): Promise<InboxFixture> {
   const store = memorySessionStore();
   const log = memoryEventLog();
   const { uid } = await store.create({ sessionId: sessionId("s") });

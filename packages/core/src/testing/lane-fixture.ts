@@ -30,26 +30,26 @@ export function append(chunk: string): Delta {
   return { op: "append_text", partId: id, chunk };
 }
 
-export interface LaneSetting extends Partial<LaneWriterOptions> {
+export interface LaneFixtureOptions extends Partial<LaneWriterOptions> {
   readonly attempt?: number;
-  /** Whether somebody is there from the beginning. */
+  /** Whether the lane is watched from the beginning. */
   readonly watched?: boolean;
   /** Changes the log as the writer has it. */
   readonly through?: (log: EventLog, clock: ManualClock) => EventLog;
 }
 
-export interface LaneStage {
+export interface LaneFixture {
   readonly clock: ManualClock;
   readonly log: MemoryEventLog;
   readonly writer: LaneWriter;
   readonly read: () => Promise<readonly Batch[]>;
   readonly epoch: Epoch;
-  /** Batches that were gathered: a lane is said whole without waiting for a window. */
+  /** Counts batches that waited for a window; restatements do not. */
   readonly count: { readonly gathered: number };
 }
 
 /** A writer of a lane, by a clock that is moved by hand, and the log that it writes to. */
-export function start(more: LaneSetting = {}): LaneStage {
+export function startWriter(more: LaneFixtureOptions = {}): LaneFixture {
   const clock = manualClock();
   // As a log of an engine, which leaves the window to the writer.
   const { windowMs: _, ...held } = memoryEventLog();
@@ -90,7 +90,7 @@ export function start(more: LaneSetting = {}): LaneStage {
   return { clock, log: memory, writer, read, epoch, count };
 }
 
-/** What a reader makes of the batches. */
+/** The content of the lane after a reader applied the batches. */
 export function drafted(batches: readonly Batch[]): string {
   const state = batches.reduce(
     (current, batch) => apply(current, batch).state,

@@ -26,41 +26,41 @@ import type {
 } from "@millrace/core";
 import { memorySessionStore, systemClock } from "@millrace/core/reference";
 
-const name = sessionId("stage");
+const name = sessionId("session");
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };
 const part = partId("part_1");
 
-/** A session in which a turn has begun, in real time. Facts are in memory, batches in the log. */
-export interface RedisStage {
+/** A session in which a turn has begun, in real time. Facts are stored in memory, batches in the log. */
+export interface RedisSession {
   readonly store: SessionStore;
   readonly uid: SessionUid;
   /** Opens lane 0 in the store and starts its writer. A later attempt fences the ones before. */
-  readonly start: (log: EventLog, attempt: number) => Promise<Writing>;
-  /** Somebody who watches through this log, and joins anew whenever it fails. */
-  readonly watch: (log: EventLog) => Watching;
+  readonly start: (log: EventLog, attempt: number) => Promise<ReplyAttempt>;
+  /** A viewer that follows through this log, and reconnects whenever it fails. */
+  readonly watch: (log: EventLog) => FollowingViewer;
 }
 
 /** One attempt at the item. */
-export interface Writing {
+export interface ReplyAttempt {
   readonly writer: LaneWriter;
-  readonly say: (text: string) => void;
-  /** All that was said. */
-  readonly said: () => string;
+  readonly append: (text: string) => void;
+  /** All text that was appended. */
+  readonly written: () => string;
   /** Stores the item. False if another attempt holds the lane. */
   readonly commit: () => Promise<boolean>;
 }
 
-/** A viewer. */
-export interface Watching extends AsyncDisposable {
+/** A viewer by core's `follow`. */
+export interface FollowingViewer extends AsyncDisposable {
   /** The text of the open lane, or of the item. */
   readonly text: () => string;
   readonly items: () => number;
   readonly joins: () => number;
-  /** What came and fitted neither onto the state nor into a gap. */
+  /** Messages that did not apply to the state. `follow` never gives one. */
   readonly misfits: () => number;
 }
 
-export async function openRedisStage(): Promise<RedisStage> {
+export async function openRedisSession(): Promise<RedisSession> {
   const store = memorySessionStore();
   const { uid } = await store.create({ sessionId: name });
   await store.claim(uid, { from: 0 });
@@ -82,7 +82,7 @@ async function start(
   uid: SessionUid,
   log: EventLog,
   attempt: number,
-): Promise<Writing> {
+): Promise<ReplyAttempt> {
   const epoch: Epoch = packEpoch({ incarnation: 1, generation: 1, attempt });
   const opened = await store.open(uid, { lane: 0, epoch, itemId: ids.itemId });
   if (opened.outcome !== "opened") throw new Error(`the lane is ${opened.outcome}`);
@@ -95,15 +95,15 @@ async function start(
     author: "model",
     windowMs: 5,
   });
-  let said = "";
+  let written = "";
   writer.write({ op: "begin_part", partId: part, kind: "text" });
   return {
     writer,
-    say: (text) => {
-      said += text;
+    append: (text) => {
+      written += text;
       writer.write({ op: "append_text", partId: part, chunk: text });
     },
-    said: () => said,
+    written: () => written,
     commit: async () => {
       const finish = commitOf(writer.draft(), part);
       if (finish !== undefined) writer.write(finish);
@@ -121,7 +121,7 @@ async function start(
   };
 }
 
-function watch(store: SessionStore, uid: SessionUid, log: EventLog): Watching {
+function watch(store: SessionStore, uid: SessionUid, log: EventLog): FollowingViewer {
   const leave = new AbortController();
   const { signal } = leave;
   let state = emptyState(uid, name);
@@ -160,7 +160,7 @@ function watch(store: SessionStore, uid: SessionUid, log: EventLog): Watching {
   };
 }
 
-/** The text of the item if it is there, else of the lane. */
+/** The text of the item if there is one, else of the lane. */
 function textIn(state: SessionState): string {
   for (const { parts } of state.items) {
     for (const one of parts) if (one.kind === "text") return one.text;
@@ -171,7 +171,7 @@ function textIn(state: SessionState): string {
   return first.part.kind === "text" ? first.part.text : "";
 }
 
-/** Waits until something is so. Rejects after the time that viewers have to converge. */
+/** Waits until the condition holds. Rejects after the time that viewers have to converge. */
 export async function until(condition: () => boolean, what: string, ms = 10_000): Promise<number> {
   const start = performance.now();
   while (!condition()) {

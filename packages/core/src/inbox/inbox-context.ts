@@ -9,7 +9,7 @@ import type { KnownSession } from "./known-session.ts";
 import type { Poster } from "./post.ts";
 
 /** What the calls of an inbox work with. */
-export interface Desk {
+export interface InboxContext {
   readonly poster: Poster;
   readonly known: KnownSession;
 }
@@ -28,7 +28,7 @@ export function takeBackKeyOf(id: InputId): string {
 }
 
 /** Throws `invalid_event` for a value that could not be stored and read again. */
-export function sound<T>(value: T, what: string): T {
+export function checkedJson<T>(value: T, what: string): T {
   const fault = checkJson(value);
   if (fault === undefined) return value;
   throw new MillraceError(

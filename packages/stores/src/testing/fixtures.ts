@@ -12,7 +12,7 @@ import type {
   SessionUid,
 } from "@millrace/core";
 
-/** A folder of its own, which is gone afterwards. */
+/** A temporary folder, deleted when it is disposed of. */
 export interface Folder extends AsyncDisposable {
   readonly path: string;
 }
@@ -26,20 +26,20 @@ export async function openFolder(): Promise<Folder> {
 /** The session that tests write; its file is `talk.jsonl`. */
 export const name: SessionId = sessionId("talk");
 
-/** What a person said. */
+/** An accepted prompt. */
 export function prompt(id: string, text = `prompt ${id} ü 👩‍👧`): PeopleFact {
   const parts = [{ kind: "text", id: partId("part_1"), text }] as const;
   return { type: "input_accepted", inputId: inputId(id), input: { kind: "prompt", parts } };
 }
 
-/** What a model said. */
+/** An item of a model. */
 export function item(id: string, text = `text of ${id}`): Item {
   const part = { kind: "text", id: partId("part_1"), text } as const;
   return { id: itemId(id), author: "model", parts: [part], stop: "end" };
 }
 
-/** A bit of everything that leaves a line: 8 lines behind the header, 9 facts, one open lane. */
-export async function fill(store: SessionStore, uid: SessionUid): Promise<void> {
+/** Makes one call of every kind that writes a line: 8 lines after the header, 9 facts, one open lane. */
+export async function fillSession(store: SessionStore, uid: SessionUid): Promise<void> {
   const [run, turn] = [runId("run_1"), turnId("turn_1")];
   const inTurn = { runId: run, turnId: turn };
   await store.claim(uid, { from: 0 });
@@ -73,14 +73,14 @@ export async function fill(store: SessionStore, uid: SessionUid): Promise<void> 
   await store.accept(uid, "key_2", prompt("input_2"));
 }
 
-/** All that a store says of a session. */
-export interface Shown {
+/** All that a store holds of a session. */
+export interface SessionContent {
   readonly facts: readonly Fact[];
   readonly floors: readonly Floor[];
 }
 
 /** Reads a session by the store's own calls. */
-export async function show(store: SessionStore, uid: SessionUid): Promise<Shown> {
+export async function contentOf(store: SessionStore, uid: SessionUid): Promise<SessionContent> {
   return { facts: await store.read(uid), floors: await store.floors(uid) };
 }
 
