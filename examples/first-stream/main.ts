@@ -31,7 +31,7 @@ const viewer = promisify(execFile)(process.execPath, [
   `http://127.0.0.1:${port}/sessions/trip-to-oslo/events`,
 ]);
 
-// Ten milliseconds a character: the viewer has to come back many times before the end.
+// Ten milliseconds a character: the viewer has to reconnect many times before the end.
 const model = scriptedModel([[think("Cold."), say(answer)]], { delayMs: 10 });
 const item = await runOnce(store, log, session, model);
 const { stdout } = await viewer;

@@ -1,5 +1,5 @@
-// A process of its own. Follows a session by server-sent events, hangs up after every single event,
-// comes back with its cursor, and prints what it has seen once the run is finished.
+// A process of its own. Follows a session by server-sent events, disconnects after every event,
+// reconnects with its cursor, and prints what it has received once the run is finished.
 import {
   apply,
   createSseDecoder,
@@ -31,7 +31,7 @@ while (state.ended === undefined) {
   const decoder = createSseDecoder();
   const text = new TextDecoder();
   for await (const bytes of response.body) {
-    // More may have come with it; all but the first event is thrown away, as a cut would.
+    // The chunk may contain more events; all but the first are dropped, as by a cut.
     const first = decoder
       .feed(text.decode(bytes, { stream: true }))
       .find((item) => item.kind === "event");
@@ -54,7 +54,7 @@ function take(data: string): void {
   const message: Message = decoded.value;
   if ("closedLanes" in message) {
     state = restore(message);
-    told = shownText(); // what was there before we came
+    told = shownText(); // the text before this viewer joined
     count("snapshot");
     return;
   }

@@ -1,5 +1,5 @@
-// Each way of streaming with a scripted model: what is stored, what is told while it is written, and how
-// it ends.
+// Runs each way of streaming with a scripted model, and checks what is stored, what is narrated
+// meanwhile, and how it ends.
 import assert from "node:assert/strict";
 import type { Agent } from "@millrace/agent";
 import type { Item, Model } from "@millrace/core";
