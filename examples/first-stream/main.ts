@@ -39,14 +39,14 @@ server.close();
 
 const seen = JSON.parse(stdout) as {
   connections: number;
-  told: string;
+  received: string;
   items: { parts: { text: string }[] }[];
 };
 const shown = seen.items.at(-1)?.parts.map((part) => part.text);
 console.log(
-  `${seen.connections} connections, each cut after one event; ${seen.told.length} characters told`,
+  `${seen.connections} connections, each cut after one event; ${seen.received.length} characters received`,
 );
-assert.equal(seen.told, answer, "every character once and in order");
+assert.equal(seen.received, answer, "every character once and in order");
 assert.deepEqual(
   shown,
   item.parts.map((part) => ("text" in part ? part.text : "")),

@@ -16,7 +16,7 @@ import type { Message, SessionState } from "@millrace/core";
 const [url = ""] = process.argv.slice(2);
 let state: SessionState = emptyState(sessionUid("none"), sessionId("none"));
 let cursor = "";
-let told = "";
+let received = "";
 let connections = 0;
 const verdicts = new Map<string, number>();
 
@@ -45,7 +45,7 @@ while (state.ended === undefined) {
 
 const items = project(state).items;
 process.stdout.write(
-  JSON.stringify({ connections, told, items, verdicts: Object.fromEntries(verdicts) }),
+  JSON.stringify({ connections, received, items, verdicts: Object.fromEntries(verdicts) }),
 );
 
 function take(data: string): void {
@@ -54,12 +54,12 @@ function take(data: string): void {
   const message: Message = decoded.value;
   if ("closedLanes" in message) {
     state = restore(message);
-    told = shownText(); // the text before this viewer joined
+    received = shownText(); // the text before this viewer joined
     count("snapshot");
     return;
   }
   for (const event of narrate(state, message))
-    if (event.type === "assistant_text_delta") told += event.text;
+    if (event.type === "assistant_text_delta") received += event.text;
   const applied = apply(state, message);
   ({ state } = applied);
   count(applied.verdict);
