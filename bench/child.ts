@@ -1,6 +1,6 @@
 /**
- * Measures one contender in a process of its own: a warm-up, then more runs, of which the median counts.
- * Prints one line of JSON. An outcome that is not the expected one is an error, not a figure.
+ * Measures one contender in a process of its own: a warm-up, then more runs, of which the median
+ * counts. Prints one line of JSON. An unexpected outcome is an error, not a figure.
  *
  *     node bench/child.ts <contender> <scenario> <port>
  */
@@ -25,7 +25,7 @@ async function measure(): Promise<number> {
   return (user + system) / chunks;
 }
 
-/** Runs until enough time has passed, and gives what each run cost. */
+/** Repeats runs until enough time has passed, and returns the cost of each. */
 async function measureFor(ms: number, most: number): Promise<number[]> {
   const costs: number[] = [];
   const start = performance.now();
@@ -35,7 +35,7 @@ async function measureFor(ms: number, most: number): Promise<number[]> {
   return costs;
 }
 
-// Steady state is meant: the compiler needs many runs to get there, with any contender.
+// The figures are for the steady state, and the compiler needs many runs to reach it.
 const [first = Number.NaN] = await measureFor(warmUpMs, 60);
 const costs = await measureFor(enoughMs, 15);
 const median = costs.toSorted((left, right) => left - right)[costs.length >> 1];

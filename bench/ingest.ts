@@ -1,5 +1,5 @@
 /**
- * What it costs to turn a vendor's bytes into a finished reply: processor time for each chunk, as a
+ * The cost of turning a vendor's bytes into a finished reply: processor time for each chunk, as a
  * ratio to the bare loop in the same run.
  *
  *     npm run bench                               all contenders, the three scenarios
@@ -7,7 +7,7 @@
  *     npm run bench -- --growth                   exponents at the last doubling, to 160,000 chunks
  *
  * Each contender runs in a process of its own and the vendor in another; rounds are outermost, so
- * that noise is spread. Read the ratios, not the microseconds.
+ * that noise is spread. Compare the ratios, not the microseconds.
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";

@@ -10,12 +10,12 @@
 export interface Scenario {
   readonly dialect: "openai-chat" | "anthropic-messages";
   readonly events: readonly string[];
-  /** Deltas with content; costs are given for one of these. */
+  /** Deltas with content. Costs are per delta. */
   readonly chunks: number;
   readonly expected: Outcome;
 }
 
-/** What a contender made of a stream. */
+/** The reply that a contender read from a stream. */
 export interface Outcome {
   readonly text: string;
   readonly thinking: string;

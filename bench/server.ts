@@ -1,7 +1,7 @@
 /**
- * A vendor made of bytes: answers any request with a response that was built before, one HTTP chunk
- * for each event, so that nothing is computed while a contender is measured. Prints its port, and
- * ends when its parent closes the pipe.
+ * A vendor that answers any request with a prepared response, one HTTP chunk for each event, so
+ * that nothing is computed while a contender is measured. Prints its port, and ends when its parent
+ * closes the pipe.
  */
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { temporaryFolder } from "./temporary.ts";
 import { type Package, execute, publicEntries, publicPackages, report, root } from "./workspace.ts";
 
-/** The reports of one package: where each was made, and where it belongs. */
+/** The reports of one package: where each was written, and where it belongs. */
 interface Report {
   readonly made: string;
   readonly kept: string;
@@ -38,11 +38,12 @@ function makeReports({ id, folder, manifest }: Package, workspace: string): Repo
         messages: {
           extractorMessageReporting: {
             default: { logLevel: ExtractorLogLevel.Warning, addToApiReportFile: true },
-            // Everything exported is public; we have no other release stage.
+            // Every export is public; there is no other release stage.
             "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
-            // It comes with line numbers, which change all the time; reviewers read the comments themselves.
+            // The warning includes line numbers, which change often; reviewers read the comments
+            // themselves.
             "ae-undocumented": { logLevel: ExtractorLogLevel.None },
-            // A subpath speaks of types that the main entry exports.
+            // A subpath refers to types that the main entry exports.
             ...(name === "index"
               ? {}
               : { "ae-forgotten-export": { logLevel: ExtractorLogLevel.None } }),
@@ -73,7 +74,7 @@ const compilerOptions = {
   },
 };
 
-/** Compares the kept reports with the made ones; a report of an entry that is gone is a change. */
+/** Compares the committed reports with the new ones. A report of a removed entry is a change. */
 async function checkReports(reports: readonly Report[]): Promise<string[]> {
   const problems: string[] = [];
   for (const { made, kept } of reports) {

@@ -3,7 +3,7 @@ import { type Tables, checkLayers, findTwoWayPairs } from "./check-layers.ts";
 import { type FolderRules, lineLimit } from "./layers.ts";
 import { temporaryFolder } from "./temporary.ts";
 
-/** A small tree in order, into which each test plants one violation. */
+/** A small valid tree, into which each test plants one violation. */
 const orderly: Readonly<Record<string, string>> = {
   "packages/core/package.json": manifest("core"),
   "packages/core/src/index.ts": `export { fold } from "./delta/fold.ts";\n`,
@@ -238,7 +238,7 @@ test("the tree of this repository is in order", () => {
   expect(checkLayers()).toEqual([]);
 });
 
-/** What is wrong in a tree if the folders of stores have these rules. */
+/** The violations of a tree if the folders of stores have these rules. */
 function checkTables(top: string, stores: FolderRules | undefined): string[] {
   const { stores: _, ...others } = tables.folderRules;
   const folderRules = stores === undefined ? others : { ...others, stores };

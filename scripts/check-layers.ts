@@ -21,7 +21,9 @@ export interface Tables {
   readonly longFiles: Readonly<Record<string, string>>;
 }
 
-/** Returns one line per violation, `file:line: rule`. An empty list means the tree is in order. */
+/**
+ * Returns one line per violation, `file:line: rule`. An empty list means that the tree is valid.
+ */
 export function checkLayers(
   top: string = root,
   { folderRules, longFiles }: Tables = layers,
@@ -54,7 +56,7 @@ export function findTwoWayPairs(top: string = root): string[] {
   );
 }
 
-/** The sources of a package whose place is checked: all but tests. */
+/** The sources of a package whose folder is checked: all but tests. */
 function inFolders(sources: readonly Source[]): readonly Source[] {
   return sources.filter(({ isTest }) => !isTest);
 }
@@ -98,7 +100,7 @@ function checkRelative(target: string, { isTest, owner }: Source): string | unde
   return isForTests(target) ? `${id} may not import ${target}, which is not shipped` : undefined;
 }
 
-/** An import by name is of a package that the table allows and the manifest declares. */
+/** An import by name must be of a package that the table allows and the manifest declares. */
 function checkPackage(
   specifier: string,
   { isTest, owner }: Source,
@@ -124,7 +126,7 @@ function checkPackage(
   return name in declared ? undefined : `${id} imports ${name} but does not declare it`;
 }
 
-/** An index file is a list of names, not a place to live. */
+/** An index file may only re-export. */
 function checkIndex({ file, text, program }: Source): string[] {
   if (posix.basename(file) !== "index.ts") return [];
   return program.body
@@ -143,7 +145,7 @@ function checkLength({ file, text, isTest }: Source, longFiles: object): string[
     : [`${file}:1: no longer long; remove it from longFiles`];
 }
 
-/** Whether a name is listed, or falls under a listed `scope/*`. */
+/** True if a name is listed, or matches a listed `scope/*`. */
 function matches(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) =>
     pattern.endsWith("/*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary.ts";
 import { type Package, execute, publicPackages, report, root } from "./workspace.ts";
 
-/** Packs one package into `folder` and returns what is wrong with it. */
+/** Packs one package into `folder` and returns its problems. */
 async function checkPackage({ folder, manifest }: Package, workspace: string): Promise<string[]> {
   const packed = await execute(
     ["npm", "pack", "--silent", "--pack-destination", workspace],

@@ -1,5 +1,6 @@
 /**
- * Makes sure that what a README shows is what runs. Code comes from a file, named in a comment:
+ * Checks that the code in a README is code that runs. A block comes from a file, named in a
+ * comment:
  *
  *     <!-- from: examples/hello/main.ts#send -->    the lines between #region send and #endregion
  *     <!-- from: examples/hello/main.ts -->         the whole file
@@ -14,7 +15,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readManifest, report, root } from "./workspace.ts";
 
-/** A README as it should be, and what is wrong with it as it is. */
+/** The correct text of a README, and the problems of the current one. */
 export interface Checked {
   readonly text: string;
   readonly problems: readonly string[];
@@ -50,7 +51,7 @@ export function checkReadme(readme: string, top: string = root): Checked {
   return { text: text + before.slice(done), problems };
 }
 
-/** Says what is wrong with a block, and the code it should hold. The last folder is the top. */
+/** Returns the problem of a block, and its correct code. The last folder is the top. */
 function checkBlock(found: Block, folders: readonly string[]): { code: string; wrong: string[] } {
   const { file, region, indent, language, code } = found;
   const isShell = ["sh", "bash"].includes(language);
@@ -81,7 +82,10 @@ function extract(path: string, region: string | undefined): string | undefined {
   return inside.map((line) => `${line.slice(Math.min(...indents))}\n`).join("");
 }
 
-/** Says what is wrong with the commands of a shell block, seen from any of the folders. */
+/**
+ * Returns the problems of the commands in a shell block. Paths may be relative to any of the
+ * folders.
+ */
 function checkCommands(code: string, folders: readonly string[]): string[] {
   return code
     .split(/\n|&&/)

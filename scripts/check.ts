@@ -10,7 +10,7 @@ import { type Outcome, execute, inParallel } from "./workspace.ts";
 interface Check {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Whether it looks at dist, and says nothing useful after a failed build. */
+  /** True if it reads dist, so that it is skipped after a failed build. */
   readonly needsBuild?: boolean;
 }
 
@@ -26,6 +26,7 @@ const checks: readonly Check[] = [
   { name: "layers", command: script("check-layers") },
   { name: "readme", command: script("check-readme") },
   { name: "tables", command: script("check-tables") },
+  { name: "prose", command: script("check-prose") },
 ];
 
 function script(name: string, ...parameters: string[]): readonly [string, ...string[]] {

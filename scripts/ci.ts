@@ -1,7 +1,7 @@
 /**
- * Everything a change must pass, in order, with the seconds of each stage. Goes on after a failure,
- * so that one run shows all of them. The last line is `N passed, N failed`: every test, every
- * example and every packed entry counts, and the other stages count one each.
+ * Runs everything that a change must pass, in order, with the seconds of each stage. Continues
+ * after a failure, so that one run shows all of them. The last line is `N passed, N failed`: every
+ * test, every example and every packed entry counts, and the other stages count one each.
  *
  *     .ci/run           on a fresh checkout
  *     npm run ci        when the dependencies are installed
@@ -58,7 +58,10 @@ interface VitestResult {
   }[];
 }
 
-/** What failed and how, to be said again at the end: a log of this size is often kept by its end only. */
+/**
+ * The failed tests with their messages, printed again at the end: often only the end of a long log
+ * is kept.
+ */
 function failedTests({ testResults }: VitestResult): string[] {
   return testResults
     .filter(({ status }) => status === "failed")
@@ -88,7 +91,7 @@ function runExamples(): Tally {
   return sum(results);
 }
 
-/** Runs a stage; one that throws has failed, and the next ones still run. */
+/** Runs a stage. If it throws it has failed, and the next ones still run. */
 async function run(stage: Stage): Promise<Tally> {
   try {
     return await stage();

@@ -14,13 +14,13 @@ import { isForTests } from "./sources.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { root } from "./workspace.ts";
 
-/** Lines by what stands on them. A comment behind code is on a line of code. */
+/** Lines by their content. A comment after code is on a line of code. */
 export interface LineCount {
   readonly code: number;
   readonly comments: number;
   readonly blank: number;
   readonly files: number;
-  /** The lines of the longest file, of whatever sort. */
+  /** The number of lines of the longest file. */
   readonly longest: number;
 }
 
@@ -73,7 +73,7 @@ function sum(a: LineCount, b: LineCount): LineCount {
   };
 }
 
-/** Counts the files of a commit, from a copy that is gone afterwards. */
+/** Counts the files of a commit, in a temporary copy. */
 function countCommit(commit: string): Map<string, LineCount> {
   using folder = temporaryFolder();
   const archive = join(folder.path, "commit.tar");
@@ -84,7 +84,7 @@ function countCommit(commit: string): Map<string, LineCount> {
 
 const columns = ["code", "comments", "blank", "files", "longest"] as const;
 
-/** One line for each package of any count, with the columns of each count next to each other. */
+/** Prints one line for each package, with the columns of each count side by side. */
 function print(counts: ReadonlyMap<string, ReadonlyMap<string, LineCount>>): void {
   const names = new Set([...counts.values()].flatMap((count) => [...count.keys()]));
   const rows = [...names].filter((name) => name !== total).toSorted();

@@ -53,7 +53,7 @@ export function twoWayPairs(id: string, sources: readonly Source[]): string[] {
     .map(([from, to]) => `packages/${id}:1: ${from} and ${to} import each other`);
 }
 
-/** The imports that lead from one place of a package to another. Those of index.ts lead everywhere. */
+/** The imports from one place of a package to another. Those of index.ts may go anywhere. */
 function importsWithin({ file, owner, imports }: Source): { place: string; line: number }[] {
   const from = placeOf(file);
   if (from === index) return [];
@@ -72,7 +72,7 @@ function mayImport({ bottom, folders }: FolderRules, from: string, to: string): 
   return folders[from]?.includes(to) === true;
 }
 
-/** A table lists what is there, and allows no circle: else a two-way pair could be declared. */
+/** A table must list every folder and contain no circle: else a two-way pair could be declared. */
 function checkTable(
   id: string,
   rules: FolderRules,

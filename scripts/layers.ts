@@ -1,4 +1,4 @@
-/** Who may import whom, as data. `check-layers.ts` compares the tree with these tables. */
+/** The allowed imports, as data. `check-layers.ts` compares the tree with these tables. */
 
 /** What one package may use at run time. */
 export interface PackageRule {
@@ -48,12 +48,12 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
 };
 
 /**
- * Our packages that tests, and only tests, may import besides those above. The conformance cases
- * are there to be run by the tests of every implementation.
+ * Packages that tests, and only tests, may import besides those above. The conformance cases are
+ * meant for the tests of every implementation.
  */
 export const packagesForTests: readonly string[] = ["conformance"];
 
-/** Who may import whom inside one package. A folder may always import itself. */
+/** The allowed imports inside one package. A folder may always import itself. */
 export interface FolderRules {
   /**
    * Files beside index.ts that every folder may import, by name without `.ts`; they import only each
@@ -128,8 +128,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   conformance: { bottom: "all", folders: { vectors: [] } },
 };
 
-/** No source file is longer than this many lines, tests aside … */
+/** The line limit of a source file, tests aside … */
 export const lineLimit = 350;
 
-/** … but for these, each with the reason why splitting it would make it worse. */
+/** … except for these, each with the reason why splitting it would make it worse. */
 export const longFiles: Readonly<Record<string, string>> = {};

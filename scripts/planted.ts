@@ -1,14 +1,14 @@
 /**
  * Plants each defect of tests/planted into a copy of the repository, and expects the test that it
- * names to fail: a test that stays green would not notice the defect if somebody made it. Nothing is
+ * names to fail: a test that passes would not detect the defect in a real change. Nothing is
  * changed in the repository itself.
  *
  *     npm run planted                   all defects
  *     npm run planted -- 07 lock        those with one of the words in their file's name
  *
- * A patch begins with comment lines: what is wrong, in plain words, and `# caught by: <test file>`,
+ * A patch begins with comment lines: a description of the defect, and `# caught by: <test file>`,
  * optionally followed by ` -t ` and the test's name, or a part of it. Each of several such lines is
- * a test that must notice it alone, such as those of two stores that share the broken code.
+ * a test that must detect it alone, such as those of two stores that share the broken code.
  */
 import { spawn } from "node:child_process";
 import {
@@ -28,24 +28,24 @@ import { basename, dirname, join, relative } from "node:path";
 import { temporaryFolder } from "./temporary.ts";
 import { execute, root } from "./workspace.ts";
 
-/** One deliberate defect, and one test that must notice it. */
+/** One deliberate defect, and one test that must detect it. */
 interface Defect {
   readonly name: string;
   readonly path: string;
   /** What is wrong. */
   readonly what: string;
-  /** The packages that it is in. */
+  /** The packages that it changes. */
   readonly packages: readonly string[];
-  /** The test file that must notice it, and part of the test's name if not all of them count. */
+  /** The test file that must detect it, and part of the test's name if not all tests count. */
   readonly file: string;
   readonly test: string | undefined;
 }
 
-/** What became of a defect; `problem` is left out if it was caught. */
+/** The result of a defect; `problem` is undefined if it was detected. */
 interface Finding {
   readonly defect: Defect;
   readonly seconds: number;
-  /** How the test said it, in its first line. */
+  /** The first line of the failed assertion. */
   readonly said?: string;
   readonly problem?: string;
 }
@@ -66,9 +66,14 @@ interface TestResult {
 }
 
 const folder = join(root, "tests/planted");
-/** Copies that are tested at once. More would fight for the cores of a small machine. */
+/**
+ * The number of copies that are tested at once. More would compete for the cores of a small
+ * machine.
+ */
 const copies = 2;
-/** For one run of the named tests. A named test takes a second or two; a busy machine gets more. */
+/**
+ * The time limit of one test run. A named test takes a second or two; a busy machine gets more.
+ */
 const limitMs = 240_000;
 
 function readDefects(path: string): readonly Defect[] {
@@ -89,13 +94,13 @@ function readDefects(path: string): readonly Defect[] {
   });
 }
 
-/** Copies the working tree as it is, without what git ignores, so that patches can't harm it. */
+/** Copies the working tree without ignored files, so that patches can't change it. */
 async function copyTree(to: string): Promise<void> {
   const listed = await execute(["git", "ls-files", "-co", "--exclude-standard", "-z"]);
   if (!listed.ok) throw new Error(`the files can't be listed: ${listed.output}`);
   for (const file of listed.output.split("\0")) {
     const from = join(root, file);
-    // What was deleted and not committed so far is listed too, and so is a link to a folder.
+    // The list includes deleted files that are not committed, and links to folders.
     if (statSync(from, { throwIfNoEntry: false })?.isFile() !== true) continue;
     mkdirSync(dirname(join(to, file)), { recursive: true });
     copyFileSync(from, join(to, file));
@@ -107,8 +112,8 @@ async function copyTree(to: string): Promise<void> {
 }
 
 /**
- * Links each dependency, but our own packages to the copy's: through a link to the whole folder the
- * tests would import the packages of the repository, and no defect in them would be seen.
+ * Links each dependency, but the repository's packages to those of the copy: through a link to the
+ * whole folder the tests would import the original packages, and no defect would take effect.
  */
 function linkModules(from: string, to: string, place = "node_modules"): void {
   mkdirSync(join(to, place), { recursive: true });
@@ -126,21 +131,24 @@ function linkModules(from: string, to: string, place = "node_modules"): void {
   }
 }
 
-/** Where in the repository a link leads, if it is to one of our packages and not into a dependency. */
+/** The folder that a link leads to, if it is one of the repository's packages. */
 function ownFolder(link: string): string | undefined {
-  if (!existsSync(link)) return undefined; // of a package that is gone
+  if (!existsSync(link)) return undefined; // a link of a removed package
   const real = relative(root, realpathSync(link));
   return real.startsWith("..") || real.startsWith("node_modules") ? undefined : real;
 }
 
-/** Compiles packages of a copy. A patch with a mistake in it would make tests fail for no good reason. */
+/**
+ * Compiles packages of a copy. A patch that does not compile would make tests fail for the wrong
+ * reason.
+ */
 async function compile(copy: string, packages: readonly string[]): Promise<string | undefined> {
   const compiler = join(root, "node_modules/tsc7/bin/tsc");
   const { ok, output } = await execute(["node", compiler, "-b", ...packages], copy);
   return ok ? undefined : `the patched code does not compile: ${firstLine(output)}`;
 }
 
-/** Runs tests in a copy. Gives the report, or what went wrong with the run itself. */
+/** Runs tests in a copy. Returns the report, or the problem of the run itself. */
 async function runTests(
   copy: string,
   defects: readonly Defect[],
@@ -160,7 +168,10 @@ async function runTests(
   return JSON.parse(readFileSync(output, "utf8")) as TestReport;
 }
 
-/** Runs Node, and ends it with all its workers when its time is up: one that spins hears nothing else. */
+/**
+ * Runs Node, and kills it with all its workers after the time limit. A process in an endless loop
+ * handles no other signal.
+ */
 function runLimited(
   parameters: readonly string[],
   cwd: string,
@@ -195,7 +206,7 @@ function resultsOf(report: TestReport, { file, test }: Defect): readonly TestRes
     );
 }
 
-/** What is wrong with the named test before anything is planted. */
+/** The problem of the named test before anything is planted. */
 function checkGreen(report: TestReport, defect: Defect): string | undefined {
   const results = resultsOf(report, defect);
   if (results.length === 0) return `there is no such test: ${defect.file} -t ${defect.test ?? ""}`;
@@ -203,7 +214,7 @@ function checkGreen(report: TestReport, defect: Defect): string | undefined {
   return red === undefined ? undefined : `red without any defect: ${red.fullName}`;
 }
 
-/** Whether the named test failed, and because of what it found. */
+/** Decides whether the named test failed by an assertion. */
 function judge(report: TestReport, defect: Defect): Pick<Finding, "said" | "problem"> {
   const results = resultsOf(report, defect);
   if (results.length === 0) {
@@ -214,7 +225,7 @@ function judge(report: TestReport, defect: Defect): Pick<Finding, "said" | "prob
     .filter(({ status }) => status === "failed")
     .flatMap(({ failureMessages = [] }) => failureMessages.map(firstLine));
   if (messages.length === 0) return { problem: "NOT CAUGHT: the test stays green" };
-  // A name that is not there is a fault of the patch, and a time limit may be the machine's.
+  // An unknown name is a fault of the patch, and a timeout may be the machine's.
   const said = messages.find((line) => !/^(ReferenceError|SyntaxError)\b|timed out in/.test(line));
   return said === undefined ? { problem: `red for another reason: ${messages[0]}` } : { said };
 }
@@ -223,7 +234,7 @@ function firstLine(text: string): string {
   return (text.split("\n").find((line) => line.trim() !== "") ?? "").trim().slice(0, 160);
 }
 
-/** Plants one defect, runs its test, and takes the defect out again. */
+/** Plants one defect, runs its test, and removes the defect. */
 async function plant(copy: string, defect: Defect): Promise<Finding> {
   const start = performance.now();
   const seconds = (): number => (performance.now() - start) / 1_000;
@@ -255,7 +266,7 @@ async function main(words: readonly string[]): Promise<number> {
     .flatMap((file) => readDefects(join(folder, file)))
     .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   using temporary = temporaryFolder();
-  // A repository around the folder would make git apply look for the paths in there.
+  // With a repository around the folder, git apply would resolve the paths in that repository.
   process.env["GIT_CEILING_DIRECTORIES"] = temporary.path;
   const places = Array.from({ length: copies }, (_, at) => join(temporary.path, `copy${at}`));
   for (const place of places) await copyTree(place);

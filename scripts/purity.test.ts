@@ -1,6 +1,6 @@
 /**
- * The pure folders stay pure because the linter says so; these tests make sure that it does, by
- * planting one violation per ban in a copy of the configuration.
+ * Lint rules keep the pure folders pure. These tests check the rules, by planting one violation per
+ * ban in a copy of the configuration.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -81,7 +81,7 @@ test("the pure files of this repository break no ban", { timeout: 60_000 }, asyn
   expect(await filesWithBans(root)).toEqual([]);
 });
 
-/** The files in which the linter reports something that is banned from pure folders. */
+/** The files in which the linter reports a ban of pure folders. */
 async function filesWithBans(folder: string): Promise<string[]> {
   const { output } = await execute(["oxlint", "--format=json"], folder);
   const { diagnostics } = JSON.parse(output) as {

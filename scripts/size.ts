@@ -1,5 +1,5 @@
 /**
- * Bundles what a browser would load, minified and gzipped, and holds it against a limit.
+ * Bundles what a browser would load, minified and gzipped, and compares it with a limit.
  *
  *     node scripts/size.ts
  *
@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { report, root } from "./workspace.ts";
 
-/** One program to weigh. */
+/** One program to measure. */
 interface Budget {
   readonly what: string;
   readonly program: string;
@@ -50,7 +50,7 @@ async function bundle(program: string): Promise<{ code: string; imports: string[
     input: entry,
     cwd: root,
     platform: "browser",
-    logLevel: "silent", // what cannot be resolved stays an import, and is reported as a problem
+    logLevel: "silent", // an unresolved import stays, and is reported as a problem
     plugins: [
       {
         name: "program-from-memory",

@@ -1,6 +1,6 @@
 /**
  * Installs the packed packages into an empty project, as a user would, and imports every public
- * entry on the oldest Node line that we support.
+ * entry on the oldest supported Node line.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type Tally, execute, publicPackages, root } from "./workspace.ts";
 
 const oldestNode = "22.23.3";
 
-/** Imports each specifier and fails if one offers nothing. Prints one line per specifier. */
+/** Imports each specifier and fails if one has no export. Prints one line per specifier. */
 const program = `
   if (process.version !== "v${oldestNode}") throw new Error("runs on " + process.version);
   for (const specifier of process.argv.slice(2)) {
@@ -33,7 +33,7 @@ export async function smoke(): Promise<Tally> {
   const tarballs = packed.output.trim().split("\n");
   const dependencies = {
     node: oldestNode,
-    // Entries that need an optional peer are for those who have it.
+    // Optional peers are installed too, for the entries that need one.
     ...Object.fromEntries(
       packages.flatMap(({ manifest }) => Object.entries(manifest.peerDependencies ?? {})),
     ),

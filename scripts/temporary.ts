@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A folder that is gone when its `using` scope ends. */
+/** A folder that is removed when its `using` scope ends. */
 export interface TemporaryFolder extends Disposable {
   readonly path: string;
 }

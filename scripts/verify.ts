@@ -1,11 +1,11 @@
 /**
- * Runs the tests that stand behind our promises and says which promises held.
+ * Runs the tests of the promises and prints which promises hold.
  *
  *     npm run verify             all of them
  *     npm run verify -- P2 P7    some of them
  *
- * The registry is packages/conformance/promises.ts. What a test prints on lines that begin with
- * `count:` is shown with its promise, so that a reader sees how much was tried.
+ * The registry is packages/conformance/promises.ts. Lines that a test prints with `count:` at their
+ * beginning are shown with its promise, so that a reader sees how much was tried.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,7 +20,7 @@ interface Promised {
   readonly tests: readonly { readonly file: string; readonly name?: string }[];
 }
 
-/** What a run of tests showed. */
+/** The result of one test. */
 interface Evidence {
   readonly file: string;
   /** The test's name, with the names of the suites around it. */
@@ -71,7 +71,7 @@ function countsOf(logs: readonly Log[], taskId: string): string[] {
     .filter((line) => line.startsWith("count:"));
 }
 
-/** Prints what was found for one promise and returns whether it held. */
+/** Prints the results of one promise and returns whether it holds. */
 function judge({ id, promise, tests }: Promised, evidence: readonly Evidence[]): boolean {
   console.log(`${id}  ${promise}`);
   let passed = 0;
@@ -92,7 +92,7 @@ function judge({ id, promise, tests }: Promised, evidence: readonly Evidence[]):
   return held;
 }
 
-/** Runs a file as a whole if any promise needs all of it; of the others only the named tests. */
+/** Runs a whole file if any promise needs all of it; otherwise only the named tests. */
 async function verify(chosen: readonly Promised[]): Promise<boolean> {
   const tests = chosen.flatMap((promise) => promise.tests);
   const whole = new Set(tests.filter(({ name }) => name === undefined).map(({ file }) => file));

@@ -1,4 +1,4 @@
-/** What the other scripts share: where things are, which packages exist, how to run a command. */
+/** Shared by the other scripts: paths, packages, and how to run a command. */
 import { spawn } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -52,7 +52,7 @@ export function readPackages(top: string = root): Package[] {
     }));
 }
 
-/** The packages that are published and have sources. An empty package has nothing to check yet. */
+/** The packages that are published and have sources. Empty packages are skipped. */
 export function publicPackages(): Package[] {
   return readPackages().filter(
     ({ folder, manifest }) => manifest.private !== true && existsSync(join(root, folder, "src")),
@@ -105,13 +105,13 @@ export async function inParallel<Item, Result>(
   return results;
 }
 
-/** How many things went well, and how many did not. */
+/** The numbers of successes and failures. */
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
 }
 
-/** Prints problems and sets the exit code; prints the good news when there are none. */
+/** Prints problems and sets the exit code; without problems prints `good`. */
 export function report(problems: readonly string[], good: string): void {
   if (problems.length === 0) return console.log(good);
   for (const problem of problems) console.error(problem);

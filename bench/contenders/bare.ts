@@ -1,4 +1,4 @@
-/** The least that anyone must do, and less: the denominator of all figures. */
+/** The least work that any reader must do, and less: the denominator of all figures. */
 import { StringDecoder } from "node:string_decoder";
 import { Agent } from "undici";
 import type { Outcome } from "../scenario.ts";
@@ -29,7 +29,7 @@ export const bareDispatch: Contender = {
   },
 };
 
-/** Reads the bytes and looks away. */
+/** Reads the bytes and discards them. */
 export const floorFetch: Contender = {
   dialects: both,
   run: async (base, model) => {

@@ -8,7 +8,7 @@ export interface Contender {
 
 export const both = ["openai-chat", "anthropic-messages"] as const;
 
-/** An outcome that is being written. */
+/** An outcome under construction. */
 export interface Writing {
   text: string;
   thinking: string;

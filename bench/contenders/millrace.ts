@@ -1,4 +1,4 @@
-/** Ours, as a user calls it: deltas verified and folded, one observer, the reply at the end. */
+/** Millrace as a user calls it: deltas verified and folded, one observer, the reply at the end. */
 import type { Model, Part } from "@millrace/core";
 import { anthropic } from "@millrace/providers/anthropic";
 import { openaiCompatible } from "@millrace/providers/openai";

@@ -1,4 +1,4 @@
-/** Peers, each as its documentation tells to use it, with retries off. Loaded only when they run. */
+/** Peers, each as its documentation recommends, with retries off. Loaded only when they run. */
 import { both, hasCalls, isAnthropic, startWriting, writeFileSchema } from "./contender.ts";
 import type { Contender } from "./contender.ts";
 

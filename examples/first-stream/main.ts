@@ -31,7 +31,7 @@ const viewer = promisify(execFile)(process.execPath, [
   `http://127.0.0.1:${port}/sessions/trip-to-oslo/events`,
 ]);
 
-// Ten milliseconds a character: the viewer has to come back many times before the end.
+// Ten milliseconds a character: the viewer has to reconnect many times before the end.
 const model = scriptedModel([[think("Cold."), say(answer)]], { delayMs: 10 });
 const item = await runOnce(store, log, session, model);
 const { stdout } = await viewer;
@@ -39,14 +39,14 @@ server.close();
 
 const seen = JSON.parse(stdout) as {
   connections: number;
-  told: string;
+  received: string;
   items: { parts: { text: string }[] }[];
 };
 const shown = seen.items.at(-1)?.parts.map((part) => part.text);
 console.log(
-  `${seen.connections} connections, each cut after one event; ${seen.told.length} characters told`,
+  `${seen.connections} connections, each cut after one event; ${seen.received.length} characters received`,
 );
-assert.equal(seen.told, answer, "every character once and in order");
+assert.equal(seen.received, answer, "every character once and in order");
 assert.deepEqual(
   shown,
   item.parts.map((part) => ("text" in part ? part.text : "")),

@@ -20,7 +20,7 @@ export async function runOnce(
   const { uid, sessionId, incarnation: from } = session;
   const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };
   const { runId: run, turnId: turn } = ids;
-  /** Durable first, then announced. */
+  /** Announces facts that are stored. */
   const announce = async (facts: readonly Fact[]): Promise<void> => {
     for (const fact of facts) await log.announce(uid, fact);
   };

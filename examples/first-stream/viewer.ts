@@ -1,5 +1,5 @@
-// A process of its own. Follows a session by server-sent events, hangs up after every single event,
-// comes back with its cursor, and prints what it has seen once the run is finished.
+// A process of its own. Follows a session by server-sent events, disconnects after every event,
+// reconnects with its cursor, and prints what it has received once the run is finished.
 import {
   apply,
   createSseDecoder,
@@ -16,7 +16,7 @@ import type { Message, SessionState } from "@millrace/core";
 const [url = ""] = process.argv.slice(2);
 let state: SessionState = emptyState(sessionUid("none"), sessionId("none"));
 let cursor = "";
-let told = "";
+let received = "";
 let connections = 0;
 const verdicts = new Map<string, number>();
 
@@ -31,7 +31,7 @@ while (state.ended === undefined) {
   const decoder = createSseDecoder();
   const text = new TextDecoder();
   for await (const bytes of response.body) {
-    // More may have come with it; all but the first event is thrown away, as a cut would.
+    // The chunk may contain more events; all but the first are dropped, as by a cut.
     const first = decoder
       .feed(text.decode(bytes, { stream: true }))
       .find((item) => item.kind === "event");
@@ -45,7 +45,7 @@ while (state.ended === undefined) {
 
 const items = project(state).items;
 process.stdout.write(
-  JSON.stringify({ connections, told, items, verdicts: Object.fromEntries(verdicts) }),
+  JSON.stringify({ connections, received, items, verdicts: Object.fromEntries(verdicts) }),
 );
 
 function take(data: string): void {
@@ -54,12 +54,12 @@ function take(data: string): void {
   const message: Message = decoded.value;
   if ("closedLanes" in message) {
     state = restore(message);
-    told = shownText(); // what was there before we came
+    received = shownText(); // the text before this viewer joined
     count("snapshot");
     return;
   }
   for (const event of narrate(state, message))
-    if (event.type === "assistant_text_delta") told += event.text;
+    if (event.type === "assistant_text_delta") received += event.text;
   const applied = apply(state, message);
   ({ state } = applied);
   count(applied.verdict);

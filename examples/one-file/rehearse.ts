@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { startVendorServer } from "@millrace/providers/testing";
 
-/** Both times it must say the same. `urlName` is the variable that names the vendor's address. */
+/** Both runs must print the same. `urlName` is the variable with the vendor's address. */
 export async function rehearse(main: URL, expected: string, urlName: string): Promise<void> {
   const run = async (env: NodeJS.ProcessEnv): Promise<string> => {
     const { stdout, stderr } = await promisify(execFile)(

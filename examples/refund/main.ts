@@ -1,4 +1,4 @@
-// In a script the question goes to whoever started the run.
+// In a script the question goes to the person that started the run.
 import { createInterface } from "node:readline/promises";
 import { defineAgent, narrateTo } from "@millrace/agent";
 import { call, say, scriptedModel } from "@millrace/core/reference";

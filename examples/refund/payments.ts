@@ -9,6 +9,6 @@ export const payments = {
       return done;
     },
   }),
-  /** What was paid back, for whoever checks. */
+  /** The amounts paid back, for tests. */
   paid: (): readonly number[] => [...refunds.values()].map(({ cents }) => cents),
 };

@@ -1,4 +1,4 @@
-// The script with a person who says yes, and with one who says no.
+// The script with a person who approves, and with one who denies.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// Serves any number of viewers of any session, wherever it is driven.
+// Serves any number of viewers of any session, whichever worker drives it.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { decodeCursor, sessionId } from "@millrace/core";
@@ -14,12 +14,12 @@ export function createGateway(hub: Hub, store: SessionStore): Server {
       return;
     }
     const { uid, sessionId: name } = record;
-    // Where the viewer was when it was cut off, if it was.
+    // The viewer's position when it was cut off, if it was.
     const cursor = decodeCursor(request.headers["last-event-id"]?.toString() ?? "");
     await hub.deliver({ uid, sessionId: name, cursor }, sseSink(response));
   };
   return createServer((request, response) => {
-    // Whoever is cut off comes back from where it was.
+    // A viewer that is cut off reconnects with its cursor.
     deliver(request, response).catch(() => response.destroy());
   });
 }

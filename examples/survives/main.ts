@@ -1,5 +1,5 @@
-// A worker is killed in the middle of its sentence. Another one goes on, and whoever watches sees the
-// second answer take the first one's place. What is stored is one answer.
+// A worker is killed in the middle of its sentence. Another one goes on, and viewers see the second
+// answer replace the first. One answer is stored.
 //
 //     npm run services -- redis postgres run npm start -w examples/survives
 import { spawn } from "node:child_process";

@@ -1,5 +1,5 @@
-// Drives the session: begins its run, or goes on with one that another worker left. Which sentence
-// it says is its own, so that you can see who is speaking.
+// Drives the session: begins its run, or continues one that another worker left. Each worker has
+// its own sentence, so that you can see which one writes.
 import { defineAgent } from "@millrace/agent";
 import { say, scriptedModel } from "@millrace/core/reference";
 import { postgresStore } from "@millrace/stores/postgres";

@@ -1,4 +1,4 @@
-// Agents that write their items by themselves, in the three ways that there are.
+// Agents that write their own items, in each of the three ways.
 import { defineAgent } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
 import type { Model, Transcript } from "@millrace/core";
@@ -10,7 +10,7 @@ export function yielding(model: Model): Agent {
   // #endregion
 }
 
-/** Items that are begun, streamed and committed for it, and one that it writes by hand. */
+/** Items that the session begins, streams and commits, and one that the agent writes itself. */
 export function reporting(model: Model): Agent {
   // #region write
   return defineAgent({
@@ -26,7 +26,7 @@ export function reporting(model: Model): Agent {
   // #endregion
 }
 
-/** One that breaks off in the middle of an item. */
+/** An agent that fails in the middle of an item. */
 export function breaking(): Agent {
   return defineAgent({
     async respond(run) {

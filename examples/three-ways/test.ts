@@ -1,5 +1,5 @@
-// Each way of streaming with a scripted model: what is stored, what is shown while it is written, and how
-// it ends. Then each of the programs, as its author would run it.
+// Runs each way of streaming with a scripted model, and checks what is stored, what is narrated
+// meanwhile, and how it ends. Then runs each of the programs, as its author would.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// An agent with a tool of its own, one that whoever watches answers, those of an MCP server, and another
+// An agent with a tool of its own, one that a viewer answers, those of an MCP server, and another
 // agent. The models play a script, so that it runs without a key.
 import { defineAgent, defineTool } from "@millrace/agent";
 import { openMcp } from "@millrace/agent/mcp";

@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 
 const file = (name: string): string => new URL(name, import.meta.url).pathname;
 
-// The server listens everywhere by itself; this makes it listen on loopback only, and say its port.
+// By default the server listens on every address; this makes it listen on loopback only, and print
+// its port.
 const loopback = file("../../packages/agent/src/mcp/testing/loopback.ts");
 const program = fileURLToPath(
   import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),

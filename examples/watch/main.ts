@@ -24,7 +24,7 @@ const metrics = {
   count: (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1),
 };
 
-/** The model is not told numbers of cards. The session keeps them as they were said. */
+/** Removes card numbers from the model's request. The session keeps the original text. */
 function redact(transcript: Transcript): Transcript {
   return transcript.map((item) => ({
     ...item,

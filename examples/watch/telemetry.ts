@@ -1,4 +1,5 @@
-// Loaded before the program: OpenTelemetry's own SDK, with an exporter that tells its spans at the end.
+// Loaded before the program: OpenTelemetry's own SDK, with an exporter that prints its spans at the
+// end.
 import { writeSync } from "node:fs";
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";

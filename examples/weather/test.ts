@@ -69,7 +69,7 @@ function keyed(vendor: VendorServer): NodeJS.ProcessEnv {
   return { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: vendor.url, WEATHER_URL: weatherUrl };
 }
 
-/** The words of each message of a request, whoever said them. */
+/** The text of each message of a request, of every role. */
 function said(vendor: VendorServer, number: number): string {
   return JSON.stringify(vendor.requests[number - 1]?.json);
 }
@@ -115,14 +115,15 @@ async function aSession(): Promise<void> {
   });
   const env = keyed(vendor);
 
-  // Sent before the model was asked, the correction is in its first request, and is there once.
+  // The correction was sent before the first request, so that request has it, once.
   const first = await start("session.ts", { cwd, env }).ended;
   assert.equal(first.stderr, "");
   assert.match(first.stdout, /Tomorrow it is 39 °F\./);
   assert.match(said(vendor, 1), /And tomorrow\?.*In Fahrenheit, please\./);
   assert.equal(said(vendor, 2).split("In Fahrenheit, please.").length, 2);
 
-  // Ctrl-C in the middle of a reply: the program ends by itself, and what came is in the file.
+  // Ctrl-C in the middle of a reply: the program ends by itself, and the reply so far is in the
+  // file.
   const second = start("session.ts", { cwd, env });
   second.interruptAt("The day after");
   const stopped = await second.ended;
@@ -151,7 +152,7 @@ async function aReceipt(): Promise<void> {
   assert.match(said(vendor, 1), /"type":"image".*iVBORw0KGgo=/);
   assert.match(said(vendor, 1), /"output_config":{"format":{"type":"json_schema"/);
 
-  // An answer of another shape is asked for again, and is then given as what it is.
+  // An answer of another shape is requested again; the second one is returned unchanged.
   const unread = await start("receipt.ts", { cwd, env }).ended;
   assert.deepEqual(unread, { stdout: "", stderr: "failed No.\n", code: 0 });
   assert.match(said(vendor, 4), /much.*total/);

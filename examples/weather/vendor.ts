@@ -31,7 +31,7 @@ export function reply({ block, deltas, stop }: Block): string {
   return unfinished({ block, deltas, stop }) + sse(end);
 }
 
-/** The beginning of a reply whose end never comes. */
+/** The beginning of a reply that never ends. */
 export function unfinished({ block, deltas }: Block): string {
   const usage = { input_tokens: 9, output_tokens: 1 };
   const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: "m" };

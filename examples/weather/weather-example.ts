@@ -1,5 +1,5 @@
-// Loaded before a program, it stands in for weather.example: what is asked there goes to an address on
-// this machine instead.
+// Loaded before a program. Replaces weather.example: requests to it go to an address on this
+// machine.
 const real = globalThis.fetch;
 
 globalThis.fetch = (input, init) => {

@@ -1,5 +1,5 @@
-// Runs each program three times, as its user does: a question that needs a tool, one whose process dies in
-// the middle of the answer, and one more, which first goes on with what was left.
+// Runs each program three times, as its user does: a question that needs a tool, one whose process
+// is killed in the middle of the answer, and one more, which first continues the unfinished one.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -58,7 +58,8 @@ async function check(program: string): Promise<void> {
   assert.match(third.stdout, /Boots\.\nAs I said\.\n$/);
   assert.match(JSON.stringify(vendor.requests[4]?.json), /take a coat.*Boots\..*Are you sure\?/);
 
-  // Their calls and results are parts like ours, and nothing of the dead process is stored twice.
+  // Their calls and results are parts like any other, and nothing of the killed process is stored
+  // twice.
   const items = await itemsOf(program);
   const parts = items.flatMap((item) => item.parts.map((part) => ({ by: item.author, ...part })));
   const call = parts.find((part) => part.kind === "tool_call");
@@ -77,7 +78,7 @@ async function check(program: string): Promise<void> {
   console.log(`${program}: resumed and recorded`);
 }
 
-/** No vendor is asked here: the graph's model answers by itself. */
+/** Needs no vendor: the graph's model answers by itself. */
 async function checkGraph(): Promise<void> {
   const env = { PATH: process.env["PATH"] };
   for (const question of ["What do I wear in Oslo?", "Are you sure?"]) {

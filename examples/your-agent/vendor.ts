@@ -1,6 +1,6 @@
 // A vendor on this machine: replies as chat completions.
 
-/** What a model says, piece by piece. */
+/** A text reply, piece by piece. */
 export function text(...pieces: readonly string[]): string {
   return reply(
     pieces.map((content) => ({ content })),
@@ -22,7 +22,7 @@ export function toolCall(id: string, name: string, input: object): string {
   return reply([{ tool_calls: [first] }, { tool_calls: [second] }], "tool_calls");
 }
 
-/** The beginning of a reply whose end never comes. */
+/** The beginning of a reply that never ends. */
 export function unfinished(content: string): string {
   return chunk({ choices: [{ index: 0, delta: { role: "assistant", content } }] });
 }

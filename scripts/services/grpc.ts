@@ -1,4 +1,4 @@
-/** Just enough gRPC to see that a server answers, without a dependency. */
+/** A minimal gRPC client to check that a server answers, without a dependency. */
 import { connect, constants } from "node:http2";
 
 /** One protobuf field: a count, a text, or a nested value. */

@@ -1,6 +1,7 @@
 /**
- * Installs what the services need. Quick if it is there. The packages' own servers are neither
- * started nor enabled by us, and ones that were here before are left as they are: tests kill theirs.
+ * Installs what the services need. Quick if it is installed. The script neither starts nor enables
+ * the packages' own servers, and does not change servers that were installed before: tests kill
+ * only their own.
  *
  *     npm run services -- install             Redis and PostgreSQL, by Debian packages
  *     npm run services -- install temporal    the Temporal server, built with Go; slow
@@ -15,7 +16,7 @@ import {
   temporalVersion,
 } from "./programs.ts";
 
-/** Installs Redis and PostgreSQL unless they are here. */
+/** Installs Redis and PostgreSQL unless they are installed. */
 export function installPackages(): void {
   const packages = missingPackages();
   if (packages.length === 0) return console.log("Redis and PostgreSQL are installed");
@@ -26,7 +27,10 @@ export function installPackages(): void {
   if (left.length > 0) throw byHand(left);
 }
 
-/** Builds the Temporal server unless it is here. Minutes from nothing, and 2.6 GB of Go's caches. */
+/**
+ * Builds the Temporal server unless it is built. Takes minutes the first time, and 2.6 GB of Go's
+ * caches.
+ */
 export function installTemporal(): void {
   if (findTemporal() !== undefined) return console.log("Temporal is installed");
   if (spawnSync("go", ["version"]).status !== 0) {
@@ -48,9 +52,9 @@ function missingPackages(): readonly string[] {
 }
 
 /**
- * A package's first act is to start its server, unless /usr/sbin/policy-rc.d forbids it, and to have
- * it started with the machine. We install neither for that. Only units of packages that are new here
- * are disabled.
+ * A Debian package starts its server when it is installed, unless /usr/sbin/policy-rc.d forbids it,
+ * and enables it at boot. Both are prevented here. Only units of newly installed packages are
+ * disabled.
  */
 const aptScript = `
 policy=/usr/sbin/policy-rc.d
@@ -66,10 +70,10 @@ apt-get -o DPkg::Lock::Timeout=300 install -y "$@"
 if [ -d /run/systemd/system ]; then systemctl disable "$@"; fi
 `;
 
-/** What to put before a command that only root may run, or nothing if we can't. */
+/** The prefix for a command that only root may run, or undefined if that is not possible. */
 function rootPrefix(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
-  // Asks for a password only where somebody can type it.
+  // Asks for a password only at a terminal.
   const parameters = process.stdin.isTTY ? ["-v"] : ["-n", "true"];
   return spawnSync("sudo", parameters, { stdio: "inherit" }).status === 0 ? ["sudo"] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Starts servers of our own on free ports and prints where they are, as lines for an environment.
- * They run until Ctrl-C, and leave nothing behind.
+ * Starts servers on free ports and prints their addresses, as lines for an environment. They run
+ * until Ctrl-C, and leave nothing behind.
  *
  *     npm run services                        all that are installed
  *     npm run services -- redis postgres      these
@@ -18,7 +18,7 @@ import { startRedis } from "./redis.ts";
 import type { Server } from "./server.ts";
 import { startTemporal } from "./temporal.ts";
 
-/** What can be started, by name, with the variable that clients look for. */
+/** The services by name, with the variable that clients read. */
 const services: Readonly<Record<string, readonly [string, () => Promise<Server>]>> = {
   redis: ["REDIS_URL", () => startRedis()],
   postgres: ["DATABASE_URL", () => startPostgres()],
@@ -35,7 +35,7 @@ try {
     await runServices(names, parameters.slice(end + 1));
   }
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error); // says what to do; where it was thrown does not help
+  console.error(error instanceof Error ? error.message : error); // the message describes the fix; its stack does not help
   process.exitCode = 1;
 }
 
@@ -52,7 +52,7 @@ function installed(): readonly string[] {
 }
 
 async function runServices(names: readonly string[], command: readonly string[]): Promise<void> {
-  const asked = new Promise<void>((settle) => {
+  const stopRequested = new Promise<void>((settle) => {
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => settle());
   });
   const environment: Record<string, string> = {};
@@ -62,15 +62,15 @@ async function runServices(names: readonly string[], command: readonly string[])
     if (start === undefined) {
       throw new Error(`no service ${name}: there are ${Object.keys(services).join(", ")}`);
     }
-    const server = await Promise.race([start(), asked]);
-    if (server === undefined) return process.exit(); // the watchdog ends what was being started
+    const server = await Promise.race([start(), stopRequested]);
+    if (server === undefined) return process.exit(); // the watchdog ends servers that were starting
     environment[variable] = running.use(server).url;
     if (command.length === 0) console.log(`${variable}=${server.url}`);
   }
   if (command.length > 0) return await runCommand(command, environment);
   console.error("# running until Ctrl-C");
   const alive = setInterval(() => undefined, 60_000); // signals alone do not keep a process running
-  await asked;
+  await stopRequested;
   clearInterval(alive);
 }
 
@@ -80,5 +80,5 @@ async function runCommand(
 ): Promise<void> {
   const env = { ...process.env, ...environment };
   const [code] = (await once(spawn(program, rest, { stdio: "inherit", env }), "exit")) as [number];
-  process.exitCode = code ?? 1; // none: it was ended by a signal
+  process.exitCode = code ?? 1; // undefined after a signal
 }

@@ -1,4 +1,4 @@
-/** A PostgreSQL of our own. */
+/** A PostgreSQL server for tests. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -17,9 +17,9 @@ import { promisify } from "node:util";
 import { cacheFolder, findPostgres, missing } from "./programs.ts";
 import { type Place, type Server, type User, startServer } from "./server.ts";
 
-/** How a PostgreSQL is to be. */
+/** Options of a PostgreSQL server. */
 export interface PostgresOptions {
-  /** Settings as in postgresql.conf. They win over ours. */
+  /** Settings as in postgresql.conf. They override the defaults of this file. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -36,8 +36,8 @@ const run = promisify(execFile);
 
 /**
  * Starts a PostgreSQL: an empty cluster, durable as in production (fsync), for 200 connections. TCP
- * takes a password, for other users of the machine can reach the port; the socket in its folder takes
- * none, for they can't reach that. Rejects if PostgreSQL is not installed.
+ * requires a password, because other users of the machine can reach the port; the socket in its
+ * folder requires none, because they can't reach that. Rejects if PostgreSQL is not installed.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const file = findPostgres("postgres");
@@ -60,13 +60,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       environment: { LC_ALL: "C", PGDATA: join(place.folder, "data") },
       user,
     }),
-    // It writes there who it is and, when it takes connections, that it is ready.
+    // The file has the process id and, once connections are accepted, the status "ready".
     answers: async (place, pid) => {
       const lines = (await readFile(pidFile(place), "utf8")).split("\n");
       return lines[0] === `${pid}` && lines[7]?.trim() === "ready";
     },
     url: ({ port }) => urlAt(port, "postgres"),
-    quit: "SIGQUIT", // ends at once, and gives its shared memory back
+    quit: "SIGQUIT", // ends at once, and releases its shared memory
     tidy,
   });
   const { folder, port } = server;
@@ -90,7 +90,7 @@ function parametersOf({ folder, port }: Place): readonly string[] {
     fsync: "on",
     // In files of the data folder, so that a killed server leaves nothing in /dev/shm.
     dynamic_shared_memory_type: "mmap",
-    // After a kill it makes sure of every file first: all at once takes a tenth of one by one.
+    // After a kill it syncs every file first: syncfs takes a tenth of the time.
     ...(process.platform === "linux" && { recovery_init_sync_method: "syncfs" }),
   });
 }
@@ -104,8 +104,8 @@ function pidFile({ folder }: Place): string {
 }
 
 /**
- * After a kill: gives back the one segment of shared memory that PostgreSQL holds by number, of which
- * a machine has few, and removes the file that names a process which may soon be somebody else.
+ * After a kill: releases the one segment of shared memory that PostgreSQL holds by number, of which
+ * a machine has few, and removes the file with the process id, which another process may reuse.
  */
 async function tidy(place: Place): Promise<void> {
   const [, , , , , , shared = ""] = await readFile(pidFile(place), "utf8").then(
@@ -113,12 +113,12 @@ async function tidy(place: Place): Promise<void> {
     () => [],
   );
   const id = shared.trim().split(/\s+/)[1];
-  // It may be gone already, or never have been: then there is nothing to give back.
+  // It may be gone already, or never have existed.
   if (id !== undefined) await run("ipcrm", ["-m", id]).catch(() => undefined);
   await rm(pidFile(place), { force: true });
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that Debian's package made for it. */
+/** PostgreSQL refuses to run as root: then it runs as the user that Debian's package created. */
 async function otherUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(
@@ -129,8 +129,8 @@ async function otherUser(): Promise<User | undefined> {
 }
 
 /**
- * A folder with an empty cluster (`data`) and its password: made once for each version, then copied.
- * `initdb` takes seconds of CPU, a copy a fraction of one.
+ * A folder with an empty cluster (`data`) and its password, created once per version and then
+ * copied. `initdb` takes seconds of CPU, a copy a fraction of one.
  */
 async function findTemplate(postgres: string, user: User | undefined): Promise<string> {
   const version = /\d[\w.]*/.exec((await run(postgres, ["--version"])).stdout)?.[0] ?? "unknown";
@@ -156,7 +156,10 @@ async function findTemplate(postgres: string, user: User | undefined): Promise<s
   return template;
 }
 
-/** Puts the folder into its place whole or not at all: others may make or read it at the same time. */
+/**
+ * Moves the folder into its place atomically: other processes may create or read it at the same
+ * time.
+ */
 async function keepTemplate(work: string, template: string): Promise<void> {
   mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
   const copy = mkdtempSync(join(cacheFolder, "new-"));
@@ -165,6 +168,6 @@ async function keepTemplate(work: string, template: string): Promise<void> {
     renameSync(copy, template);
   } catch (error) {
     rmSync(copy, { recursive: true, force: true });
-    if (!existsSync(template)) throw error; // else another process was first, and its template is as good
+    if (!existsSync(template)) throw error; // another process was first, and its template is equal
   }
 }

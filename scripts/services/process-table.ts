@@ -1,4 +1,4 @@
-/** The processes of this machine, as far as we must know them to end ours and no others. */
+/** The process table of this machine, to end the started processes and no others. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 
@@ -6,9 +6,9 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** One letter: `T` is stopped, `Z` has ended and waits for its parent to notice. */
+  /** One letter: `T` is stopped, `Z` has ended and its parent has not collected it. */
   readonly state: string;
-  /** When it started. An id may be used again: together with this it is one process only. */
+  /** The start time. An id may be reused; together with this it identifies one process. */
   readonly started: string;
 }
 
@@ -25,16 +25,16 @@ export function findProcess(pid: number): ProcessEntry | undefined {
   return readProcesses().find((entry) => entry.pid === pid);
 }
 
-/** The process and all that it started and that they started, itself first. */
+/** The process and all its descendants, itself first. */
 export function findTree(pid: number): readonly ProcessEntry[] {
   const all = readProcesses();
   const tree = all.filter((entry) => entry.pid === pid);
-  // The list grows while we walk it: each entry adds its children behind itself.
+  // The list grows during the loop: each entry appends its children.
   for (const { pid: parent } of tree) tree.push(...all.filter((entry) => entry.parent === parent));
   return tree;
 }
 
-/** Sends a signal, and says whether there was a process to send it to. */
+/** Sends a signal. Returns false if there was no such process. */
 export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -45,8 +45,9 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills the process with all below it. It is stopped first, so that it starts nothing meanwhile and
- * the ids of its children stay theirs. Returns those who were killed: they may take a moment to end.
+ * Kills the process with all its descendants. It is stopped first, so that it starts nothing
+ * meanwhile and the ids of its children stay valid. Returns the killed processes: they may take a
+ * moment to end.
  */
 export function killTree(pid: number): readonly ProcessEntry[] {
   signal(pid, "SIGSTOP");

@@ -1,12 +1,12 @@
-/** Where the servers' programs are, and where we keep what is dear to make again. */
+/** The paths of the servers' programs, and of the cache for what is slow to build. */
 import { accessSync, constants, globSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** The Temporal server that we build and test with. */
+/** The version of the Temporal server that is built and tested with. */
 export const temporalVersion = "1.31.2";
 
-/** Kept between runs, for this user: an empty PostgreSQL cluster to copy, and Temporal's programs. */
+/** Kept between runs, per user: an empty PostgreSQL cluster to copy, and Temporal's programs. */
 export const cacheFolder: string = join(
   process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
   "millrace-services",
@@ -42,14 +42,14 @@ export function findPostgres(name: "initdb" | "postgres" | "psql"): string | und
   return findProgram([name], [...folders, ...pathFolders()]);
 }
 
-/** Temporal's server and the tool that writes its schema: those we built, or those on the path. */
+/** Temporal's server and its schema tool: the built ones, or those on the path. */
 export function findTemporal(): { readonly server: string; readonly sqlTool: string } | undefined {
   const server = findProgram(["server"], [temporalFolder]) ?? findProgram(["temporal-server"]);
   const sqlTool = findProgram(["sql"], [temporalFolder]) ?? findProgram(["temporal-sql-tool"]);
   return server === undefined || sqlTool === undefined ? undefined : { server, sqlTool };
 }
 
-/** Says how to get a program that is not here. */
+/** The error for a missing program, with the command that installs it. */
 export function missing(what: string, install: string = "install"): Error {
   return new Error(`${what} is not installed: run \`npm run services -- ${install}\``);
 }
@@ -59,6 +59,6 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // absent, or not ours to run
+    return false; // absent, or not executable
   }
 }

@@ -1,16 +1,19 @@
-/** A Redis of our own. */
+/** A Redis server for tests. */
 import { connect } from "node:net";
 import { findRedis, missing } from "./programs.ts";
 import { type Server, startServer } from "./server.ts";
 
-/** How a Redis is to be. */
+/** Options of a Redis server. */
 export interface RedisOptions {
   /**
-   * What a restart finds: nothing (`none`, unless told otherwise), what was written until a second
-   * before (`everysec`), or all that was answered (`always`).
+   * What a restart finds: nothing (`none`, the default), what was written until a second before
+   * (`everysec`), or all that was acknowledged (`always`).
    */
   readonly persistence?: "none" | "everysec" | "always" | undefined;
-  /** Further settings as in redis.conf, such as `maxmemory`. They win over ours. */
+  /**
+   * Further settings as in redis.conf, such as `maxmemory`. They override the defaults of this
+   * file.
+   */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -34,7 +37,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Server> {
       parameters: ["--bind", "127.0.0.1", "--port", `${port}`, "--dir", folder, ...parameters],
     }),
     answers: async ({ port }, pid) => {
-      const answer = await ask(port, "INFO server", "PING"); // no PONG while it loads what it kept
+      const answer = await ask(port, "INFO server", "PING"); // no PONG while it loads its data
       return answer.includes(`process_id:${pid}\r\n`) && answer.endsWith("+PONG\r\n");
     },
     url: ({ port }) => `redis://127.0.0.1:${port}`,

@@ -1,4 +1,4 @@
-/** A server process of our own: started in a folder of its own, killed, stopped, started again. */
+/** A server process for tests: started in a folder of its own, killed, stopped, started again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -11,9 +11,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findProcess, findTree, killTree, signal } from "./process-table.ts";
 import { watch } from "./watch.ts";
 
-/** A running server. It ends with the process that started it, however that one ends. */
+/** A running server. It ends with the process that started it, however that process ends. */
 export interface Server extends AsyncDisposable {
-  /** What a client is given. The same after a restart. */
+  /** The address for clients. The same after a restart. */
   readonly url: string;
   readonly port: number;
   /** The id of the server's first process. Another one after a restart. */
@@ -22,34 +22,40 @@ export interface Server extends AsyncDisposable {
   readonly folder: string;
   /** SIGKILL to all its processes, as if the machine had lost them. Settles when they are gone. */
   readonly kill: () => Promise<void>;
-  /** SIGSTOP to all its processes: connections stay open and nobody answers. */
+  /** SIGSTOP to all its processes: connections stay open without an answer. */
   readonly stop: () => Promise<void>;
-  /** SIGCONT: the server goes on where it was stopped. */
+  /** SIGCONT: the server continues. */
   readonly cont: () => Promise<void>;
-  /** Starts it again on the same port and data, after `kill` if it runs. Settles when it answers. */
+  /**
+   * Starts it again on the same port and data, after `kill` if it runs. Settles when it answers.
+   */
   readonly restart: () => Promise<void>;
   /** Ends it and removes its folder. May be repeated. */
   readonly close: () => Promise<void>;
 }
 
-/** What makes a server: how it is started, and how one sees that it answers. */
+/** How a server is started, and how to check that it answers. */
 export interface Recipe {
   readonly name: string;
   readonly command: (place: Place) => Command;
-  /** Whether this process, and no other that may have the port, answers. May reject: then it does not. */
+  /**
+   * True if this process answers, and not another one on the port. A rejection counts as false.
+   */
   readonly answers: (place: Place, pid: number) => Promise<boolean>;
   readonly url: (place: Place) => string;
-  /** The signal on which it ends at once and leaves nothing behind. */
+  /** The signal that ends it at once without leaving anything behind. */
   readonly quit: NodeJS.Signals;
   /** Fills the folder before the first start. */
   readonly prepare?: ((place: Place) => Promise<void>) | undefined;
-  /** Removes what a killed server leaves outside of its folder, or what would keep it from starting. */
+  /**
+   * Removes what a killed server leaves outside of its folder, or what would prevent a restart.
+   */
   readonly tidy?: ((place: Place) => Promise<void>) | undefined;
-  /** Ends what the server itself depends on. */
+  /** Ends the servers that this one depends on. */
   readonly release?: (() => Promise<void>) | undefined;
 }
 
-/** Where a server runs. */
+/** The place of a server. */
 export interface Place {
   readonly folder: string;
   readonly port: number;
@@ -60,7 +66,7 @@ export interface Command {
   readonly file: string;
   readonly parameters: readonly string[];
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** The user to run as, if not ours. Only root may. */
+  /** The user to run as, if not the current one. Requires root. */
   readonly user?: User | undefined;
 }
 
@@ -70,8 +76,10 @@ export interface User {
   readonly gid: number;
 }
 
-/** A loaded machine may need long. What hangs is still found. */
-const patienceMs = 120_000;
+/**
+ * The time limit of a start. Long, for a loaded machine; a server that hangs is still detected.
+ */
+const timeoutMs = 120_000;
 
 /** Starts a server on a free port. Rejects with the end of its log if it does not come up. */
 export async function startServer(recipe: Recipe): Promise<Server> {
@@ -84,7 +92,7 @@ export async function startServer(recipe: Recipe): Promise<Server> {
       await server.start();
       return publicSide(server);
     } catch (error) {
-      // Another process may have taken the port since we looked.
+      // Another process may have taken the port meanwhile.
       if (left > 0 && readLog(folder).includes("in use")) continue;
       await server.close();
       throw error;
@@ -93,9 +101,9 @@ export async function startServer(recipe: Recipe): Promise<Server> {
 }
 
 /**
- * A port of the loopback address that nobody listens on. Below those that the system gives to
- * outgoing connections: one of these could take the port of a killed server before its restart, and
- * a client that tries again and again would at last connect to itself.
+ * A free port of the loopback address, below those that the system gives to outgoing connections:
+ * such a connection could take the port of a killed server before its restart, and a client that
+ * retries would finally connect to itself.
  */
 export async function freePort(): Promise<number> {
   for (let left = 100; left > 0; left--) {
@@ -150,7 +158,7 @@ class OwnServer {
   async start(): Promise<void> {
     const { name, answers } = this.#recipe;
     const child = this.#launch();
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     let pauseMs = 2;
     while (isRunning(child) && performance.now() < deadline) {
       const pid = child.pid;
@@ -158,7 +166,7 @@ class OwnServer {
       await sleep(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 50);
     }
-    const how = isRunning(child) ? `does not answer after ${patienceMs / 1000} s` : "ended";
+    const how = isRunning(child) ? `does not answer after ${timeoutMs / 1000} s` : "ended";
     if (isRunning(child)) await this.kill();
     throw new Error(`${name} ${how}; its log ends with:\n${readLog(this.place.folder)}`);
   }
@@ -174,7 +182,7 @@ class OwnServer {
 
   async stop(): Promise<void> {
     const child = this.#running();
-    signal(child, "SIGSTOP"); // before we look whom it has started
+    signal(child, "SIGSTOP"); // before its children are listed
     for (const { pid } of findTree(child)) signal(pid, "SIGSTOP");
     await until(() => findTree(child).every(({ state }) => state === "T"));
   }
@@ -212,7 +220,7 @@ class OwnServer {
     const log = openSync(join(this.place.folder, "log.txt"), "a");
     const child = spawn(file, parameters, {
       cwd: this.place.folder,
-      detached: true, // Ctrl-C at a terminal is for us, and we end the server then
+      detached: true, // Ctrl-C at a terminal is for this process, which then ends the server
       stdio: ["ignore", log, log],
       env: { ...process.env, ...environment },
       ...user,
@@ -248,13 +256,13 @@ function isRunning(child: ChildProcess): boolean {
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  child.ref(); // or our own process may end before
+  child.ref(); // or this process may end before
   if (isRunning(child)) await once(child, "exit");
 }
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo(); waited += 5) {
-    if (waited > patienceMs) throw new Error("processes do not do what they were told");
+    if (waited > timeoutMs) throw new Error("processes did not reach the expected state in time");
     await sleep(5);
   }
 }

@@ -106,7 +106,7 @@ describe("a PostgreSQL of our own", () => {
   test("keeps what was committed when it is killed with all its processes", async () => {
     await using server = await startPostgres();
     await server.query("create table kept (id int); insert into kept values (7)");
-    // One that waits would see that its parent is gone, and end by itself.
+    // An idle one would detect that its parent is gone, and end by itself.
     const busy = "do $$ begin for i in 1..1000000000 loop end loop; end $$";
     const open = server.query(busy).catch(String);
     await expect.poll(() => server.query(activity), patience).toBe("1");
@@ -147,7 +147,7 @@ describe("a PostgreSQL of our own", () => {
       const owners = (): readonly number[] =>
         readFileSync("/proc/sysvipc/shm", "utf8")
           .split("\n")
-          .map((line) => Number(line.trim().split(/\s+/)[4])); // who made the segment
+          .map((line) => Number(line.trim().split(/\s+/)[4])); // the creator of the segment
       const { pid } = server;
       expect(owners()).toContain(pid);
 
@@ -255,7 +255,7 @@ describe("the process that started servers", () => {
   });
 });
 
-/** How many clients are in the middle of a loop. */
+/** The number of clients that run a loop. */
 const activity =
   "select count(*) from pg_stat_activity where state = 'active' and query like 'do $$%'";
 
@@ -263,7 +263,7 @@ function isAlive({ pid, started }: { pid: number; started: string }): boolean {
   return findProcess(pid)?.started === started;
 }
 
-/** Says hello to PostgreSQL in protocol 3.0 and returns the first thing that it says. */
+/** Starts a session of PostgreSQL's protocol 3.0 and returns the first message. */
 async function startup(port: number): Promise<Buffer> {
   const fields = Buffer.from("user\0postgres\0database\0postgres\0\0");
   const head = Buffer.alloc(8);

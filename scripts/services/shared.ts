@@ -1,7 +1,7 @@
 /**
- * One Redis and one PostgreSQL for all tests of a worker process, started when the first test asks.
- * They end with the process, also when it crashes. A test that kills, stops or empties a server
- * starts its own.
+ * One Redis and one PostgreSQL for all tests of a worker process, started on first use. They end
+ * with the process, also when it crashes. A test that kills, stops or empties a server starts its
+ * own.
  */
 import { randomBytes } from "node:crypto";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
@@ -11,7 +11,7 @@ import type { Server } from "./server.ts";
 /** A test's part of the shared Redis. */
 export interface RedisSpace {
   readonly url: string;
-  /** Begins the keys of this test. No other test has it. */
+  /** The prefix of this test's keys. Unique to the test. */
   readonly prefix: string;
   readonly server: Server;
 }
@@ -49,7 +49,7 @@ export async function sharedPostgres(): Promise<PostgresSpace> {
   };
 }
 
-/** A name that is legal as it is in SQL and in keys. */
+/** A name that is valid unquoted in SQL and in keys. */
 function uniqueName(): string {
   return `test_${randomBytes(6).toString("hex")}`;
 }

@@ -1,4 +1,4 @@
-/** A Temporal server of our own, on a PostgreSQL of our own. */
+/** A Temporal server for tests, on a PostgreSQL server of its own. */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { type Server, freePort, startServer } from "./server.ts";
 
 /** A running Temporal server. Its `url` is the address for clients, host and port, without a scheme. */
 export interface TemporalServer extends Server {
-  /** Where it keeps everything. A kill of the one is no kill of the other. */
+  /** Its database. Killing one does not kill the other. */
   readonly postgres: PostgresServer;
 }
 
@@ -26,7 +26,7 @@ export async function startTemporal(): Promise<TemporalServer> {
   await createSchema(programs.sqlTool, postgres);
   const server = started.use(await startOn(programs.server, postgres));
   await retry(() => registerNamespace(server.port));
-  started.move(); // all went well: nothing is ended here
+  started.move(); // success: nothing is ended here
   return Object.assign(server, { postgres });
 }
 
@@ -49,7 +49,7 @@ async function createSchema(sqlTool: string, postgres: PostgresServer): Promise<
   }
 }
 
-/** Its four services talk to each other by ports, which stay theirs over a restart. */
+/** Its four services use ports of their own, which stay the same over a restart. */
 async function startOn(file: string, postgres: PostgresServer): Promise<Server> {
   const ports = await freePorts();
   return startServer({
@@ -108,7 +108,7 @@ async function registerNamespace(port: number): Promise<void> {
   );
 }
 
-/** The front answers before the services behind it have found each other. */
+/** The frontend answers before the services behind it are connected. */
 async function retry(work: () => Promise<void>): Promise<void> {
   for (let left = 100; ; left--) {
     try {

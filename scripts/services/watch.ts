@@ -1,12 +1,12 @@
-/** The side of the watchdog that lives in the process that starts servers. */
+/** The side of the watchdog in the process that starts servers. */
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 
-/** What the watchdog is to end and remove, should this process be gone. */
+/** What the watchdog ends and removes if this process is gone. */
 export interface Watched {
-  /** Removed with all that is in it. Also the name by which the watchdog knows the server. */
+  /** Removed with its contents. Also the key of the server in the watchdog. */
   readonly folder: string;
   readonly server?: WatchedServer | undefined;
 }
@@ -15,7 +15,7 @@ export interface Watched {
 export interface WatchedServer {
   readonly pid: number;
   readonly started: string;
-  /** The signal on which it ends at once and leaves nothing behind. */
+  /** The signal that ends it at once without leaving anything behind. */
   readonly quit: NodeJS.Signals;
 }
 
@@ -24,25 +24,25 @@ export type WatchLine = Watched & { readonly done?: boolean | undefined };
 
 let watchdog: Writable | undefined;
 
-/** Tells the watchdog what there is to end. Said again for the same folder, the last word holds. */
+/** Sends a line to the watchdog. A later line for the same folder replaces the earlier one. */
 export function watch(line: WatchLine): void {
   watchdog ??= startWatchdog();
   watchdog.write(`${JSON.stringify(line)}\n`);
 }
 
 /**
- * One for each process that starts servers. It reads a pipe that ends with us, however we end, also
- * by SIGKILL. A group of its own keeps Ctrl-C from it. It does not keep us running.
+ * Starts one watchdog per process. It reads a pipe that ends with this process, even by SIGKILL. A
+ * process group of its own protects it from Ctrl-C. It does not keep this process running.
  */
 function startWatchdog(): Writable {
   const child = spawn(process.execPath, [join(import.meta.dirname, "watchdog.ts")], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
-    env: {}, // options for us (coverage, inspector, a test runner's) are not for it
+    env: {}, // options of this process (coverage, inspector, test runner) are not for the watchdog
   });
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
-  // Somebody ended it. What it knew is without a guard; the next line starts another.
+  // The watchdog was killed. Its servers are unguarded; the next line starts another.
   child.stdin.on("error", () => (watchdog = undefined));
   return child.stdin;
 }

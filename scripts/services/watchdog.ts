@@ -1,6 +1,6 @@
 /**
- * Outlives the process that started it, by as long as it takes to end that one's servers and remove
- * their folders. It reads what there is to end, line by line, until its input ends.
+ * Outlives the process that started it, until it has ended that process's servers and removed their
+ * folders. Reads what to end, line by line, until its input ends.
  */
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -23,7 +23,7 @@ await Promise.all(
   }),
 );
 
-/** The other side is watch.ts, through a pipe that nobody else has. Its last line may be cut off. */
+/** The other side is watch.ts, through a private pipe. Its last line may be cut off. */
 function parseLine(line: string): WatchLine | undefined {
   try {
     return JSON.parse(line) as WatchLine;
@@ -32,7 +32,10 @@ function parseLine(line: string): WatchLine | undefined {
   }
 }
 
-/** Lets the server end in its own way, so that it leaves no shared memory, but not for long. */
+/**
+ * Sends the quit signal, so that the server releases its shared memory, then kills it after a short
+ * time.
+ */
 async function end({ pid, started, quit }: WatchedServer): Promise<void> {
   const lives = (): boolean => findProcess(pid)?.started === started;
   if (!lives()) return;
