@@ -208,11 +208,11 @@ describe("the window", () => {
   });
 
   test("of a log's own begins with the last batch: what comes later is written at once", async () => {
-    const stage = start({ through: (log) => ({ ...log, windowMs: 10 }) });
-    const { writer, clock, count } = stage;
+    const fixture = startWriter({ through: (log) => ({ ...log, windowMs: 10 }) });
+    const { writer, clock, count } = fixture;
     writer.write(begin);
     writer.write(append("a"));
-    await stage.read();
+    await fixture.read();
     await clock.advance(10);
 
     const before = count.gathered;
@@ -229,12 +229,12 @@ describe("the window", () => {
     expect(count.gathered - before).toBe(2);
   });
 
-  test("of a log's own is a second too while nobody watches", async () => {
-    const stage = start({ watched: false, through: (log) => ({ ...log, windowMs: 1 }) });
-    stage.writer.write(begin);
-    stage.writer.write(append("a"));
-    await stage.clock.advance(2_000);
+  test("of a log's own is a second too while the lane is not watched", async () => {
+    const fixture = startWriter({ watched: false, through: (log) => ({ ...log, windowMs: 1 }) });
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.clock.advance(2_000);
 
-    expect(await batchesIn(10_000, stage)).toBeLessThanOrEqual(11);
+    expect(await batchesIn(10_000, fixture)).toBeLessThanOrEqual(11);
   });
 });
