@@ -151,7 +151,7 @@ class Asking<Event, State> {
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
     const { protocol, framing, send } = this.#parts;
     const { fetch, timeouts, badEvents = "fail" } = this.#options;
-    const reader = new ReplyReader(protocol, this.#context(), this.#writer);
+    const reader = new ReplyReader(protocol, this.#context(), this.#writer, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({

@@ -35,10 +35,10 @@ export interface ModelRequest {
 /** What a viewer or an operator may want to know of a request, and no reader of its content. */
 export type ModelNotice = Stalled | RetryScheduled | Remark;
 
-/** Something about the vendor's bytes that changed nothing, such as an event that nobody knows. */
+/** What was left out of a reply that goes on all the same, such as an unknown event or a call without a name. */
 export interface Remark {
   readonly type: "remark";
-  readonly code: "unknown_event" | "bad_event" | "lossy_text";
+  readonly code: "unknown_event" | "bad_event" | "lossy_text" | "nameless_call";
   readonly message: string;
   readonly evidence?: Json;
 }

@@ -51,6 +51,7 @@ function whole({ reply }: GeminiState, said: WholeStop, evidence: JsonObject): H
   const stop = said === "end" && reply.calls > 0 ? "tools" : said;
   return {
     operations: work.operations,
+    namelessCalls: reply.namelessCalls,
     ending: { stop, evidence: { ...evidence, ...about, ...flagsOf(reply, said) } },
   };
 }

@@ -17,6 +17,9 @@ export interface ReplyState {
   /** How many parts and calls were begun. */
   readonly parts: number;
   readonly calls: number;
+  /** Calls that came without a name, and whether more pieces of the last one will come. */
+  readonly namelessCalls: number;
+  readonly nameless: boolean;
   /** The part that goes on if the next one is of its kind: the vendor marks no borders. */
   readonly writing: Writing | undefined;
   /** The newest text. It stays open to the end, since what the vendor says of it comes last. */
@@ -75,6 +78,8 @@ export function initial({ takenCallIds }: ReplyContext): GeminiState {
       taken: takenCallIds,
       parts: 0,
       calls: 0,
+      namelessCalls: 0,
+      nameless: false,
       writing: undefined,
       text: undefined,
       call: undefined,

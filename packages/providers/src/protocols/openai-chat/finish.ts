@@ -42,15 +42,6 @@ export function closeAll(
   said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
 ): OpenAiChatState {
   let next = beginPending(flushTags(state, operations), operations);
-  const nameless = callsOf(next).filter(({ partId }) => partId === undefined);
-  if (nameless.length > 0) {
-    const message = "a tool call never got a name";
-    const cause = failure("malformed_call", message, {
-      ...said.evidence,
-      nameless: nameless.length,
-    });
-    return { ...next, ending: { stop: "failed", cause } };
-  }
   const isCut = said.stop === "length" || said.stop === "filtered";
   const leftOver = next.text === undefined ? metadataOf(next.extras) : {};
   next = closeText(closeReasoning(next, operations), operations);
@@ -59,6 +50,11 @@ export function closeAll(
   next = closeSilentReasoning(next, operations);
   const ending = endingOf(next, said, leftOver);
   return { ...next, extras: noExtras, ending };
+}
+
+/** How many calls never got a name. They have no part, and nothing of them is sent back. */
+export function namelessCalls(state: OpenAiChatState): number {
+  return callsOf(state).filter(({ partId }) => partId === undefined).length;
 }
 
 /** Letters that might have been the beginning of a tag are what they are. */
@@ -107,7 +103,7 @@ function endingOf(
   said: { readonly stop: "end" | "tools" | "length" | "filtered"; readonly evidence: JsonObject },
   leftOver: JsonObject,
 ): Ending {
-  const calls = state.tools.calls.length;
+  const calls = state.tools.calls.length - namelessCalls(state);
   const isDone = said.stop === "end" || said.stop === "tools";
   const stop = !isDone ? said.stop : calls > 0 ? "tools" : "end";
   const flags: Record<string, Json> = { ...state.flags };

@@ -27,6 +27,8 @@ export interface Book {
   readonly first: number | undefined;
   readonly parts: number;
   readonly calls: number;
+  /** Calls that never got a name. */
+  readonly namelessCalls: number;
   readonly taken: ReadonlySet<string>;
   readonly items: ReadonlyMap<ItemKey, VendorItem>;
   /** Where an item stands, by its id, for vendors that leave out `output_index`. */
@@ -109,6 +111,7 @@ export function initial({ takenCallIds }: ReplyContext): ResponsesState {
     first: undefined,
     parts: 0,
     calls: 0,
+    namelessCalls: 0,
     taken: takenCallIds,
     items: new Map(),
     keys: new Map(),
