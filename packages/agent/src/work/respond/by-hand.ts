@@ -63,7 +63,7 @@ interface Hand {
 
 /** The text is one part, begun with the first of it. Nothing is written after the end. */
 function handOf(lane: ItemLane): Hand {
-  const id = partId("p1");
+  const id = lane.partId(partId("p1"));
   let begun = false;
   let ended = false;
   let held = "";

@@ -28,8 +28,11 @@ export interface ReplyState {
   readonly call: OpenCall | undefined;
   /** Calls that are over by the vendor's word, and must not be closed as whole yet. */
   readonly held: readonly HeldCall[];
-  /** The newest code that the vendor runs: results have no other reference to it. */
-  readonly code: PartId | undefined;
+  /**
+   * The newest code that the vendor runs, by its place among the parts, from 1: results have no other
+   * reference to it, and ids of parts change on their way into a session.
+   */
+  readonly code: number | undefined;
   readonly notes: Notes;
   readonly facts: JsonObject | undefined;
   readonly finish: Finish | undefined;
