@@ -15,6 +15,7 @@ import type {
   ModelRequest,
   ReplyWriter,
   RetryPolicy,
+  TraceContext,
   Usage,
 } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
@@ -70,6 +71,12 @@ export interface ProviderOptions {
   readonly limits?: DraftLimits | undefined;
   /** What an event that is no JSON does to the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
+  /**
+   * Sends the request's `trace` to the vendor, as the headers `traceparent` and `tracestate`. `false` if
+   * left out: ids of one's own traces are nothing that a third party is given unasked. Meant for one's
+   * own gateway or server, which goes on with the trace.
+   */
+  readonly traceHeaders?: boolean | undefined;
   /** Settings for each request; those of the request itself win. */
   readonly settings?: JsonObject | undefined;
   readonly clock?: Clock | undefined;
@@ -170,7 +177,7 @@ class Asking<Event, State> {
 
   #exchange(): Exchange {
     const { protocol, endpoint, framing } = this.#parts;
-    const { settings, headers } = this.#options;
+    const { settings, headers, traceHeaders = false } = this.#options;
     const request = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
     const wire = protocol.request(request, { model: this.#model });
     return {
@@ -179,6 +186,7 @@ class Asking<Event, State> {
         "content-type": "application/json",
         accept: framing.mediaType,
         "accept-encoding": "identity",
+        ...(traceHeaders ? headersOf(this.#request.trace) : {}),
         ...wire.headers,
         ...endpoint.headers,
         ...headers,
@@ -216,6 +224,13 @@ class Asking<Event, State> {
 }
 
 const dispatch = dispatchSend();
+
+/** A trace's headers. One that is no trace by the W3C's format is not sent: it could be anything. */
+function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
+  const { traceparent = "", tracestate = "" } = trace ?? {};
+  if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
+  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
 
 /** What all vendors take. A name that was changed on its way out could not be found again. */
 function nameFailure(what: "tool" | "output", name: string): Cause {

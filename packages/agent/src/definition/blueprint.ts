@@ -1,7 +1,7 @@
-import type { Model, Usage } from "@millrace/core";
+import type { Model, TraceContext, Usage } from "@millrace/core";
 import type { Hooks } from "./hooks.ts";
 import type { LoopSettings } from "./loop-settings.ts";
-import type { ContextSettings, PolicyRule, Respond } from "./settings.ts";
+import type { ContextSettings, PolicyRule, Respond, TracePlace } from "./settings.ts";
 import type { AnyTool, SessionInfo } from "./tool.ts";
 
 /** An agent with all its defaults filled in. */
@@ -15,5 +15,6 @@ export interface Blueprint {
   readonly rules: readonly PolicyRule[];
   readonly hooks: Hooks;
   readonly context: ContextSettings | undefined;
+  readonly trace: ((place: TracePlace) => TraceContext | undefined) | undefined;
   readonly price: ((usage: Usage, model: string) => number) | undefined;
 }

@@ -60,7 +60,9 @@ it("no part id is in two items that an agent writes by itself or yields", async 
     respond: async (run) => {
       await run.write((item) => item.append("one"));
       await run.write((item) => item.append("two"));
-      await run.write((item) => void item.replace("three"));
+      await run.write((item) => {
+        item.replace("three");
+      });
     },
   });
   const yielding = defineAgent({ respond: () => twoItems() });
@@ -117,11 +119,11 @@ it("an observer sees the part ids that the stored items have", async () => {
 
   const observed = seen.flatMap((event) =>
     event.type === "content_delta" && event.delta.op === "begin_part"
-      ? [[event.itemId, event.delta.partId]]
+      ? [`${event.itemId} ${event.delta.partId}`]
       : [],
   );
   const stored = session.transcript.flatMap(({ id, author, parts }) =>
-    author === "user" ? [] : parts.map((part) => [id, part.id]),
+    author === "user" ? [] : parts.map((part) => `${id} ${part.id}`),
   );
   expect(observed.toSorted()).toStrictEqual(stored.toSorted());
 });

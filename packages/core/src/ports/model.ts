@@ -27,9 +27,18 @@ export interface ModelRequest {
    * the request by its own policy, as long as no delta of it was emitted.
    */
   readonly retry?: false | undefined;
+  /** The span that the request is part of. A model may make spans below it; ours send it if asked to. */
+  readonly trace?: TraceContext | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
+}
+
+/** A span by the W3C's Trace Context, as the two HTTP headers carry it. */
+export interface TraceContext {
+  /** `00-<trace id>-<span id>-<flags>`, in lower-case hex. */
+  readonly traceparent: string;
+  readonly tracestate?: string | undefined;
 }
 
 /** What a viewer or an operator may want to know of a request, and no reader of its content. */
