@@ -24,6 +24,8 @@ import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
+import { wireNames, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
+import type { WireNames } from "./protocols/tool-names.ts";
 import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
@@ -109,6 +111,7 @@ class Asking<Event, State> {
   readonly #model: string;
   readonly #options: ProviderOptions;
   readonly #request: ModelRequest;
+  readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
 
@@ -122,16 +125,17 @@ class Asking<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
+    this.#names = wireNames((request.tools ?? []).map(({ name }) => name));
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
   }
 
   async run(): Promise<ReplyEnd> {
-    const refused = (this.#request.tools ?? []).find(({ name }) => !legalName.test(name));
-    if (refused !== undefined) return { stop: "failed", cause: nameFailure("tool", refused.name) };
+    const nameless = (this.#request.tools ?? []).some(({ name }) => name.trim() === "");
+    if (nameless) return { stop: "failed", cause: failure("bad_request", "a tool has no name") };
     const shape = this.#request.output?.name ?? "_";
-    if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure("output", shape) };
+    if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure(shape) };
     const { retry, price, random = Math.random } = this.#options;
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
@@ -158,7 +162,8 @@ class Asking<Event, State> {
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
     const { protocol, framing, send } = this.#parts;
     const { fetch, timeouts, badEvents = "fail" } = this.#options;
-    const reader = new ReplyReader(protocol, this.#context(), this.#writer, this.#notify);
+    const sink = withOwnNames(this.#writer, this.#names);
+    const reader = new ReplyReader(protocol, this.#context(), sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
@@ -178,7 +183,8 @@ class Asking<Event, State> {
   #exchange(): Exchange {
     const { protocol, endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
-    const request = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const request = withWireNames(given, this.#names);
     const wire = protocol.request(request, { model: this.#model });
     return {
       url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
@@ -210,7 +216,7 @@ class Asking<Event, State> {
 
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
-    const names = tools.map(({ name }) => name);
+    const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
     return { model: this.#model, tools: names, takenCallIds: callIdsOf(transcript) };
   }
 
@@ -232,8 +238,8 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
 }
 
-/** What all vendors take. A name that was changed on its way out could not be found again. */
-function nameFailure(what: "tool" | "output", name: string): Cause {
-  const message = `no vendor takes the ${what} name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
+/** What all vendors take. The model may see the name, and it is the caller's to choose. */
+function nameFailure(name: string): Cause {
+  const message = `no vendor takes the output name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
   return failure("bad_request", message);
 }
