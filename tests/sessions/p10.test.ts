@@ -14,6 +14,7 @@ const wanted = [
   "crash",
   "crash, and a zombie",
   "request",
+  "part",
   "moment",
   "request for a summary",
   "compaction",
@@ -58,6 +59,9 @@ describe("a session", () => {
       expect(count < 1_000 ? [] : missing).toStrictEqual([]);
       const told = [...tally].map(([what, times]) => `${what} ${times}`).join(", ");
       console.log(`count: a session can always be continued, ${count} sessions, 0 failures`);
+      console.log(
+        `count: no part id is in two items, ${count} sessions with ${tally.get("part")} parts, 0 failures`,
+      );
       console.log(`count: ${tally.get("request")} requests x 4 dialects valid (${told})`);
     },
   );

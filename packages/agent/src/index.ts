@@ -19,6 +19,7 @@ export type {
   ItemWriter,
   PolicyRule,
   Respond,
+  TracePlace,
 } from "./definition/settings.ts";
 export type { OpenOptions } from "./session/open.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";

@@ -13,7 +13,10 @@ export type RunId = Id<"RunId">;
 export type TurnId = Id<"TurnId">;
 /** Reserved when an attempt opens, so that a retry ends in the same item. */
 export type ItemId = Id<"ItemId">;
-/** Unique within its item; (item id, part id) is unique within a session. */
+/**
+ * Unique within its session once a driver has written it. A model numbers the parts of each reply anew,
+ * so its ids are unique within that reply only.
+ */
 export type PartId = Id<"PartId">;
 export type CallId = Id<"CallId">;
 export type ApprovalId = Id<"ApprovalId">;

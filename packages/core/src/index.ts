@@ -212,6 +212,7 @@ export type {
   Remark,
   Reply,
   ToolDescription,
+  TraceContext,
 } from "./ports/model.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";

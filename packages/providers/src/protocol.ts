@@ -98,6 +98,8 @@ export interface Halt {
   readonly operations: readonly Operation[];
   readonly ending: Ending;
   readonly usage?: Usage;
+  /** How many calls never got the name of a tool. They have no part: no tool could be asked. */
+  readonly namelessCalls?: number;
 }
 
 export interface RequestTarget {

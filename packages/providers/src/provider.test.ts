@@ -111,9 +111,9 @@ test("settings of the request win over those of the model", async () => {
   expect(server.requests[0]?.json).toEqual({ heat: 3, depth: 2 });
 });
 
-test("a tool whose name no vendor takes is refused before anything is sent", async () => {
+test("a tool without a name is refused before anything is sent", async () => {
   await using server = await startVendorServer({ replies: [] });
-  const tools = [{ name: "my tool", input: { type: "object" } }];
+  const tools = [{ name: " ", input: { type: "object" } }];
   const { result } = toyModel(server.url).stream({ transcript: [], tools });
   expect(await result).toMatchObject({ stop: "failed", cause: { code: "bad_request" } });
   expect(server.requests).toEqual([]);

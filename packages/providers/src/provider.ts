@@ -15,6 +15,7 @@ import type {
   ModelRequest,
   ReplyWriter,
   RetryPolicy,
+  TraceContext,
   Usage,
 } from "@millrace/core";
 import { systemClock } from "@millrace/core/reference";
@@ -23,6 +24,8 @@ import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
+import { wireNames, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
+import type { WireNames } from "./protocols/tool-names.ts";
 import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
@@ -74,6 +77,12 @@ export interface ProviderOptions {
   readonly limits?: DraftLimits | undefined;
   /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
+  /**
+   * Sends the request's `trace` to the vendor, as the headers `traceparent` and `tracestate`. Default:
+   * `false`, so that a third party gets no trace ids unasked. Meant for one's own gateway or server,
+   * which continues the trace.
+   */
+  readonly traceHeaders?: boolean | undefined;
   /** Settings for each request. Those of the request override them. */
   readonly settings?: JsonObject | undefined;
   readonly clock?: Clock | undefined;
@@ -106,6 +115,7 @@ class RetriedRequest<Event, State> {
   readonly #model: string;
   readonly #options: ProviderOptions;
   readonly #request: ModelRequest;
+  readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
 
@@ -119,16 +129,17 @@ class RetriedRequest<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
+    this.#names = wireNames((request.tools ?? []).map(({ name }) => name));
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
   }
 
   async run(): Promise<ReplyEnd> {
-    const refused = (this.#request.tools ?? []).find(({ name }) => !legalName.test(name));
-    if (refused !== undefined) return { stop: "failed", cause: nameFailure("tool", refused.name) };
+    const nameless = (this.#request.tools ?? []).some(({ name }) => name.trim() === "");
+    if (nameless) return { stop: "failed", cause: failure("bad_request", "a tool has no name") };
     const shape = this.#request.output?.name ?? "_";
-    if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure("output", shape) };
+    if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure(shape) };
     const { retry, price, random = Math.random } = this.#options;
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
@@ -155,7 +166,8 @@ class RetriedRequest<Event, State> {
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
     const { protocol, framing, send } = this.#parts;
     const { fetch, timeouts, badEvents = "fail" } = this.#options;
-    const reader = new ReplyReader(protocol, this.#context(), this.#writer);
+    const sink = withOwnNames(this.#writer, this.#names);
+    const reader = new ReplyReader(protocol, this.#context(), sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
@@ -174,8 +186,9 @@ class RetriedRequest<Event, State> {
 
   #exchange(): Exchange {
     const { protocol, endpoint, framing } = this.#parts;
-    const { settings, headers } = this.#options;
-    const request = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const { settings, headers, traceHeaders = false } = this.#options;
+    const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const request = withWireNames(given, this.#names);
     const wire = protocol.request(request, { model: this.#model });
     return {
       url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
@@ -183,6 +196,7 @@ class RetriedRequest<Event, State> {
         "content-type": "application/json",
         accept: framing.mediaType,
         "accept-encoding": "identity",
+        ...(traceHeaders ? headersOf(this.#request.trace) : {}),
         ...wire.headers,
         ...endpoint.headers,
         ...headers,
@@ -206,7 +220,7 @@ class RetriedRequest<Event, State> {
 
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
-    const names = tools.map(({ name }) => name);
+    const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
     return { model: this.#model, tools: names, takenCallIds: callIdsOf(transcript) };
   }
 
@@ -221,11 +235,15 @@ class RetriedRequest<Event, State> {
 
 const dispatch = dispatchSend();
 
-/**
- * The cause for a name that some vendor refuses. A name is never changed for the request, because its
- * calls could not be matched to the tool.
- */
-function nameFailure(what: "tool" | "output", name: string): Cause {
-  const message = `no vendor takes the ${what} name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
+/** The headers of a trace. Anything that does not have the W3C's format is not sent. */
+function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
+  const { traceparent = "", tracestate = "" } = trace ?? {};
+  if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
+  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The cause for an output name that some vendor refuses. It is not renamed, because the model may see it. */
+function nameFailure(name: string): Cause {
+  const message = `no vendor takes the output name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
   return failure("bad_request", message);
 }

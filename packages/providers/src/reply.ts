@@ -1,4 +1,4 @@
-import { abortedCause, commitOf, isWellFormed, wholeText } from "@millrace/core";
+import { abortedCause, commitOf, isJsonObject, isWellFormed, wholeText } from "@millrace/core";
 import type {
   AppendText,
   Cause,
@@ -8,6 +8,7 @@ import type {
   Json,
   Part,
   PartId,
+  Remark,
   Usage,
 } from "@millrace/core";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
@@ -35,6 +36,7 @@ export type Progress = "moved" | "alive" | "unknown" | "over";
 export class ReplyReader<Event, State> {
   readonly #protocol: Reading<Event, State>;
   readonly #sink: DeltaSink;
+  readonly #remark: ((remark: Remark) => void) | undefined;
   #state: State;
   #failure: Cause | undefined;
   #started = false;
@@ -43,9 +45,16 @@ export class ReplyReader<Event, State> {
   /** Parts with a lone surrogate that was replaced. */
   readonly #mended = new Set<PartId>();
 
-  constructor(protocol: Reading<Event, State>, context: ReplyContext, sink: DeltaSink) {
+  /** `remark` is called for what was left out of the reply. It must not throw. */
+  constructor(
+    protocol: Reading<Event, State>,
+    context: ReplyContext,
+    sink: DeltaSink,
+    remark?: (remark: Remark) => void,
+  ) {
     this.#protocol = protocol;
     this.#sink = sink;
+    this.#remark = remark;
     this.#state = protocol.initial(context);
   }
 
@@ -67,13 +76,20 @@ export class ReplyReader<Event, State> {
   /** Ends the reply and returns its ending. */
   end(end: StreamEnd): ReplyEnd {
     const known = this.#failure === undefined ? end : failed(this.#failure);
-    const { operations, ending, usage } = this.#protocol.halt(this.#state, known);
+    const {
+      operations,
+      ending,
+      usage,
+      namelessCalls = 0,
+    } = this.#protocol.halt(this.#state, known);
     this.#perform(operations);
     // A commit that failed just now leaves no evidence either.
     if (this.#failure !== undefined && known === end) {
       return { ...cutEnding(failed(this.#failure)), usage };
     }
-    return { ...ending, usage };
+    if (namelessCalls === 0 || ending.cause !== undefined) return { ...ending, usage };
+    this.#remark?.(namelessCall(namelessCalls));
+    return { ...ending, evidence: withNameless(ending.evidence, namelessCalls), usage };
   }
 
   #perform(operations: readonly Operation[]): void {
@@ -135,6 +151,17 @@ export class ReplyReader<Event, State> {
       this.#failure = failure("protocol", message, evidence);
     }
   }
+}
+
+/** The notice of calls that were left out. */
+function namelessCall(calls: number): Remark {
+  const message = "a call without the name of a tool was left out of the reply";
+  return { type: "remark", code: "nameless_call", message, evidence: { calls } };
+}
+
+/** The evidence stays with the item, so that a reader of the session can see what was left out. */
+function withNameless(evidence: Json | undefined, namelessCalls: number): Json {
+  return { ...(isJsonObject(evidence) ? evidence : {}), namelessCalls };
 }
 
 function failed(cause: Cause): StreamEnd {

@@ -54,6 +54,7 @@ export class World {
     }
     if (this.#broken.length === 0) await this.#end();
     await this.#countFacts();
+    await this.#checkPartIds();
     for (const session of [...this.#zombies, this.#here()]) await this.#close(session);
     return this.#broken;
   }
@@ -102,6 +103,20 @@ export class World {
         this.#count(fact.summary === undefined ? "compaction in vain" : "compaction");
       if (fact.type === "tool_execution_finished") this.#count(`tool ${fact.status}`);
       if (fact.type === "usage_reported") this.#count("attempt");
+    }
+  }
+
+  /** No two items share a part id. */
+  async #checkPartIds(): Promise<void> {
+    const owners = new Map<string, string>();
+    for (const fact of await this.#facts()) {
+      if (fact.type !== "item_committed" && fact.type !== "item_replaced") continue;
+      for (const { id } of fact.item.parts) {
+        const owner = owners.get(id) ?? fact.item.id;
+        if (owner !== fact.item.id) this.#broken.push(`part ${id} is in two items`);
+        owners.set(id, owner);
+        this.#count("part");
+      }
     }
   }
 

@@ -69,7 +69,8 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   const given = Object.entries(settings.limits ?? {}).filter(([, limit]) => limit !== undefined);
   const limits = { ...defaultLimits, ...Object.fromEntries(given) };
   const name = settings.name ?? "agent";
-  const common = { name, hooks: {}, rules: [], stall: stallSettings(settings.stall) };
+  const { trace } = settings;
+  const common = { name, hooks: {}, rules: [], stall: stallSettings(settings.stall), trace };
   const nothing = { instructions: undefined, context: undefined, price: undefined };
   if (settings.respond !== undefined) {
     return {

@@ -1,7 +1,7 @@
-import type { Model, Usage } from "@millrace/core";
+import type { Model, TraceContext, Usage } from "@millrace/core";
 import type { Hooks } from "./hooks.ts";
 import type { LoopSettings } from "./loop-settings.ts";
-import type { ContextSettings, PolicyRule, Respond } from "./settings.ts";
+import type { ContextSettings, PolicyRule, Respond, TracePlace } from "./settings.ts";
 import type { FilledStallSettings } from "./stall.ts";
 import type { AnyTool, SessionInfo } from "./tool.ts";
 
@@ -17,5 +17,6 @@ export interface Blueprint {
   readonly hooks: Hooks;
   readonly context: ContextSettings | undefined;
   readonly stall: FilledStallSettings | false;
+  readonly trace: ((place: TracePlace) => TraceContext | undefined) | undefined;
   readonly price: ((usage: Usage, model: string) => number) | undefined;
 }

@@ -5,7 +5,7 @@ import type { Policy } from "./tool.ts";
 const strictness: Readonly<Record<Policy, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The beginning of a tool's name, and a star or not. A star alone means every tool. */
-const pattern = /^(?:[A-Za-z0-9_-]{1,64}\*?|\*)$/;
+const pattern = /^(?:[A-Za-z0-9_.:/-]{1,64}\*?|\*)$/;
 
 /** True for one of the three policies and nothing else. */
 export function isPolicy(value: unknown): value is Policy {

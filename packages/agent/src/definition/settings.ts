@@ -5,6 +5,9 @@ import type {
   ModelRequest,
   Part,
   RetryPolicy,
+  RunId,
+  SessionId,
+  TraceContext,
   Transcript,
   Update,
   Usage,
@@ -20,6 +23,18 @@ export interface CommonSettings {
   readonly name?: string | undefined;
   readonly limits?: Limits | undefined;
   readonly observers?: readonly Observer[] | undefined;
+  /**
+   * The span that a request to a model is part of, such as `traceOf` of `openTelemetry()`. It stands in
+   * the request. Left out, or if it throws: the request has none.
+   */
+  readonly trace?: ((place: TracePlace) => TraceContext | undefined) | undefined;
+}
+
+/** What is being traced: a run, and its lane if a reply is being written in one. */
+export interface TracePlace {
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  readonly lane?: number | undefined;
 }
 
 /** An agent that asks a model and carries out its calls. */

@@ -98,8 +98,8 @@ export interface ToolDefinition<Name extends string, S extends Schema<object, un
 /** Any tool, whatever goes in and comes out. */
 export type AnyTool = Tool;
 
-/** Names that every vendor takes. */
-const toolName = /^[A-Za-z0-9_-]{1,64}$/;
+/** Names as people write them, such as `fs.read_file`. Providers rename them for vendors that refuse some. */
+const toolName = /^[A-Za-z0-9_.:/-]{1,64}$/;
 
 /** Describes a tool. Nothing runs and nothing is opened. */
 export function defineTool<const Name extends string, S extends Schema<object, unknown>, Out>(
@@ -109,7 +109,7 @@ export function defineTool<const Name extends string, S extends Schema<object, u
   if (!toolName.test(name)) {
     throw new MillraceError(
       "invalid_definition",
-      `a tool's name has 1 to 64 letters, digits, "_" or "-", not ${JSON.stringify(name)}`,
+      `a tool's name has 1 to 64 letters, digits, "_", "-", ".", ":" or "/", not ${JSON.stringify(name)}`,
     );
   }
   const { seconds } = definition.limits ?? {};

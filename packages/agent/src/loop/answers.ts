@@ -1,8 +1,8 @@
-import { abortedCause, partId } from "@millrace/core";
+import { abortedCause } from "@millrace/core";
 import type { FactBody, InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
 import type { ActionOf, Answer } from "./action.ts";
 import type { Known } from "./known.ts";
-import { answerInputIdOf } from "./ids.ts";
+import { answerInputIdOf, partIdOf } from "./ids.ts";
 import type { CallStanding, TurnStanding } from "./state.ts";
 
 /**
@@ -56,7 +56,7 @@ function queuedAnswer({ queue }: SessionState, { itemId }: CallStanding): InputI
 function resultOf(answer: Answer, turn: TurnStanding, known: Known): ToolResultPart {
   const { call, status } = answer;
   const { callId, tool, itemId } = call;
-  const head = { kind: "tool_result", id: partId("p1"), callId, tool } as const;
+  const head = { kind: "tool_result", id: partIdOf(itemId, 1), callId, tool } as const;
   const given = answer.why === "answered" ? known.answers(itemId) : undefined;
   if (given !== undefined) return { ...head, ...given };
   const text = messageOf(answer, turn, known);

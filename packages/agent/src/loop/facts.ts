@@ -1,4 +1,4 @@
-import { abortedCause, partId } from "@millrace/core";
+import { abortedCause } from "@millrace/core";
 import type {
   Cause,
   FactBody,
@@ -12,7 +12,7 @@ import type {
   TurnId,
 } from "@millrace/core";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
-import { approvalIdOf, inputItemIdOf, stopItemIdOf } from "./ids.ts";
+import { approvalIdOf, inputItemIdOf, numberedParts, partIdOf, stopItemIdOf } from "./ids.ts";
 import { answerFacts } from "./answers.ts";
 import type { FailedFacts, Known } from "./known.ts";
 import type { RunStanding, TurnStanding } from "./state.ts";
@@ -93,7 +93,8 @@ function beginTurn(
   const items = inputs.flatMap((queued): FactBody[] => {
     if (queued === undefined) return [];
     const { inputId, parts } = queued;
-    const item: Item = { id: inputItemIdOf(inputId), author: "user", parts, stop: "end" };
+    const id = inputItemIdOf(inputId);
+    const item: Item = { id, author: "user", parts: numberedParts(id, parts), stop: "end" };
     return [{ type: "item_committed", item, runId, turnId, inputId }];
   });
   const started: FactBody[] = startsRun ? [{ type: "run_started", runId }] : [];
@@ -215,7 +216,7 @@ function correct(
   const item: Item = {
     id: itemId,
     author: "user",
-    parts: [{ kind: "text", id: partId("p1"), text }],
+    parts: [{ kind: "text", id: partIdOf(itemId, 1), text }],
     stop: "end",
     metadata: { author: "millrace" },
   };

@@ -1,5 +1,5 @@
-import { approvalId, idTail, itemId, turnId } from "@millrace/core";
-import type { ApprovalId, ItemId, RunId, SessionUid, TurnId } from "@millrace/core";
+import { approvalId, idTail, itemId, partId, turnId } from "@millrace/core";
+import type { ApprovalId, ItemId, Part, PartId, RunId, SessionUid, TurnId } from "@millrace/core";
 
 export { answerInputIdOf, inputItemIdOf, laneItemIdOf, runIdOf } from "@millrace/core";
 
@@ -33,6 +33,26 @@ export function stopItemIdOf(turn: TurnId): ItemId {
 /** The question about a call; asked again if what would run has changed since. */
 export function approvalIdOf(turn: TurnId, lane: number, asked: number): ApprovalId {
   return approvalId(`approval_${idTail(turn)}_${lane}_${asked}`);
+}
+
+/**
+ * The id of the n-th part of an item, from 1: no other item of the session has it. Only its last
+ * number is the part's, so it can't be the id of a part of another item whose id is longer.
+ */
+export function partIdOf(item: ItemId, number: number): PartId {
+  // The end of an overlong id has the numbers of turn and lane, so that is what is kept of it.
+  return partId(`part_${item.replace(/^item_/, "").slice(-230)}_${number}`);
+}
+
+/** The part under another id. A part of an unknown kind has its id in the original too. */
+export function withPartId(part: Part, id: PartId): Part {
+  if (part.kind !== "opaque") return { ...part, id };
+  return { ...part, id, original: { ...part.original, id } };
+}
+
+/** The parts of an item, each with the id of its place. */
+export function numberedParts(item: ItemId, parts: readonly Part[]): readonly Part[] {
+  return parts.map((part, at) => withPartId(part, partIdOf(item, at + 1)));
 }
 
 /** The same for every try at a call, and for no other call, in any session. */

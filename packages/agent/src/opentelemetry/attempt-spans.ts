@@ -1,4 +1,5 @@
 import { SpanKind } from "@opentelemetry/api";
+import type { Context } from "@opentelemetry/api";
 import type {
   AttemptStarted,
   Cause,
@@ -34,6 +35,10 @@ export class AttemptSpans {
 
   constructor(settings: SpanSettings) {
     this.#settings = settings;
+  }
+
+  contextOf(lane: number): Context | undefined {
+    return this.#open.get(lane)?.span.context;
   }
 
   isEmpty(): boolean {

@@ -1,7 +1,8 @@
-import { context, trace } from "@opentelemetry/api";
+import { context, isSpanContextValid, trace } from "@opentelemetry/api";
 import type { Context, Tracer } from "@opentelemetry/api";
-import type { SessionId } from "@millrace/core";
+import type { SessionId, TraceContext } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
+import type { TracePlace } from "../definition/settings.ts";
 import { SessionSpans } from "./session-spans.ts";
 
 export interface OpenTelemetryOptions {
@@ -19,7 +20,10 @@ export interface OpenTelemetryOptions {
 }
 
 /** Disposing ends the spans of what is under way, so that an exporter's last flush has them. */
-export interface TelemetryObserver extends Observer, Disposable {}
+export interface TelemetryObserver extends Observer, Disposable {
+  /** The span of a reply that is being asked for, or of its run: for an agent's `trace`. Bound. */
+  readonly traceOf: (place: TracePlace) => TraceContext | undefined;
+}
 
 /**
  * Makes spans by OpenTelemetry's conventions for generative AI: `invoke_agent` for a run, and inside
@@ -44,10 +48,24 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObse
     if (spans.isOver()) sessions.delete(sessionId);
   };
   return Object.assign(observe, {
+    traceOf: ({ sessionId, lane }: TracePlace) => {
+      const found = sessions.get(sessionId)?.contextOf(lane);
+      return found === undefined ? undefined : traceContextOf(found);
+    },
     [Symbol.dispose]: () => {
       for (const spans of sessions.values()) spans.interrupt();
       sessions.clear();
       callers.clear();
     },
   });
+}
+
+/** A context's span in the form of the W3C's headers. Nothing for a span that no SDK made. */
+function traceContextOf(of: Context): TraceContext | undefined {
+  const span = trace.getSpanContext(of);
+  if (span === undefined || !isSpanContextValid(span)) return undefined;
+  const { traceId, spanId, traceFlags, traceState } = span;
+  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+  const tracestate = traceState?.serialize() ?? "";
+  return tracestate === "" ? { traceparent } : { traceparent, tracestate };
 }

@@ -1,4 +1,5 @@
 import { SpanKind } from "@opentelemetry/api";
+import type { Context } from "@opentelemetry/api";
 import { addUsage, noUsage, packEpoch } from "@millrace/core";
 import type {
   AttemptStarted,
@@ -47,6 +48,12 @@ export class SessionSpans {
   constructor(settings: SpanSettings) {
     this.#settings = settings;
     this.#attempts = new AttemptSpans(settings);
+  }
+
+  /** The context of the attempt that a lane is at, or of the run. */
+  contextOf(lane: number | undefined): Context | undefined {
+    const attempt = lane === undefined ? undefined : this.#attempts.contextOf(lane);
+    return attempt ?? this.#run?.span.context;
   }
 
   isOver(): boolean {

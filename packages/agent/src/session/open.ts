@@ -18,6 +18,7 @@ import {
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
+import { uniqueParts } from "./parts.ts";
 import { SessionHost } from "./session-host.ts";
 
 export interface OpenOptions {
@@ -177,7 +178,10 @@ async function seeded(
   if (facts.some((fact) => fact.type !== "session_claimed")) return record;
   const claim = await store.claim(uid, { from });
   if (claim.outcome !== "claimed") return record;
-  const bodies = transcript.map((item): FactBody => ({ type: "item_committed", item }));
+  const bodies = uniqueParts(transcript).map((item): FactBody => ({
+    type: "item_committed",
+    item,
+  }));
   const head = facts.length + claim.facts.length;
   await store.append(uid, { incarnation: claim.incarnation, head, bodies });
   return { ...record, incarnation: claim.incarnation, head: head + bodies.length };

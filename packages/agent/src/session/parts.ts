@@ -1,5 +1,6 @@
 import { partId } from "@millrace/core";
-import type { Part } from "@millrace/core";
+import type { Part, PartId, Transcript } from "@millrace/core";
+import { numberedParts } from "../loop/ids.ts";
 import type { Content } from "./input.ts";
 
 /** What was sent as parts, in order: text as text, pictures, sound and film as media, the rest as files. */
@@ -16,4 +17,15 @@ export async function partsOf(content: Content): Promise<readonly Part[]> {
       return { kind: "file", id, name: name.toWellFormed(), mediaType, bytes };
     }),
   );
+}
+
+/** A transcript in which no two items share a part id: an item with a known one gets new ids. */
+export function uniqueParts(transcript: Transcript): Transcript {
+  const taken = new Set<PartId>();
+  return transcript.map((item) => {
+    const isNew = item.parts.every(({ id }) => !taken.has(id));
+    const parts = isNew ? item.parts : numberedParts(item.id, item.parts);
+    for (const { id } of parts) taken.add(id);
+    return isNew ? item : { ...item, parts };
+  });
 }

@@ -1,5 +1,5 @@
-import { noUsage, sessionId } from "@millrace/core";
-import type { RunEvent } from "@millrace/core";
+import { itemId, noUsage, partId, sessionId } from "@millrace/core";
+import type { Item, Model, RunEvent, Update } from "@millrace/core";
 import {
   call,
   callRaw,
@@ -37,6 +37,13 @@ function types(events: readonly RunEvent[]): readonly string[] {
   return events.map((event) => event.type);
 }
 
+/** The answers in an item, each with the call that it is for. */
+function resultsOf({ parts }: Item): readonly string[] {
+  return parts.flatMap((part) =>
+    part.kind === "tool_result" ? [`${part.callId}=${part.text}`] : [],
+  );
+}
+
 describe("a run", () => {
   it("answers with the text of the model", async () => {
     const agent = defineAgent({ model: scriptedModel([[say("Hello.")]]) });
@@ -46,13 +53,46 @@ describe("a run", () => {
 
   it("carries out calls and gives the results back in the order of the calls", async () => {
     const model = scriptedModel([
-      [call("add", { a: 1, b: 2 }), call("add", { a: 3, b: 4 })],
-      (request) => [say(request.transcript.map((item) => item.author).join(" "))],
+      [call("slow", {}), call("add", { a: 1, b: 2 }), call("add", { a: 3, b: 4 })],
+      (request) => [say(request.transcript.flatMap(resultsOf).join(" "))],
     ]);
+    const added = Promise.withResolvers<void>();
+    const slow = defineTool({
+      name: "slow",
+      input: z.object({}),
+      run: async () => {
+        await added.promise;
+        return "first";
+      },
+    });
+    let sums = 0;
+    const sum = defineTool({
+      name: "add",
+      input: z.object({ a: z.number(), b: z.number() }),
+      run: ({ a, b }) => {
+        sums += 1;
+        if (sums === 2) added.resolve();
+        return a + b;
+      },
+    });
 
-    const result = await defineAgent({ model, tools: [add] }).run("sum").result;
+    const result = await defineAgent({ model, tools: [slow, sum] }).run("sum").result;
 
-    expect(result).toMatchObject({ outcome: "completed", text: "user model tool tool" });
+    // The first call is the last to end.
+    expect(result).toMatchObject({
+      outcome: "completed",
+      text: "call_1=first call_2=3 call_3=7",
+    });
+  });
+
+  it("calls a tool by a name as people write it", async () => {
+    const read = defineTool({ name: "fs.read_file", input: z.object({}), run: () => "text" });
+    const model = scriptedModel([[call("fs.read_file", {})], [say("Read.")]]);
+    const policy = [{ tool: "fs.*", policy: "allow" }] as const;
+    await using session = await defineAgent({ model, tools: [read], policy }).open();
+
+    expect(await session.send("read").text()).toBe("Read.");
+    expect(session.transcript[2]?.parts).toMatchObject([{ tool: "fs.read_file", text: "text" }]);
   });
 
   it("can be iterated as often as wanted, from its beginning each time", async () => {
@@ -141,9 +181,20 @@ describe("a call", () => {
   });
 
   it("with broken arguments never runs", async () => {
-    const story = await answered(scriptedModel([[callRaw("add", '{"a":1,')], [say("ok")]]));
+    let ran = 0;
+    const any = defineTool({ name: "add", input: z.object({}).loose(), run: () => (ran += 1) });
+    const seen: RunEvent[] = [];
+    const agent = defineAgent({
+      model: scriptedModel([[callRaw("add", '{"a":1,')], [say("ok")]]),
+      tools: [any],
+      observers: [(event) => seen.push(event)],
+    });
+    await using session = await agent.open();
+    await session.send("sum").result;
 
-    expect(story).toContain('"status":"failed"');
+    expect(ran).toBe(0);
+    expect(types(seen)).not.toContain("tool_execution_started");
+    expect(session.transcript[2]?.parts).toMatchObject([{ status: "failed", synthetic: true }]);
   });
 
   it("that needs a person is denied where there is nobody to ask", async () => {
@@ -221,6 +272,27 @@ describe("a session", () => {
     expect(await session.send("more").text()).toBe("again");
   });
 
+  it("aborts the signal that its model was given", async () => {
+    const script = scriptedModel([[say("Hello"), stall()]]);
+    const signals: (AbortSignal | undefined)[] = [];
+    const model: Model = {
+      id: script.id,
+      stream: (request) => {
+        signals.push(request.signal);
+        return script.stream(request);
+      },
+    };
+    await using session = await defineAgent({ model }).open();
+    const run = session.send("hi");
+    await run.until("content_delta");
+    expect(signals.map((signal) => signal?.aborted)).toStrictEqual([false]);
+
+    run.abort();
+    await run.result;
+
+    expect(signals.map((signal) => signal?.aborted)).toStrictEqual([true]);
+  });
+
   it("takes a prompt back whose run has not begun", async () => {
     const model = scriptedModel([[stall()], [say("never")]]);
     await using session = await defineAgent({ model }).open();
@@ -273,7 +345,30 @@ describe("a session", () => {
     expect(await second.run?.text()).toBe("Back.");
   });
 
-  it("begins with the transcript it is given, and branches at any item", async () => {
+  it("begins with the transcript it is given", async () => {
+    const given: Item = {
+      id: itemId("given"),
+      author: "user",
+      parts: [{ kind: "text", id: partId("p"), text: "My name is Ada." }],
+      stop: "end",
+    };
+    const asked: string[] = [];
+    const model = scriptedModel([
+      ({ transcript }) => {
+        asked.push(...transcript.map(({ id }) => id));
+        return [say("Ada.")];
+      },
+    ]);
+    await using session = await defineAgent({ model }).open({ transcript: [given] });
+
+    expect(session.transcript).toStrictEqual([given]);
+    expect(await session.send("What is my name?").text()).toBe("Ada.");
+    expect(session.transcript.map(({ author }) => author)).toStrictEqual(["user", "user", "model"]);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toBe("given");
+  });
+
+  it("branches at any item", async () => {
     const model = scriptedModel([[say("one")], [say("two")], [say("three")]]);
     await using session = await defineAgent({ model }).open({ makeId: countingIds() });
     await session.send("a").result;
@@ -380,6 +475,40 @@ describe("an agent that writes by itself", () => {
       [{ text: "by hand", metadata: { sources: 3 } }],
       [{ text: "short" }],
     ]);
+    expect(session.transcript.slice(1).map(({ stop }) => stop)).toStrictEqual([
+      "end",
+      "end",
+      "end",
+      "end",
+    ]);
+  });
+
+  it("ends an item where it yields commit_item, and begins another one behind it", async () => {
+    const text = (id: string, chunk: string): readonly Update[] => [
+      { op: "begin_part", partId: partId(id), kind: "text" },
+      { op: "append_text", partId: partId(id), chunk },
+      {
+        op: "commit_part",
+        partId: partId(id),
+        part: { id: partId(id), kind: "text", text: chunk },
+      },
+    ];
+    const agent = defineAgent({
+      async *respond() {
+        yield* text("a", "one");
+        yield { op: "commit_item", stop: "length", usage: { ...noUsage, outputTokens: 7 } };
+        yield* text("b", "two");
+        yield { op: "commit_item", stop: "end" };
+      },
+    });
+    await using session = await agent.open();
+    const { usage } = await session.send("x").result;
+
+    expect(session.transcript.slice(1)).toMatchObject([
+      { stop: "length", parts: [{ text: "one" }], usage: { outputTokens: 7 } },
+      { stop: "end", parts: [{ text: "two" }] },
+    ]);
+    expect(usage.outputTokens).toBe(7);
   });
 
   it("ends as failed with what came when it throws", async () => {

@@ -7,6 +7,7 @@ import { HeldAttempt, itemFrom } from "./held-attempt.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import { dropIfFenced, hasFailed } from "./reply.ts";
+import { traceOf } from "./request.ts";
 import { outputBytesOf } from "./tools.ts";
 
 export interface CompactionToDo {
@@ -76,7 +77,11 @@ async function summarise(
   const lane = await openItemLane(host, { ...place, author: "agent", model: model.id });
   if (!isLane(lane)) return { written: true, used: [] };
   const summary = summaryRequest(plan, { instructions: host.agent.context?.instructions });
-  const request = async (options: object): Promise<ModelRequest> => ({ ...summary, ...options });
+  const request = async (options: object): Promise<ModelRequest> => ({
+    ...summary,
+    ...traceOf(host, { runId, lane: 0 }),
+    ...options,
+  });
   const attempted = await attempt(host, model, lane, { signal, request });
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {

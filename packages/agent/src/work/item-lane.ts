@@ -11,11 +11,13 @@ import type {
   ItemId,
   LiveEnvelope,
   LiveEvent,
+  PartId,
   RunId,
   TurnId,
 } from "@millrace/core";
 import { Fenced } from "./host.ts";
 import type { WorkHost } from "./host.ts";
+import { PartIds } from "./part-ids.ts";
 
 export interface LanePlace {
   readonly runId: RunId;
@@ -32,10 +34,16 @@ export interface LanePlace {
   readonly intent?: BodyOf<"tool_execution_started"> | undefined;
 }
 
-/** One item being written, from the claim to its lane to the item in the store. */
+/**
+ * One item being written, from the claim to its lane to the item in the store. Its writer may use any
+ * part ids; in the draft, in the log, for observers and in the stored item each part has an id that is
+ * unique in the session.
+ */
 export interface ItemLane {
   readonly epoch: Epoch;
   readonly draft: () => Draft;
+  /** The id that a part has outside, for one of the writer's own. */
+  readonly partId: (own: PartId) => PartId;
   /** An illegal delta is not written, and its fault is returned. */
   readonly write: (delta: Delta) => Fault | undefined;
   readonly tell: (
@@ -83,6 +91,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   // Whoever holds the lane now has claimed the session: the claim is among the facts.
   const lookForClaim = (): void => void journal.catchUp().catch(() => undefined);
   writer.fenced.addEventListener("abort", lookForClaim, { once: true });
+  const ids = new PartIds(itemId);
   const envelope = { sessionId, runId, turnId, itemId, lane, epoch };
   const observed = host.observed(runId);
   const show = (event: LiveEvent): void => {
@@ -107,9 +116,11 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   return {
     epoch,
     draft: writer.draft,
+    partId: (own) => ids.of(own),
     // Whoever is still writing after the end was left behind.
-    write: (delta) => {
+    write: (given) => {
       if (over) return undefined;
+      const delta = ids.ofDelta(given);
       const fault = writer.write(delta);
       if (fault === undefined && observed) show({ type: "content_delta", delta });
       return fault;
@@ -119,8 +130,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       writer.tell(event);
       show(event);
     },
-    commit: async (item, { type = "item_committed", settlement, inputId } = {}) => {
+    commit: async (given, { type = "item_committed", settlement, inputId } = {}) => {
       await close();
+      const item = ids.ofItem(given);
       const fact = {
         type,
         item,

@@ -1,6 +1,7 @@
 import type { Json, ModelRequest, RunId } from "@millrace/core";
 import { assemble } from "../context/assemble.ts";
 import { runIdOf } from "../loop/ids.ts";
+import type { TracePlace } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
 import { offeredTools, outputBytesOf } from "./tools.ts";
@@ -31,11 +32,25 @@ export async function requestFor(
     ...(told === undefined ? {} : { instructions: told }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
+    ...traceOf(host, { runId, lane: 0 }),
     ...options,
   };
   const changed = (await agent.hooks.beforeReply?.(request, info)) ?? request;
   // A hook may change what is asked, not how it is stopped and watched.
   return { ...changed, ...options };
+}
+
+/** The span of a run, or of the reply in one of its lanes. A trace that can't be had fails no request. */
+export function traceOf(
+  { agent, sessionId }: Pick<WorkHost, "agent" | "sessionId">,
+  place: Omit<TracePlace, "sessionId">,
+): Pick<ModelRequest, "trace"> {
+  try {
+    const trace = agent.trace?.({ sessionId, ...place });
+    return trace === undefined ? {} : { trace };
+  } catch {
+    return {};
+  }
 }
 
 /** The shape that the run's sender stored with its input: all that a driver who takes over knows of it. */

@@ -33,18 +33,27 @@ export interface ModelRequest {
    * Left out: the model watches by its own settings.
    */
   readonly stall?: false | undefined;
+  /** The span that the request is part of. A model may make spans below it; ours send it if asked to. */
+  readonly trace?: TraceContext | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
 }
 
+/** A span by the W3C's Trace Context, as the two HTTP headers carry it. */
+export interface TraceContext {
+  /** `00-<trace id>-<span id>-<flags>`, in lower-case hex. */
+  readonly traceparent: string;
+  readonly tracestate?: string | undefined;
+}
+
 /** An event of a request for viewers and operators. It is not part of the content. */
 export type ModelNotice = Stalled | RetryScheduled | Remark;
 
-/** Something about the vendor's bytes that changed nothing, such as an event of an unknown type. */
+/** Something that was left out of a reply, which goes on without it: an unknown event, a call without a name. */
 export interface Remark {
   readonly type: "remark";
-  readonly code: "unknown_event" | "bad_event" | "lossy_text";
+  readonly code: "unknown_event" | "bad_event" | "lossy_text" | "nameless_call";
   readonly message: string;
   readonly evidence?: Json;
 }

@@ -9,6 +9,7 @@ import type {
 } from "@millrace/core";
 import { callIdsOf } from "../protocols/call-id.ts";
 import { askFor } from "../protocols/output.ts";
+import { wireNames, withOwnNames, withWireNames } from "../protocols/tool-names.ts";
 import { prepare } from "../protocols/prepare.ts";
 import { cutEnding } from "../reply.ts";
 import type { ReplyEnd } from "../reply.ts";
@@ -82,9 +83,10 @@ class AiSdkReply {
 
   constructor(id: string, request: ModelRequest, writer: ReplyWriter) {
     this.#id = id;
-    this.#request = request;
+    const names = wireNames((request.tools ?? []).map(({ name }) => name));
+    this.#request = withWireNames(request, names);
     this.#signal = writer.signal;
-    this.#parts = new PartWriter(writer);
+    this.#parts = new PartWriter(withOwnNames(writer, names));
     const callIds = new CallIds(callIdsOf(request.transcript));
     this.#content = new AiSdkContent(this.#parts, callIds, false);
   }

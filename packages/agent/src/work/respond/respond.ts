@@ -5,6 +5,7 @@ import { assemble } from "../../context/assemble.ts";
 import type { Epochs, WorkHost } from "../host.ts";
 import { Fenced } from "../host.ts";
 import { writtenItemIdOf } from "../../loop/ids.ts";
+import { traceOf } from "../request.ts";
 import { writeByHand } from "./by-hand.ts";
 import { causeOf } from "./failure.ts";
 import { placesOf } from "./places.ts";
@@ -43,7 +44,7 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
         return transcript();
       },
       get request() {
-        return { transcript: transcript(), signal };
+        return { transcript: transcript(), signal, ...traceOf(host, { runId: at.runId }) };
       },
       signal,
       write,

@@ -100,11 +100,17 @@ function startCall(
   block: JsonObject,
 ): Outcome {
   const tool = nameAt(block, "name");
-  if (tool === undefined) {
-    return broken(state, "a call has no name", { index: place.index });
-  }
-  if (state.calls >= maxCalls) {
+  if (state.calls + state.namelessCalls >= maxCalls) {
     return failed(state, failure("too_many_parts", `more than ${maxCalls} calls in one reply`));
+  }
+  if (tool === undefined && (textAt(block, "name") ?? "") !== "") {
+    return broken(state, "the name of a call can't be one", { index: place.index });
+  }
+  if (tool === undefined) {
+    const open = [...state.open, { ...place, kind: "nameless" } as const];
+    // The part's number stays free for the next block.
+    const next = { ...state, parts: state.parts - 1, open };
+    return { state: { ...next, namelessCalls: state.namelessCalls + 1 }, operations: [] };
   }
   const callId: CallId = chooseCallId(block["id"], state.taken);
   const content: CallBlock = { kind: "tool_use", ...presetOf(block["input"]), filled: false };

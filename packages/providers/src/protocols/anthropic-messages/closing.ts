@@ -51,6 +51,8 @@ export function closing(block: OpenBlock, end: "stopped" | "left_open"): readonl
         { op: "close_part", partId: id, ...(fault === undefined ? {} : { fault }) },
       ];
     }
+    case "nameless":
+      return [];
     case "other":
       return closingOther(block, id, end === "stopped" && !block.partial);
     default:

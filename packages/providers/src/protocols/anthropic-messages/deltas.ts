@@ -39,6 +39,8 @@ export function addDelta(state: AnthropicMessagesState, data: JsonObject): Outco
       return addToThinking(state, block, delta);
     case "tool_use":
       return addToCall(state, block, delta);
+    case "nameless":
+      return { state, operations: noOperations };
     case "other":
       return addToOther(state, block, delta);
     default:

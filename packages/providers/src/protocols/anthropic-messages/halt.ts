@@ -17,7 +17,7 @@ export function halt(state: AnthropicMessagesState, end: StreamEnd): Halt {
   }
   const ending = endingOf(state, proof);
   const operations = ending.cause === undefined ? lastOperations(state, ending.stop) : [];
-  return { operations, ending, ...counted };
+  return { operations, ending, namelessCalls: state.namelessCalls, ...counted };
 }
 
 /**

@@ -21,6 +21,8 @@ export interface AnthropicMessagesState {
   readonly held: readonly PartId[];
   readonly parts: number;
   readonly calls: number;
+  /** Calls whose block has no name. */
+  readonly namelessCalls: number;
   /** Ids of calls in the transcript and in this reply. */
   readonly taken: ReadonlySet<string>;
   readonly stop: Stop | undefined;
@@ -38,7 +40,13 @@ export interface Stop {
 /** A block that has started and not stopped. */
 export type OpenBlock = { readonly index: number; readonly partId: PartId } & BlockContent;
 
-export type BlockContent = TextBlock | ThinkingBlock | RedactedBlock | CallBlock | OtherBlock;
+export type BlockContent =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedBlock
+  | CallBlock
+  | NamelessBlock
+  | OtherBlock;
 
 export interface TextBlock {
   readonly kind: "text";
@@ -70,6 +78,11 @@ export interface CallBlock {
   readonly filled: boolean;
 }
 
+/** A call without a name. It has no part, and its deltas are left out. */
+export interface NamelessBlock {
+  readonly kind: "nameless";
+}
+
 /** A block that is kept as it is: server tools, their results, and unknown types. */
 export interface OtherBlock {
   readonly kind: "other";
@@ -95,6 +108,7 @@ export function initial({ takenCallIds }: ReplyContext): AnthropicMessagesState 
     held: [],
     parts: 0,
     calls: 0,
+    namelessCalls: 0,
     taken: takenCallIds,
     stop: undefined,
     usage: noCounts,

@@ -18,6 +18,7 @@ export function takeCall(work: Work, call: Json | undefined, signature: string |
     work.fail("protocol", "a function call is no object");
     return;
   }
+  if (isNameless(work, call)) return;
   const open = work.reply.call ?? beginCall(work, call);
   if (open === undefined) return;
   if (!belongs(open, call)) {
@@ -30,14 +31,28 @@ export function takeCall(work: Work, call: Json | undefined, signature: string |
   if (work.failure === undefined && call["willContinue"] !== true) endCall(work);
 }
 
+/**
+ * Takes a piece of a call that has no name, and leaves it out: there is no tool to call. A name behind
+ * the first arguments breaks the protocol, because a call without them could run with too few.
+ */
+function isNameless(work: Work, call: JsonObject): boolean {
+  const { reply } = work;
+  const named = filledAt(call, "name") !== undefined;
+  if (reply.nameless && named) {
+    work.fail("protocol", "a call begins before the arguments of the one without a name ended");
+    return true;
+  }
+  const silent = call["args"] === undefined && call["partialArgs"] === undefined;
+  if (!reply.nameless && (named || silent || reply.call !== undefined)) return false;
+  if (!reply.nameless) reply.namelessCalls += 1;
+  reply.nameless = call["willContinue"] === true;
+  return true;
+}
+
 /** Begins a call. Returns undefined for an end without a call, which is ignored. */
 function beginCall(work: Work, call: JsonObject): OpenCall | undefined {
   const name = filledAt(call, "name");
-  if (name === undefined) {
-    const silent = call["args"] === undefined && call["partialArgs"] === undefined;
-    if (!silent) work.fail("protocol", "arguments came for a call that has no name");
-    return undefined;
-  }
+  if (name === undefined) return undefined;
   if (work.reply.calls >= maxCalls) {
     work.fail("too_many_parts", `a reply has at most ${maxCalls} calls`);
     return undefined;

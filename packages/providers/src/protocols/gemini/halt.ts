@@ -52,6 +52,7 @@ function whole({ reply }: GeminiState, reported: WholeStop, evidence: JsonObject
   const stop = reported === "end" && reply.calls > 0 ? "tools" : reported;
   return {
     operations: work.operations,
+    namelessCalls: reply.namelessCalls,
     ending: { stop, evidence: { ...evidence, ...about, ...flagsOf(reply, reported) } },
   };
 }

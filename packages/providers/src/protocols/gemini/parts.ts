@@ -142,7 +142,7 @@ function takeCustom(work: Work, part: JsonObject, name: string): void {
   const { code } = work.reply;
   const partId = work.begin({ kind: "custom", name });
   work.push({ op: "replace_structured", partId, value: part });
-  if (name === "executableCode") work.reply.code = partId;
+  if (name === "executableCode") work.reply.code = work.reply.parts;
   if (name === "codeExecutionResult" && code !== undefined) {
     work.push({ op: "set_metadata", partId, metadata: { resultOf: code } });
   }

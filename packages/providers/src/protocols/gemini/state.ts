@@ -17,6 +17,9 @@ export interface ReplyState {
   /** The number of parts and calls begun. */
   readonly parts: number;
   readonly calls: number;
+  /** Calls that came without a name, and whether more pieces of the last one will come. */
+  readonly namelessCalls: number;
+  readonly nameless: boolean;
   /** The part that continues if the next one has its kind: the vendor does not mark ends. */
   readonly writing: Writing | undefined;
   /** The newest text. Stays open to the end, because its notes arrive last. */
@@ -25,8 +28,11 @@ export interface ReplyState {
   readonly call: OpenCall | undefined;
   /** Calls that the vendor ended and that can't be closed as complete yet. */
   readonly held: readonly HeldCall[];
-  /** The newest code part: its results have no other reference to it. */
-  readonly code: PartId | undefined;
+  /**
+   * The newest code part, by its place among the parts, from 1. Results have no other reference to it,
+   * and ids of parts change on their way into a session.
+   */
+  readonly code: number | undefined;
   readonly notes: Notes;
   readonly facts: JsonObject | undefined;
   readonly finish: Finish | undefined;
@@ -75,6 +81,8 @@ export function initial({ takenCallIds }: ReplyContext): GeminiState {
       taken: takenCallIds,
       parts: 0,
       calls: 0,
+      namelessCalls: 0,
+      nameless: false,
       writing: undefined,
       text: undefined,
       call: undefined,

@@ -205,7 +205,10 @@ describe("what breaks the protocol", () => {
     ["a part that is a text", [content(["Hi"])]],
     ["text that is a number", [content([{ text: 5 }])]],
     ["a call that is a text", [call("f")]],
-    ["arguments of no call", [call({ args: { a: 1 } })]],
+    [
+      "a name behind the first arguments of its call",
+      [call({ partialArgs: [], willContinue: true }), call({ name: "f", args: {} })],
+    ],
     ["partial arguments that are no list", [begun, call({ partialArgs: { a: 1 } })]],
     [
       "whole arguments behind partial ones",

@@ -45,15 +45,6 @@ export function closeAll(
   },
 ): OpenAiChatState {
   let next = beginPending(flushTags(state, operations), operations);
-  const nameless = callsOf(next).filter(({ partId }) => partId === undefined);
-  if (nameless.length > 0) {
-    const message = "a tool call never got a name";
-    const cause = failure("malformed_call", message, {
-      ...reported.evidence,
-      nameless: nameless.length,
-    });
-    return { ...next, ending: { stop: "failed", cause } };
-  }
   const isCut = reported.stop === "length" || reported.stop === "filtered";
   const leftOver = next.text === undefined ? metadataOf(next.extras) : {};
   next = closeText(closeReasoning(next, operations), operations);
@@ -62,6 +53,11 @@ export function closeAll(
   next = closeSilentReasoning(next, operations);
   const ending = endingOf(next, reported, leftOver);
   return { ...next, extras: noExtras, ending };
+}
+
+/** How many calls never got a name. They have no part, and nothing of them is sent back. */
+export function namelessCalls(state: OpenAiChatState): number {
+  return callsOf(state).filter(({ partId }) => partId === undefined).length;
 }
 
 /** Emits held text that could have begun a tag. */
@@ -113,7 +109,7 @@ function endingOf(
   },
   leftOver: JsonObject,
 ): Ending {
-  const calls = state.tools.calls.length;
+  const calls = state.tools.calls.length - namelessCalls(state);
   const isDone = reported.stop === "end" || reported.stop === "tools";
   const stop = !isDone ? reported.stop : calls > 0 ? "tools" : "end";
   const flags: Record<string, Json> = { ...state.flags };

@@ -17,7 +17,7 @@ import {
   textOf,
   usageIn,
 } from "./events.ts";
-import { closeAll, closingFacts, finish, flushTags } from "./finish.ts";
+import { closeAll, closingFacts, finish, flushTags, namelessCalls } from "./finish.ts";
 import { takeAudio, takeImage } from "./media.ts";
 import { bareField, appendReasoning, appendText } from "./parts.ts";
 import { addDetails, visibleText } from "./reasoning-details.ts";
@@ -255,7 +255,12 @@ export function halt(state: State, end: StreamEnd): Halt {
   const operations: Operation[] = [];
   const ending = endingFor(state, end, operations);
   const usage = usageOf(state.usage);
-  return { operations, ending, ...(usage === undefined ? {} : { usage }) };
+  return {
+    operations,
+    ending,
+    namelessCalls: namelessCalls(state),
+    ...(usage === undefined ? {} : { usage }),
+  };
 }
 
 function endingFor(state: State, end: StreamEnd, operations: Operation[]): Ending {

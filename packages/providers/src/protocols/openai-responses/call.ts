@@ -94,7 +94,7 @@ export function finishCall(
   const call = callAt(edit, key);
   if (call === undefined || edit.failure !== undefined) return;
   if (call.partId === undefined) {
-    edit.fail("protocol", "the vendor asked for a call and never named its tool", { key });
+    leaveNameless(edit, key, item === undefined ? call : { ...call, done: item }, stage);
     return;
   }
   const final = item ?? call.done;
@@ -114,6 +114,13 @@ export function finishCall(
   if (call.custom && whole === undefined) edit.append(call.partId, `${escaped(call.held)}"}`);
   const raw = call.custom && whole !== undefined ? `${customHead}${escaped(whole)}"}` : whole;
   edit.close(call.partId, { whole: raw, opaque });
+}
+
+/** Leaves out a call that has no name when the response ends. Until then its name may still come. */
+function leaveNameless(edit: Edit, key: ItemKey, call: CallItem, stage: CallStage): void {
+  const over = stage !== "item_done";
+  edit.put(key, { ...call, closed: over });
+  if (over) edit.book = { ...edit.book, namelessCalls: edit.book.namelessCalls + 1 };
 }
 
 function isCut(

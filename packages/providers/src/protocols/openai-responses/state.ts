@@ -29,6 +29,8 @@ export interface Book {
   readonly first: number | undefined;
   readonly parts: number;
   readonly calls: number;
+  /** Calls that never got a name. */
+  readonly namelessCalls: number;
   readonly taken: ReadonlySet<string>;
   readonly items: ReadonlyMap<ItemKey, VendorItem>;
   /** Keys of items by id, for vendors that omit `output_index`. */
@@ -120,6 +122,7 @@ export function initial({ takenCallIds }: ReplyContext): ResponsesState {
     first: undefined,
     parts: 0,
     calls: 0,
+    namelessCalls: 0,
     taken: takenCallIds,
     items: new Map(),
     keys: new Map(),

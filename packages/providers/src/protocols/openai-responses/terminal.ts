@@ -153,11 +153,12 @@ function failureOf(error: JsonObject, status?: Json): Cause {
 }
 
 export function halt({ book }: ResponsesState, end: StreamEnd): Halt {
-  const { ending, facts, usage } = book;
+  const { ending, facts, usage, namelessCalls } = book;
   const proved = end.kind === "failed" ? undefined : ending;
   return {
     operations: [],
     ending: proved ?? cutEnding(end, keepable(facts)),
+    namelessCalls,
     ...(usage === undefined ? {} : { usage }),
   };
 }

@@ -1,0 +1,109 @@
+import { isJsonObject } from "@millrace/core";
+import type { Item, Json, JsonObject, ModelRequest, Part } from "@millrace/core";
+import type { DeltaSink } from "../reply.ts";
+import { legalName } from "./prepare.ts";
+
+/** The names that a vendor is given for the offered tools, both ways. Other names stay as they are. */
+export interface WireNames {
+  readonly toWire: ReadonlyMap<string, string>;
+  readonly fromWire: ReadonlyMap<string, string>;
+}
+
+const longest = 64;
+
+/**
+ * Gives each tool whose name some vendor refuses, such as `fs.read_file`, one that all take:
+ * `fs_read_file`. Names that are alike then, or like another tool's own name, or cut, end in a hash of
+ * the tool's own name. So a wire name depends on which tools there are, and not on their order.
+ */
+export function wireNames(tools: readonly string[]): WireNames {
+  const own = new Set(tools.filter((name) => legalName.test(name)));
+  const odd = [...new Set(tools)].filter((name) => !own.has(name));
+  const plain = Map.groupBy(odd, plainName);
+  const toWire = new Map<string, string>();
+  const fromWire = new Map<string, string>();
+  for (const name of odd.toSorted()) {
+    const wanted = plainName(name);
+    const isFree = plain.get(wanted)?.length === 1 && !own.has(wanted) && wanted.length <= longest;
+    const isTaken = (wire: string): boolean =>
+      fromWire.has(wire) || own.has(wire) || plain.has(wire);
+    const wire = isFree ? wanted : hashedName(wanted, name, isTaken);
+    toWire.set(name, wire);
+    fromWire.set(wire, name);
+  }
+  return { toWire, fromWire };
+}
+
+function plainName(name: string): string {
+  const plain = name.replaceAll(/[^a-zA-Z0-9_-]/gu, "_");
+  return /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
+}
+
+/** Two hashes are alike about once in four billion; then the next one is as good. */
+function hashedName(wanted: string, name: string, isTaken: (wire: string) => boolean): string {
+  const wire = `${wanted.slice(0, longest - 9)}_${hashOf(name)}`;
+  return isTaken(wire) ? hashedName(wanted, `${name}'`, isTaken) : wire;
+}
+
+/** FNV-1a, in 8 hexadecimal digits. */
+function hashOf(name: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < name.length; at += 1) {
+    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193) >>> 0;
+  }
+  return hash.toString(16).padStart(8, "0");
+}
+
+/** The request with wire names: of the tools, in the transcript, and in the settings that choose a tool. */
+export function withWireNames(request: ModelRequest, { toWire }: WireNames): ModelRequest {
+  if (toWire.size === 0) return request;
+  const { tools = [], transcript, settings } = request;
+  return {
+    ...request,
+    tools: tools.map((tool) => ({ ...tool, name: toWire.get(tool.name) ?? tool.name })),
+    transcript: transcript.map((item) => renameItem(item, toWire)),
+    ...(settings === undefined ? {} : { settings: renameChoice(settings, toWire) }),
+  };
+}
+
+function renameItem(item: Item, toWire: ReadonlyMap<string, string>): Item {
+  const isOdd = (part: Part): boolean => "tool" in part && toWire.has(part.tool);
+  if (!item.parts.some(isOdd)) return item;
+  const parts = item.parts.map((part) =>
+    "tool" in part ? { ...part, tool: toWire.get(part.tool) ?? part.tool } : part,
+  );
+  return { ...item, parts };
+}
+
+/** The settings by which vendors let a caller choose among tools. */
+const choices = ["tool_choice", "toolConfig", "tool_config", "toolChoice"];
+
+function renameChoice(settings: JsonObject, toWire: ReadonlyMap<string, string>): JsonObject {
+  const changed = choices.flatMap((key): [string, Json][] => {
+    const value = settings[key];
+    return value === undefined ? [] : [[key, renameIn(value, toWire)]];
+  });
+  return { ...settings, ...Object.fromEntries(changed) };
+}
+
+/** Any text that is a tool's name to the letter: each vendor has the name at another place. */
+function renameIn(value: Json, toWire: ReadonlyMap<string, string>): Json {
+  if (typeof value === "string") return toWire.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((each: Json) => renameIn(each, toWire));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, renameIn(each, toWire)]),
+  );
+}
+
+/** Where the deltas of a reply go, with the tools' own names in place of the wire names. */
+export function withOwnNames(sink: DeltaSink, { fromWire }: WireNames): DeltaSink {
+  if (fromWire.size === 0) return sink;
+  return {
+    draft: () => sink.draft(),
+    emit: (delta) => {
+      const own = "tool" in delta ? fromWire.get(delta.tool) : undefined;
+      sink.emit(own === undefined ? delta : ({ ...delta, tool: own } as typeof delta));
+    },
+  };
+}
