@@ -5,14 +5,14 @@ import type { UnderWay } from "./under-way.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { Epoch } from "@millrace/core";
 
-/** What beginning a piece of work needs of its driver. */
+/** What the functions that start work and record actions use of their driver. */
 export interface Desk {
   readonly host: WorkHost;
   readonly epochs: Epochs;
   readonly underWay: UnderWay;
   readonly memory: TurnMemory;
-  /** Stores facts that are true at any head. */
+  /** Stores facts that are true at any head. Resolves once they are stored. */
   readonly report: (bodies: readonly FactBody[]) => Promise<void>;
-  /** What a tool needs to run an agent of its own inside this run's budget. */
+  /** What a tool uses to run a sub-agent inside this run's budget. */
   readonly toolHost: (epoch: Epoch) => ToolHost;
 }
