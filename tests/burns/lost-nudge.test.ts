@@ -10,7 +10,7 @@ import { Viewer } from "./kit/viewer.ts";
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };
 
 it.each(["a hub", "follow"])(
-  "who joins by %s after the log was lost sees what a silent writer said, though the first nudge is lost",
+  "a viewer that joins by %s after the log was lost sees what a silent writer wrote, though the first nudge is lost",
   async (way) => {
     const store = memorySessionStore();
     const record = await store.create({ sessionId: sessionId("quiet") });

@@ -70,7 +70,7 @@ async function openSetting(makeInputId: () => string = () => "input_1"): Promise
     },
   };
   const open = (): Promise<Session> =>
-    // Nobody watches: what the log may do is another test's.
+    // Without viewers: the log has tests of its own.
     defineAgent({ model, tools: [count] }).open({ id: name, store, makeId, log: memoryEventLog() });
   const setting: Setting = {
     proxy,
@@ -279,7 +279,7 @@ describe("an agent whose way to PostgreSQL", () => {
           id = `input_${at}`;
           const { accepted } = await session.followUp(`say ${at}`).accepted;
           if (accepted) return;
-          // Six answers in a row were lost, of a read perhaps: whoever is not sure begins anew.
+          // Six answers in a row were lost, perhaps of a read: the caller starts again.
           await session.close();
           const reopened = await setting.open().catch(() => undefined);
           session = reopened ?? session;
@@ -289,7 +289,7 @@ describe("an agent whose way to PostgreSQL", () => {
       };
       for (let at = 0; at < inputs; at += 1) {
         await send(at);
-        if (at % 2 === 0) await send(at); // a client that did not hear the answer
+        if (at % 2 === 0) await send(at); // a client that did not receive the answer
       }
       proxy.decide = () => "pass";
       await session.close();

@@ -1,4 +1,4 @@
-/** One process of a scenario: begins it or takes it up, and ends by itself or where it is told to. */
+/** One process of a scenario: starts or resumes it, and ends by itself or at the given boundary. */
 import { join } from "node:path";
 import { memoryEventLog } from "@millrace/core/reference";
 import { fileStore } from "@millrace/stores/file";

@@ -74,7 +74,7 @@ using hub = createHub({
 interface Watched {
   readonly uid: SessionUid;
   readonly name: ReturnType<typeof sessionId>;
-  /** Resolves when the viewer is told the next fact or batch. */
+  /** Resolves when the viewer receives the next fact or batch. */
   next: () => Promise<number>;
 }
 

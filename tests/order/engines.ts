@@ -10,7 +10,7 @@ export interface Node {
 
 /** What a session is in. */
 export interface Engines {
-  /** The processes that those who take part are spread over. At least one. */
+  /** The processes that the actors are spread over. At least one. */
   readonly nodes: readonly Node[];
   /** A name that no session has had. */
   readonly nameSession: () => SessionId;

@@ -24,7 +24,7 @@ interface Ports {
   readonly close: () => Promise<void>;
 }
 
-/** The stores' time stands still and their names are told, so that all of them store the same. */
+/** The stores' clocks stand still and their ids are given, so that all of them store the same. */
 interface Naming {
   readonly clock: Clock;
   readonly makeId: MakeId;

@@ -32,17 +32,17 @@ export interface LongReply extends AsyncDisposable {
   readonly cursors: readonly Cursor[];
   /** Writes on, in a batch of its own. Answers the place where a viewer is then. */
   readonly say: (text: string) => Promise<string>;
-  /** Comes by a hub, and takes what it is told from its text until it is at that place. */
+  /** Joins through a hub, and reads messages until its state is at that position. */
   readonly join: (hub: Hub, place: string, from?: Left) => Promise<SessionState>;
 }
 
-/** Where somebody left, and what it knew then. */
+/** The cursor and the state of a viewer when it left. */
 export interface Left {
   readonly cursor: Cursor;
   readonly state: SessionState;
 }
 
-/** A session with an open lane, to which nothing was said yet. The log is the caller's to close. */
+/** A session with an open lane that is still empty. The caller closes the log. */
 export async function openLongReply(log: EventLog): Promise<LongReply> {
   const store = memorySessionStore();
   const { uid } = await store.create({ sessionId: name });

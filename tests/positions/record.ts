@@ -96,7 +96,7 @@ class Recorded {
     });
   }
 
-  /** Each tool says what it does while it does it. */
+  /** Each tool reports progress while it runs. */
   #tool(name: string): Tool {
     const random = this.#random;
     return defineTool({

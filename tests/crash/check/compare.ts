@@ -83,7 +83,7 @@ function checkUnknown(result: ToolResultPart, clean: Item, effectOf: EffectOf): 
   must(resultsIn([clean])[0]?.callId === callId, "the unknown outcome is of another call");
 }
 
-/** What follows from an unknown outcome is that models say so where they would have said ok. */
+/** After an unknown outcome, models reply with that where they would have replied with ok. */
 function said(item: Item): Item {
   const parts = item.parts.map((part) =>
     part.kind === "text" ? { ...part, text: part.text.replaceAll("unknown", "ok") } : part,

@@ -7,7 +7,7 @@ export interface Evidence {
   readonly sessions: readonly SessionEvidence[];
   /** The key of each effect, in the order in which they happened. */
   readonly effects: readonly string[];
-  /** The steps whose acceptance was told to the user, by place. */
+  /** The steps whose acceptance was reported to the user, by place. */
   readonly accepted: ReadonlySet<number>;
   /** Where processes were killed. */
   readonly ends: readonly string[];

@@ -88,7 +88,7 @@ function checkIntents({ sessions, effects }: Evidence): void {
   for (const key of effects) must(intents.has(key), `the effect ${key} has no intent`);
 }
 
-/** What the user was told is accepted is there, once. */
+/** Every input that was reported as accepted is stored, once. */
 function checkAccepted({ script }: Scenario, { sessions, accepted }: Evidence): void {
   for (const index of accepted) {
     const step = script[index];

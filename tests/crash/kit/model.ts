@@ -7,13 +7,17 @@ import type { Gates } from "./gates.ts";
 import type { Tally } from "./tally.ts";
 
 /**
- * What a model says, by what it is asked last: the user's text, or the call whose result came last.
- * So a turn that is asked again after a crash gets the same reply, whatever the process remembers.
- * `summary` is said to who asks for one, `correction` to who finds an answer misshapen.
+ * The replies of a model, by the last part of the request: the user's text, or the call whose
+ * result came last. So a turn that is requested again after a crash gets the same reply, whatever
+ * state the process lost. `summary` answers a request for one, `correction` a request to mend a
+ * misshapen answer.
  */
 export type Replies = Readonly<Record<string, Answer>>;
 
-/** A function is told how often the vendor was asked this before: vendors do remember. */
+/**
+ * A function gets how often this was requested before: the count outlives the process, as a
+ * vendor's would.
+ */
 type Answer =
   | readonly ReplyPart[]
   | ((asked: number, request: ModelRequest) => readonly ReplyPart[]);

@@ -53,8 +53,8 @@ class User {
     const session = await this.#openSession(mainSession);
     for (const [index, step] of script.entries()) {
       const isKnown = accepted.has(index);
-      // What its sender wants of a run is not stored, so a prompt is sent again by whoever wants it,
-      // and at once, since the run goes on already.
+      // The result of a prompt is not stored, so its sender sends it again after a crash, and at once,
+      // since the run goes on already.
       if (isKnown && step.do !== "send" && step.do !== "fork") continue;
       if (!isKnown && !isStored(before, index, step)) await this.#until(session, step.when);
       await this.#take(session, index, step);

@@ -14,11 +14,11 @@ export interface ToolPlan {
   readonly limits?: ToolLimits;
   /** Waits here after its effect. */
   readonly gate?: string;
-  /** After its effect: throws, waits until it is told to stop, or streams its output. */
+  /** After its effect: throws, waits until it is aborted, or streams its output. */
   readonly ends?: "throws" | "hangs" | "streams";
   /** So long after its effect it returns. */
   readonly ms?: number;
-  /** Who watches the session answers. */
+  /** A client of the session answers the call. */
   readonly client?: true;
 }
 

@@ -12,7 +12,7 @@ function talks(replies: Replies) {
     });
 }
 
-/** What people say while a run is on. */
+/** Inputs that people send during a run. */
 export const inputScenarios: readonly Scenario[] = [
   {
     name: "steered while it answers",

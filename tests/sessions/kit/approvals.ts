@@ -15,7 +15,7 @@ import { heldClock, rest, steps } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
 import type { Tally } from "./world.ts";
 
-/** How the tool is told, which may change while a question is open. */
+/** The tool's description, which may change while a question is open. */
 interface Variant {
   readonly name: string;
   readonly description: string;
@@ -165,7 +165,7 @@ class Trial {
     else this.#clock.pass(random.pick([1_000, 20_000, 49_000, 51_000]));
   }
 
-  /** By whoever watches, in this process or in another one. */
+  /** By a client, in this process or in another one. */
   #say(decision: "allow" | "deny", id: string): void {
     const session = this.#random.pick(this.#sessions);
     this.#count(decision);

@@ -18,13 +18,13 @@ interface RandomModelOptions {
   readonly dialect: Dialect;
   readonly random: Random;
   readonly clock: HeldClock;
-  /** Told of each request before it is answered. */
+  /** Called with each request before it is answered. */
   readonly onRequest: (request: ModelRequest) => void;
   /** Whether to answer plainly from now on. */
   readonly tired: () => boolean;
 }
 
-/** A model of one dialect that says anything, asks for anything, and ends in any way. */
+/** A model of one dialect that emits any content, calls any tool, and ends in any way. */
 export function randomModel(options: RandomModelOptions): Model {
   const { dialect } = options;
   const id = `${dialect.protocol}/${dialect.model}`;
@@ -41,7 +41,7 @@ export function randomModel(options: RandomModelOptions): Model {
   };
 }
 
-/** Whether the model is asked to sum up what was said. */
+/** Whether the request is for a summary. */
 export function isSummary({ transcript }: ModelRequest): boolean {
   return transcript[0]?.id === "record";
 }
@@ -61,7 +61,7 @@ async function produce(
   const usage = drawUsage(random);
   if (summarises && random.chance(0.7)) {
     await write(writer, "p1", { kind: "text" }, "In short: nothing.");
-    // A summary with a call in it, which nobody would answer.
+    // A summary with a call in it, which no tool would answer.
     if (random.chance(0.1)) await writeCall(writer, random, 2);
     return { stop: "end", evidence: "said", usage };
   }

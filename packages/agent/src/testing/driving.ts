@@ -26,7 +26,7 @@ const plainSettings: LoopSettings = {
   retry: defaultRetryPolicy,
 };
 
-/** A session that is driven step by step, with everything that happens said by the test. */
+/** A session that is driven step by step. The test decides everything that happens. */
 export class Driving extends Simulation {
   #inputs = 0;
 

@@ -61,8 +61,9 @@ interface Work {
 }
 
 /**
- * A host of the loop without any agent: facts are stored under the store's own rules, and what takes
- * long is begun and ends when the test says how. Actions are performed by the loop's own `perform`.
+ * A host of the loop without any agent: facts are stored under the store's own rules, and long
+ * actions are begun and end when the test decides how. Actions are performed by the loop's own
+ * `perform`.
  */
 export class Simulation {
   readonly ledger: SessionLedger;
@@ -131,7 +132,7 @@ export class Simulation {
     this.failed = undefined;
   }
 
-  /** What a person says. False if the store refuses it. */
+  /** A person's input. False if the store refuses it. */
   say(key: string, body: PeopleFact): boolean {
     const answer = this.ledger.accept(key, body);
     if (answer.outcome !== "accepted") return false;

@@ -39,7 +39,7 @@ export class SimulatedWorld {
     this.session.output = this.#random.chance(0.5) ? "valid" : "invalid";
   }
 
-  /** What people say, time, crashes. */
+  /** Inputs of people, time, crashes. */
   #outside(): readonly (() => void)[] {
     const { session } = this;
     return [
@@ -51,7 +51,7 @@ export class SimulatedWorld {
       () => session.claim(),
       () => session.restart(),
       () => this.#pass(),
-      // Whoever's budget this run spends from.
+      // The allowance that this run spends from.
       () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
     ];
   }

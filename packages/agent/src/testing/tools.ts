@@ -73,7 +73,7 @@ export function schemaOf<Out>(
 /** A schema that takes everything as it is. */
 export const anything: Schema<object, object> = schemaOf((value) => ({ value: value as object }));
 
-/** What a tool is run with. `emitted` and `told` gather what it says. */
+/** What a tool is run with. `emitted` and `told` collect its output and its progress. */
 export function executionOf(
   tool: AnyTool,
   more: Partial<RunToolOptions> = {},

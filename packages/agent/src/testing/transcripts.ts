@@ -107,7 +107,7 @@ export function call(name: string): ToolCallPart {
   return { kind: "tool_call", id, callId: callId(name), tool: "x", raw: "{}", input: {} };
 }
 
-/** Some say it by their text, some by their output alone, some by both. */
+/** Some have it in their text, some in their output alone, some in both. */
 export function result(name: string, said: string, number = 0): ToolResultPart {
   const base = {
     kind: "tool_result",

@@ -3,8 +3,8 @@ import { apply, emptyState, restore } from "@millrace/core";
 import type { Fact, Followed, SessionRecord, SessionState } from "@millrace/core";
 import { mark } from "./forgery.ts";
 
-/** One who watches a session, and keeps what it was shown. */
-export class Onlooker {
+/** A viewer of a session that keeps what it received. */
+export class RecordingViewer {
   readonly facts = new Map<number, Fact>();
   /** Messages with something forged in them. */
   forged = 0;
@@ -12,7 +12,7 @@ export class Onlooker {
   misfits = 0;
   /** How often a subscription broke and was made anew. */
   joins = 0;
-  /** True if it was ended by something else than its own wish. */
+  /** True if it ended before `leave` was called. */
   ended = false;
   state: SessionState;
   readonly #watch: (signal: AbortSignal) => AsyncIterable<Followed>;

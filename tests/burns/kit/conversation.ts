@@ -16,8 +16,8 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** What a talk needs. */
-export interface TalkOptions {
+/** What a conversation needs. */
+export interface ConversationOptions {
   readonly id: string;
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -26,18 +26,20 @@ export interface TalkOptions {
   readonly signal: AbortSignal;
 }
 
-/** One session from its opening to its last answer, and what its agent says has been stored. */
-export class Talk {
+/**
+ * One session from its opening to its last answer, and the facts that its agent reported as stored.
+ */
+export class Conversation {
   readonly record: SessionRecord;
   readonly session: Session;
   /** By their numbers: each fact as its agent reported it, the moment it was stored. */
   readonly reported: ReadonlyMap<number, Fact>;
-  /** True from the moment that nothing more is said in it, and that its viewers have seen all of it. */
+  /** True once it is over and its viewers have shown all of it. */
   over = false;
   readonly #exchanges: readonly Exchange[];
 
   private constructor(
-    options: Pick<Talk, "record" | "session" | "reported">,
+    options: Pick<Conversation, "record" | "session" | "reported">,
     exchanges: readonly Exchange[],
   ) {
     this.record = options.record;
@@ -47,7 +49,7 @@ export class Talk {
   }
 
   /** Opens a session, as often as it takes: it needs the log to subscribe to. */
-  static async open(options: TalkOptions): Promise<Talk | undefined> {
+  static async open(options: ConversationOptions): Promise<Conversation | undefined> {
     const { id, store, log, gate, random, signal } = options;
     const exchanges = Array.from({ length: 1 + random.below(3) }, (_, at) => exchange(random, at));
     const replies = exchanges.flatMap((one) => one.replies);
@@ -72,12 +74,12 @@ export class Talk {
       }
       const record = await store.find(sessionId(id));
       if (record === undefined) throw new Error(`${id} is open and not stored`);
-      return new Talk({ record, session, reported }, exchanges);
+      return new Conversation({ record, session, reported }, exchanges);
     }
     return undefined;
   }
 
-  /** Says all of it. Throws if an answer is not the one that the model gave. */
+  /** Sends all prompts. Throws if an answer is not the one that the model gave. */
   async speak(): Promise<void> {
     for (const [at, { answer }] of this.#exchanges.entries()) {
       const result = await this.session.send(`prompt ${at}`).result;
@@ -92,7 +94,7 @@ export class Talk {
     return { status, stopping, items, approvals, queue, error, compacting, usage } as View;
   }
 
-  /** Whether the store has what was reported, neither less nor other. Says what is wrong. */
+  /** Compares the store with what was reported. Returns what differs. */
   async compare(store: SessionStore): Promise<string | undefined> {
     const { uid, sessionId: id } = this.record;
     const before = this.reported.size;

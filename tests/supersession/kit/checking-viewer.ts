@@ -3,7 +3,7 @@ import { apply, emptyState, restore, textOf } from "@millrace/core";
 import type { Cursor, Epoch, Followed, OpenLane, SessionState } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
 
-export interface WitnessOptions {
+export interface CheckingViewerOptions {
   readonly name: string;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
@@ -12,29 +12,29 @@ export interface WitnessOptions {
     cursor: Cursor | undefined,
     signal: AbortSignal,
   ) => AsyncGenerator<Followed, void, undefined>;
-  /** All that the attempt of this lane and epoch says, if it is allowed to say anything. */
+  /** The whole text of the attempt of this lane and epoch, if it may write at all. */
   readonly wholeText: (lane: number, epoch: Epoch) => string | undefined;
 }
 
-/** What a viewer was told, as far as a test asks for it. */
-export interface Told {
+/** A message that a viewer received, as far as tests need it. */
+export interface ReceivedMessage {
   /** The epoch of a batch. */
   readonly epoch?: Epoch;
   /** The number of a fact. */
   readonly n?: number;
 }
 
-/** A break of its connection is joined anew. More than this is no accident. */
+/** It reconnects after a break. More than this is no accident. */
 const joinsAtMost = 20;
 
 /**
- * A viewer that trusts nobody. At each message it looks whether what its screen shows is a prefix of
- * what one attempt said, of the newest one that it has heard of, and never less than before.
+ * A viewer that checks itself. At each message, its text must be a prefix of what one attempt
+ * wrote, of the newest attempt that it received, and never shorter than before.
  */
-export class Witness {
+export class CheckingViewer {
   readonly faults: string[] = [];
-  readonly told: Told[] = [];
-  readonly #options: WitnessOptions;
+  readonly received: ReceivedMessage[] = [];
+  readonly #options: CheckingViewerOptions;
   readonly #leaving = new AbortController();
   readonly #newest = new Map<number, Epoch>();
   readonly #shown = new Map<Epoch, number>();
@@ -42,7 +42,7 @@ export class Witness {
   #state: SessionState;
   #joins = 0;
 
-  constructor(options: WitnessOptions) {
+  constructor(options: CheckingViewerOptions) {
     this.#options = options;
     this.#state = emptyState(options.uid, options.sessionId);
     this.#watching = this.#watch();
@@ -57,7 +57,7 @@ export class Witness {
     return [...this.#shown].filter(([, length]) => length > 0).map(([epoch]) => epoch);
   }
 
-  /** Waits until something is so. Says what its screen shows if that never comes. */
+  /** Waits until the condition holds. Throws with its state after a time limit. */
   async until(condition: () => boolean, what: string, ms = 30_000): Promise<void> {
     const end = performance.now() + ms;
     while (!condition()) {
@@ -72,7 +72,7 @@ export class Witness {
   }
 
   async joined(): Promise<void> {
-    await this.until(() => this.told.length > 0, "has joined");
+    await this.until(() => this.received.length > 0, "has joined");
   }
 
   async leave(): Promise<void> {
@@ -105,13 +105,13 @@ export class Witness {
   #take({ message }: Followed): void {
     if ("closedLanes" in message) {
       this.#state = restore(message);
-      this.told.push({});
+      this.received.push({});
     } else {
       const applied = apply(this.#state, message);
       if (applied.verdict !== "applied")
         this.#fault(`was told what is a ${applied.verdict}: ${JSON.stringify(message)}`);
       this.#state = applied.state;
-      this.told.push("n" in message ? { n: message.n } : { epoch: message.epoch });
+      this.received.push("n" in message ? { n: message.n } : { epoch: message.epoch });
     }
     for (const lane of this.#state.lanes) this.#look(lane);
   }
@@ -126,7 +126,7 @@ export class Witness {
     const whole = this.#options.wholeText(lane, epoch);
     if (whole?.startsWith(text) !== true)
       this.#fault(`shows "${text}" of ${epoch}, which says "${whole}"`);
-    // An attempt that is said anew is said whole.
+    // A restated attempt has all of its text.
     const before = this.#shown.get(epoch) ?? 0;
     if (text.length < before) this.#fault(`shows less of ${epoch} than before: "${text}"`);
     this.#shown.set(epoch, Math.max(before, text.length));

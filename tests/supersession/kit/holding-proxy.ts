@@ -2,10 +2,10 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A way to a server on which bytes can be kept. */
-export interface Valve extends AsyncDisposable {
+/** A TCP proxy that can hold back what a client sends. */
+export interface HoldingProxy extends AsyncDisposable {
   readonly url: string;
-  /** From now on what the client sends is kept, as by a slow network. */
+  /** From now on what the client sends is held, as by a slow network. */
   readonly hold: () => void;
   /** How many bytes are kept. */
   readonly held: () => number;
@@ -13,8 +13,8 @@ export interface Valve extends AsyncDisposable {
   readonly release: () => Promise<void>;
 }
 
-/** Opens a valve before the server that the URL names. */
-export async function openValve(url: string): Promise<Valve> {
+/** Opens a proxy before the server that the URL names. */
+export async function openHoldingProxy(url: string): Promise<HoldingProxy> {
   const target = new URL(url);
   const lines = new Set<Line>();
   let holding = false;
@@ -50,12 +50,12 @@ export async function openValve(url: string): Promise<Valve> {
   };
 }
 
-/** One connection through a valve. */
+/** One connection through a proxy. */
 class Line {
   readonly client: Socket;
   readonly far: Socket;
   kept: Buffer = Buffer.alloc(0);
-  /** Whether the server said anything since the last release. */
+  /** Whether the server sent anything since the last release. */
   answered = false;
   #clientGone = false;
 

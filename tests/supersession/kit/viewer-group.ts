@@ -7,7 +7,7 @@ import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import type { RedisLog } from "@millrace/stores/redis";
-import { Witness } from "./witness.ts";
+import { CheckingViewer } from "./checking-viewer.ts";
 
 /** Where the servers are. */
 export interface Engines {
@@ -38,28 +38,28 @@ export function openNode({ postgres, redis, prefix }: Engines): Node {
   };
 }
 
-export interface AudienceOptions {
+export interface ViewerGroupOptions {
   readonly engines: Engines;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly wholeText: (lane: number, epoch: Epoch) => string | undefined;
 }
 
-/** All who watch one session, each over connections of its own. */
-export class Audience {
-  readonly witnesses: Witness[] = [];
-  readonly #options: AudienceOptions;
+/** The viewers of one session, each over connections of its own. */
+export class ViewerGroup {
+  readonly all: CheckingViewer[] = [];
+  readonly #options: ViewerGroupOptions;
   readonly #closing: (() => Promise<void>)[] = [];
 
-  constructor(options: AudienceOptions) {
+  constructor(options: ViewerGroupOptions) {
     this.#options = options;
   }
 
-  /** One who watches by a hub and one who follows by itself, both of whom have joined. */
-  async join(name: string): Promise<readonly Witness[]> {
+  /** Adds a viewer by a hub and one by `follow`, and waits until both have joined. */
+  async join(name: string): Promise<readonly CheckingViewer[]> {
     const pair = [this.#byHub(`${name}, by a hub,`), this.#byItself(`${name}, by itself,`)];
-    this.witnesses.push(...pair);
-    await Promise.all(pair.map((witness) => witness.joined()));
+    this.all.push(...pair);
+    await Promise.all(pair.map((viewer) => viewer.joined()));
     return pair;
   }
 
@@ -68,11 +68,11 @@ export class Audience {
     const { uid, sessionId } = this.#options;
     const truth = JSON.stringify(snapshot(replay(emptyState(uid, sessionId), facts)));
     await Promise.all(
-      this.witnesses.map((witness) =>
-        witness.until(() => witness.state.head === facts.length, `has ${facts.length} facts`),
+      this.all.map((viewer) =>
+        viewer.until(() => viewer.state.head === facts.length, `has ${facts.length} facts`),
       ),
     );
-    for (const { state, faults } of this.witnesses) {
+    for (const { state, faults } of this.all) {
       if (faults.length > 0) throw new Error(faults.join("\n"));
       const seen = JSON.stringify(snapshot(state));
       if (seen !== truth) throw new Error(`a viewer has\n${seen}\nthe store has\n${truth}`);
@@ -80,11 +80,11 @@ export class Audience {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.witnesses.map((witness) => witness.leave()));
+    await Promise.all(this.all.map((viewer) => viewer.leave()));
     await Promise.all(this.#closing.map((close) => close()));
   }
 
-  #byHub(name: string): Witness {
+  #byHub(name: string): CheckingViewer {
     const { engines, uid, sessionId, wholeText } = this.#options;
     const node = openNode(engines);
     const { store, log } = node;
@@ -93,7 +93,7 @@ export class Audience {
       hub[Symbol.dispose]();
       await node[Symbol.asyncDispose]();
     });
-    return new Witness({
+    return new CheckingViewer({
       name,
       uid,
       sessionId,
@@ -102,13 +102,13 @@ export class Audience {
     });
   }
 
-  #byItself(name: string): Witness {
+  #byItself(name: string): CheckingViewer {
     const { engines, uid, sessionId, wholeText } = this.#options;
     const node = openNode(engines);
     const { store, log } = node;
     this.#closing.push(async () => await node[Symbol.asyncDispose]());
     const ports = { store, log, clock: systemClock, pollMs };
-    return new Witness({
+    return new CheckingViewer({
       name,
       uid,
       sessionId,

@@ -6,12 +6,12 @@ import { call, countingIds, say, scriptedModel } from "@millrace/core/reference"
 import { z } from "zod";
 
 /** What a session came to. */
-export interface Talked {
+export interface ConversationResult {
   readonly transcript: string;
   readonly ms: number;
 }
 
-export interface TalkOptions {
+export interface ConversationOptions {
   readonly id: string;
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -24,14 +24,14 @@ export interface TalkOptions {
 type Reply = Parameters<typeof scriptedModel>[0][number];
 
 /** A scripted session: what the model replies, what people do, and which tools may run. */
-export interface Talk {
+export interface Conversation {
   readonly name: string;
   readonly replies: readonly Reply[];
   readonly speak: (session: Session) => Promise<unknown>;
   readonly allowed: readonly string[];
 }
 
-/** Long enough for a forged answer to be heard, if it were believed. */
+/** Long enough for a forged answer to arrive, if it were accepted. */
 const pauseMs = 25;
 
 /** Waits for a question to be put, and a little longer. */
@@ -48,7 +48,7 @@ export async function question(session: Session): Promise<Session["approvals"][n
 
 const wiping: readonly Reply[] = [[say("Wiping. "), call("wipe", { path: "/" })], [say("Done.")]];
 
-export const talks: readonly Talk[] = [
+export const conversations: readonly Conversation[] = [
   {
     name: "plain text",
     replies: [[say("One, two, three.")], [say("Four, five, six.")]],
@@ -110,7 +110,10 @@ export const talks: readonly Talk[] = [
 ];
 
 /** Lives one session to its end. */
-export async function talk({ replies, speak }: Talk, options: TalkOptions): Promise<Talked> {
+export async function runConversation(
+  { replies, speak }: Conversation,
+  options: ConversationOptions,
+): Promise<ConversationResult> {
   const { id, store, log, ran, opened } = options;
   const path = z.object({ path: z.string() });
   const wipe = defineTool({

@@ -5,16 +5,16 @@ import { sessionId, unpackEpoch } from "@millrace/core";
 import type { Fact, FactOf, SessionRecord } from "@millrace/core";
 import { sharedPostgres, sharedRedis } from "../../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../../scripts/services/shared.ts";
-import { Audience, openNode } from "./audience.ts";
-import type { Engines, Node } from "./audience.ts";
+import { ViewerGroup, openNode } from "./viewer-group.ts";
+import type { Engines, Node } from "./viewer-group.ts";
 import { textOfReply } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { bundleChild, Process } from "./process.ts";
-import { openValve } from "./valve.ts";
-import type { Valve } from "./valve.ts";
+import { openHoldingProxy } from "./holding-proxy.ts";
+import type { HoldingProxy } from "./holding-proxy.ts";
 
 /** The engines, and processes that wait to take up what others leave. */
-export class Theatre implements AsyncDisposable {
+export class ProcessFixture implements AsyncDisposable {
   readonly engines: Engines;
   readonly node: Node;
   readonly #database: PostgresSpace;
@@ -22,7 +22,7 @@ export class Theatre implements AsyncDisposable {
   readonly #program: string;
   readonly #idle: Process[] = [];
   readonly #seconds: Process[] = [];
-  #scenes = 0;
+  #trials = 0;
   #batches = 0;
 
   private constructor(database: PostgresSpace, engines: Engines, folder: string, program: string) {
@@ -33,46 +33,51 @@ export class Theatre implements AsyncDisposable {
     this.#program = program;
   }
 
-  static async open(): Promise<Theatre> {
+  static async open(): Promise<ProcessFixture> {
     const database = await sharedPostgres();
     const redis = await sharedRedis();
     const folder = await mkdtemp(join(tmpdir(), "millrace-supersession-"));
     const program = await bundleChild(folder);
     const engines = { postgres: database.url, redis: redis.url, prefix: redis.prefix };
-    const theatre = new Theatre(database, engines, folder, program);
-    await theatre.node.store.migrate();
-    await theatre.#rehearse();
-    return theatre;
+    const fixture = new ProcessFixture(database, engines, folder, program);
+    await fixture.node.store.migrate();
+    await fixture.#measureReply();
+    return fixture;
   }
 
-  /** The batches of a reply that nobody disturbs. */
+  /** The number of batches of an undisturbed reply. */
   get batches(): number {
     return this.#batches;
   }
 
-  /** A first writer that has opened its session, behind valves, and an audience that is empty yet. */
-  async begin(plan: Pick<Plan, "pauseAt" | "endAt" | "how"> = {}): Promise<Scene> {
-    this.#scenes += 1;
-    const id = `scene_${this.#scenes}`;
+  /**
+   * Starts a first writer, behind proxies, and waits until it has opened its session. There is no
+   * viewer yet.
+   */
+  async begin(plan: Pick<Plan, "pauseAt" | "endAt" | "how"> = {}): Promise<Trial> {
+    this.#trials += 1;
+    const id = `trial_${this.#trials}`;
     const [postgres, redis] = await Promise.all([
-      openValve(this.engines.postgres),
-      openValve(this.engines.redis),
+      openHoldingProxy(this.engines.postgres),
+      openHoldingProxy(this.engines.redis),
     ]);
     const ports = { ...this.engines, postgres: postgres.url, redis: redis.url };
     const first = this.#start({ ...ports, name: "first", ...plan });
-    first.tell(`begin ${id}`);
-    await first.says("opened");
+    first.send(`begin ${id}`);
+    await first.waitForLine("opened");
     const record = await this.node.store.find(sessionId(id));
     if (record === undefined) throw new Error(`${id} is not stored`);
-    return new Scene({ theatre: this, first, record, valves: { postgres, redis } });
+    return new Trial({ fixture: this, first, record, proxies: { postgres, redis } });
   }
 
-  /** A second process takes the session up and says how its run ended. */
+  /**
+   * A second process resumes the session. Resolves to the line with which it reports the run's end.
+   */
   async finish(id: string): Promise<string> {
     const second = this.#idle.pop() ?? this.#start({ ...this.engines, name: "second" });
     if (!this.#seconds.includes(second)) this.#seconds.push(second);
-    second.tell(`finish ${id}`);
-    const said = await second.says("done");
+    second.send(`finish ${id}`);
+    const said = await second.waitForLine("done");
     this.#idle.push(second);
     return said;
   }
@@ -97,10 +102,10 @@ export class Theatre implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #rehearse(): Promise<void> {
-    await using scene = await this.begin();
-    scene.first.tell("go");
-    const said = await scene.first.says("done");
+  async #measureReply(): Promise<void> {
+    await using trial = await this.begin();
+    trial.first.send("go");
+    const said = await trial.first.waitForLine("done");
     this.#batches = Number(/after (\d+):/.exec(said)?.[1]);
   }
 
@@ -109,68 +114,68 @@ export class Theatre implements AsyncDisposable {
   }
 }
 
-interface SceneParts {
-  readonly theatre: Theatre;
+interface TrialParts {
+  readonly fixture: ProcessFixture;
   readonly first: Process;
   readonly record: SessionRecord;
-  readonly valves: { readonly postgres: Valve; readonly redis: Valve };
+  readonly proxies: { readonly postgres: HoldingProxy; readonly redis: HoldingProxy };
 }
 
 /** One session, from its first writer's start to the end of its run. */
-export class Scene implements AsyncDisposable {
+export class Trial implements AsyncDisposable {
   readonly first: Process;
-  readonly valves: SceneParts["valves"];
+  readonly proxies: TrialParts["proxies"];
   readonly record: SessionRecord;
-  readonly audience: Audience;
-  readonly #theatre: Theatre;
+  readonly viewers: ViewerGroup;
+  readonly #fixture: ProcessFixture;
 
-  constructor({ theatre, first, record, valves }: SceneParts) {
-    this.#theatre = theatre;
+  constructor({ fixture, first, record, proxies }: TrialParts) {
+    this.#fixture = fixture;
     this.first = first;
     this.record = record;
-    this.valves = valves;
+    this.proxies = proxies;
     const { uid, sessionId } = record;
-    const { engines } = theatre;
-    this.audience = new Audience({
+    const { engines } = fixture;
+    this.viewers = new ViewerGroup({
       engines,
       uid,
       sessionId,
-      // The first writer claims first, and whoever comes next is the second.
+      // The first writer claims first, and any later one is the second.
       wholeText: (_, epoch) =>
         textOfReply(unpackEpoch(epoch).incarnation === 1 ? "first" : "second"),
     });
   }
 
   finish(): Promise<string> {
-    return this.#theatre.finish(this.record.sessionId);
+    return this.#fixture.finish(this.record.sessionId);
   }
 
   facts(): Promise<readonly Fact[]> {
-    return this.#theatre.node.store.read(this.record.uid);
+    return this.#fixture.node.store.read(this.record.uid);
   }
 
-  /** How many of the audience have shown some text of this incarnation's attempt. */
+  /** How many of the viewers have shown some text of this incarnation's attempt. */
   saw(incarnation: number): number {
-    const shown = this.audience.witnesses.map((witness) => witness.shown());
+    const shown = this.viewers.all.map((viewer) => viewer.shown());
     return shown.filter((epochs) =>
       epochs.some((epoch) => unpackEpoch(epoch).incarnation === incarnation),
     ).length;
   }
 
   /**
-   * Everybody's last state is the store's, which is sound and has one item for the reply. Resolves
-   * with that item's text and the incarnation that stored it.
+   * Every viewer's last state is the store's, which is sound and has one item for the reply.
+   * Resolves to that item's text and the incarnation that stored it.
    */
   async check(): Promise<{ readonly text: string; readonly incarnation: number }> {
     const { uid, sessionId } = this.record;
     const facts = await this.facts();
-    await this.audience.converge(facts);
+    await this.viewers.converge(facts);
     facts.forEach((fact, at) => {
       if (fact.n !== at + 1) throw new Error(`fact ${at + 1} is numbered ${fact.n}`);
     });
-    const verdict = await this.#theatre.node.store.verify(sessionId);
+    const verdict = await this.#fixture.node.store.verify(sessionId);
     if (!verdict.ok) throw new Error(`the store is damaged: ${verdict.message}`);
-    const rows = await this.#theatre.storedItems(uid);
+    const rows = await this.#fixture.storedItems(uid);
     const replies = facts.filter(
       (fact): fact is FactOf<"item_committed"> =>
         fact.type === "item_committed" && fact.item.author === "model",
@@ -189,10 +194,10 @@ export class Scene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.audience.close();
+    await this.viewers.close();
     await this.first[Symbol.asyncDispose]();
-    await this.valves.redis[Symbol.asyncDispose]();
-    await this.valves.postgres[Symbol.asyncDispose]();
+    await this.proxies.redis[Symbol.asyncDispose]();
+    await this.proxies.postgres[Symbol.asyncDispose]();
   }
 }
 

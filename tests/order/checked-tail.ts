@@ -3,15 +3,15 @@ import { runId, schemaVersion } from "@millrace/core";
 import type { Batch, Fact, SessionId } from "@millrace/core";
 import { promise } from "./violation.ts";
 
-/** Something that was said through the log. */
+/** A message that was sent through the log. */
 export interface Sent {
   readonly message: Fact | Batch;
   /** It must be announced. If not, it may be. */
   readonly sure: boolean;
 }
 
-/** A subscription of a hub. What the log announces waits here, held against what was said. */
-export class Ear {
+/** A subscription of a hub. What the log announces waits here, and is checked against what was sent. */
+export class CheckedTail {
   /** What has been announced and not been taken, oldest first. */
   readonly waiting: (Fact | Batch)[] = [];
   readonly #tail: AsyncIterator<Fact | Batch, unknown>;
@@ -25,7 +25,9 @@ export class Ear {
     this.#sent.push(sent);
   }
 
-  /** Brings in all that was said so far. In a remote log marks that were said last tell the end. */
+  /**
+   * Receives all that was sent so far. In a remote log it ends at the marks, which were sent last.
+   */
   async gather(marks: ReadonlySet<string>): Promise<void> {
     if (marks.size === 0) await this.#gatherSent();
     else await this.#gatherUntil(new Set(marks));
@@ -38,8 +40,8 @@ export class Ear {
   /** In memory everything is there by now, in order. */
   async #gatherSent(): Promise<void> {
     for (const { message } of this.#sent) {
-      const heard = await this.#tail.next();
-      promise(heard.value === message, () => "the log announces otherwise");
+      const received = await this.#tail.next();
+      promise(received.value === message, () => "the log announces otherwise");
       this.waiting.push(message);
     }
     if (this.#sent.length > 0) this.#sent = [];
@@ -47,9 +49,9 @@ export class Ear {
 
   async #gatherUntil(marks: Set<string>): Promise<void> {
     while (marks.size > 0) {
-      const heard = await this.#tail.next();
-      promise(heard.done !== true, () => "the log ends a subscription");
-      const message = heard.value;
+      const received = await this.#tail.next();
+      promise(received.done !== true, () => "the log ends a subscription");
+      const message = received.value;
       const mark = markOf(message);
       if (mark === undefined) this.#match(message);
       else marks.delete(mark);
@@ -73,7 +75,7 @@ export class Ear {
 
 const prefix = "mark ";
 
-/** A fact that is only announced, to tell that all before it has come. */
+/** A fact that is only announced: when it arrives, all before it has arrived. */
 export function markFact(mark: number, sessionId: SessionId): Fact {
   const id = runId(`${prefix}${mark}`);
   return { v: schemaVersion, n: 1, sessionId, time: 0, type: "run_started", runId: id };
