@@ -7,7 +7,7 @@ export interface Recorded {
   readonly bytes: Uint8Array;
 }
 
-/** Every stream that stands in a folder of fixtures. */
+/** Every stream in a folder of fixtures. */
 export function recordedStreams(dialect: string): readonly Recorded[] {
   const folder = join(fixturesFolder, dialect);
   return readdirSync(folder)
