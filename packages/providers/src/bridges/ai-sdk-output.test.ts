@@ -41,7 +41,7 @@ async function optionsOf(request: Partial<ModelRequest>): Promise<Record<string,
 }
 
 describe("the shape of a reply", () => {
-  test("is a response format of theirs, and in words for those who drop it", async () => {
+  test("is a response format of theirs, and in words for providers that drop it", async () => {
     const options = await optionsOf({ output, instructions: "Be brief." });
 
     expect(options["responseFormat"]).toEqual({ type: "json", name: "place", schema });

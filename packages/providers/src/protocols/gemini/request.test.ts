@@ -48,7 +48,7 @@ const hi = { role: "user", parts: [{ text: "Hi" }] };
 const goOn = { role: "user", parts: [{ text: "(continue)" }] };
 
 describe("a request", () => {
-  test("says what to stream by its path", () => {
+  test("has the model and the streaming method in its path", () => {
     const path = (name: string): string => gemini.request({ transcript: [] }, { model: name }).path;
 
     expect(path(model)).toBe("/models/gemini-3.7-flash:streamGenerateContent?alt=sse");
