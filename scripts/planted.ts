@@ -4,27 +4,19 @@
  * changed in the repository itself.
  *
  *     npm run planted                   all defects
- *     npm run planted -- 07 lock        those with one of the words in their file's name
+ *     npm run planted -- 07- lock       those with one of the words in their name
+ *     npm run planted -- lines          single lines of source, broken: see broken-lines.ts
  *
- * A patch begins with comment lines: what is wrong, in plain words, and `# caught by: <test file>`,
- * optionally followed by ` -t ` and the test's name, or a part of it. Each of several such lines is
- * a test that must notice it alone, such as those of two stores that share the broken code.
+ * A file has the defects of one package, each behind a line `=== <number>-<name>`. A defect begins
+ * with comment lines: what is wrong, in plain words, and `# caught by: <test file>`, optionally
+ * followed by ` -t ` and the test's name, or a part of it. Each of several such lines is a test that
+ * must notice it alone, such as those of two stores that share the broken code. A patch follows.
  */
-import { spawn } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { testBrokenLines } from "./broken-lines.ts";
+import { copyTree, firstLine, runTests } from "./scratch-copy.ts";
+import type { TestReport, TestResult } from "./scratch-copy.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { execute, root } from "./workspace.ts";
 
@@ -50,26 +42,23 @@ interface Finding {
   readonly problem?: string;
 }
 
-/** The fields of vitest's JSON report that are read here. */
-interface TestReport {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly message: string;
-    readonly assertionResults: readonly TestResult[];
-  }[];
-}
-
-interface TestResult {
-  readonly fullName: string;
-  readonly status: string;
-  readonly failureMessages?: readonly string[];
-}
-
 const folder = join(root, "tests/planted");
 /** Copies that are tested at once. More would fight for the cores of a small machine. */
 const copies = 2;
 /** For one run of the named tests. A named test takes a second or two; a busy machine gets more. */
 const limitMs = 240_000;
+
+/** Each defect of an area's file as a patch of its own in a folder, since `git apply` takes no less than a file. */
+function splitArea(file: string, into: string): readonly string[] {
+  const [before = "", ...defects] = readFileSync(join(folder, file), "utf8").split(/^=== /m);
+  if (before !== "") throw new Error(`${file} does not begin with "=== " and the name of a defect`);
+  return defects.map((text) => {
+    const end = text.indexOf("\n");
+    const path = join(into, `${text.slice(0, end).trim()}.patch`);
+    writeFileSync(path, text.slice(end + 1));
+    return path;
+  });
+}
 
 function readDefects(path: string): readonly Defect[] {
   const name = basename(path, ".patch");
@@ -89,50 +78,6 @@ function readDefects(path: string): readonly Defect[] {
   });
 }
 
-/** Copies the working tree as it is, without what git ignores, so that patches can't harm it. */
-async function copyTree(to: string): Promise<void> {
-  const listed = await execute(["git", "ls-files", "-co", "--exclude-standard", "-z"]);
-  if (!listed.ok) throw new Error(`the files can't be listed: ${listed.output}`);
-  for (const file of listed.output.split("\0")) {
-    const from = join(root, file);
-    // What was deleted and not committed so far is listed too, and so is a link to a folder.
-    if (statSync(from, { throwIfNoEntry: false })?.isFile() !== true) continue;
-    mkdirSync(dirname(join(to, file)), { recursive: true });
-    copyFileSync(from, join(to, file));
-  }
-  linkModules(root, to);
-  for (const place of globSync("{packages,apps,examples}/*/node_modules", { cwd: root })) {
-    if (existsSync(join(to, dirname(place)))) symlinkSync(join(root, place), join(to, place));
-  }
-}
-
-/**
- * Links each dependency, but our own packages to the copy's: through a link to the whole folder the
- * tests would import the packages of the repository, and no defect in them would be seen.
- */
-function linkModules(from: string, to: string, place = "node_modules"): void {
-  mkdirSync(join(to, place), { recursive: true });
-  for (const name of readdirSync(join(from, place))) {
-    const path = join(place, name);
-    if (name === ".vite" || name === ".vitest" || name === ".cache") continue; // each copy has its own
-    if (name.startsWith("@")) {
-      linkModules(from, to, path);
-      continue;
-    }
-    const real = lstatSync(join(from, path)).isSymbolicLink()
-      ? ownFolder(join(from, path))
-      : undefined;
-    symlinkSync(real === undefined ? join(from, path) : join(to, real), join(to, path));
-  }
-}
-
-/** Where in the repository a link leads, if it is to one of our packages and not into a dependency. */
-function ownFolder(link: string): string | undefined {
-  if (!existsSync(link)) return undefined; // of a package that is gone
-  const real = relative(root, realpathSync(link));
-  return real.startsWith("..") || real.startsWith("node_modules") ? undefined : real;
-}
-
 /** Compiles packages of a copy. A patch with a mistake in it would make tests fail for no good reason. */
 async function compile(copy: string, packages: readonly string[]): Promise<string | undefined> {
   const compiler = join(root, "node_modules/tsc7/bin/tsc");
@@ -140,48 +85,12 @@ async function compile(copy: string, packages: readonly string[]): Promise<strin
   return ok ? undefined : `the patched code does not compile: ${firstLine(output)}`;
 }
 
-/** Runs tests in a copy. Gives the report, or what went wrong with the run itself. */
-async function runTests(
-  copy: string,
-  defects: readonly Defect[],
-): Promise<TestReport | { readonly crash: string }> {
-  const output = join(copy, "planted.json");
-  rmSync(output, { force: true });
-  const files = [...new Set(defects.map(({ file }) => file))];
-  const names = defects.every(({ test }) => test !== undefined)
-    ? ["-t", [...new Set(defects.map(({ test = "" }) => RegExp.escape(test)))].join("|")]
-    : [];
-  const parameters = ["run", "--project", "tests", "--root", copy, ...files, ...names];
-  const reporter = ["--reporter=json", `--outputFile=${output}`];
-  const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const ended = await runLimited([vitest, ...parameters, ...reporter], copy);
-  if (ended.late) return { crash: "it ran out of time" };
-  if (!existsSync(output)) return { crash: `the runner gave no report: ${firstLine(ended.said)}` };
-  return JSON.parse(readFileSync(output, "utf8")) as TestReport;
-}
-
-/** Runs Node, and ends it with all its workers when its time is up: one that spins hears nothing else. */
-function runLimited(
-  parameters: readonly string[],
-  cwd: string,
-): Promise<{ readonly late: boolean; readonly said: string }> {
-  return new Promise((settle, fail) => {
-    const env = { ...process.env, NO_COLOR: "1" };
-    const child = spawn(process.execPath, parameters, { cwd, env, detached: true });
-    let said = "";
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    }, limitMs);
-    child.stdout.resume();
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
-    child.on("error", fail);
-    child.on("close", () => {
-      clearTimeout(timer);
-      settle({ late, said });
-    });
-  });
+/** Runs the tests that defects name. */
+async function runNamed(copy: string, defects: readonly Defect[]): ReturnType<typeof runTests> {
+  const files = defects.map(({ file }) => file);
+  const all = defects.some(({ test }) => test === undefined);
+  const names = all ? undefined : [...new Set(defects.map(({ test = "" }) => test))];
+  return await runTests(copy, { files, names, limitMs });
 }
 
 /** The results of the test that a defect names. */
@@ -219,10 +128,6 @@ function judge(report: TestReport, defect: Defect): Pick<Finding, "said" | "prob
   return said === undefined ? { problem: `red for another reason: ${messages[0]}` } : { said };
 }
 
-function firstLine(text: string): string {
-  return (text.split("\n").find((line) => line.trim() !== "") ?? "").trim().slice(0, 160);
-}
-
 /** Plants one defect, runs its test, and takes the defect out again. */
 async function plant(copy: string, defect: Defect): Promise<Finding> {
   const start = performance.now();
@@ -236,7 +141,7 @@ async function plant(copy: string, defect: Defect): Promise<Finding> {
   }
   await apply();
   const broken = await compile(copy, defect.packages);
-  const report = broken === undefined ? await runTests(copy, [defect]) : { crash: broken };
+  const report = broken === undefined ? await runNamed(copy, [defect]) : { crash: broken };
   const reverted = await apply("--reverse");
   if (!reverted.ok) throw new Error(`${defect.name} can't be taken out again: ${reverted.output}`);
   const judged = "crash" in report ? { problem: report.crash } : judge(report, defect);
@@ -250,17 +155,18 @@ function print({ defect, seconds, said, problem }: Finding): void {
 }
 
 async function main(words: readonly string[]): Promise<number> {
-  const defects = globSync("*.patch", { cwd: folder })
-    .toSorted()
-    .flatMap((file) => readDefects(join(folder, file)))
-    .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   using temporary = temporaryFolder();
+  const defects = globSync("*.patch", { cwd: folder })
+    .flatMap((file) => splitArea(file, temporary.path))
+    .toSorted()
+    .flatMap(readDefects)
+    .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   // A repository around the folder would make git apply look for the paths in there.
   process.env["GIT_CEILING_DIRECTORIES"] = temporary.path;
   const places = Array.from({ length: copies }, (_, at) => join(temporary.path, `copy${at}`));
   for (const place of places) await copyTree(place);
 
-  const report = await runTests(places[0] ?? "", defects);
+  const report = await runNamed(places[0] ?? "", defects);
   const findings: Finding[] = [];
   const sound: Defect[] = [];
   for (const defect of defects) {
@@ -287,4 +193,6 @@ async function main(words: readonly string[]): Promise<number> {
   return defects.length === 0 ? 1 : failed;
 }
 
-process.exitCode = (await main(process.argv.slice(2))) === 0 ? 0 : 1;
+const [first, ...more] = process.argv.slice(2);
+const failed = first === "lines" ? await testBrokenLines(more) : await main(process.argv.slice(2));
+process.exitCode = failed === 0 ? 0 : 1;
