@@ -198,6 +198,8 @@ export { createLaneWriter } from "./lane/lane-writer.ts";
 export type { LaneWriter, LaneWriterOptions } from "./lane/lane-writer.ts";
 export { follow } from "./reading/follow.ts";
 export type { FollowOptions } from "./reading/follow.ts";
+export { followChildren } from "./reading/follow-children.ts";
+export type { FollowChildrenOptions, FollowedSession } from "./reading/follow-children.ts";
 export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionReaderOptions, SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";

@@ -309,7 +309,8 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
   };
 }
 
-function brokenPort(error: unknown): MillraceError {
+/** The error of a store or a log, as users get it. */
+export function brokenPort(error: unknown): MillraceError {
   if (MillraceError.is(error)) return error;
   const said = error instanceof Error ? error.message : String(error);
   return new MillraceError("broken_port", `the store or the log failed: ${said}`, { cause: error });

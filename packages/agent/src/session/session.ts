@@ -3,6 +3,8 @@ import type {
   ApprovalId,
   ApprovalOf,
   CallId,
+  Cursor,
+  FollowedSession,
   ItemId,
   ItemOf,
   SessionId,
@@ -36,6 +38,16 @@ export interface RunOptions<
 
 export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
 
+/** From where on a session is watched, and until when. */
+export interface WatchOptions {
+  /** The last cursor of each session that was watched. Left out: each begins with a snapshot. */
+  readonly cursors?: readonly Cursor[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The session of a sub-agent, as far as people answer it. It is driven with its parent. */
+export type ChildSession = Pick<Session, "allow" | "deny" | "answer">;
+
 /**
  * A conversation that can be left and taken up again. Its state (items, approvals, queue, …) is what
  * a screen shows, and is read anew each time. What is sent returns at once. All functions are bound.
@@ -65,6 +77,14 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   /** The run that is on, also one that another process began. */
   readonly run: Run<Tools> | undefined;
   readonly transcript: readonly ItemOf<Tools>[];
+  /**
+   * All that happens in the session and in those of its sub-agents, from the given cursors on, without
+   * end: each message says which session it is of. Leaving it stops nothing. Throws when the
+   * subscription breaks; then watch again, from the last cursor of each session.
+   */
+  readonly watch: (options?: WatchOptions) => AsyncIterable<FollowedSession>;
+  /** Speaks to a sub-agent's session, whose id `watch` gives: its questions are answered there. */
+  readonly child: (sessionId: string) => ChildSession;
   /** A new session that begins with this one's items up to and including this one. */
   readonly fork: (itemId: ItemId, id?: string) => Promise<Session<Tools>>;
   /** Lets the session go: what is under way is left as a crash would leave it, to be taken up again. */
