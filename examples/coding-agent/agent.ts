@@ -1,5 +1,6 @@
 // A coding agent with one tool. Its session is a file.
-import { createNarrator, defineAgent, defineTool } from "@millrace/agent";
+import { defineAgent, defineTool } from "@millrace/agent";
+import { createNarrator } from "@millrace/agent/terminal";
 import type { Agent, Session } from "@millrace/agent";
 import type { Model, Narration } from "@millrace/core";
 import { z } from "zod";
