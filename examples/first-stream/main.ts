@@ -5,14 +5,9 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { sessionId } from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  think,
-} from "@millrace/core/reference";
+import { sessionId } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { say, scriptedModel, think } from "@millrace/core/testing";
 import { runOnce } from "./run.ts";
 import { createEventServer } from "./server.ts";
 

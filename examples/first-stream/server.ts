@@ -1,15 +1,11 @@
 import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
-import {
-  decodeCursor,
-  encodeCursor,
-  encodeMessage,
-  encodeSse,
-  follow,
-  sessionId,
-} from "@millrace/core";
-import type { EventLog, Followed, SessionStore } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor, encodeMessage, encodeSse } from "@millrace/core/wire";
+import { sessionId } from "@millrace/core/writing";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { Followed } from "@millrace/core/reading";
+import { systemClock } from "@millrace/core/memory";
 
 /** `GET /sessions/<id>/events`: a session from the reader's cursor on, as server-sent events. */
 export function createEventServer(store: SessionStore, log: EventLog): Server {

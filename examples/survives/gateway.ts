@@ -1,8 +1,9 @@
 // Serves any number of viewers of any session, wherever it is driven.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { decodeCursor, sessionId } from "@millrace/core";
-import type { SessionStore } from "@millrace/core";
+import { decodeCursor } from "@millrace/core/wire";
+import { sessionId } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
 import { sseSink } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 

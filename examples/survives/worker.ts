@@ -1,7 +1,7 @@
 // Drives the session: begins its run, or goes on with one that another worker left. Which sentence
 // it says is its own, so that you can see who is speaking.
 import { defineAgent } from "@millrace/agent";
-import { say, scriptedModel } from "@millrace/core/reference";
+import { say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Agent } from "@millrace/agent";
 import type { Item, Model } from "@millrace/core";
-import { say, scriptedModel, trace } from "@millrace/core/reference";
+import { say, scriptedModel, trace } from "@millrace/core/testing";
 import { breaking, concluding, reporting, yielding } from "./agents.ts";
 
 interface Told {

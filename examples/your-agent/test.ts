@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import type { Item } from "@millrace/core";
 import { startVendorServer } from "@millrace/providers/testing";
 import { fileStore } from "@millrace/stores/file";

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { jsonLines, terminalLine } from "@millrace/agent";
 import type { Agent, Session } from "@millrace/agent";
 import type { Model } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
 import type { FileStore } from "@millrace/stores/file";
 import type { ChatOptions } from "./arguments.ts";
 import { Terminal } from "./interactive.ts";

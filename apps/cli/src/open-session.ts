@@ -1,5 +1,6 @@
 import type { Agent, Session } from "@millrace/agent";
-import { MillraceError, sessionId } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import type { FileStore } from "@millrace/stores/file";
 import { terminalLine } from "@millrace/agent";
 import type { ChatOptions } from "./arguments.ts";

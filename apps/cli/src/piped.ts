@@ -1,6 +1,5 @@
-import type { Session } from "@millrace/agent";
+import type { RunResult, Session } from "@millrace/agent";
 import { createNarrator, createTerminalText, terminalLine } from "@millrace/agent";
-import type { RunResult } from "@millrace/agent";
 import type { RunEvent, ViewApproval } from "@millrace/core";
 import { explain, isOurs } from "./open-session.ts";
 import { createPlainPaper } from "./screen.ts";

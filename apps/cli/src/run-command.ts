@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { defineAgent, terminalLine } from "@millrace/agent";
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import type { Model } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
 import { fileStore } from "@millrace/stores/file";
 import type { FileStore } from "@millrace/stores/file";
 import { parseCommand } from "./arguments.ts";

@@ -1,4 +1,4 @@
-import { runId } from "@millrace/core";
+import { runId } from "@millrace/core/writing";
 import type { Stage } from "./delivery-stage.ts";
 
 /** How many items the conversation leaves. */

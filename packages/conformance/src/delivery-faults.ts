@@ -1,4 +1,5 @@
-import type { Batch, EventLog, Fact } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import type { Batch, EventLog } from "@millrace/core/ports";
 
 /** The log as somebody sees it who does not hear everything. */
 export function deafLog(log: EventLog, drop: (message: Fact | Batch) => boolean): EventLog {

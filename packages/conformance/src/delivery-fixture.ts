@@ -1,4 +1,6 @@
-import type { Clock, EventLog, follow, SessionStore, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
+import type { follow } from "@millrace/core/reading";
 import type { OpenEventLogOptions } from "./event-log-fixture.ts";
 
 /** A store and a log that work together, and a clock that the cases move. */

@@ -1,14 +1,15 @@
+import { packEpoch } from "@millrace/core/ports";
 import {
   callId,
   itemId,
-  packEpoch,
   partId,
   runId,
   sessionId,
   sessionUid,
   turnId,
-} from "@millrace/core";
-import type { Batch, Epoch, EpochSeq, EventLog, Fact, LiveEvent, SessionUid } from "@millrace/core";
+} from "@millrace/core/writing";
+import type { Fact, LiveEvent, SessionUid } from "@millrace/core";
+import type { Batch, Epoch, EpochSeq, EventLog } from "@millrace/core/ports";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { withKeys } from "./with-keys.ts";

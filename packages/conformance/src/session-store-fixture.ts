@@ -1,13 +1,7 @@
-import { itemId, sessionId } from "@millrace/core";
-import type {
-  Epoch,
-  Fact,
-  FactBody,
-  PeopleFact,
-  SessionId,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import { itemId, sessionId } from "@millrace/core/writing";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { Epoch, PeopleFact, SessionStore } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 

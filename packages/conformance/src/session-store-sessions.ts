@@ -1,5 +1,6 @@
-import { sessionId, sessionUid } from "@millrace/core";
-import type { SessionId, SessionStore, SessionUid } from "@millrace/core";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { prompt, run } from "./session-store-bodies.ts";

@@ -1,16 +1,6 @@
-import type {
-  ArgumentFault,
-  Cause,
-  CommitPart,
-  Delta,
-  Ending,
-  Json,
-  JsonObject,
-  ModelRequest,
-  PartId,
-  ResultStatus,
-  Usage,
-} from "@millrace/core";
+import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
+import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
 
 /**
  * The pure translation of one vendor API family, in both directions. It never sees a socket, a clock

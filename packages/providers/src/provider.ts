@@ -1,23 +1,20 @@
 import {
   abortedCause,
-  addUsage,
   createModelStream,
   defaultRetryPolicy,
   retryDelay,
-} from "@millrace/core";
+} from "@millrace/core/ports";
+import { addUsage } from "@millrace/core/writing";
+import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
-  Cause,
   Clock,
-  DraftLimits,
-  JsonObject,
-  Model,
   ModelNotice,
   ModelRequest,
   ReplyWriter,
   RetryPolicy,
-  Usage,
-} from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+} from "@millrace/core/ports";
+import type { DraftLimits } from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";

@@ -1,15 +1,8 @@
-import { abortedCause, commitOf, isWellFormed, wholeText } from "@millrace/core";
-import type {
-  AppendText,
-  Cause,
-  Delta,
-  Draft,
-  Ending,
-  Json,
-  Part,
-  PartId,
-  Usage,
-} from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { isWellFormed } from "@millrace/core/wire";
+import { commitOf, wholeText } from "@millrace/core/writing";
+import type { Cause, Delta, Draft, Json, Part, PartId, Usage } from "@millrace/core";
+import type { AppendText, Ending } from "@millrace/core/writing";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** A clock that moves only when it is told to, at the cost of nothing. */
 export interface HeldClock extends Clock {

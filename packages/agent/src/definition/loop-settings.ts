@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "@millrace/core";
+import type { RetryPolicy } from "@millrace/core/ports";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";
 

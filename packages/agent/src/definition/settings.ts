@@ -1,13 +1,6 @@
-import type {
-  Item,
-  Metadata,
-  Model,
-  ModelRequest,
-  RetryPolicy,
-  Transcript,
-  Update,
-  Usage,
-} from "@millrace/core";
+import type { Item, Model, Transcript, Usage } from "@millrace/core";
+import type { ModelRequest, RetryPolicy } from "@millrace/core/ports";
+import type { Metadata, Update } from "@millrace/core/writing";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";
 import type { Observer } from "./observer.ts";

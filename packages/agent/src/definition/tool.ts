@@ -1,5 +1,7 @@
 import { MillraceError } from "@millrace/core";
-import type { CallId, Json, Metadata, SessionId, ToolShape } from "@millrace/core";
+import type { CallId, Json, SessionId } from "@millrace/core";
+import type { ToolShape } from "@millrace/core/reading";
+import type { Metadata } from "@millrace/core/writing";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
 import type { ToolHost } from "./tool-host.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** Wakes one sleeper when something has happened. Rung while nobody sleeps, it wakes the next one at once. */
 export class Bell {

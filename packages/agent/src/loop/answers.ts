@@ -1,5 +1,7 @@
-import { abortedCause, partId } from "@millrace/core";
-import type { FactBody, InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { partId } from "@millrace/core/writing";
+import type { InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, Answer } from "./action.ts";
 import type { Known } from "./known.ts";
 import { answerInputIdOf } from "./ids.ts";

@@ -1,7 +1,7 @@
-import { abortedCause, partId } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { partId } from "@millrace/core/writing";
 import type {
   Cause,
-  FactBody,
   InputId,
   Item,
   ItemId,
@@ -11,6 +11,7 @@ import type {
   ToolCallPart,
   TurnId,
 } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
 import { approvalIdOf, inputItemIdOf } from "./ids.ts";
 import { answerFacts } from "./answers.ts";

@@ -1,4 +1,5 @@
-import type { Cause, Epoch, ItemId, Json, ResultStatus, SessionState, Usage } from "@millrace/core";
+import type { Cause, ItemId, Json, ResultStatus, SessionState, Usage } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 import type { Standing } from "./state.ts";
 
 /** What the facts of an action are made of, beside the action itself. */

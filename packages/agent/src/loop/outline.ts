@@ -1,10 +1,8 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type {
   ApprovalId,
   CallId,
-  Epoch,
   Fact,
-  FactOf,
   InputId,
   Item,
   ItemId,
@@ -14,6 +12,8 @@ import type {
   TurnId,
   Usage,
 } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
 import type { Limits } from "../definition/limits.ts";
 import { readLimits } from "./limits.ts";
 import { printOf } from "./print.ts";

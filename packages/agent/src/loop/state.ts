@@ -1,15 +1,14 @@
 import type {
   ApprovalId,
   CallId,
-  Epoch,
   InputId,
   ItemId,
   ResultStatus,
-  RetryHint,
   RunId,
   StopReason,
   TurnId,
 } from "@millrace/core";
+import type { Epoch, RetryHint } from "@millrace/core/ports";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 
@@ -128,7 +127,7 @@ export interface Doing {
   /** All that is under way has had its signal aborted. */
   readonly interrupted: boolean;
   /** By the same ids. */
-  readonly verdicts: ReadonlyMap<ItemId, Verdict>;
+  readonly verdicts: ReadonlyMap<ItemId, CallVerdict>;
   /** Answers of clients that were checked: what each call comes to. By the same ids. */
   readonly answers: ReadonlyMap<ItemId, ResultStatus>;
   /** Whether the answer has the requested shape. Where none is requested it is valid. */
@@ -140,7 +139,7 @@ export interface Doing {
 }
 
 /** What is known of a call before it runs: what would run, and whether it may. */
-export type Verdict =
+export type CallVerdict =
   | { readonly decision: "allow" | "ask"; readonly hash: string }
   | { readonly decision: "refuse"; readonly status: ResultStatus };
 

@@ -1,5 +1,7 @@
-import { checkJson, isJsonObject, MillraceError } from "@millrace/core";
-import type { JsonLimits, JsonObject } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
+import type { JsonObject } from "@millrace/core";
+import type { JsonLimits } from "@millrace/core/wire";
 import { Ajv } from "ajv";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";

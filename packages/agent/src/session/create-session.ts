@@ -1,15 +1,9 @@
-import { inputId, MillraceError } from "@millrace/core";
-import type {
-  AnyTools,
-  FactOf,
-  Inbox,
-  InputId,
-  ItemOf,
-  Json,
-  JsonObject,
-  RunId,
-} from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { inputId } from "@millrace/core/writing";
+import type { Inbox, InputId, Json, JsonObject, RunId } from "@millrace/core";
+import type { AnyTools, ItemOf } from "@millrace/core/reading";
+import type { FactOf } from "@millrace/core/writing";
+import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
 import type { Limits } from "../definition/limits.ts";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Part } from "@millrace/core";
 import type { Content } from "./input.ts";
 

@@ -1,16 +1,16 @@
-import { noUsage, sessionId } from "@millrace/core";
+import { noUsage, sessionId } from "@millrace/core/writing";
 import type { RunEvent } from "@millrace/core";
+import { memorySessionStore } from "@millrace/core/memory";
 import {
   call,
   callRaw,
   countingIds,
   fail,
-  memorySessionStore,
   say,
   scriptedModel,
   stall,
   trace,
-} from "@millrace/core/reference";
+} from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,13 +1,5 @@
-import type {
-  AnyTools,
-  ApprovalId,
-  ApprovalOf,
-  CallId,
-  ItemId,
-  ItemOf,
-  SessionId,
-  ViewOf,
-} from "@millrace/core";
+import type { ApprovalId, CallId, ItemId, SessionId } from "@millrace/core";
+import type { AnyTools, ApprovalOf, ItemOf, ViewOf } from "@millrace/core/reading";
 import type { Limits } from "../definition/limits.ts";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import type { Content, SendOptions, Sent, SentInput } from "./input.ts";

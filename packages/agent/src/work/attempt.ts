@@ -1,5 +1,7 @@
-import { abortedCause } from "@millrace/core";
-import type { Cause, Clock, Ending, Fault, Model, ModelRequest, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { Cause, Model, Usage } from "@millrace/core";
+import type { Clock, ModelRequest } from "@millrace/core/ports";
+import type { Ending, Fault } from "@millrace/core/writing";
 import type { ItemLane } from "./item-lane.ts";
 import { watchForStall } from "./stall.ts";
 

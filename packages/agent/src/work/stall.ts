@@ -1,4 +1,5 @@
-import type { Clock, LiveEvent } from "@millrace/core";
+import type { LiveEvent } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** Viewers are told after this long without anything new from the model, and again each time. */
 const tellAfterMs = 30_000;

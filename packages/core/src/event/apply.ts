@@ -7,7 +7,7 @@ import { closedEpoch, findLane } from "./state.ts";
 import type { OpenLane, SessionState } from "./state.ts";
 
 /** What became of a fact or batch that was handed to `apply`. */
-export type Verdict =
+export type ApplyVerdict =
   | "applied"
   /** It was applied before. */
   | "duplicate"
@@ -20,7 +20,7 @@ export type Verdict =
 export type Missing = "facts" | "lane" | "snapshot";
 
 export type Applied =
-  | { readonly state: SessionState; readonly verdict: Exclude<Verdict, "gap"> }
+  | { readonly state: SessionState; readonly verdict: Exclude<ApplyVerdict, "gap"> }
   | { readonly state: SessionState; readonly verdict: "gap"; readonly missing: Missing };
 
 /**

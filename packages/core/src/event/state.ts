@@ -27,7 +27,7 @@ export interface SessionState {
   readonly items: List<Item>;
   /** Accepted, and neither an item yet nor taken back. In the order of acceptance. */
   readonly queue: readonly QueuedInput[];
-  readonly run: ActiveRun | undefined;
+  readonly run: OpenRun | undefined;
   /** How the last run ended. */
   readonly ended: FactOf<"run_finished"> | undefined;
   /** Tools that were started and have not been settled. */
@@ -70,14 +70,14 @@ export interface QueuedInput {
   readonly input: Exclude<Input, { readonly kind: "abort" }>;
 }
 
-export interface ActiveRun {
+export interface OpenRun {
   readonly runId: RunId;
-  readonly turn?: ActiveTurn;
+  readonly turn?: OpenTurn;
   /** A stop was asked for and has not taken effect yet. */
   readonly aborting: boolean;
 }
 
-export interface ActiveTurn {
+export interface OpenTurn {
   readonly turnId: TurnId;
   /** The model's item of this turn, once it is there. */
   readonly reply?: ItemId;

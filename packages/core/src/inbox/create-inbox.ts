@@ -7,7 +7,7 @@ import { decide } from "./decide.ts";
 import { checkOptions, sound, takeBackKeyOf } from "./desk.ts";
 import type { Checked, Desk } from "./desk.ts";
 import { newInputId, runIdOf } from "./ids.ts";
-import type { Inbox, InboxOptions, InputContent, PostOptions, SendOptions } from "./inbox.ts";
+import type { Inbox, InboxOptions, InputContent, PostOptions, InboxSendOptions } from "./inbox.ts";
 import { KnownSession } from "./known-session.ts";
 import { Poster } from "./post.ts";
 import { refuse, refusedBy } from "./posted.ts";
@@ -37,7 +37,7 @@ export function createInbox(options: InboxOptions): Inbox {
   };
   const input =
     (kind: "prompt" | "steer" | "follow_up") =>
-    (content: InputContent, given: SendOptions = {}): Promise<Posted | Refused> =>
+    (content: InputContent, given: InboxSendOptions = {}): Promise<Posted | Refused> =>
       inOrder(given, async ({ keyed, by }) => {
         const id = keyed ?? newInputId(makeId);
         const asked =

@@ -28,11 +28,14 @@ export interface InboxOptions {
  */
 export interface Inbox {
   /** A prompt, which begins a run. */
-  readonly send: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly send: (content: InputContent, options?: InboxSendOptions) => Promise<Posted | Refused>;
   /** An input for the run that is on, taken up at its next consistent boundary. */
-  readonly steer: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly steer: (content: InputContent, options?: InboxSendOptions) => Promise<Posted | Refused>;
   /** An input for after the natural end of the run that is on. */
-  readonly followUp: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly followUp: (
+    content: InputContent,
+    options?: InboxSendOptions,
+  ) => Promise<Posted | Refused>;
   /** Takes an input back that still waits. Again: accepted. Once it is an item: `settled`. */
   readonly takeBack: (inputId: string, options?: PostOptions) => Promise<Posted | Refused>;
   /** Answers a question with yes. The same decision again: accepted. Another one: `settled`. */
@@ -71,7 +74,7 @@ export interface PostOptions {
   readonly actor?: Actor | undefined;
 }
 
-export interface SendOptions extends PostOptions {
+export interface InboxSendOptions extends PostOptions {
   /** What the sender asks of the run, such as limits. Read by the driver. */
   readonly options?: JsonObject | undefined;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from "@millrace/core";
+import { isJsonObject, parseJson } from "@millrace/core/wire";
 import type {
   CustomPart,
   FilePart,

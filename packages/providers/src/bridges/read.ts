@@ -1,4 +1,4 @@
-import { checkJson, encodeBase64, parseJsonText } from "@millrace/core";
+import { checkJson, encodeBase64, parseJsonText } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 /** A value of another framework, looked into field by field: its types change with its versions. */

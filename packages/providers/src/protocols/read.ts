@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 // How protocols look at a vendor's JSON: what has another type than expected counts as not there.

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 /** The part of JSON Schema that a vendor can hold a reply to. All of them demand closed objects. */

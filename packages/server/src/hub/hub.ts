@@ -1,12 +1,6 @@
-import type {
-  Clock,
-  Cursor,
-  EventLog,
-  Followed,
-  SessionId,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Sink } from "../sse/sink.ts";
 import { Delivery } from "./delivery.ts";
 import { Room } from "./room.ts";

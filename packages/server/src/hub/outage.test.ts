@@ -1,4 +1,4 @@
-import type { SessionStore } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
 import { expectTrue, stage } from "../testing/hub-stage.ts";

@@ -1,4 +1,4 @@
-import type { Followed } from "@millrace/core";
+import type { Followed } from "@millrace/core/reading";
 
 const nothing: readonly Followed[] = [];
 /** Viewers are at few different places: most where the last one ended. */

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { decodeCursor, sessionId } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { decodeCursor } from "@millrace/core/wire";
+import { sessionId } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub, sseSink } from "@millrace/server";
 
 const store = memorySessionStore();

@@ -1,18 +1,22 @@
+import { packEpoch } from "@millrace/core/ports";
 import {
   commitDraft,
   commitOf,
   createLaneWriter,
   inputId,
   itemId,
-  packEpoch,
   partId,
   runId,
   sessionId,
   turnId,
-} from "@millrace/core";
-import type { Epoch, EventLog, Fact, LaneWriter, SessionStore, SessionUid } from "@millrace/core";
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
-import type { ManualClock, MemoryEventLog } from "@millrace/core/reference";
+} from "@millrace/core/writing";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { LaneWriter } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
+import type { MemoryEventLog } from "@millrace/core/memory";
+import type { ManualClock } from "@millrace/core/testing";
 
 /** A reply that is being written. */
 export interface Speaker {

@@ -1,17 +1,16 @@
-import { MillraceError, checkJson, sessionUid } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { checkJson } from "@millrace/core/wire";
+import { sessionUid } from "@millrace/core/writing";
+import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
 import type {
   Clock,
   CreateOptions,
-  ErrorCode,
-  Fact,
   Floor,
   MakeId,
-  SessionId,
   SessionRecord,
   SessionStore,
-  SessionUid,
-} from "@millrace/core";
-import { randomId, SessionLedger, systemClock } from "@millrace/core/reference";
+} from "@millrace/core/ports";
+import { SessionLedger, randomId, systemClock } from "@millrace/core/memory";
 import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
@@ -23,7 +22,7 @@ import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
 import type { SessionFile, TornTail } from "./session-file.ts";
 import { verifySessionFile } from "./verify.ts";
-import type { FileVerdict, VerifyOptions } from "./verify.ts";
+import type { FileVerdict, FileVerifyOptions } from "./verify.ts";
 import type { Note } from "./writer.ts";
 
 /** How a file store does its work. All of it may be left out. */
@@ -49,7 +48,7 @@ export interface FileStore extends SessionStore, AsyncDisposable {
   /** Finishes what is being written to a session and gives up its lock. A later call takes it again. */
   readonly release: (uid: SessionUid) => Promise<void>;
   /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
-  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<FileVerdict>;
+  readonly verify: (sessionId: SessionId, options?: FileVerifyOptions) => Promise<FileVerdict>;
   /** The session's facts, one line of JSON for each, without line ends. Throws `unknown_session`. */
   readonly exportSession: (sessionId: SessionId) => AsyncIterable<string>;
   /** A new session that begins with facts that were exported, under its own name. */

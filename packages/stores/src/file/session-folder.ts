@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
-import type { SessionId, SessionRecord, SessionUid } from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
 import { hasCode } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { extension, idOfStem, isHashed, stemOf } from "./name.ts";

@@ -11,7 +11,7 @@ export interface Anchor {
 }
 
 /** What is known of the file from elsewhere. */
-export interface VerifyOptions {
+export interface FileVerifyOptions {
   /** Kept elsewhere, it proves that no whole lines were cut off the end since, or all written anew. */
   readonly anchor?: Anchor | undefined;
 }
@@ -46,7 +46,7 @@ export type FileVerdict =
  */
 export async function verifySessionFile(
   path: string,
-  { anchor }: VerifyOptions = {},
+  { anchor }: FileVerifyOptions = {},
 ): Promise<FileVerdict> {
   const handle = await open(path, "r");
   try {

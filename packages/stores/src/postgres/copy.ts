@@ -1,21 +1,11 @@
-import {
-  MillraceError,
-  checkJson,
-  emptyState,
-  itemsOf,
-  replay,
-  rowOf,
-  sessionUid,
-} from "@millrace/core";
-import type {
-  CreateOptions,
-  Fact,
-  SessionId,
-  SessionRecord,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
-import { SessionLedger } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { itemsOf, rowOf } from "@millrace/core/ports";
+import { emptyState, replay } from "@millrace/core/reading";
+import { checkJson } from "@millrace/core/wire";
+import { sessionUid } from "@millrace/core/writing";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { CreateOptions, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";

@@ -1,15 +1,10 @@
 import { randomBytes } from "node:crypto";
-import {
-  MillraceError,
-  acceptCall,
-  appendCall,
-  claimCall,
-  commitCall,
-  openCall,
-  sessionKey,
-} from "@millrace/core";
-import type { Clock, Floor, MakeId, SessionId, SessionStore } from "@millrace/core";
-import { randomId, systemClock } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
+import { sessionKey } from "@millrace/core/writing";
+import type { SessionId } from "@millrace/core";
+import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
+import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
 import { Connection } from "./connection.ts";
 import type { Rows } from "./connection.ts";
@@ -22,7 +17,7 @@ import { decodeRow, encodeName, recordOf } from "./row.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
 import { verifySession } from "./verify.ts";
-import type { SessionVerdict, VerifyOptions } from "./verify.ts";
+import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
 import { SessionWriter, onlyRow } from "./writing.ts";
 
 /** How a PostgreSQL store does its work. All of it may be left out. */
@@ -47,7 +42,10 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
   /** Brings the schema to this release. May be repeated, and run by many at once. */
   readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
-  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<SessionVerdict>;
+  readonly verify: (
+    sessionId: SessionId,
+    options?: PostgresVerifyOptions,
+  ) => Promise<SessionVerdict>;
   /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
   readonly close: () => Promise<void>;
 }

@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto";
-import { MillraceError, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
-import type {
-  ClosedLane,
-  Floor,
-  Metadata,
-  SessionId,
-  SessionRecord,
-  StoreRow,
-} from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionId } from "@millrace/core";
+import type { ClosedLane, Floor, SessionRecord, StoreRow } from "@millrace/core/ports";
+import type { Metadata } from "@millrace/core/writing";
 
 /** A lane that is open, and which call opened it. */
 export interface OpenFloor extends Floor {

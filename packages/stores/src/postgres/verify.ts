@@ -1,5 +1,6 @@
 import { decodeFact } from "../fact-text.ts";
-import { MillraceError, itemsOf } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { itemsOf } from "@millrace/core/ports";
 import type { Fact, SessionId } from "@millrace/core";
 import type { Bound, Connection, Rows } from "./connection.ts";
 import { aboutOf, beginChain, linkChain } from "./fact-row.ts";
@@ -15,7 +16,7 @@ export interface FactAnchor {
 }
 
 /** What is known of a session from elsewhere. */
-export interface VerifyOptions {
+export interface PostgresVerifyOptions {
   /** Kept elsewhere, it proves that no facts were cut off the end since, or all written anew. */
   readonly anchor?: FactAnchor | undefined;
 }
@@ -53,7 +54,7 @@ type Fault = Extract<SessionVerdict, { readonly ok: false }>;
 export async function verifySession(
   { connection, statements, tenant }: VerifyContext,
   sessionId: SessionId,
-  { anchor }: VerifyOptions = {},
+  { anchor }: PostgresVerifyOptions = {},
 ): Promise<SessionVerdict> {
   return connection.transaction(async ({ send, commit }) => {
     const ask = (name: keyof Statements, ...values: readonly unknown[]): Bound => ({

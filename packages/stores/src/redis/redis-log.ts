@@ -1,5 +1,7 @@
-import { decodeMessage, MillraceError } from "@millrace/core";
-import type { Batch, EventLog, Fact, Nudge } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { decodeMessage } from "@millrace/core/wire";
+import type { Fact } from "@millrace/core";
+import type { Batch, EventLog, Nudge } from "@millrace/core/ports";
 import type { RedisClientOptions } from "@redis/client";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";

@@ -1,4 +1,4 @@
-import { inputId, partId, sessionId } from "@millrace/core";
+import { inputId, partId, sessionId } from "@millrace/core/writing";
 import { postgresStore } from "@millrace/stores/postgres";
 
 await using store = postgresStore(); // the environment's DATABASE_URL

@@ -1,4 +1,4 @@
-import { inputId, partId, sessionId } from "@millrace/core";
+import { inputId, partId, sessionId } from "@millrace/core/writing";
 import { fileStore } from "@millrace/stores/file";
 
 await using store = fileStore("sessions");

@@ -1,13 +1,9 @@
-import {
-  abortedCause,
-  commitDraft,
-  commitOf,
-  isWellFormed,
-  MillraceError,
-  partId,
-  wholeText,
-} from "@millrace/core";
-import type { Ending, Item, TextPart } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { isWellFormed } from "@millrace/core/wire";
+import { commitDraft, commitOf, partId, wholeText } from "@millrace/core/writing";
+import type { Item, TextPart } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { ItemWriter } from "../../definition/settings.ts";
 import { isLane, openItemLane } from "../item-lane.ts";
 import type { ItemLane } from "../item-lane.ts";

@@ -1,5 +1,8 @@
-import { abortedCause, commitDraft } from "@millrace/core";
-import type { Ending, Item, Reply, Update, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { commitDraft } from "@millrace/core/writing";
+import type { Item, Usage } from "@millrace/core";
+import type { Reply } from "@millrace/core/ports";
+import type { Ending, Update } from "@millrace/core/writing";
 import { Fenced } from "../host.ts";
 import { isLane, openItemLane } from "../item-lane.ts";
 import type { ItemLane } from "../item-lane.ts";

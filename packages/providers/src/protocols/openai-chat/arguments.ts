@@ -1,4 +1,4 @@
-import { equalJson, parseJson } from "@millrace/core";
+import { equalJson, parseJson } from "@millrace/core/wire";
 
 /**
  * How far a call's argument text has come. Each character is looked at once. `whole`: one object is

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject, parseJson } from "@millrace/core";
+import { checkJson, isJsonObject, parseJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 /** What a vendor would refuse, each with the place in the body that it is about. */
