@@ -8,6 +8,7 @@ export interface DeliveryFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<OpenedDelivery>;
 }
 
+/** Store, log, clock and reader of one case. Disposed of when the case is over. */
 export interface OpenedDelivery extends AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -27,6 +28,7 @@ export interface LosableDeliveryFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableDelivery>;
 }
 
+/** A delivery under test whose log can be made to lose what it holds. */
 export interface LosableDelivery extends OpenedDelivery {
   readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;
 }

@@ -19,11 +19,13 @@ export interface EventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<OpenedEventLog>;
 }
 
+/** The bounds that a case asks of its log. */
 export interface OpenEventLogOptions {
   /** A lane need not keep more batches than this. It may keep more, but must not grow for ever. */
   readonly batchesPerLane?: number | undefined;
 }
 
+/** A log under test. Disposed of when its case is over. */
 export interface OpenedEventLog extends AsyncDisposable {
   readonly log: EventLog;
 }
@@ -33,6 +35,7 @@ export interface LosableEventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableEventLog>;
 }
 
+/** A log under test that can be made to lose what it holds. */
 export interface LosableEventLog extends OpenedEventLog {
   /** Drops what is held of a session, or of one of its lanes. */
   readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;

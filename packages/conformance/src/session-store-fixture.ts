@@ -10,6 +10,7 @@ export interface SessionStoreFixture {
   readonly open: () => Promise<OpenedSessionStore>;
 }
 
+/** A store under test. Disposed of when its case is over. */
 export interface OpenedSessionStore extends AsyncDisposable {
   readonly store: SessionStore;
 }

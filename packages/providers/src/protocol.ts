@@ -84,6 +84,7 @@ export interface Halt {
   readonly usage?: Usage;
 }
 
+/** What a protocol needs to know of the model that is asked. */
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;

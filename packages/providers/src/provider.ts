@@ -43,6 +43,7 @@ export interface ProviderParts<Event, State> {
   readonly send?: Send | undefined;
 }
 
+/** Where a vendor is reached, and the headers that each request has. */
 export interface Endpoint {
   /** Without a slash at its end; a protocol's path follows. */
   readonly baseUrl: string;
@@ -56,6 +57,7 @@ export interface Endpoint {
 export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
 type Proof = Readonly<Record<string, string>>;
 
+/** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;

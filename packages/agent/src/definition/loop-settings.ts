@@ -18,6 +18,7 @@ export interface LoopSettings {
   readonly retry: RetryPolicy;
 }
 
+/** What the loop knows of a tool. Its function is not here: the loop runs nothing. */
 export interface ToolSettings {
   readonly effect: Effect;
   readonly alone: boolean;

@@ -19,12 +19,14 @@ export interface Known {
   readonly failed: FailedFacts | undefined;
 }
 
+/** A client's answer to a call, after its output was held against the tool's schema. */
 export interface CheckedAnswer {
   readonly status: ResultStatus;
   readonly text: string;
   readonly output?: Json;
 }
 
+/** What is known of an attempt that failed: its epoch, its usage and its cause. */
 export interface FailedFacts {
   readonly epoch: Epoch;
   readonly usage: Usage;

@@ -46,6 +46,7 @@ export interface Spent {
   readonly cost: number | undefined;
 }
 
+/** Where a run stands: its turns, what it has spent, and whether a stop was asked for. */
 export interface RunStanding {
   readonly runId: RunId;
   /** By the clock of the process that started it. */
@@ -79,6 +80,7 @@ export interface CallPrint {
   readonly print: string;
 }
 
+/** Where a turn stands: its attempts, its reply, and how it ended. */
 export interface TurnStanding {
   readonly turnId: TurnId;
   /** Attempts at the reply that are over, by their reports. */
@@ -88,6 +90,7 @@ export interface TurnStanding {
   readonly stop: StopReason | undefined;
 }
 
+/** The model's item of a turn, with where each of its calls stands. */
 export interface ReplyStanding {
   readonly itemId: ItemId;
   readonly stop: StopReason;
@@ -96,6 +99,7 @@ export interface ReplyStanding {
   readonly calls: readonly CallStanding[];
 }
 
+/** Where a call stands: asked about, started, answered. */
 export interface CallStanding {
   readonly callId: CallId;
   readonly tool: string;
@@ -110,6 +114,7 @@ export interface CallStanding {
   readonly settled: boolean;
 }
 
+/** A question to a person, and its answer if there is one. */
 export interface ApprovalStanding {
   readonly approvalId: ApprovalId;
   readonly hash: string;
@@ -156,8 +161,10 @@ export interface FailedAttempt {
 
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
+/** The standing of a session before its first fact. */
 export const emptyStanding: Standing = { incarnation: 0, queue: [], run: undefined };
 
+/** Nothing is under way and nothing has been found out: a driver that has just begun. */
 export const doingNothing: Doing = {
   reply: false,
   compaction: false,

@@ -1,7 +1,7 @@
 import { addUsage, noUsage } from "@millrace/core/writing";
 import type { RunEvent, RunId, SessionId, Usage } from "@millrace/core";
-import type { Epoch } from "@millrace/core/ports";
 import type { FactOf } from "@millrace/core/writing";
+import type { Epoch } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
 
 /** Adds up what sessions use. All functions are bound. */

@@ -1,8 +1,8 @@
 import { SpanKind } from "@opentelemetry/api";
 import type { Cause, Item, LiveEvent, Usage } from "@millrace/core";
+import type { AttemptStarted, FactOf } from "@millrace/core/writing";
 import type { Epoch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
-import type { AttemptStarted, FactOf } from "@millrace/core/writing";
 import { providerAttributes, replyAttributes, splitModel, usageAttributes } from "./attributes.ts";
 import { messagesOf } from "./content.ts";
 import { errorOf } from "./settings.ts";

@@ -4,6 +4,7 @@ import type { SessionId } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
 import { SessionSpans } from "./session-spans.ts";
 
+/** Which tracer gets the spans, and what they carry. */
 export interface OpenTelemetryOptions {
   /** Left out: one of the global provider. */
   readonly tracer?: Tracer | undefined;

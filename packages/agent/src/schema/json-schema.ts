@@ -10,6 +10,7 @@ import type { Issue, Schema } from "./schema.ts";
 /** What a format accepts. */
 export type FormatCheck = RegExp | ((text: string) => boolean);
 
+/** Options of `fromJsonSchema`. */
 export interface JsonSchemaOptions {
   /** Checks for formats by name. A format that is not among them is not looked at. */
   readonly formats?: Readonly<Record<string, FormatCheck>> | undefined;

@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import { inputId } from "@millrace/core/writing";
 import type { Inbox, InputId, Json, JsonObject, RunId } from "@millrace/core";
-import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import type { FactOf } from "@millrace/core/writing";
+import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";

@@ -1,5 +1,5 @@
-import { abortedCause } from "@millrace/core/ports";
 import { commitDraft, noUsage } from "@millrace/core/writing";
+import { abortedCause } from "@millrace/core/ports";
 import type { Cause, Item, ItemId, RunId, TurnId, Usage } from "@millrace/core";
 import type { BodyOf, Ending } from "@millrace/core/writing";
 import type { Attempted } from "./attempt.ts";

@@ -19,6 +19,7 @@ export type ApplyVerdict =
 /** `snapshot`: an operator's reset undid facts that this reader no longer has the parts of. */
 export type Missing = "facts" | "lane" | "snapshot";
 
+/** The state after a message, and what became of the message. */
 export type Applied =
   | { readonly state: SessionState; readonly verdict: Exclude<ApplyVerdict, "gap"> }
   | { readonly state: SessionState; readonly verdict: "gap"; readonly missing: Missing };

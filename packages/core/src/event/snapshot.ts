@@ -43,6 +43,7 @@ export interface Snapshot {
   readonly usage: Usage;
 }
 
+/** The state as data, for a reader that begins here. `restore` is its inverse. */
 export function snapshot(state: SessionState): Snapshot {
   const { lanes, items, run, ended, ...plain } = state;
   return {

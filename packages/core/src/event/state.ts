@@ -39,11 +39,13 @@ export interface SessionState {
   readonly usage: Usage;
 }
 
+/** A lane, and the epoch up to which its writers are over. */
 export interface ClosedLane {
   readonly lane: number;
   readonly epoch: Epoch;
 }
 
+/** A lane with an item being written, and the draft of it. */
 export interface OpenLane {
   readonly lane: number;
   readonly epoch: Epoch;
@@ -90,6 +92,7 @@ export interface Approval {
   readonly answer?: FactOf<"approval_resolved">;
 }
 
+/** A summary, and the items from `first` to `last` that it stands for in requests. */
 export interface Compaction {
   readonly itemId: ItemId;
   readonly first: ItemId;

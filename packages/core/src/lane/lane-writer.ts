@@ -81,6 +81,7 @@ const reseedEveryMs = 1_000;
 /** A reason of its own: without one an error is made, which costs more than all the rest of a batch. */
 const haste = "haste";
 
+/** Opens a lane for writing. Its deltas are folded here, and batched for the log at its pace. */
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
   const writer = new Writer(options);
   return {

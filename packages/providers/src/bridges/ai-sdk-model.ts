@@ -32,6 +32,7 @@ export interface AiSdkModel {
   doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
+/** What a model of the AI SDK is called with, as far as we name it. */
 export interface AiSdkCallOptions {
   readonly prompt: unknown;
 }

@@ -7,6 +7,7 @@ export interface Framing<Event> {
   readonly open: () => Framer<Event>;
 }
 
+/** Cuts bytes into events. Holds what is not complete yet. */
 export interface Framer<Event> {
   /** Takes bytes as they come, cut anywhere. */
   readonly feed: (bytes: Uint8Array) => readonly Framed<Event>[];
@@ -14,6 +15,7 @@ export interface Framer<Event> {
   readonly end: () => readonly Framed<Event>[];
 }
 
+/** What a framer makes of bytes. */
 export type Framed<Event> =
   | { readonly kind: "event"; readonly event: Event }
   /** Something came that is not an event, such as a comment: the vendor is alive. */

@@ -6,6 +6,7 @@ import type { Framed, Framing, VendorEvent } from "./framing.ts";
 import { TemplateReader } from "./template.ts";
 import { Utf8Reader } from "./utf8.ts";
 
+/** Bounds of the framing of server-sent events. */
 export interface SseFramingOptions {
   /** The longest event, in UTF-16 units. */
   readonly limit?: number | undefined;

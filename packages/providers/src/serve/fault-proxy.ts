@@ -5,6 +5,7 @@ import type { CutKind, Direction, Faults } from "./faults.ts";
 import { FaultyConnection, waysOf } from "./faulty-connection.ts";
 import type { FaultConnection } from "./faulty-connection.ts";
 
+/** Where a fault proxy listens, what is behind it, and the faults that it begins with. */
 export interface FaultProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** 0 takes any free port, and is what is taken if nothing is said. */

@@ -56,6 +56,7 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<boo
   }
 }
 
+/** How fast a recording is played. */
 export interface ReplayOptions {
   /** 1 is the time of the recording, 10 a tenth of it, `Infinity` no waiting at all. */
   readonly speed?: number | undefined;

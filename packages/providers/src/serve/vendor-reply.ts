@@ -21,6 +21,7 @@ export interface RawReply extends Pacing {
   readonly end?: Extract<ReplyEnding, "fin" | "reset" | "stay_open"> | undefined;
 }
 
+/** How the bytes of a reply are cut and timed. */
 export interface Pacing {
   /** Where the bytes are cut into writes. What is written at once may still arrive joined. */
   readonly chunks?: Cuts | undefined;
@@ -65,6 +66,7 @@ export interface VendorRequest {
   readonly ended: Promise<ReplyOutcome>;
 }
 
+/** How a reply of a vendor server ended. */
 export interface ReplyOutcome {
   /** Who closed first. A reply that was sent as its script says ended by the server. */
   readonly by: "server" | "client";

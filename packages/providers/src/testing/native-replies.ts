@@ -1,5 +1,5 @@
-import { isJsonObject } from "@millrace/core/wire";
 import { commitDraft, itemId } from "@millrace/core/writing";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Item, Json, Part } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../framing/framing.ts";

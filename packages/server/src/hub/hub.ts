@@ -6,6 +6,7 @@ import { Delivery } from "./delivery.ts";
 import { Room } from "./room.ts";
 import { Viewer } from "./viewer.ts";
 
+/** What a hub reads from, and its bounds. */
 export interface HubOptions {
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -23,6 +24,7 @@ export interface HubOptions {
   readonly keptMessages?: number | undefined;
 }
 
+/** Which session a viewer watches, and from where. */
 export interface WatchOptions {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;

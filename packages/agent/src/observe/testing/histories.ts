@@ -1,6 +1,4 @@
 import { emptyDraft, fold } from "@millrace/core";
-import { packEpoch } from "@millrace/core/ports";
-import { schemaVersion } from "@millrace/core/wire";
 import {
   callId,
   commitDraft,
@@ -12,6 +10,8 @@ import {
   sessionId,
   turnId,
 } from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
+import { schemaVersion } from "@millrace/core/wire";
 import type { Delta, Draft, Fact, LiveEvent, RunEvent } from "@millrace/core";
 import type { Batch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";

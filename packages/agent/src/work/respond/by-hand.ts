@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
+import { commitDraft, commitOf, partId, wholeText } from "@millrace/core/writing";
 import { abortedCause } from "@millrace/core/ports";
 import { isWellFormed } from "@millrace/core/wire";
-import { commitDraft, commitOf, partId, wholeText } from "@millrace/core/writing";
 import type { Item, TextPart } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { ItemWriter } from "../../definition/settings.ts";

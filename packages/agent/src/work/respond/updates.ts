@@ -1,5 +1,5 @@
-import { abortedCause } from "@millrace/core/ports";
 import { commitDraft } from "@millrace/core/writing";
+import { abortedCause } from "@millrace/core/ports";
 import type { Item, Usage } from "@millrace/core";
 import type { Reply } from "@millrace/core/ports";
 import type { Ending, Update } from "@millrace/core/writing";
