@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
 import { follow } from "@millrace/core/reading";
 import { decodeCursor, encodeCursor, encodeMessage, encodeSse } from "@millrace/core/wire";
-import { sessionId } from "@millrace/core/writing";
 import type { EventLog, SessionStore } from "@millrace/core/ports";
 import type { Followed } from "@millrace/core/reading";
 import { systemClock } from "@millrace/core/memory";
@@ -26,7 +25,7 @@ async function serve(
   reader: { name: string | undefined; cursor: Followed["cursor"] | undefined; signal: AbortSignal },
   response: ServerResponse,
 ): Promise<void> {
-  const session = reader.name === undefined ? undefined : await store.find(sessionId(reader.name));
+  const session = reader.name === undefined ? undefined : await store.find(reader.name);
   if (session === undefined) {
     response.writeHead(404).end();
     return;

@@ -178,7 +178,7 @@ describe("a run that is stopped", () => {
     const [approval] = staged.session.approvals;
     run.abort();
     const result = await staged.ended(run);
-    const late = await staged.session.allow(approval?.id ?? ("none" as never)).accepted;
+    const late = await staged.session.allow(approval?.id ?? "none").accepted;
 
     expect(result.outcome).toBe("aborted");
     expect(statuses(staged)).toStrictEqual(["aborted"]);

@@ -24,7 +24,7 @@ describe("a branch of a session whose run is on", () => {
     await rest();
     const replied = session.transcript.find(({ author }) => author === "model");
 
-    const branch = await session.fork(replied?.id ?? ("none" as never));
+    const branch = await session.fork(replied?.id ?? "none");
     await rest();
 
     expect(branch.status).toBe("idle");

@@ -1,5 +1,5 @@
 import type { Part } from "../content/part.ts";
-import { inputId, partId } from "../ids.ts";
+import { inputId, partId, sessionUid } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { randomId } from "../ports/clock.ts";
 import { answerCall } from "./answer.ts";
@@ -14,10 +14,14 @@ import { refuse, refusedBy } from "./posted.ts";
 import type { Posted, Refused } from "./posted.ts";
 import { stopRun } from "./stop.ts";
 
-/** An inbox of a session that is there. Makes no call until it is used. */
+/**
+ * An inbox of a session that is there. Makes no call until it is used. Throws `invalid_id` for a uid that
+ * can't be one.
+ */
 export function createInbox(options: InboxOptions): Inbox {
   const { makeId = randomId } = options;
-  const desk: Desk = { poster: new Poster(options), known: new KnownSession(options) };
+  const ports = { ...options, uid: sessionUid(options.uid) };
+  const desk: Desk = { poster: new Poster(ports), known: new KnownSession(ports) };
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a call after all that were made before it. */
   const inOrder = <T>(

@@ -1,6 +1,5 @@
 import type { Part } from "../content/part.ts";
 import type { Actor } from "../event/event.ts";
-import type { SessionUid } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { MakeId } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
@@ -13,7 +12,8 @@ export interface InboxOptions {
   readonly store: Pick<SessionStore, "accept" | "read" | "key">;
   /** An outage of it is no failure of a post: writers find what is stored when they read the head. */
   readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
-  readonly uid: SessionUid;
+  /** The session's, from its record. */
+  readonly uid: string;
   /** Makes the ids of inputs without a key. Left out: at random. */
   readonly makeId?: MakeId | undefined;
   /** The person for whom calls are made that name none. */

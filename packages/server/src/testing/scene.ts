@@ -1,4 +1,3 @@
-import { packEpoch } from "@millrace/core/ports";
 import {
   commitDraft,
   commitOf,
@@ -10,6 +9,7 @@ import {
   sessionId,
   turnId,
 } from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { LaneWriter } from "@millrace/core/writing";

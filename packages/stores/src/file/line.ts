@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { Floor } from "@millrace/core/ports";
 import type { Metadata } from "@millrace/core/writing";
+import type { Floor } from "@millrace/core/ports";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 
 /** The version of the file's form. Facts have a version of their own. */

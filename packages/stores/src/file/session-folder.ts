@@ -109,7 +109,7 @@ export class SessionFolder {
   }
 
   /** The records after an id, in the order of ids. Files that can't be read are told and left out. */
-  async list(after: SessionId | undefined, limit: number): Promise<readonly SessionRecord[]> {
+  async list(after: string | undefined, limit: number): Promise<readonly SessionRecord[]> {
     const ids = (await this.#ids()).filter((id) => after === undefined || id > after);
     const records: SessionRecord[] = [];
     for (const id of ids) {

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
-import { sessionKey } from "@millrace/core/writing";
-import type { SessionId } from "@millrace/core";
+import { sessionId, sessionKey } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
@@ -42,10 +41,7 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
   /** Brings the schema to this release. May be repeated, and run by many at once. */
   readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
-  readonly verify: (
-    sessionId: SessionId,
-    options?: PostgresVerifyOptions,
-  ) => Promise<SessionVerdict>;
+  readonly verify: (sessionId: string, options?: PostgresVerifyOptions) => Promise<SessionVerdict>;
   /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
   readonly close: () => Promise<void>;
 }
@@ -70,8 +66,10 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   const close = (): Promise<void> => connection.close();
   return {
     ...readingCalls(context),
-    create: async ({ sessionId, metadata }) =>
-      createSession(context, { sessionId, metadata: encodeMetadata(sessionId, metadata) }),
+    create: async ({ sessionId: name, metadata }) => {
+      const id = sessionId(name);
+      return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
+    },
     remove: async (uid) => {
       writer.forget(uid);
       const statement = { statement: statements.remove, values: [uid] };
@@ -87,8 +85,10 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
     append: (uid, request) => writer.write(uid, appendCall(request)),
     fork: (uid, request) => forkSession({ ...context, now: clock.now }, uid, request),
     migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
-    verify: (sessionId, wanted) =>
-      connection.retrying(() => verifySession(context, sessionId, wanted)),
+    verify: async (name, wanted) => {
+      const id = sessionId(name);
+      return connection.retrying(() => verifySession(context, id, wanted));
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -109,8 +109,8 @@ function readingCalls({
       ),
     );
   return {
-    find: async (sessionId) => {
-      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId)]);
+    find: async (name) => {
+      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId(name))]);
       return row && recordOf(decodeRow(row));
     },
     list: async ({ after, limit = 100 } = {}) => {

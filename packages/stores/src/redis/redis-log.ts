@@ -15,6 +15,7 @@ import type { Shard } from "./shards.ts";
 import { Topics } from "./topics.ts";
 import type { Source } from "./topics.ts";
 
+/** Where Redis is, and the bounds of the log in it. */
 export interface RedisLogOptions {
   /** `redis://` or `rediss://`. Left out, it is REDIS_URL, or else a Redis on this machine. */
   readonly url?: string | undefined;

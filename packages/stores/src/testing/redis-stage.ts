@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { textOf } from "@millrace/core";
-import { packEpoch } from "@millrace/core/ports";
-import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import {
   commitDraft,
   commitOf,
@@ -12,6 +10,8 @@ import {
   sessionId,
   turnId,
 } from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
+import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type { SessionState, SessionUid } from "@millrace/core";
 import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor } from "@millrace/core/reading";
