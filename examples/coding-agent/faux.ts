@@ -1,7 +1,7 @@
 // A provider without a network: it sends what its script says, the arguments of the call in two pieces.
-import { callId, partId } from "@millrace/core";
+import { callId, partId } from "@millrace/core/writing";
 import type { Model } from "@millrace/core";
-import { emit, say, scriptedModel } from "@millrace/core/reference";
+import { emit, say, scriptedModel } from "@millrace/core/testing";
 
 export function fauxProvider(): Model {
   const id = partId("call");

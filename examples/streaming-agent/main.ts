@@ -2,7 +2,7 @@
 // mock without a network, and an agent that is shared by tasks that run at once.
 import { emptyDraft, fold } from "@millrace/core";
 import type { Model } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { openaiCompatible } from "@millrace/providers/openai";
 import { callLines, startRawServer, textLines } from "./raw-server.ts";
 import { show, streamingAgent } from "./streaming-agent.ts";

@@ -1,7 +1,9 @@
-import { createLaneWriter, follow, itemId, packEpoch, partId, runId, turnId } from "@millrace/core";
-import { sessionId, textOf } from "@millrace/core";
-import type { EventLog } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { follow } from "@millrace/core/reading";
+import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
+import { textOf } from "@millrace/core";
+import type { EventLog } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { expect, it } from "vitest";
 import { until } from "../../packages/stores/src/testing/redis-session.ts";

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import { emptyState, replay, sessionId } from "@millrace/core";
-import type { Clock, Item, Model } from "@millrace/core";
-import { call, memoryEventLog, say, scriptedModel } from "@millrace/core/reference";
+import { emptyState, replay } from "@millrace/core/reading";
+import { sessionId } from "@millrace/core/writing";
+import type { Item, Model } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
+import { memoryEventLog } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

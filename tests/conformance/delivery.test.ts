@@ -6,7 +6,7 @@ import {
   sessionStoreCases,
 } from "@millrace/conformance";
 import type { LosableDeliveryFixture, OpenedDelivery } from "@millrace/conformance";
-import type { EventLog, SessionStore } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,8 +1,10 @@
 import { withKeys } from "@millrace/conformance";
 import { defineAgent } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import type { Clock, Model } from "@millrace/core";
-import { say, scriptedModel, stall, systemClock } from "@millrace/core/reference";
+import type { Model } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
+import { say, scriptedModel, stall } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";

@@ -1,5 +1,5 @@
 import { defineAgent, defineTool } from "@millrace/agent";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { Client } from "pg";
 import { expect, it } from "vitest";

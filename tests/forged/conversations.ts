@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import type { EventLog, SessionStore } from "@millrace/core";
-import { call, countingIds, say, scriptedModel } from "@millrace/core/reference";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { call, countingIds, say, scriptedModel } from "@millrace/core/testing";
 import { z } from "zod";
 
 /** What a session came to. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { follow } from "@millrace/core";
-import type { Fact, SessionStore, SessionUid } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { postgresStore } from "@millrace/stores/postgres";

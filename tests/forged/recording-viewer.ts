@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { apply, emptyState, restore } from "@millrace/core";
-import type { Fact, Followed, SessionRecord, SessionState } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import type { Fact, SessionState } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { Followed } from "@millrace/core/reading";
 import { mark } from "./forgery.ts";
 
 /** A viewer of a session that keeps what it received. */

@@ -2,15 +2,11 @@
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent, queuedObserver } from "@millrace/agent";
 import type { Observer } from "@millrace/agent";
-import { createModelStream, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { partId } from "@millrace/core/writing";
 import type { Delta, Model, RunEvent } from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  think,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { say, scriptedModel, think } from "@millrace/core/testing";
 import { openaiCompatible } from "@millrace/providers/openai";
 import { startVendorServer } from "@millrace/providers/testing";
 import type { HttpReply } from "@millrace/providers/testing";

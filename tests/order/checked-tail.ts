@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { runId, schemaVersion } from "@millrace/core";
-import type { Batch, Fact, SessionId } from "@millrace/core";
+import { schemaVersion } from "@millrace/core/wire";
+import { runId } from "@millrace/core/writing";
+import type { Fact, SessionId } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 import { promise } from "./violation.ts";
 
 /** A message that was sent through the log. */

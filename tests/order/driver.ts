@@ -1,5 +1,6 @@
-import { inputId, itemId, packEpoch, partId, runId, turnId } from "@millrace/core";
-import type { FactBody } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { inputId, itemId, partId, runId, turnId } from "@millrace/core/writing";
+import type { FactBody } from "@millrace/core/writing";
 import type { Session } from "./session.ts";
 import type { Truth } from "./truth.ts";
 import { promise } from "./violation.ts";

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { emptyState, inputId, partId, replay, restore, snapshot } from "@millrace/core";
-import type { Fact, PeopleFact } from "@millrace/core";
+import { emptyState, replay, restore, snapshot } from "@millrace/core/reading";
+import { inputId, partId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { PeopleFact } from "@millrace/core/ports";
 import { Driver } from "./driver.ts";
 import { memoryEngines } from "./engines.ts";
 import type { Engines, Node } from "./engines.ts";

@@ -1,5 +1,7 @@
-import { apply, cursorOf, emptyState, replay, restateLane, snapshot } from "@millrace/core";
-import type { Applied, Batch, Cursor, Fact, SessionState, Snapshot } from "@millrace/core";
+import { apply, cursorOf, emptyState, replay, restateLane, snapshot } from "@millrace/core/reading";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Applied, Cursor, Snapshot } from "@millrace/core/reading";
 import type { CheckedTail } from "./checked-tail.ts";
 import type { Node } from "./engines.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
-import type { AppendOutcome, Batch, Epoch, Fact, Item, Nudge } from "@millrace/core";
-import type { SessionId, SessionStore, SessionUid } from "@millrace/core";
+import type { Fact, Item, SessionId, SessionUid } from "@millrace/core";
+import type { AppendOutcome, Batch, Epoch, Nudge, SessionStore } from "@millrace/core/ports";
 import { CheckedTail, markFact, markOf } from "./checked-tail.ts";
 import type { Engines, Node } from "./engines.ts";
 import type { Rule, Setting } from "./setting.ts";

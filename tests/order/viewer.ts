@@ -1,13 +1,9 @@
-import {
-  apply,
-  cursorOf,
-  decodeCursor,
-  emptyState,
-  encodeCursor,
-  restore,
-  textOf,
-} from "@millrace/core";
-import type { Batch, Cursor, Fact, OpenLane, SessionState } from "@millrace/core";
+import { textOf } from "@millrace/core";
+import { apply, cursorOf, emptyState, restore } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Cursor, OpenLane } from "@millrace/core/reading";
 import type { HubViewer, Delivered, Hub } from "./hub.ts";
 import { incarnationOf } from "./session.ts";
 import type { Session } from "./session.ts";

@@ -1,6 +1,7 @@
-import { apply, emptyState, follow, restore } from "@millrace/core";
-import type { Batch, Clock, Cursor, EventLog, Fact, Followed } from "@millrace/core";
-import type { SessionState } from "@millrace/core";
+import { apply, emptyState, follow, restore } from "@millrace/core/reading";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch, Clock, EventLog } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import { createHub } from "@millrace/server";
 import type { CheckedTail } from "./checked-tail.ts";
 import type { Node } from "./engines.ts";

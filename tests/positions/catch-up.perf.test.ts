@@ -1,5 +1,5 @@
-import type { EventLog } from "@millrace/core";
-import { memoryEventLog, systemClock } from "@millrace/core/reference";
+import type { EventLog } from "@millrace/core/ports";
+import { memoryEventLog, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";

@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { apply, decodeCursor, emptyState, follow, project } from "@millrace/core";
-import type {
-  Batch,
-  Clock,
-  Epoch,
-  Fact,
-  Item,
-  ItemId,
-  SessionState,
-  SessionUid,
-  View,
-} from "@millrace/core";
+import { project } from "@millrace/core";
+import { apply, emptyState, follow } from "@millrace/core/reading";
+import { decodeCursor } from "@millrace/core/wire";
+import type { Fact, Item, ItemId, SessionState, SessionUid, View } from "@millrace/core";
+import type { Batch, Clock, Epoch } from "@millrace/core/ports";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { Random } from "../kit/random.ts";

@@ -1,5 +1,8 @@
-import { apply, cursorOf, encodeCursor, encodeMessage, restore, snapshot } from "@millrace/core";
-import type { Batch, Cursor, Followed, SessionState } from "@millrace/core";
+import { apply, cursorOf, restore, snapshot } from "@millrace/core/reading";
+import { encodeCursor, encodeMessage } from "@millrace/core/wire";
+import type { SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 
 /** A viewer when it left: its cursor, and its state. */
 export interface Left {

@@ -1,9 +1,10 @@
 import { defineTool } from "@millrace/agent";
 import type { Run, RunResult } from "@millrace/agent";
-import { checkTranscript, createModelStream, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { checkTranscript, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
-import { call, fail, say, scriptedModel, stall } from "@millrace/core/reference";
-import type { ScriptedReply } from "@millrace/core/reference";
+import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
+import type { ScriptedReply } from "@millrace/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rest, steps } from "./kit/clock.ts";
 import type { HeldClock } from "./kit/clock.ts";
@@ -177,7 +178,7 @@ describe("a run that is stopped", () => {
     const [approval] = staged.session.approvals;
     run.abort();
     const result = await staged.ended(run);
-    const late = await staged.session.allow(approval?.id ?? ("none" as never)).accepted;
+    const late = await staged.session.allow(approval?.id ?? "none").accepted;
 
     expect(result.outcome).toBe("aborted");
     expect(statuses(staged)).toStrictEqual(["aborted"]);

@@ -1,5 +1,5 @@
 import { defineAgent } from "@millrace/agent";
-import { say, scriptedModel, stall } from "@millrace/core/reference";
+import { say, scriptedModel, stall } from "@millrace/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rest, steps } from "./kit/clock.ts";
 import { hashAtOnce } from "./kit/hash.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";

@@ -1,5 +1,6 @@
-import { itemId } from "@millrace/core";
-import type { Item, Model, Reply } from "@millrace/core";
+import { itemId } from "@millrace/core/writing";
+import type { Item, Model } from "@millrace/core";
+import type { Reply } from "@millrace/core/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";

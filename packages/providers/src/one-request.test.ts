@@ -1,5 +1,5 @@
 /** Counts the HTTP requests of one call of `stream`, over real sockets. */
-import type { Reply } from "@millrace/core";
+import type { Reply } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import type { VendorReply } from "./serve/vendor-reply.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";

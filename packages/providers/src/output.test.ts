@@ -1,5 +1,6 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, JsonObject, ModelRequest, OutputShape } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item, JsonObject } from "@millrace/core";
+import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { gemini } from "./protocols/gemini/protocol.ts";

@@ -1,4 +1,5 @@
-import { emptyDraft, foldAll } from "@millrace/core";
+import { emptyDraft } from "@millrace/core";
+import { foldAll } from "@millrace/core/writing";
 import { expect, test } from "vitest";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { ask, hello, toyModel } from "./testing/toy-model.ts";

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { brokenLaws, shrinkRequest } from "./testing/request-laws.ts";
 import type { Target } from "./testing/request-laws.ts";

@@ -1,4 +1,4 @@
-import type { DraftPart } from "@millrace/core";
+import type { DraftPart } from "@millrace/core/writing";
 import { describe, expect, test } from "vitest";
 import type { StreamEnd } from "./protocol.ts";
 import type { Decoded } from "./testing/decode.ts";

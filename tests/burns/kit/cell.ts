@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { follow } from "@millrace/core";
-import type { SessionId, SessionStore, View } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import type { SessionId, View } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";
 import { startRedis } from "../../../scripts/services/redis.ts";

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import { emptyState, project, replay, sessionId } from "@millrace/core";
-import type { EventLog, Fact, RunEvent, SessionRecord, SessionStore, View } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
-import type { ScriptedReply } from "@millrace/core/reference";
+import { project } from "@millrace/core";
+import { emptyState, replay } from "@millrace/core/reading";
+import { sessionId } from "@millrace/core/writing";
+import type { Fact, RunEvent, View } from "@millrace/core";
+import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { call, say, scriptedModel } from "@millrace/core/testing";
+import type { ScriptedReply } from "@millrace/core/testing";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Gate } from "./gate.ts";

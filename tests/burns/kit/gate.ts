@@ -1,5 +1,5 @@
-import type { Clock } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import type { Clock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 
 /**
  * Holds all models and tools of a cell, so that their output does not change while it is compared.

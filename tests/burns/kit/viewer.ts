@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { apply, emptyState, project, restore } from "@millrace/core";
-import type { Cursor, Followed, SessionId, SessionState, SessionUid, View } from "@millrace/core";
+import { project } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import type { SessionId, SessionState, SessionUid, View } from "@millrace/core";
+import type { Cursor, Followed } from "@millrace/core/reading";
 
 /** Whom a viewer watches. */
 export interface Place {

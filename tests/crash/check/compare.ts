@@ -1,4 +1,4 @@
-import { parseJsonText } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 import type { Fact, Item, ToolResultPart } from "@millrace/core";
 import type { EffectOf } from "./ending.ts";
 import { resultsIn } from "./ending.ts";

@@ -1,5 +1,6 @@
-import { emptyState, replay } from "@millrace/core";
-import type { Fact, FactOf, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
+import { emptyState, replay } from "@millrace/core/reading";
+import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 
 /** What processes have left behind: their sessions, and what was counted outside of them. */

@@ -1,4 +1,5 @@
-import { checkTranscript, unpackEpoch } from "@millrace/core";
+import { unpackEpoch } from "@millrace/core/ports";
+import { checkTranscript } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 import { stepInputId, mainSession } from "../kit/steps.ts";

@@ -1,4 +1,4 @@
-import { trace } from "@millrace/core/reference";
+import { trace } from "@millrace/core/testing";
 import { factsOf, inOrder, stateOf } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
 

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { EventLog, SessionStore } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 
 /** Counts the places at which a process may end, and ends it at one of them. */
 export interface Boundaries {

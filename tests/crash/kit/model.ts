@@ -1,7 +1,9 @@
-import { abortedCause, createModelStream } from "@millrace/core";
-import type { Ending, Model, ModelRequest, ReplyWriter, Usage } from "@millrace/core";
-import { fail, scriptedModel } from "@millrace/core/reference";
-import type { ScriptedPart } from "@millrace/core/reference";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import type { Model, Usage } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
+import { fail, scriptedModel } from "@millrace/core/testing";
+import type { ScriptedPart } from "@millrace/core/testing";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";
 import type { Tally } from "./tally.ts";

@@ -1,7 +1,8 @@
 import type { Agent, OpenOptions, Run, SentInput, Session } from "@millrace/agent";
-import { callId, sessionId } from "@millrace/core";
-import type { Fact, MakeId, SessionStore } from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
+import { callId, sessionId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { MakeId, SessionStore } from "@millrace/core/ports";
+import { randomId } from "@millrace/core/memory";
 import type { Scenario, Trigger, UserStep } from "../scenario.ts";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";

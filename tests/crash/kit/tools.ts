@@ -1,6 +1,6 @@
 import { defineTool } from "@millrace/agent";
 import type { Effect, Policy, Schema, Tool, ToolExecution, ToolLimits } from "@millrace/agent";
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";
 import type { Tally } from "./tally.ts";

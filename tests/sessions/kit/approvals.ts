@@ -1,14 +1,11 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Schema, Session } from "@millrace/agent";
-import { approvalId } from "@millrace/core";
-import type { Fact, FactOf, JsonObject, SessionStore, SessionUid } from "@millrace/core";
-import {
-  call,
-  countingIds,
-  memorySessionStore,
-  say,
-  scriptedModel,
-} from "@millrace/core/reference";
+import { approvalId } from "@millrace/core/writing";
+import type { Fact, JsonObject, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, countingIds, say, scriptedModel } from "@millrace/core/testing";
 import { Random } from "../../kit/random.ts";
 import { approvalHash } from "../../../packages/agent/src/tool/hash.ts";
 import { heldClock, rest, steps } from "./clock.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** A clock that moves only by `advance`, at no cost. */
 export interface HeldClock extends Clock {

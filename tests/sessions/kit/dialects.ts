@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { brokenLaws } from "../../../packages/providers/src/testing/request-laws.ts";
 import { targets } from "../../../packages/providers/src/testing/targets.ts";
 import type { NativeTarget } from "../../../packages/providers/src/testing/targets.ts";

@@ -1,5 +1,8 @@
-import { callId, createModelStream, parseArguments, partId } from "@millrace/core";
-import type { Delta, Ending, Model, ModelRequest, ReplyWriter } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { callId, parseArguments, partId } from "@millrace/core/writing";
+import type { Delta, Model } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../kit/random.ts";
 
 /** What a hostile model has emitted for one call: every raw text of it, in any form. */

@@ -1,15 +1,8 @@
-import { abortedCause, commitOf, createModelStream, noUsage, partId } from "@millrace/core";
-import type {
-  Delta,
-  Ending,
-  Model,
-  ModelRequest,
-  Part,
-  PartOpening,
-  ReplyWriter,
-  Usage,
-} from "@millrace/core";
-import { callId } from "@millrace/core";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { callId, commitOf, noUsage, partId } from "@millrace/core/writing";
+import type { Delta, Model, Part, Usage } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending, PartOpening } from "@millrace/core/writing";
 import type { Random } from "../../kit/random.ts";
 import type { HeldClock } from "./clock.ts";
 import type { Dialect } from "./dialects.ts";

@@ -1,8 +1,10 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Limits, RunResult, Tool } from "@millrace/agent";
-import { callId, createModelStream, noUsage, parseArguments, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { callId, noUsage, parseArguments, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
-import { countingIds, memorySessionStore } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { Random } from "../../kit/random.ts";
 import { heldClock, rest, watched } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";

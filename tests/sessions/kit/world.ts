@@ -1,8 +1,10 @@
 import { defineAgent } from "@millrace/agent";
 import type { Agent, Session } from "@millrace/agent";
-import { checkTranscript } from "@millrace/core";
-import type { EventLog, Fact, ModelRequest, SessionStore } from "@millrace/core";
-import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { checkTranscript } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { EventLog, ModelRequest, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 import { Random } from "../../kit/random.ts";
 import { heldClock, rest, steps, watched } from "./clock.ts";

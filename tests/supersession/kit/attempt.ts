@@ -1,25 +1,15 @@
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
 import {
   commitDraft,
   commitOf,
   createLaneWriter,
   itemId,
   noUsage,
-  packEpoch,
   partId,
-  unpackEpoch,
-} from "@millrace/core";
-import type {
-  Epoch,
-  EventLog,
-  Fact,
-  ItemId,
-  LaneWriter,
-  RunId,
-  SessionId,
-  SessionStore,
-  SessionUid,
-  TurnId,
-} from "@millrace/core";
+} from "@millrace/core/writing";
+import type { Fact, ItemId, RunId, SessionId, SessionUid, TurnId } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { LaneWriter } from "@millrace/core/writing";
 import type { Before, Effects } from "./effects.ts";
 import type { Schedule } from "./schedule.ts";
 

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { apply, emptyState, restore, textOf } from "@millrace/core";
-import type { Cursor, Epoch, Followed, OpenLane, SessionState } from "@millrace/core";
-import type { SessionId, SessionUid } from "@millrace/core";
+import { textOf } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import type { SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { Cursor, Followed, OpenLane } from "@millrace/core/reading";
 
 export interface CheckingViewerOptions {
   readonly name: string;

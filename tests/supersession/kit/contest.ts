@@ -1,15 +1,10 @@
-import {
-  emptyState,
-  follow,
-  replay,
-  runId,
-  sessionId,
-  snapshot,
-  turnId,
-  unpackEpoch,
-} from "@millrace/core";
-import type { Epoch, Fact, FactBody, FactOf } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { unpackEpoch } from "@millrace/core/ports";
+import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
+import { runId, sessionId, turnId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { FactBody, FactOf } from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 import type { Hub } from "@millrace/server";
 import { pollMs } from "./viewer-group.ts";
 import type { Node } from "./viewer-group.ts";

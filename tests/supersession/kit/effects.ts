@@ -1,4 +1,4 @@
-import type { Epoch } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 
 /** What had taken effect when a call began, and so binds it. */
 export interface Before {

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sessionId, unpackEpoch } from "@millrace/core";
-import type { Fact, FactOf, SessionRecord } from "@millrace/core";
+import { unpackEpoch } from "@millrace/core/ports";
+import { sessionId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
 import { sharedPostgres, sharedRedis } from "../../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../../scripts/services/shared.ts";
 import { ViewerGroup, openNode } from "./viewer-group.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** Numbers that look random and are the same for the same seed. Each is in [0, 1). */
 export type Random = () => number;

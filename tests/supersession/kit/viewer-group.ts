@@ -1,7 +1,8 @@
 import { withKeys } from "@millrace/conformance";
-import { follow, replay, emptyState, snapshot } from "@millrace/core";
-import type { Epoch, Fact, SessionId, SessionUid } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";

@@ -1,4 +1,4 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, WorkAction } from "../loop/action.ts";
 import { callPart } from "../loop/facts.ts";
 import type { CallStanding, RunStanding, TurnStanding } from "../loop/state.ts";

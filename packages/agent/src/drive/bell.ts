@@ -1,4 +1,4 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /**
  * Lets the driver sleep until something changes. A `wake` without a sleeper is kept, and the next

@@ -1,5 +1,5 @@
-import { packEpoch, unpackEpoch } from "@millrace/core";
-import type { Epoch } from "@millrace/core";
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
+import type { Epoch } from "@millrace/core/ports";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";

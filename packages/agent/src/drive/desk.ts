@@ -1,9 +1,9 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { Epochs, WorkHost } from "../work/host.ts";
 import type { TurnMemory } from "./turn-memory.ts";
 import type { UnderWay } from "./under-way.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
-import type { Epoch } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 
 /** What the functions that start work and record actions use of their driver. */
 export interface Desk {

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import { decide } from "../loop/decide.ts";
 import type { Known } from "../loop/known.ts";
 import { perform } from "../loop/perform.ts";

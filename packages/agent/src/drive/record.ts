@@ -1,4 +1,4 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
 import type { CallStanding } from "../loop/state.ts";

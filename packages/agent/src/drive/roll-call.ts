@@ -1,4 +1,5 @@
-import type { Clock, EventLog, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { Clock, EventLog } from "@millrace/core/ports";
 
 export interface RollCallOptions {
   readonly log: EventLog;

@@ -1,4 +1,5 @@
-import type { Epoch, FactBody } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import type { ToolHost } from "../definition/tool-host.ts";
 import { outOf, overspent } from "../loop/limits.ts";
 import type { LoopState } from "../loop/state.ts";

@@ -1,9 +1,9 @@
-import { retryHintOf } from "@millrace/core";
+import { retryHintOf } from "@millrace/core/ports";
 import type { ItemId } from "@millrace/core";
 import type { CheckedAnswer, Known } from "../loop/known.ts";
 import { spentOf } from "../loop/outline.ts";
 import { nothingSpent } from "../loop/state.ts";
-import type { Doing, FailedAttempt, Verdict } from "../loop/state.ts";
+import type { Doing, FailedAttempt, CallVerdict } from "../loop/state.ts";
 import type { Assessment } from "../tool/assess.ts";
 import type { HeldAttempt } from "../work/held-attempt.ts";
 import type { OutputVerdict } from "../work/output.ts";
@@ -78,7 +78,7 @@ export class TurnMemory {
 
   /** The part of this that `decide` reads. `wanted`: whether the run has an output schema. */
   doing(wanted: boolean): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
-    const verdicts = new Map<ItemId, Verdict>();
+    const verdicts = new Map<ItemId, CallVerdict>();
     for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutMessage(verdict));
     const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
     const output = wanted ? this.#output.state : "valid";
@@ -98,7 +98,7 @@ export class TurnMemory {
   }
 }
 
-function withoutMessage(verdict: Assessment): Verdict {
+function withoutMessage(verdict: Assessment): CallVerdict {
   if (verdict.decision !== "refuse") return verdict;
   return { decision: verdict.decision, status: verdict.status };
 }

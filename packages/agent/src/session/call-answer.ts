@@ -1,4 +1,5 @@
-import type { CallAnswer, Json } from "@millrace/core";
+import type { Json } from "@millrace/core";
+import type { CallAnswer } from "@millrace/core/writing";
 
 /** An object with one key, `output` or `error`, says which of the two it is. */
 export function callAnswerOf(answer: unknown): CallAnswer {

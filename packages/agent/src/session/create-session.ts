@@ -1,15 +1,9 @@
-import { inputId, MillraceError } from "@millrace/core";
-import type {
-  AnyTools,
-  CallAnswer,
-  FactOf,
-  Inbox,
-  InputId,
-  ItemOf,
-  JsonObject,
-  RunId,
-} from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { inputId } from "@millrace/core/writing";
+import type { Inbox, InputId, JsonObject, RunId } from "@millrace/core";
+import type { CallAnswer, FactOf } from "@millrace/core/writing";
+import type { AnyTools, ItemOf } from "@millrace/core/reading";
+import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
 import type { Limits } from "../definition/limits.ts";

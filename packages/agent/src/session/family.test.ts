@@ -1,6 +1,10 @@
-import { apply, emptyState, project, restore, sessionId, sessionUid } from "@millrace/core";
-import type { Cursor, FollowedSession, SessionState } from "@millrace/core";
-import { call, memorySessionStore, say, scriptedModel } from "@millrace/core/reference";
+import { project } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionState } from "@millrace/core";
+import type { Cursor, FollowedSession } from "@millrace/core/reading";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../define/agent.ts";

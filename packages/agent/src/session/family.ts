@@ -1,5 +1,8 @@
-import { createInbox, followChildren, MillraceError, sessionId } from "@millrace/core";
-import type { FollowedSession, Inbox } from "@millrace/core";
+import { MillraceError, createInbox } from "@millrace/core";
+import { followChildren } from "@millrace/core/reading";
+import { sessionId } from "@millrace/core/writing";
+import type { Inbox } from "@millrace/core";
+import type { FollowedSession } from "@millrace/core/reading";
 import { acceptance } from "./acceptance.ts";
 import { callAnswerOf } from "./call-answer.ts";
 import type { Acceptance, Sent } from "./input.ts";

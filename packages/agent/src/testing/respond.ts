@@ -1,5 +1,7 @@
-import type { Cause, Item, SessionStore, Update, Usage } from "@millrace/core";
-import { memorySessionStore } from "@millrace/core/reference";
+import type { Cause, Item, Usage } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
+import { memorySessionStore } from "@millrace/core/memory";
 import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
 

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Cause, Part, ResultStatus, ToolResultPart } from "@millrace/core";
 import type { CallStanding } from "../loop/state.ts";
 

@@ -6,14 +6,10 @@ import {
   runId,
   sessionId,
   sessionUid,
-} from "@millrace/core";
+} from "@millrace/core/writing";
 import type { ToolCallPart } from "@millrace/core";
-import {
-  countingIds,
-  manualClock,
-  memoryEventLog,
-  memorySessionStore,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds, manualClock } from "@millrace/core/testing";
 import type { AssessContext } from "../tool/assess.ts";
 import type { Checked, Schema } from "../schema/schema.ts";
 import { runTool } from "../tool/run-tool.ts";

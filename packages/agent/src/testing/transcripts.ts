@@ -1,15 +1,15 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
   Author,
   CallId,
-  Compaction,
-  Ending,
   Item,
   Part,
   StopReason,
   ToolCallPart,
   ToolResultPart,
 } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
+import type { Ending } from "@millrace/core/writing";
 import fc from "fast-check";
 
 /** What a session holds, as far as a model's context is made of it. */

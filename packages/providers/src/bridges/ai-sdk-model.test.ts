@@ -1,7 +1,10 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { emptyDraft, fold, isJsonObject, itemId, partId } from "@millrace/core";
-import type { Delta, Item, Model, ModelRequest, Reply } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Delta, Item, Model } from "@millrace/core";
+import type { ModelRequest, Reply } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
 import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";

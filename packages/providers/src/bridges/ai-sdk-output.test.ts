@@ -1,7 +1,8 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { itemId, partId } from "@millrace/core";
-import type { Item, ModelRequest } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
 import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";

@@ -3,8 +3,9 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import { itemId, partId } from "@millrace/core";
-import type { Item, ModelNotice, Reply } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { ModelNotice, Reply } from "@millrace/core/ports";
 import { convertArrayToReadableStream, MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import { sketch } from "../testing/updates.ts";

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { checkTranscript, itemId, partId } from "@millrace/core";
+import { checkTranscript, itemId, partId } from "@millrace/core/writing";
 import type { Item } from "@millrace/core";
 import { isStepCount, streamText, tool } from "ai";
 import type { LanguageModel, StreamTextResult, ToolSet } from "ai";

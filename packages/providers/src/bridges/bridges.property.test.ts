@@ -1,12 +1,7 @@
-import {
-  checkTranscript,
-  emptyDraft,
-  fold,
-  itemId,
-  partId,
-  repairTranscript,
-} from "@millrace/core";
-import type { Ending, Item } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { checkTranscript, itemId, partId, repairTranscript } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { convertArrayToReadableStream } from "ai/test";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";

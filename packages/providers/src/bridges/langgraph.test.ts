@@ -13,7 +13,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { addUsage, checkTranscript, noUsage } from "@millrace/core";
+import { addUsage, checkTranscript, noUsage } from "@millrace/core/writing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chunksOf, sketch, written } from "../testing/updates.ts";

@@ -1,5 +1,5 @@
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents";
-import { checkTranscript } from "@millrace/core";
+import { checkTranscript } from "@millrace/core/writing";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bridgeServer, chatAnswer } from "../testing/bridge-server.ts";

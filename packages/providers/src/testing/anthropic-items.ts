@@ -1,15 +1,14 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
   FilePart,
   Item,
   Json,
   JsonObject,
   MediaPart,
-  ModelRequest,
   Part,
-  ToolDescription,
   ToolResultPart,
 } from "@millrace/core";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
 
 /** The model of the requests. */

@@ -1,4 +1,5 @@
-import { emptyDraft, encodeDelta, fold } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { encodeDelta } from "@millrace/core/wire";
 import type { Delta, Draft } from "@millrace/core";
 import type { Framing } from "../framing/framing.ts";
 import type { Protocol, ReplyContext, StreamEnd } from "../protocol.ts";

@@ -1,5 +1,7 @@
-import { commitDraft, isJsonObject, itemId } from "@millrace/core";
-import type { Ending, Item, Json, Part } from "@millrace/core";
+import { commitDraft, itemId } from "@millrace/core/writing";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Item, Json, Part } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";

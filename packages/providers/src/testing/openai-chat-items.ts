@@ -1,5 +1,6 @@
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part, Transcript } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { sseFraming } from "../framing/sse.ts";
 import { openAiChat } from "../protocols/openai-chat/protocol.ts";
 import { decode } from "./decode.ts";

@@ -1,5 +1,6 @@
-import { repairTranscript } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
+import { repairTranscript } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";
 
 /** A protocol with a model, and the validator of its requests. */

@@ -1,4 +1,5 @@
-import type { Delta, Model, ModelNotice, Reply } from "@millrace/core";
+import type { Delta, Model } from "@millrace/core";
+import type { ModelNotice, Reply } from "@millrace/core/ports";
 import { sseFraming } from "../framing/sse.ts";
 import type { VendorEvent } from "../framing/framing.ts";
 import { createModel } from "../provider.ts";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Framed, Framing, VendorEvent } from "../framing/framing.ts";
 import type { Protocol } from "../protocol.ts";
 import { cutEnding } from "../reply.ts";

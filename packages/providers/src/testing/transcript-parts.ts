@@ -1,5 +1,6 @@
-import { callId, parseArguments, partId } from "@millrace/core";
-import type { ArgumentFault, Json, Part, ToolCallPart } from "@millrace/core";
+import { callId, parseArguments, partId } from "@millrace/core/writing";
+import type { Json, Part, ToolCallPart } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 import type { Random } from "../../../../tests/kit/random.ts";
 
 const id = partId("p");

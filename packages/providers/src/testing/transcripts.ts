@@ -1,16 +1,15 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
-  Ending,
   Item,
   Json,
   JsonObject,
-  ModelRequest,
   Part,
   ResultStatus,
   ToolCallPart,
-  ToolDescription,
   ToolResultPart,
 } from "@millrace/core";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";
 import { TranscriptParts } from "./transcript-parts.ts";

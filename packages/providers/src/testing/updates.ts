@@ -1,5 +1,7 @@
-import { commitDraft, emptyDraft, fold, itemId } from "@millrace/core";
-import type { Delta, Item, Part, Update } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { commitDraft, itemId } from "@millrace/core/writing";
+import type { Delta, Item, Part } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 
 export interface Written {
   readonly items: readonly Item[];

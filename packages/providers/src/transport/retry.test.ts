@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { manualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
 import type { ProviderOptions } from "../provider.ts";
 import type { HttpReply } from "../serve/vendor-reply.ts";
 import { startVendorServer } from "../serve/vendor-server.ts";

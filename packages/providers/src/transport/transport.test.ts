@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { manualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import type { ProviderOptions } from "../provider.ts";
 import { startFaultProxy } from "../serve/fault-proxy.ts";

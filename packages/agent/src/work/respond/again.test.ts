@@ -1,6 +1,7 @@
-import { partId } from "@millrace/core";
-import type { Item, Update } from "@millrace/core";
-import { memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../../definition/settings.ts";

@@ -1,5 +1,6 @@
-import { callId, noUsage, partId } from "@millrace/core";
-import type { Part, Update } from "@millrace/core";
+import { callId, noUsage, partId } from "@millrace/core/writing";
+import type { Part } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { answerOf, yields } from "../../testing/respond.ts";
 

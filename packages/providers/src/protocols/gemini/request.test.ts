@@ -1,5 +1,6 @@
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, JsonObject, ModelRequest, Part } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
+import type { Item, JsonObject, Part } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { gemini } from "./protocol.ts";
 

@@ -1,5 +1,7 @@
-import { callId, commitDraft, itemId, parseJsonText, partId } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part, Transcript } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
+import { callId, commitDraft, itemId, partId } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { sseFraming } from "../../framing/sse.ts";
 import { decode } from "../../testing/decode.ts";
