@@ -56,15 +56,14 @@ async function ask(
   const count = ({ type }: RunEvent): void => void (reports += type === "stalled" ? 1 : 0);
   const agent = defineAgent({ model, retry: once, observers: [count], ...given });
   const session = await agent.open({ clock });
-  const ended = session.send("think").result;
-  let result: RunResult | undefined;
-  void ended.then((came) => (result = came));
+  const ended: RunResult[] = [];
+  void session.send("think").result.then((came) => ended.push(came));
   await asked.promise; // connecting has a clock of its own, which this is not about
-  while (result === undefined && clock.now() < most) {
+  while (ended.length === 0 && clock.now() < most) {
     await clock.advance(minute / 2);
     await new Promise((resolve) => setTimeout(resolve, 6));
   }
-  const story = { result, minutes: Math.round(clock.now() / minute), reports };
+  const story = { result: ended[0], minutes: Math.round(clock.now() / minute), reports };
   const closing = session.close();
   await clock.advance(minute);
   await closing;

@@ -44,6 +44,6 @@ function span(name: keyof StallSettings, given: unknown): number {
   if (typeof ms === "number" && ms >= 1) return ms;
   throw new MillraceError(
     "invalid_definition",
-    `stall.${name} is ${String(ms)}: it is a number of milliseconds from 1, or Infinity for never`,
+    `stall.${name} is ${JSON.stringify(ms)}: it is a number of milliseconds from 1, or Infinity for never`,
   );
 }

@@ -29,10 +29,9 @@ export class Observers {
     const runId = runIdOf(inputId);
     if (observers.length === 0 || this.#runs.has(runId) || this.#sent.has(runId)) return;
     this.#sent.set(runId, observers);
-    void accepted.then((answer) => {
-      if (answer.accepted) this.#begin(runId);
-      this.#sent.delete(runId);
-    });
+    void accepted.then((answer) =>
+      answer.accepted ? this.#begin(runId) : this.#sent.delete(runId),
+    );
   }
 
   has(runId: RunId): boolean {

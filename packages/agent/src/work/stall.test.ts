@@ -30,9 +30,10 @@ async function play(
   const observers = [(event: RunEvent): void => void events.push(event)];
   const agent = defineAgent({ model, retry: once, observers, ...settings });
   const session = await agent.open({ clock });
-  let result: RunResult | undefined;
-  void session.send("think").result.then((came) => (result = came));
-  while (result === undefined && clock.now() < most) await clock.advance(1_000);
+  const ended: RunResult[] = [];
+  void session.send("think").result.then((came) => ended.push(came));
+  while (ended.length === 0 && clock.now() < most) await clock.advance(1_000);
+  const [result] = ended;
   const story = result === undefined ? undefined : storyOf(result, events, clock.now());
   const closing = session.close();
   await clock.advance(minute);
@@ -153,7 +154,7 @@ describe("an attempt that stalled", () => {
     const clock = manualClock();
     const model = scriptedModel([deaf, [say("42")]], { clock });
     const agent = defineAgent({
-      model: { id: "deaf", stream: ({ signal: _, ...rest }) => model.stream(rest) },
+      model: { id: "deaf", stream: (request) => model.stream({ ...request, signal: undefined }) },
       retry: twice,
     });
     const session = await agent.open({ clock });

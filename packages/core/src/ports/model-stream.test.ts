@@ -182,8 +182,14 @@ describe("a consumer that visits", () => {
     const reply = await visited.forEach?.(({ op }) => void steps.push(op));
 
     expect(steps).toStrictEqual([
-      ...["begin_part", "emitted", "append_text", "emitted"],
-      ...["append_text", "emitted", "commit_part", "emitted"],
+      "begin_part",
+      "emitted",
+      "append_text",
+      "emitted",
+      "append_text",
+      "emitted",
+      "commit_part",
+      "emitted",
     ]);
     expect(reply).toBe(await visited.result);
     expect(reply).toMatchObject({ parts: [{ text: "hi" }], ...whole });

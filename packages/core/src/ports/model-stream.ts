@@ -195,7 +195,7 @@ async function settle(
 ): Promise<Ending & { readonly usage?: Usage | undefined }> {
   const { signal } = writer;
   try {
-    await undefined; // a consumer that comes in this tick has every delta as it was made
+    await Promise.resolve(); // a consumer that comes in this tick has every delta as it was made
     if (signal.aborted) return { stop: "aborted", cause: abortedCause };
     return await source.produce(writer);
   } catch (error) {
