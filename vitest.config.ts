@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
+import { testsWithProcesses } from "./scripts/unit-tests.ts";
 
 // Tests run on the TypeScript sources: the "@millrace/source" condition of our packages wins over dist, so
 // no build is needed and no test can pass on a stale one.
@@ -10,6 +11,10 @@ const timed = "{packages/*/{src,test},apps/*/src,tests}/**/*.perf.test.ts";
 
 // Its server takes minutes to build, and no package needs it yet: `CAMPAIGN=1` tests that it starts.
 const temporal = process.env["CAMPAIGN"] === "1" ? [] : ["scripts/services/temporal.test.ts"];
+
+// `npm run test:unit`: without services, child processes and measurements of time.
+const unit = process.env["UNIT"] === "1";
+const processes = unit ? testsWithProcesses(import.meta.dirname) : [];
 
 export default defineConfig({
   resolve: { conditions },
@@ -32,7 +37,8 @@ export default defineConfig({
             "tests/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
-          exclude: [...configDefaults.exclude, timed, ...temporal],
+          exclude: [...configDefaults.exclude, timed, ...temporal, ...processes],
+          setupFiles: unit ? ["tests/kit/no-processes.ts"] : [],
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,7 +47,7 @@ export default defineConfig({
         test: {
           name: "timed",
           // A mutant says nothing about time. All others: afterwards, alone, one file at a time.
-          include: process.env["MUTATION"] === "1" ? [] : [timed],
+          include: process.env["MUTATION"] === "1" || unit ? [] : [timed],
           sequence: { groupOrder: 1 },
           fileParallelism: false,
         },

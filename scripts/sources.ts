@@ -49,7 +49,7 @@ export function lineOf(text: string, offset: number): number {
 }
 
 /** Every module a program names: static, dynamic, re-exported, or in an `import("…")` type. */
-function findImports(program: Program): { specifier: string; start: number }[] {
+export function findImports(program: Program): { specifier: string; start: number }[] {
   const found: { specifier: string; start: number }[] = [];
   const add = (node: { value?: unknown; start: number } | null): void => {
     if (typeof node?.value === "string") found.push({ specifier: node.value, start: node.start });

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, expect } from "vitest";
-import { root } from "../../scripts/workspace.ts";
 import { printSections, readSections } from "./sections.ts";
 
 /**
@@ -33,7 +32,7 @@ export function goldenFile(
     }
     const section = sections.get(name);
     const expected = section === undefined ? undefined : Buffer.from(section).toString();
-    const place = `${relative(root, path)}, case "${name}"`;
+    const place = `${relative(join(import.meta.dirname, "../.."), path)}, case "${name}"`;
     expect(actual, `${place}: ${firstDifference(expected, actual)}`).toBe(expected);
   };
 }
