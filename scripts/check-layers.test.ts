@@ -71,7 +71,7 @@ const violations: readonly {
     reported: "packages/core/src/zod.ts:1: core may not import zod",
   },
   {
-    rule: "a peer is optional where the table says so",
+    rule: "a peer is optional where the table requires it",
     plant: {
       "packages/stores/package.json": manifest("stores", { peerDependencies: { pg: "8" } }),
     },

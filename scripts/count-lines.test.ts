@@ -14,7 +14,7 @@ export const text = \`
 // a comment
 `;
 
-test("a line is code, a comment or blank, and only the grammar says which is a comment", () => {
+test("a line is code, a comment or blank, and only the grammar decides which is a comment", () => {
   using folder = temporaryFolder({ "packages/core/src/a.ts": source });
 
   expect(countLines(folder.path).get("packages/core")).toEqual({

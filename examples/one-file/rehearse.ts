@@ -26,13 +26,13 @@ export async function rehearse(main: URL, expected: string, urlName: string): Pr
   assert.equal(await run({ ANTHROPIC_API_KEY: "k", [urlName]: server.url }), expected);
   const [first, second] = server.requests.map(({ json }) => json as { messages: unknown[] });
   assert.deepEqual([first?.messages.length, second?.messages.length], [1, 3]);
-  console.log("with and without a key the example says the same");
+  console.log("with and without a key the example prints the same");
 }
 
 const tool = { type: "tool_use", id: "toolu_1", name: "weather", input: {} };
 const text = { type: "text", text: "" };
 const piece = (partial_json: string): object => ({ type: "input_json_delta", partial_json });
-const word = (said: string): object => ({ type: "text_delta", text: said });
+const word = (text: string): object => ({ type: "text_delta", text });
 
 function reply(stop: string, block: object, ...deltas: readonly object[]): string {
   const usage = { input_tokens: 9, output_tokens: 1 };

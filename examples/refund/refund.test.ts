@@ -31,7 +31,7 @@ test("what was denied was not paid, and what is below the limit is paid once", a
   expect(payments.paid()).toEqual([300]);
 });
 
-test("with nobody to ask the answer is no", async () => {
+test("without a person to ask the answer is no", async () => {
   const model = scriptedModel([[call("refund", { order: "A3", cents: 9_000 })], [say("Sorry.")]]);
 
   const run = defineAgent({ model, tools: [refund] }).run("refund order A3");

@@ -45,11 +45,11 @@ await assert.rejects(run("http://127.0.0.1:9/mcp"), /the server every could not 
 console.log("tools of one's own, a client's, a server's and another agent");
 
 async function portOf(): Promise<string> {
-  let said = "";
+  let output = "";
   for await (const piece of server.stderr) {
-    said += String(piece);
-    const port = /port:(\d+)\n/.exec(said)?.[1];
+    output += String(piece);
+    const port = /port:(\d+)\n/.exec(output)?.[1];
     if (port !== undefined) return port;
   }
-  throw new Error(`the server did not start: ${said}`);
+  throw new Error(`the server did not start: ${output}`);
 }

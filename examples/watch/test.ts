@@ -34,4 +34,4 @@ assert.equal(tools[0]?.attributes["gen_ai.tool.name"], "weather");
 assert.doesNotMatch(stderr, /card|Oslo|coat/i, "telemetry carries no content");
 
 assert.deepEqual(await run(), { stdout, stderr: "" });
-console.log("told, counted, traced and redacted");
+console.log("narrated, counted, traced and redacted");

@@ -70,7 +70,7 @@ function keyed(vendor: VendorServer): NodeJS.ProcessEnv {
 }
 
 /** The text of each message of a request, of every role. */
-function said(vendor: VendorServer, number: number): string {
+function textOf(vendor: VendorServer, number: number): string {
   return JSON.stringify(vendor.requests[number - 1]?.json);
 }
 
@@ -83,7 +83,7 @@ try {
   cities.close();
   await rm(cwd, { recursive: true });
 }
-console.log("the programs say what their users are told that they say");
+console.log("the programs print what their documents show");
 
 async function oneFile(): Promise<void> {
   const without = await start("main.ts", { cwd }).ended;
@@ -100,8 +100,8 @@ async function oneFile(): Promise<void> {
   assert.equal(stderr, "");
   assert.equal(stdout, "\n[weather: Oslo]\nIt is 4 °C: take a coat.\n");
   assert.deepEqual(asked, ["/Oslo"]);
-  assert.match(said(vendor, 1), /You help people pack\./);
-  assert.match(said(vendor, 2), /celsius/);
+  assert.match(textOf(vendor, 1), /You help people pack\./);
+  assert.match(textOf(vendor, 2), /celsius/);
 }
 
 async function aSession(): Promise<void> {
@@ -119,8 +119,8 @@ async function aSession(): Promise<void> {
   const first = await start("session.ts", { cwd, env }).ended;
   assert.equal(first.stderr, "");
   assert.match(first.stdout, /Tomorrow it is 39 °F\./);
-  assert.match(said(vendor, 1), /And tomorrow\?.*In Fahrenheit, please\./);
-  assert.equal(said(vendor, 2).split("In Fahrenheit, please.").length, 2);
+  assert.match(textOf(vendor, 1), /And tomorrow\?.*In Fahrenheit, please\./);
+  assert.equal(textOf(vendor, 2).split("In Fahrenheit, please.").length, 2);
 
   // Ctrl-C in the middle of a reply: the program ends by itself, and the reply so far is in the
   // file.
@@ -128,11 +128,11 @@ async function aSession(): Promise<void> {
   second.interruptAt("The day after");
   const stopped = await second.ended;
   assert.deepEqual([stopped.code, stopped.stderr], [0, ""]);
-  assert.match(said(vendor, 3), /Tomorrow it is 39 °F\./);
+  assert.match(textOf(vendor, 3), /Tomorrow it is 39 °F\./);
 
   const third = await start("session.ts", { cwd, env }).ended;
   assert.match(third.stdout, /As I said: cold\./);
-  assert.match(said(vendor, 4), /The day after, /);
+  assert.match(textOf(vendor, 4), /The day after, /);
 }
 
 async function aReceipt(): Promise<void> {
@@ -149,12 +149,12 @@ async function aReceipt(): Promise<void> {
 
   const read = await start("receipt.ts", { cwd, env }).ended;
   assert.deepEqual(read, { stdout: "12.5 EUR\n", stderr: "", code: 0 });
-  assert.match(said(vendor, 1), /"type":"image".*iVBORw0KGgo=/);
-  assert.match(said(vendor, 1), /"output_config":{"format":{"type":"json_schema"/);
+  assert.match(textOf(vendor, 1), /"type":"image".*iVBORw0KGgo=/);
+  assert.match(textOf(vendor, 1), /"output_config":{"format":{"type":"json_schema"/);
 
   // An answer of another shape is requested again; the second one is returned unchanged.
   const unread = await start("receipt.ts", { cwd, env }).ended;
   assert.deepEqual(unread, { stdout: "", stderr: "failed No.\n", code: 0 });
-  assert.match(said(vendor, 4), /much.*total/);
+  assert.match(textOf(vendor, 4), /much.*total/);
   assert.equal(vendor.requests.length, 4);
 }

@@ -39,7 +39,7 @@ describe("a Redis of our own", () => {
     expect(server.pid).not.toBe(pid);
   });
 
-  test("keeps what it answered when it is told to", async () => {
+  test("keeps what it acknowledged when persistence is set", async () => {
     await using server = await startRedis({ persistence: "always" });
     await ask(server.port, "SET key kept");
 
@@ -59,7 +59,7 @@ describe("a Redis of our own", () => {
     expect(await ask(server.port, "GET key")).toBe("$4\r\nkept\r\n");
   });
 
-  test("that does not come up says why, and leaves no folder", async () => {
+  test("that does not start rejects with its log, and leaves no folder", async () => {
     using folder = temporaryFolder();
     vi.stubEnv("TMPDIR", folder.path);
 
