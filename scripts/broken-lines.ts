@@ -30,7 +30,7 @@ interface Finding {
 }
 
 const list = join(root, "tests/planted/broken-lines.jsonl");
-/** Lines that may go unnoticed among all. Some breaks only cost time, or show on another machine. */
+/** Lines of the whole list that may go unnoticed. Some breaks only cost time, or show on another machine. */
 const mayBeUnnoticed = 2;
 const copies = 2;
 /** For the tests of one line. */
@@ -85,6 +85,7 @@ function print({ broken, message, noticed }: Finding): void {
 
 /** Tests the chosen lines, and gives how many failures there are. */
 export async function testBrokenLines(words: readonly string[]): Promise<number> {
+  process.env["MUTATION"] = "1"; // few runs of each property: one of them has to fail
   const all = readLines();
   const lost = all.filter(
     (broken) => brokenSource(readFileSync(join(root, broken.file), "utf8"), broken) === undefined,
@@ -109,5 +110,6 @@ export async function testBrokenLines(words: readonly string[]): Promise<number>
   const unnoticed = findings.filter(({ noticed }) => !noticed).length;
   const count = `${findings.length - unnoticed} of ${findings.length} broken lines are noticed`;
   console.log(`count: ${count}, ${unnoticed} unnoticed, of ${all.length} in the list`);
-  return lost.length + (unnoticed > mayBeUnnoticed || chosen.length === 0 ? 1 : 0);
+  const allowed = Math.floor((mayBeUnnoticed * chosen.length) / all.length);
+  return lost.length + (unnoticed > allowed || chosen.length === 0 ? 1 : 0);
 }

@@ -183,7 +183,8 @@ describe("a call", () => {
 
   it("with broken arguments never runs", async () => {
     let ran = 0;
-    const any = defineTool({ name: "add", input: z.object({}).loose(), run: () => (ran += 1) });
+    // Its schema takes anything, so that only the broken arguments can be why it does not run.
+    const any = defineTool({ name: "add", input: z.object({}).catch({}), run: () => (ran += 1) });
     const seen: RunEvent[] = [];
     const agent = defineAgent({
       model: scriptedModel([[callRaw("add", '{"a":1,')], [say("ok")]]),
