@@ -8,10 +8,10 @@ const conditions = ["@millrace/source", ...defaultServerConditions];
 // By path, because the packages that node_modules links to are not the mutated ones.
 const core = (entry: string): string =>
   fileURLToPath(new URL(`packages/core/src/${entry}`, import.meta.url));
-const alias = {
-  "@millrace/core/reference": core("reference/index.ts"),
-  "@millrace/core": core("index.ts"),
-};
+const alias = [
+  { find: /^@millrace\/core$/, replacement: core("index.ts") },
+  { find: /^@millrace\/core\/(.+)$/, replacement: core("$1.ts") },
+];
 
 export default defineConfig({
   resolve: { conditions, alias },

@@ -12,6 +12,8 @@ interface Check {
   readonly command: readonly [string, ...string[]];
   /** True if it reads dist, so that it is skipped after a failed build. */
   readonly needsBuild?: boolean;
+  /** Whether what it printed is shown also when it passed: a table that people want to see. */
+  readonly prints?: boolean;
 }
 
 const build: Check = { name: "build and types", command: ["npm", "run", "build"] };
@@ -19,6 +21,7 @@ const build: Check = { name: "build and types", command: ["npm", "run", "build"]
 const checks: readonly Check[] = [
   { name: "packages", command: script("check-packages"), needsBuild: true },
   { name: "api reports", command: script("api-report", "--check"), needsBuild: true },
+  { name: "entries", command: script("check-entries"), needsBuild: true, prints: true },
   { name: "lint", command: ["oxlint", "--format=unix"] },
   { name: "unused code", command: ["knip"] },
   { name: "size", command: script("size"), needsBuild: true },
@@ -34,12 +37,13 @@ function script(name: string, ...parameters: string[]): readonly [string, ...str
 }
 
 /** Runs one check, prints its line, and returns whether it passed. */
-async function run({ name, command }: Check): Promise<boolean> {
+async function run({ name, command, prints = false }: Check): Promise<boolean> {
   const start = performance.now();
   const { ok, output }: Outcome = await execute(command);
   const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
   console.log(`${ok ? "ok    " : "FAILED"} ${seconds} s  ${name}`);
   if (!ok) console.log(`\n$ ${command.join(" ")}\n${output}`);
+  else if (prints) console.log(output.trimEnd());
   return ok;
 }
 

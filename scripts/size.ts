@@ -18,27 +18,29 @@ interface Budget {
   readonly limit: number;
 }
 
-/** The names a client needs to follow a session: fold, project, and the codecs of the wire. */
-const coreNames: readonly string[] = [
-  "fold",
-  "foldAll",
-  "apply",
-  "project",
-  "restore",
-  "decodeDelta",
-  "encodeDelta",
-  "decodeMessage",
-  "encodeMessage",
-  "decodeCursor",
-  "encodeCursor",
-  "createSseDecoder",
-  "encodeSse",
-];
+/** What a client needs to follow a session, by entry: fold, project, and the codecs of the wire. */
+const coreNames: Readonly<Record<string, readonly string[]>> = {
+  "@millrace/core": ["fold", "project"],
+  "@millrace/core/reading": ["apply", "restore"],
+  "@millrace/core/writing": ["foldAll"],
+  "@millrace/core/wire": [
+    "decodeDelta",
+    "encodeDelta",
+    "decodeMessage",
+    "encodeMessage",
+    "decodeCursor",
+    "encodeCursor",
+    "createSseDecoder",
+    "encodeSse",
+  ],
+};
 
 const budgets: readonly Budget[] = [
   {
     what: "core: fold + project + codecs",
-    program: `export { ${coreNames.join(", ")} } from "@millrace/core";`,
+    program: Object.entries(coreNames)
+      .map(([entry, names]) => `export { ${names.join(", ")} } from "${entry}";`)
+      .join("\n"),
     limit: 12 * 1024,
   },
 ];

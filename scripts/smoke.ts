@@ -1,11 +1,16 @@
 /**
- * Installs the packed packages into an empty project, as a user would, and imports every public
- * entry on the oldest supported Node line.
+ * Installs the packed packages into an empty project, as a user would, imports every public entry on
+ * the oldest supported Node line, and type-checks programs of users against them.
+ *
+ *     node scripts/smoke.ts
+ *
+ * Needs the built packages.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkPrograms } from "./check-programs.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { type Tally, execute, publicPackages, root } from "./workspace.ts";
+import { type Tally, execute, publicPackages, readManifest, root } from "./workspace.ts";
 
 const oldestNode = "22.23.3";
 
@@ -33,6 +38,7 @@ export async function smoke(): Promise<Tally> {
   const tarballs = packed.output.trim().split("\n");
   const dependencies = {
     node: oldestNode,
+    ...forPrograms(),
     // Optional peers are installed too, for the entries that need one.
     ...Object.fromEntries(
       packages.flatMap(({ manifest }) => Object.entries(manifest.peerDependencies ?? {})),
@@ -47,7 +53,22 @@ export async function smoke(): Promise<Tally> {
   const node = join(project.path, "node_modules/.bin/node");
   const ran = await execute([node, "program.js", ...specifiers], project.path);
 
-  const passed = ran.output.split("\n").filter((line) => line.startsWith("ok ")).length;
+  const imported = ran.output.split("\n").filter((line) => line.startsWith("ok ")).length;
   console.log(installed.ok ? ran.output : `${packed.output}\n${installed.output}`);
-  return { passed, failed: specifiers.length - passed };
+  const { passed, failed } = await checkPrograms(project.path);
+  return { passed: imported + passed, failed: specifiers.length - imported + failed };
+}
+
+/** What the programs import besides our packages, in the versions that this repository has. */
+function forPrograms(): Readonly<Record<string, string>> {
+  const { devDependencies = {} } = readManifest(join(root, "package.json"));
+  return Object.fromEntries(
+    ["@types/node", "ai", "zod"].map((name) => [name, devDependencies[name] ?? "*"]),
+  );
+}
+
+if (import.meta.main) {
+  const { passed, failed } = await smoke();
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
 }

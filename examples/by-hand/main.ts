@@ -1,6 +1,7 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, ToolCallPart, ToolDescription } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item, ToolCallPart } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { anthropic } from "@millrace/providers/anthropic";
 
 // Without a key it plays a script; with ANTHROPIC_API_KEY it asks a real model.

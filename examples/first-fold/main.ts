@@ -1,6 +1,6 @@
 // #region program
 import { emptyDraft, fold } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 
 const model = scriptedModel([[say("Let me look outside.\n"), call("weather", { city: "Oslo" })]]);
 const stream = model.stream({ transcript: [] });

@@ -5,14 +5,8 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { sessionId } from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  think,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { say, scriptedModel, think } from "@millrace/core/testing";
 import { runOnce } from "./run.ts";
 import { createEventServer } from "./server.ts";
 
@@ -20,7 +14,7 @@ const answer =
   "It is 4 °C in Oslo, with light snow ❄️. Take the warm coat, and boots. 🧥🥾 ".repeat(4);
 const store = memorySessionStore();
 const log = memoryEventLog();
-const session = await store.create({ sessionId: sessionId("trip-to-oslo") });
+const session = await store.create({ sessionId: "trip-to-oslo" });
 
 const server = createEventServer(store, log).listen(0, "127.0.0.1");
 await once(server, "listening");

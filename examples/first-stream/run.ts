@@ -1,14 +1,9 @@
-import { commitDraft, createLaneWriter, itemId, packEpoch, runId, turnId } from "@millrace/core";
-import type {
-  EventLog,
-  Fact,
-  FactBody,
-  Item,
-  Model,
-  SessionRecord,
-  SessionStore,
-} from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { commitDraft, createLaneWriter, itemId, runId, turnId } from "@millrace/core/writing";
+import type { Fact, Item, Model } from "@millrace/core";
+import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 
 /** One run of one turn, by hand: claim, open, stream, commit, finish. The agent package does this for you. */
 export async function runOnce(

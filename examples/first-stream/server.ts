@@ -1,15 +1,10 @@
 import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
-import {
-  decodeCursor,
-  encodeCursor,
-  encodeMessage,
-  encodeSse,
-  follow,
-  sessionId,
-} from "@millrace/core";
-import type { EventLog, Followed, SessionStore } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor, encodeMessage, encodeSse } from "@millrace/core/wire";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { Followed } from "@millrace/core/reading";
+import { systemClock } from "@millrace/core/memory";
 
 /** `GET /sessions/<id>/events`: a session from the reader's cursor on, as server-sent events. */
 export function createEventServer(store: SessionStore, log: EventLog): Server {
@@ -30,7 +25,7 @@ async function serve(
   reader: { name: string | undefined; cursor: Followed["cursor"] | undefined; signal: AbortSignal },
   response: ServerResponse,
 ): Promise<void> {
-  const session = reader.name === undefined ? undefined : await store.find(sessionId(reader.name));
+  const session = reader.name === undefined ? undefined : await store.find(reader.name);
   if (session === undefined) {
     response.writeHead(404).end();
     return;

@@ -1,17 +1,11 @@
 // A process of its own. Follows a session by server-sent events, disconnects after every event,
 // reconnects with its cursor, and prints what it has received once the run is finished.
-import {
-  apply,
-  createSseDecoder,
-  decodeMessage,
-  emptyState,
-  narrate,
-  project,
-  restore,
-  sessionId,
-  sessionUid,
-} from "@millrace/core";
-import type { Message, SessionState } from "@millrace/core";
+import { narrate, project } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import { createSseDecoder, decodeMessage } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionState } from "@millrace/core";
+import type { Message } from "@millrace/core/wire";
 
 const [url = ""] = process.argv.slice(2);
 let state: SessionState = emptyState(sessionUid("none"), sessionId("none"));

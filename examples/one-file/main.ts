@@ -1,5 +1,5 @@
 import { defineAgent, defineTool } from "@millrace/agent";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { anthropic } from "@millrace/providers/anthropic";
 import { z } from "zod";
 

@@ -1,7 +1,7 @@
 // In a script the question goes to the person that started the run.
 import { createInterface } from "node:readline/promises";
 import { defineAgent, narrateTo } from "@millrace/agent";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { payments } from "./payments.ts";
 import { refund } from "./refund.ts";
 

@@ -1,5 +1,5 @@
 import { defineAgent } from "@millrace/agent";
-import { call, say, scriptedModel, trace } from "@millrace/core/reference";
+import { call, say, scriptedModel, trace } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import { payments } from "./payments.ts";
 import { refund } from "./refund.ts";

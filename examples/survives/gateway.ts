@@ -1,14 +1,14 @@
 // Serves any number of viewers of any session, whichever worker drives it.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { decodeCursor, sessionId } from "@millrace/core";
-import type { SessionStore } from "@millrace/core";
+import { decodeCursor } from "@millrace/core/wire";
+import type { SessionStore } from "@millrace/core/ports";
 import { sseSink } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 
 export function createGateway(hub: Hub, store: SessionStore): Server {
   const deliver = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const record = await store.find(sessionId("a long answer"));
+    const record = await store.find("a long answer");
     if (record === undefined) {
       response.writeHead(404).end();
       return;

@@ -1,5 +1,7 @@
 // A viewer: server-sent events in, the text on its screen out.
-import { apply, createSseDecoder, decodeMessage, project, restore } from "@millrace/core";
+import { project } from "@millrace/core";
+import { apply, restore } from "@millrace/core/reading";
+import { createSseDecoder, decodeMessage } from "@millrace/core/wire";
 import type { SessionState } from "@millrace/core";
 
 export interface Seen {

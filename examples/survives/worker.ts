@@ -1,7 +1,7 @@
 // Drives the session: begins its run, or continues one that another worker left. Each worker has
 // its own sentence, so that you can see which one writes.
 import { defineAgent } from "@millrace/agent";
-import { say, scriptedModel } from "@millrace/core/reference";
+import { say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 

@@ -2,7 +2,7 @@
 // folds them, and commits it with the usage and the ending that the vendor gave.
 import { defineAgent } from "@millrace/agent";
 import type { Item } from "@millrace/core";
-import { say, scriptedModel } from "@millrace/core/reference";
+import { say, scriptedModel } from "@millrace/core/testing";
 import { chatMessages } from "./vendor.ts";
 
 const model = scriptedModel([[say("Take a warm coat.")]]);

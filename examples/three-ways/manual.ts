@@ -1,7 +1,7 @@
 // Writes its own chunks: it changes each of them, counts them, and sends them to a second place.
 // Returning from the function commits the item; throwing would end it as failed with what came.
 import { defineAgent } from "@millrace/agent";
-import { trace } from "@millrace/core/reference";
+import { trace } from "@millrace/core/testing";
 import type { ChatMessage } from "./vendor.ts";
 import { chatMessages, chatStream } from "./vendor.ts";
 

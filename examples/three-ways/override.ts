@@ -1,8 +1,8 @@
 // Streams an answer, then replaces it by one with its sources. Viewers see the text as it comes; what is
 // stored is the replacement, at once. The item is complete then: what still comes for it is ignored.
 import { defineAgent } from "@millrace/agent";
-import { partId } from "@millrace/core";
-import { trace } from "@millrace/core/reference";
+import { partId } from "@millrace/core/writing";
+import { trace } from "@millrace/core/testing";
 import { chatMessages, chatStream } from "./vendor.ts";
 
 // #region agent

@@ -1,7 +1,7 @@
 // Yields a vendor's chunks as deltas. The session folds, shows and stores them. The part is begun by its
 // first delta, and the item is committed when the generator ends: neither needs an update of its own.
 import { defineAgent } from "@millrace/agent";
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import { chatMessages, chatStream } from "./vendor.ts";
 
 // #region agent

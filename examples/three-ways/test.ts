@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Agent } from "@millrace/agent";
 import type { Item, Model } from "@millrace/core";
-import { say, scriptedModel, trace } from "@millrace/core/reference";
+import { say, scriptedModel, trace } from "@millrace/core/testing";
 import { breaking, reporting, yielding } from "./agents.ts";
 
 interface Shown {

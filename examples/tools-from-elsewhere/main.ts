@@ -2,7 +2,7 @@
 // agent. The models play a script, so that it runs without a key.
 import { defineAgent, defineTool } from "@millrace/agent";
 import { openMcp } from "@millrace/agent/mcp";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { z } from "zod";
 
 const weather = defineTool({

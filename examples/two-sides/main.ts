@@ -1,13 +1,8 @@
 /** One session, two sides: a worker drives it, a page sends, decides and watches. */
 import { defineAgent, defineTool } from "@millrace/agent";
 import { createInbox } from "@millrace/core";
-import {
-  call,
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { z } from "zod";
 
 const refund = defineTool({

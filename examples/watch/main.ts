@@ -3,7 +3,7 @@
 import { defineAgent, defineTool, narrateTo } from "@millrace/agent";
 import { openTelemetry } from "@millrace/agent/opentelemetry";
 import type { Transcript } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { z } from "zod";
 
 const weather = defineTool({

@@ -7,7 +7,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { sessionId } from "@millrace/core";
 import type { Item } from "@millrace/core";
 import { startVendorServer } from "@millrace/providers/testing";
 import { fileStore } from "@millrace/stores/file";
@@ -112,7 +111,7 @@ function command(program: string, question: string): string[] {
 
 async function itemsOf(name: string): Promise<readonly Item[]> {
   await using store = fileStore(join(cwd, "sessions"));
-  const record = await store.find(sessionId(name));
+  const record = await store.find(name);
   const facts = record === undefined ? [] : await store.read(record.uid);
   return facts.flatMap((fact) => (fact.type === "item_committed" ? [fact.item] : []));
 }

@@ -1,7 +1,9 @@
-import { createLaneWriter, follow, itemId, packEpoch, partId, runId, turnId } from "@millrace/core";
-import { sessionId, textOf } from "@millrace/core";
-import type { EventLog } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { follow } from "@millrace/core/reading";
+import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
+import { textOf } from "@millrace/core";
+import type { EventLog } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { expect, it } from "vitest";
 import { until } from "../../packages/stores/src/testing/redis-session.ts";
@@ -10,7 +12,7 @@ import { Viewer } from "./kit/viewer.ts";
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };
 
 it.each(["a hub", "follow"])(
-  "who joins by %s after the log was lost sees what a silent writer said, though the first nudge is lost",
+  "a viewer that joins by %s after the log was lost sees what a silent writer wrote, though the first nudge is lost",
   async (way) => {
     const store = memorySessionStore();
     const record = await store.create({ sessionId: sessionId("quiet") });

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import { emptyState, replay, sessionId } from "@millrace/core";
-import type { Clock, Item, Model } from "@millrace/core";
-import { call, memoryEventLog, say, scriptedModel } from "@millrace/core/reference";
+import { emptyState, replay } from "@millrace/core/reading";
+import { sessionId } from "@millrace/core/writing";
+import type { Item, Model } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
+import { memoryEventLog } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -70,7 +73,7 @@ async function openSetting(makeInputId: () => string = () => "input_1"): Promise
     },
   };
   const open = (): Promise<Session> =>
-    // Nobody watches: what the log may do is another test's.
+    // Without viewers: the log has tests of its own.
     defineAgent({ model, tools: [count] }).open({ id: name, store, makeId, log: memoryEventLog() });
   const setting: Setting = {
     proxy,
@@ -279,7 +282,7 @@ describe("an agent whose way to PostgreSQL", () => {
           id = `input_${at}`;
           const { accepted } = await session.followUp(`say ${at}`).accepted;
           if (accepted) return;
-          // Six answers in a row were lost, of a read perhaps: whoever is not sure begins anew.
+          // Six answers in a row were lost, perhaps of a read: the caller starts again.
           await session.close();
           const reopened = await setting.open().catch(() => undefined);
           session = reopened ?? session;
@@ -289,7 +292,7 @@ describe("an agent whose way to PostgreSQL", () => {
       };
       for (let at = 0; at < inputs; at += 1) {
         await send(at);
-        if (at % 2 === 0) await send(at); // a client that did not hear the answer
+        if (at % 2 === 0) await send(at); // a client that did not receive the answer
       }
       proxy.decide = () => "pass";
       await session.close();

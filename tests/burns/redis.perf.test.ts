@@ -7,7 +7,7 @@ import { redisFaults } from "../../packages/stores/src/testing/redis-faults.ts";
 import { Cell } from "./kit/cell.ts";
 import { Random } from "../kit/random.ts";
 
-/** Half of what it is unless told, so that tests need not wait long for what is given up. */
+/** Half of the default, so that tests need not wait long for a connection to be closed. */
 const timeoutMs = 1_500;
 /** The time in which every viewer has to converge. */
 const limitMs = 10_000;
@@ -41,7 +41,7 @@ it(
         return stack.use(await Cell.open({ ...options, name: `cell${at}`, seed: seed + at }));
       }),
     );
-    console.log(`SEED=${seed}`); // said before it may fail
+    console.log(`SEED=${seed}`); // printed before it may fail
     const random = new Random(seed);
     const plan = Array.from({ length: faultCount }, () => random.pick(faults));
     const happened = new Map<string, number>();

@@ -6,7 +6,7 @@ import {
   sessionStoreCases,
 } from "@millrace/conformance";
 import type { LosableDeliveryFixture, OpenedDelivery } from "@millrace/conformance";
-import type { EventLog, SessionStore } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ afterAll(async () => {
 const openPostgres: typeof openMemoryStore = () => postgres.open();
 const openRedis: typeof openMemoryLog = (options) => redis.open(options);
 
-/** Reads through hubs. Viewers who see the same store and log share one. */
+/** Reads through hubs: one for each pair of store and log. */
 function throughHubs(): NonNullable<OpenedDelivery["follow"]> {
   const hubs = new Map<EventLog, Map<SessionStore, Hub>>();
   return ({ store, log, clock, pollMs, ...watched }) => {

@@ -1,6 +1,6 @@
-/** One process of a scenario: begins it or takes it up, and ends by itself or where it is told to. */
+/** One process of a scenario: starts or resumes it, and ends by itself or at the given boundary. */
 import { join } from "node:path";
-import { memoryEventLog } from "@millrace/core/reference";
+import { memoryEventLog } from "@millrace/core/memory";
 import { fileStore } from "@millrace/stores/file";
 import { createBoundaries, watchLog, watchStore } from "./kit/boundaries.ts";
 import { createGates } from "./kit/gates.ts";

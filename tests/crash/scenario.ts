@@ -5,7 +5,7 @@ import type { Gates } from "./kit/gates.ts";
 import type { Replies } from "./kit/model.ts";
 import type { ToolPlan } from "./kit/tools.ts";
 
-/** A session from its first prompt to its end, as data: who answers it, and what its user does. */
+/** A session from its first prompt to its end, as data: its agents, and what its user does. */
 export interface Scenario {
   readonly name: string;
   /** Described anew in each process. What it does depends on the transcript alone. */

@@ -11,7 +11,7 @@ import type { Scenario } from "./scenario.ts";
 const childMs = 30_000;
 
 export interface Ended {
-  /** Ended where it was told to, instead of by itself. */
+  /** Ended at the given boundary, instead of by itself. */
   readonly killed: boolean;
   /** The boundaries that it passed, if it ended by itself. */
   readonly boundaries: readonly string[];
@@ -34,7 +34,7 @@ export class Trial {
     return new Trial(scenario, program, folder);
   }
 
-  /** Runs one process to its end. Throws if it ends in any other way than it was told to. */
+  /** Runs one process to its end. Throws if it ends in another way than its arguments ask for. */
   async run(killAt: number): Promise<Ended> {
     const { name } = this.#scenario;
     const child = spawn(process.execPath, [this.#program, name, this.#folder, String(killAt)], {

@@ -3,9 +3,18 @@
  * The writer writes a reply into it and prints the processor time of that, in microseconds.
  */
 import { createInterface } from "node:readline";
-import { createLaneWriter, itemId, packEpoch, partId, runId } from "@millrace/core";
-import { sessionId, sessionKey, sessionUid, turnId } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import {
+  createLaneWriter,
+  itemId,
+  partId,
+  runId,
+  sessionId,
+  sessionKey,
+  sessionUid,
+  turnId,
+} from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 import { redisLog } from "@millrace/stores/redis";
 
 const deltas = 600;

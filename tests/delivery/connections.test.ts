@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
-import { decodeCursor, encodeCursor, packEpoch } from "@millrace/core";
-import type { EventLog, SessionStore, SessionUid } from "@millrace/core";
-import { memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import type { SessionUid } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub, sseSink } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";

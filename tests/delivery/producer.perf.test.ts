@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { createSseDecoder } from "@millrace/core";
-import { memorySessionStore, systemClock } from "@millrace/core/reference";
+import { createSseDecoder } from "@millrace/core/wire";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import type { Frame } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";

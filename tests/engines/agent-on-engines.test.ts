@@ -1,7 +1,9 @@
 import { defineAgent, defineTool } from "@millrace/agent";
-import { follow, project, restore, apply, textOf } from "@millrace/core";
+import { project, textOf } from "@millrace/core";
+import { apply, follow, restore } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";
-import { call, say, scriptedModel, systemClock, trace } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
+import { call, say, scriptedModel, trace } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";

@@ -1,8 +1,10 @@
 import { withKeys } from "@millrace/conformance";
 import { defineAgent } from "@millrace/agent";
 import type { Session } from "@millrace/agent";
-import type { Clock, Model } from "@millrace/core";
-import { say, scriptedModel, stall, systemClock } from "@millrace/core/reference";
+import type { Model } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
+import { say, scriptedModel, stall } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
@@ -17,7 +19,7 @@ const hurried: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 15, signal),
 };
 
-/** A model that says one half, and the other when it is told to. It counts its calls. */
+/** A model that writes one half, and the other half once it is released. It counts its calls. */
 function halting(first: string, second: string) {
   const { promise: opened, resolve: goOn } = Promise.withResolvers<void>();
   const count = { calls: 0 };
@@ -69,7 +71,7 @@ async function claims({ store }: Place, session: Session): Promise<number> {
   return (await store.find(session.id))?.incarnation ?? 0;
 }
 
-it("whoever opens a session that is driven elsewhere watches its run, and leaves it alone", async () => {
+it("a process that opens a session which is driven elsewhere watches its run, and leaves it alone", async () => {
   await withTwo(async (here, there) => {
     const { model, goOn, count } = halting("One ", "run.");
     await using first = await defineAgent({ model }).open({ id: "one", ...here });
@@ -89,7 +91,7 @@ it("whoever opens a session that is driven elsewhere watches its run, and leaves
   });
 });
 
-it("what is said in one process is answered by the driver in another", async () => {
+it("an input sent in one process is answered by the driver in another", async () => {
   await withTwo(async (here, there) => {
     const { model, goOn } = halting("First.", "");
     await using first = await defineAgent({ model }).open({ id: "said", ...here });
@@ -109,7 +111,7 @@ it("what is said in one process is answered by the driver in another", async () 
   });
 });
 
-it("a run whose driver can't be heard any more is taken over by whoever has the session open", async () => {
+it("a run whose driver does not answer is taken over by a process that has the session open", async () => {
   await withTwo(async (here, there) => {
     const { model, goOn, count } = halting("Of the first.", "");
     await using first = await defineAgent({ model }).open({ id: "left", ...here });
@@ -133,7 +135,7 @@ it("a run whose driver can't be heard any more is taken over by whoever has the 
   });
 });
 
-it("a driver that was superseded stops its model as soon as it hears of it", async () => {
+it("a superseded driver stops its model as soon as it reads the claim", async () => {
   await withTwo(async (here, there) => {
     const { model, goOn, signals } = halting("Of the first.", "");
     await using first = await defineAgent({ model }).open({ id: "paid", ...here });

@@ -1,12 +1,12 @@
 import { defineAgent, defineTool } from "@millrace/agent";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { Client } from "pg";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { sharedPostgres } from "../../scripts/services/shared.ts";
 
-it("runs, inputs, tool executions, approvals and usage are tables for whoever reads with SQL", async () => {
+it("runs, inputs, tool executions, approvals and usage are tables for readers by SQL", async () => {
   await using database = await sharedPostgres();
   await using store = postgresStore({ url: database.url });
   await store.migrate();

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { follow } from "@millrace/core";
-import type { Fact, SessionStore, SessionUid } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { postgresStore } from "@millrace/stores/postgres";
@@ -14,8 +15,8 @@ import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 import { patience } from "../kit/patience.ts";
 import { runs } from "../kit/runs.ts";
 import { Forger } from "./forger.ts";
-import { Onlooker } from "./onlooker.ts";
-import { question, talk, talks } from "./talks.ts";
+import { RecordingViewer } from "./recording-viewer.ts";
+import { question, runConversation, conversations } from "./conversations.ts";
 
 const sessions = runs(200, 5_000);
 /** Sessions at a time. */
@@ -64,7 +65,7 @@ async function openStage(): Promise<Stage> {
   };
 }
 
-/** A store whose every new fact is followed by a forger's work before its caller hears of it. */
+/** A store that lets a forger work after every new fact, before its caller has the answer. */
 function struck(store: SessionStore, forger: Forger): SessionStore {
   const after = async <T extends { readonly outcome: string; readonly facts?: readonly Fact[] }>(
     uid: SessionUid,
@@ -108,17 +109,17 @@ interface Outcome {
 
 async function attack(stage: Stage, number: number): Promise<Outcome> {
   const { driver, hub, other, forger } = stage;
-  const plan = talks[number % talks.length] as (typeof talks)[number];
-  const expected = await talk(plan, {
+  const plan = conversations[number % conversations.length] as (typeof conversations)[number];
+  const expected = await runConversation(plan, {
     id: "calm",
     store: memorySessionStore(),
     log: memoryEventLog(),
     ran: [],
   });
-  const onlookers: Onlooker[] = [];
+  const viewers: RecordingViewer[] = [];
   const id = `talk-${number}`;
   const ran: string[] = [];
-  const talking = talk(plan, {
+  const talking = runConversation(plan, {
     id,
     ran,
     ...driver,
@@ -128,9 +129,9 @@ async function attack(stage: Stage, number: number): Promise<Outcome> {
       const { uid, sessionId } = record;
       await forger.shadow(uid);
       const place = { uid, sessionId };
-      onlookers.push(
-        new Onlooker(place, (signal) => hub.watch({ ...place, signal })),
-        new Onlooker(place, (signal) =>
+      viewers.push(
+        new RecordingViewer(place, (signal) => hub.watch({ ...place, signal })),
+        new RecordingViewer(place, (signal) =>
           follow({ ...place, ...other, clock: systemClock, signal, pollMs: 5_000 }),
         ),
       );
@@ -141,7 +142,7 @@ async function attack(stage: Stage, number: number): Promise<Outcome> {
     (error: unknown) => String(error),
   );
   const talked = await Promise.race([talking.catch(() => undefined), sleep(limitMs)]);
-  const [{ uid } = { uid: undefined }] = onlookers.map(({ state }) => state);
+  const [{ uid } = { uid: undefined }] = viewers.map(({ state }) => state);
   if (uid === undefined) throw new Error("nobody watches");
   const stored = await other.store.read(uid);
   const wrong: string[] = [];
@@ -150,21 +151,21 @@ async function attack(stage: Stage, number: number): Promise<Outcome> {
   else {
     if (talked.transcript !== expected.transcript) wrong.push("another transcript");
     const until = performance.now() + limitMs;
-    const behind = (): boolean => onlookers.some(({ state }) => state.head !== stored.length);
+    const behind = (): boolean => viewers.some(({ state }) => state.head !== stored.length);
     while (behind() && performance.now() < until) await sleep(10);
     if (behind()) wrong.push("a viewer does not come to the end");
   }
   if (ran.join() !== plan.allowed.join()) wrong.push(`ran ${ran.join()}, which was not allowed`);
-  for (const { forged, misfits, ended } of onlookers) {
+  for (const { forged, misfits, ended } of viewers) {
     if (forged > 0) wrong.push(`a viewer shows ${forged} forged messages`);
     if (misfits > 0) wrong.push(`a viewer is shown ${misfits} messages that do not fit`);
     if (ended) wrong.push("a viewer is ended");
   }
-  const untrue = onlookers.flatMap((onlooker) => onlooker.untrue(stored));
+  const untrue = viewers.flatMap((viewer) => viewer.untrue(stored));
   if (untrue.length > 0)
     wrong.push(`shown and not stored: ${untrue.map(({ type }) => type).join()}`);
-  await Promise.all(onlookers.map((onlooker) => onlooker.leave()));
-  const joins = onlookers.reduce((sum, one) => sum + one.joins, 0);
+  await Promise.all(viewers.map((viewer) => viewer.leave()));
+  const joins = viewers.reduce((sum, one) => sum + one.joins, 0);
   return { name: plan.name, wrong, ms: talked?.ms ?? limitMs, facts: stored.length, joins };
 }
 
@@ -177,7 +178,7 @@ async function heldUp(): Promise<string> {
   return `held up for ${limitMs} ms`;
 }
 
-/** Says how often the store was read, and begins to count anew. */
+/** Returns how often the store was read, and resets the count. */
 function readsPerFact({ reads }: Stage, outcomes: readonly Outcome[]): string {
   const facts = outcomes.reduce((sum, outcome) => sum + outcome.facts, 0);
   const said = `driver ${(reads.driver / facts).toFixed(2)}, hub ${(reads.hub / facts).toFixed(2)}`;
@@ -193,7 +194,7 @@ it(
     const outcomes: Outcome[] = [];
     let next = 0;
     stage.forger.active = false;
-    const calm = await Promise.all(talks.map((_, at) => attack(stage, sessions + 1 + at)));
+    const calm = await Promise.all(conversations.map((_, at) => attack(stage, sessions + 1 + at)));
     const calmReads = readsPerFact(stage, calm);
     stage.forger.active = true;
     const play = async (): Promise<void> => {
@@ -226,7 +227,7 @@ it("a forged yes runs no tool, and holds up none of 30 sessions that wait for on
   await using stage = await openStage();
   const { driver, other, forger } = stage;
   forger.active = false;
-  const plan = talks.find(({ name }) => name === "a question that is not answered");
+  const plan = conversations.find(({ name }) => name === "a question that is not answered");
   if (plan === undefined) throw new Error("there is no such script");
   const wrong: string[] = [];
   for (let number = 0; number < 30 && wrong.length === 0; number += 1) {
@@ -241,7 +242,7 @@ it("a forged yes runs no tool, and holds up none of 30 sessions that wait for on
       session.abort("enough");
       await run.result;
     };
-    const talking = talk({ ...plan, speak }, { id: `asked-${number}`, ran, ...driver });
+    const talking = runConversation({ ...plan, speak }, { id: `asked-${number}`, ran, ...driver });
     if ((await Promise.race([talking, sleep(limitMs)])) === undefined) wrong.push("held up");
     if (ran.length > 0) wrong.push(`ran ${ran.join()}`);
   }
@@ -253,10 +254,10 @@ it("a forged yes runs no tool, and holds up none of 30 sessions that wait for on
 it("4,000 forged facts of a far future, 50 KB each, are kept by none of their readers", async () => {
   await using stage = await openStage();
   const { driver, hub, other, forger } = stage;
-  const [plan] = talks;
+  const [plan] = conversations;
   if (plan === undefined) throw new Error("there is no script");
   let grown = Infinity;
-  await talk(
+  await runConversation(
     { ...plan, speak: async () => undefined },
     {
       id: "flooded",
@@ -267,8 +268,10 @@ it("4,000 forged facts of a far future, 50 KB each, are kept by none of their re
         if (record === undefined) throw new Error("the session is not stored");
         const { uid, sessionId } = record;
         const viewers = [
-          new Onlooker({ uid, sessionId }, (signal) => hub.watch({ uid, sessionId, signal })),
-          new Onlooker({ uid, sessionId }, (signal) =>
+          new RecordingViewer({ uid, sessionId }, (signal) =>
+            hub.watch({ uid, sessionId, signal }),
+          ),
+          new RecordingViewer({ uid, sessionId }, (signal) =>
             follow({ uid, sessionId, ...other, clock: systemClock, signal }),
           ),
         ];

@@ -22,8 +22,9 @@ export interface ForgerTally {
 }
 
 /**
- * A program with a connection to Redis and nothing else. It knows the sessions, their facts, the names
- * of all keys and channels and how a MAC is made, hears everything, and lacks only the sessions' keys.
+ * A program with a connection to Redis and nothing else. It has the sessions, their facts, the
+ * names of all keys and channels and the MAC's algorithm, receives every message, and lacks only
+ * the sessions' keys.
  */
 export class Forger implements AsyncDisposable {
   /** While this is false it only listens. */
@@ -33,7 +34,7 @@ export class Forger implements AsyncDisposable {
   readonly #client: Client;
   readonly #ear: Client;
   readonly #wrongKey = randomBytes(32);
-  /** MACs that it has heard, by session. */
+  /** MACs that it has received, by session. */
   readonly #stolen = new Map<SessionUid, string>();
   readonly #working = new Set<Promise<unknown>>();
   #strikes = 0;
@@ -58,12 +59,12 @@ export class Forger implements AsyncDisposable {
     };
     const stealOne = (text: string): void => {
       steal(text);
-      void this.#ear.sUnsubscribe(facts, stealOne); // or it would hear itself all the time
+      void this.#ear.sUnsubscribe(facts, stealOne); // or it would receive its own messages without end
     };
     await this.#ear.sSubscribe(facts, stealOne);
     await this.#ear.sSubscribe(tail, (text) => {
       steal(text);
-      if (text.includes(mark) || !this.active) return; // it hears itself too
+      if (text.includes(mark) || !this.active) return; // it receives its own messages too
       const work = this.#forgeBatches(uid, text).catch(() => undefined);
       this.#working.add(work);
       void work.then(() => this.#working.delete(work));

@@ -4,18 +4,19 @@
  * but where it looks for it first. `WAY` is "carried": announcements carry facts; or "read": the
  * reader takes an announcement as a hint and reads the store.
  */
+import { packEpoch } from "@millrace/core/ports";
 import {
-  itemId,
+  createLaneWriter,
   inputId,
-  packEpoch,
+  itemId,
   partId,
   runId,
   sessionId,
   turnId,
-  createLaneWriter,
-} from "@millrace/core";
-import type { Batch, EventLog, Fact, SessionStore, SessionUid } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+} from "@millrace/core/writing";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 import { createInterface } from "node:readline";
 import { createHub } from "@millrace/server";
 import { postgresStore } from "@millrace/stores/postgres";
@@ -74,7 +75,7 @@ using hub = createHub({
 interface Watched {
   readonly uid: SessionUid;
   readonly name: ReturnType<typeof sessionId>;
-  /** Resolves when the viewer is told the next fact or batch. */
+  /** Resolves when the viewer receives the next fact or batch. */
   next: () => Promise<number>;
 }
 

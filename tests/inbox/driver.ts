@@ -1,7 +1,7 @@
 /** A process that drives one session with a scripted model, until its input ends. */
 import { once } from "node:events";
 import { defineAgent, defineTool } from "@millrace/agent";
-import { call, say, scriptedModel, stall } from "@millrace/core/reference";
+import { call, say, scriptedModel, stall } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { z } from "zod";

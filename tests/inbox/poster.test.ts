@@ -1,5 +1,6 @@
-import { sessionId } from "@millrace/core";
-import type { Decided, Fact, FactOf, Posted, Stopped } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
+import type { Decided, Fact, Posted, Stopped } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { expect, it } from "vitest";

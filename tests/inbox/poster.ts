@@ -15,7 +15,9 @@ registerHooks({
 });
 
 // Imported behind the hook, so that each module which they load is seen.
-const { createInbox, follow, sessionId } = await import("@millrace/core");
+const { createInbox } = await import("@millrace/core");
+const { follow } = await import("@millrace/core/reading");
+const { sessionId } = await import("@millrace/core/writing");
 const { postgresStore } = await import("@millrace/stores/postgres");
 const { redisLog } = await import("@millrace/stores/redis");
 

@@ -1,5 +1,7 @@
-import { createInbox, sessionId } from "@millrace/core";
-import type { Fact, Inbox, Posted, Refused, SessionStore } from "@millrace/core";
+import { createInbox } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
+import type { Fact, Inbox, Posted, Refused } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";

@@ -2,17 +2,14 @@
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent, queuedObserver } from "@millrace/agent";
 import type { Observer } from "@millrace/agent";
-import { createModelStream, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { partId } from "@millrace/core/writing";
 import type { Delta, Model, RunEvent } from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  think,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { say, scriptedModel, think } from "@millrace/core/testing";
 import { openaiCompatible } from "@millrace/providers/openai";
 import { startVendorServer } from "@millrace/providers/testing";
+import type { HttpReply } from "@millrace/providers/testing";
 import { describe, expect, it } from "vitest";
 
 const letter = `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`;
@@ -30,9 +27,9 @@ function collector(): { readonly events: RunEvent[]; readonly observe: Observer 
 }
 
 describe("5,000 one-character deltas of a vendor", () => {
-  it.each([
+  it.each<[string, HttpReply]>([
     ["in one piece", { body: letter.repeat(5_000) + end }],
-    ["in pieces of 1,000 bytes", { body: letter.repeat(5_000) + end, chunkSize: 1_000 }],
+    ["in pieces", { body: letter.repeat(5_000) + end, chunks: { seed: 1, largest: 2_000 } }],
   ])("that come %s reach inline observers as 5,000", async (_, reply) => {
     await using vendor = await startVendorServer({ replies: [reply] });
     const agents = collector();

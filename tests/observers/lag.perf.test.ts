@@ -2,7 +2,8 @@
 // at which `narrate()` gives its text. An inline observer beside it shows what the machine itself costs.
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent } from "@millrace/agent";
-import { commitOf, createModelStream, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { commitOf, partId } from "@millrace/core/writing";
 import type { Delta, Model } from "@millrace/core";
 import { expect, it } from "vitest";
 import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";

@@ -1,9 +1,9 @@
 // One agent, defined once, is used by many tasks at the same time: it holds no state of any run.
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent, defineTool } from "@millrace/agent";
-import type { RunEvent } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
-import type { Model, ModelRequest } from "@millrace/core";
+import type { Model, RunEvent } from "@millrace/core";
+import { call, say, scriptedModel } from "@millrace/core/testing";
+import type { ModelRequest } from "@millrace/core/ports";
 import { expect, it } from "vitest";
 import { z } from "zod";
 

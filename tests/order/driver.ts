@@ -1,5 +1,6 @@
-import { inputId, itemId, packEpoch, partId, runId, turnId } from "@millrace/core";
-import type { FactBody } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { inputId, itemId, partId, runId, turnId } from "@millrace/core/writing";
+import type { FactBody } from "@millrace/core/writing";
 import type { Session } from "./session.ts";
 import type { Truth } from "./truth.ts";
 import { promise } from "./violation.ts";
@@ -17,7 +18,7 @@ export class Driver {
   /** The head it has read up to. */
   known: number;
   generation = 0;
-  /** The items that it has somebody write. */
+  /** The items that its writers write. */
   readonly started = new Set<string>();
   readonly #session: Session;
 
@@ -96,7 +97,7 @@ export class Driver {
     return { append: [{ type: "run_started", runId: runId(`r${truth.runs + 1}`) }] };
   }
 
-  /** Takes up what people said, and begins a turn, or ends the run. */
+  /** Takes up queued inputs and begins a turn, or ends the run. */
   #between(truth: Truth, run: string): readonly FactBody[] {
     const id = runId(run);
     const more = truth.turns === 0 || truth.queue.length > 0 || truth.calls > 0;
@@ -104,13 +105,13 @@ export class Driver {
       const outcome = truth.aborting ? "aborted" : "completed";
       return [{ type: "run_finished", runId: id, outcome, closes: this.#closes() }];
     }
-    const said = truth.queue.map((input): FactBody => {
+    const taken = truth.queue.map((input): FactBody => {
       const parts = [{ kind: "text", id: partId("p"), text: input } as const];
       const item = { id: itemId(`said.${input}`), author: "user", parts, stop: "end" } as const;
       return { type: "item_committed", item, inputId: inputId(input), runId: id };
     });
     const next = turnId(`${run}.t${truth.turns + 1}`);
-    return [...said, { type: "turn_started", runId: id, turnId: next }];
+    return [...taken, { type: "turn_started", runId: id, turnId: next }];
   }
 
   #closes(): number {

@@ -1,6 +1,8 @@
-import { sessionId } from "@millrace/core";
-import type { EventLog, SessionId, SessionStore, SessionUid } from "@millrace/core";
-import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { sessionId } from "@millrace/core/writing";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 
 /** Store and log, as one process has them. */
 export interface Node {
@@ -10,7 +12,7 @@ export interface Node {
 
 /** What a session is in. */
 export interface Engines {
-  /** The processes that those who take part are spread over. At least one. */
+  /** The processes that the actors are spread over. At least one. */
   readonly nodes: readonly Node[];
   /** A name that no session has had. */
   readonly nameSession: () => SessionId;

@@ -7,7 +7,7 @@ import type { Setting } from "./setting.ts";
 import { settingOf } from "./settings.ts";
 import { Violation } from "./violation.ts";
 
-/** How a walk went. `broken` says which promise it broke, and `path` how. */
+/** How a walk went. `broken` is the promise that it broke, and `path` the moves that led there. */
 export interface Walk {
   readonly broken?: string;
   readonly path: readonly string[];

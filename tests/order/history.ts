@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { emptyState, inputId, partId, replay, restore, snapshot } from "@millrace/core";
-import type { Fact, PeopleFact } from "@millrace/core";
+import { emptyState, replay, restore, snapshot } from "@millrace/core/reading";
+import { inputId, partId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { PeopleFact } from "@millrace/core/ports";
 import { Driver } from "./driver.ts";
 import { memoryEngines } from "./engines.ts";
 import type { Engines, Node } from "./engines.ts";
@@ -8,7 +10,7 @@ import { StepHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { Session } from "./session.ts";
 import type { FaultKind, Setting } from "./setting.ts";
-import { tell, Viewer } from "./viewer.ts";
+import { describeState, Viewer } from "./viewer.ts";
 import { promise } from "./violation.ts";
 import { Writer } from "./writer.ts";
 import type { Job } from "./writer.ts";
@@ -22,7 +24,7 @@ export interface Stage {
   readonly engines?: Engines | undefined;
 }
 
-/** All who take part in one session, and what is left to go wrong. */
+/** All actors of one session, and the faults that are left. */
 export class History {
   readonly session: Session;
   readonly setting: Setting;
@@ -69,7 +71,7 @@ export class History {
   }
 
   get driver(): Driver {
-    return this.drivers.at(-1) as Driver; // `begin` claims before anybody asks
+    return this.drivers.at(-1) as Driver; // `begin` claims before the first call
   }
 
   async say(): Promise<void> {
@@ -111,7 +113,7 @@ export class History {
     this.drivers.push(new Driver(this.session, answer.incarnation));
   }
 
-  /** Somebody claims from what it read before the last claim. */
+  /** A driver claims from what it read before the last claim. */
   async claimLate(): Promise<void> {
     const { uid, truths } = this.session;
     const from = truths.now.incarnation - 1;
@@ -154,7 +156,7 @@ export class History {
     this.hubs[at] = this.#hub(at);
   }
 
-  /** A fail-over loses the last batch of a lane, and says what it still has again. */
+  /** A fail-over loses the last batch of a lane, and announces the one before it again. */
   async loseLast(lane: number): Promise<void> {
     const node = this.session.node(0);
     const held = await node.log.read(this.session.uid, lane);
@@ -162,7 +164,7 @@ export class History {
     for (const batch of held.slice(0, -1)) await this.session.send(batch, node);
   }
 
-  /** Somebody who is not its writer writes in a lane. */
+  /** A process that is not the lane's writer writes in it. */
   async meddle(writer: Writer): Promise<void> {
     const { sessionId } = this.session;
     const { epoch, head, job } = writer;
@@ -186,15 +188,15 @@ export class History {
       () => "what was stored is no longer what it was",
     );
     const whole = replay(emptyState(uid, sessionId), facts);
-    const told = tell(whole);
+    const expected = describeState(whole);
     for (const [at, { state, hub }] of this.viewers.entries()) {
       promise(hub !== undefined, () => `viewer ${at} can't connect`);
       promise(state.head === whole.head, () => `viewer ${at} stays at ${state.head}`);
       const bare = this.setting.pause === true ? { ...state, lanes: [] } : state;
-      const mine = tell(bare);
-      promise(mine === told, () => `viewer ${at} ends in another state than the store`);
+      const mine = describeState(bare);
+      promise(mine === expected, () => `viewer ${at} ends in another state than the store`);
       promise(
-        tell(restore(snapshot(state))) === (bare === state ? mine : tell(state)),
+        describeState(restore(snapshot(state))) === (bare === state ? mine : describeState(state)),
         () => `the state of viewer ${at} does not survive its snapshot`,
       );
     }
@@ -205,11 +207,11 @@ export class History {
     const { run, queue, items, inputs, executions } = truths.now;
     promise(run === undefined, () => `run ${run} never finishes`);
     promise(queue.length === 0, () => `the input ${queue[0]} is never taken up`);
-    const said = items.filter(({ author }) => author === "user");
+    const prompts = items.filter(({ author }) => author === "user");
     const accepted = truths.facts.filter(isPrompt).length;
     promise(
-      inputs === accepted && said.length === accepted,
-      () => `of ${accepted} inputs ${said.length} are items`,
+      inputs === accepted && prompts.length === accepted,
+      () => `of ${accepted} inputs ${prompts.length} are items`,
     );
     const answered = new Set<string>(items.map(({ id }) => id));
     for (const item of items) {
@@ -224,7 +226,7 @@ export class History {
     }
   }
 
-  /** Whoever holds its lane and is silent is shown to everybody, with all that it has said. */
+  /** Every viewer shows all that a silent writer has written, if it holds its lane. */
   #checkLive(): void {
     for (const writer of this.writers) {
       const { lane } = writer.job;

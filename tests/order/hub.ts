@@ -1,25 +1,27 @@
-import { apply, cursorOf, emptyState, replay, restateLane, snapshot } from "@millrace/core";
-import type { Applied, Batch, Cursor, Fact, SessionState, Snapshot } from "@millrace/core";
-import type { Ear } from "./ear.ts";
+import { apply, cursorOf, emptyState, replay, restateLane, snapshot } from "@millrace/core/reading";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Applied, Cursor, Snapshot } from "@millrace/core/reading";
+import type { CheckedTail } from "./checked-tail.ts";
 import type { Node } from "./engines.ts";
 import type { Session } from "./session.ts";
 
 /** What a hub sends to its viewers. */
 export interface Delivered {
   readonly message: Fact | Batch | Snapshot;
-  /** Where the viewer is then, if the hub says so. Else the viewer finds out by itself. */
+  /** Where the viewer is after it, if the hub sends a cursor. Else the viewer computes it. */
   readonly cursor?: Cursor;
 }
 
-/** Who watches, as far as a hub knows it. */
-export interface Audience {
+/** A viewer as a hub sees it. */
+export interface HubViewer {
   readonly cursor: Cursor | undefined;
   readonly inbox: Delivered[];
   /** Resolves when something has been taken out of the inbox. */
   room(): Promise<void>;
 }
 
-/** Who stands between the engines and the viewers. The explorer needs no more of it than this. */
+/** What stands between the engines and the viewers. The explorer needs no more of it than this. */
 export interface Hub {
   /** Joined, so that viewers may connect. */
   readonly ready: boolean;
@@ -34,7 +36,7 @@ export interface Hub {
   /** Compares its head with the store's. */
   poll(): Promise<void>;
   /** Brings a viewer from its cursor to where this is, and sends it the rest until that is taken back. */
-  connect(viewer: Audience): Promise<() => void>;
+  connect(viewer: HubViewer): Promise<() => void>;
   /** Waits until all has been sent that can be, after a viewer has taken something. */
   rest?(): Promise<void>;
   leave(): Promise<void>;
@@ -47,7 +49,7 @@ export class StepHub implements Hub {
   readonly #inboxes = new Set<Delivered[]>();
   #facts: readonly Fact[] = [];
   #floors: readonly { readonly lane: number; readonly epoch: number }[] = [];
-  #ear: Ear | undefined;
+  #subscription: CheckedTail | undefined;
   #state: SessionState;
   #phase = 0;
 
@@ -58,7 +60,7 @@ export class StepHub implements Hub {
   }
 
   get waiting(): readonly (Fact | Batch)[] {
-    return this.#ear?.waiting ?? [];
+    return this.#subscription?.waiting ?? [];
   }
 
   get state(): SessionState {
@@ -78,7 +80,7 @@ export class StepHub implements Hub {
     const { store } = this.#node;
     this.#phase += 1;
     if (this.#phase === 1) {
-      this.#ear = await this.#session.listen(this.#node);
+      this.#subscription = await this.#session.subscribe(this.#node);
     } else if (this.#phase === 2) {
       this.#facts = await store.read(uid);
       this.#state = replay(emptyState(uid, sessionId), this.#facts);
@@ -92,7 +94,7 @@ export class StepHub implements Hub {
   }
 
   async receive(lost: boolean): Promise<void> {
-    const message = this.#ear?.waiting.shift();
+    const message = this.#subscription?.waiting.shift();
     if (message !== undefined && !lost) await this.#take(message);
   }
 
@@ -100,7 +102,7 @@ export class StepHub implements Hub {
     await this.#readFacts();
   }
 
-  async connect({ cursor, inbox }: Audience): Promise<() => void> {
+  async connect({ cursor, inbox }: HubViewer): Promise<() => void> {
     if (cursor !== undefined && cursor.head > this.#state.head) await this.#readFacts();
     const { uid } = this.#session;
     const { store } = this.#node;
@@ -113,7 +115,7 @@ export class StepHub implements Hub {
   }
 
   async leave(): Promise<void> {
-    if (this.#ear !== undefined) await this.#session.unlisten(this.#ear);
+    if (this.#subscription !== undefined) await this.#session.unsubscribe(this.#subscription);
   }
 
   async #take(message: Fact | Batch): Promise<void> {
@@ -163,7 +165,10 @@ export class StepHub implements Hub {
   }
 }
 
-/** What brings a viewer from its cursor to this state: what it lacks if that can be told, else all. */
+/**
+ * What brings a viewer from its cursor to this state: what it lacks if that is known, else a
+ * snapshot.
+ */
 async function welcomeTo(
   state: SessionState,
   cursor: Cursor | undefined,

@@ -2,7 +2,7 @@ import type { History } from "./history.ts";
 import type { FaultKind } from "./setting.ts";
 import type { Writer } from "./writer.ts";
 
-/** One thing that may happen, named so that a history can be told and played again. */
+/** One thing that may happen, named so that a history can be printed and played again. */
 export interface Move {
   readonly kind: string;
   readonly name: string;
@@ -96,10 +96,10 @@ function writerMove(
   }
 }
 
-/** Only a sign of life that somebody needs: a reader who has heard all does not show all of it. */
+/** Only where a reader needs it: one that received every message does not show all of the lane. */
 function idleHelps({ session, hubs, viewers, setting }: History, writer: Writer): boolean {
   if (!session.keeps("a silent lane says where it is")) return false;
-  // Who is not healed by then never is.
+  // A reader that has not recovered by then never does.
   if (writer.asked || writer.idles > setting.faults + 3) return false;
   if (hubs.some((hub) => hub.phase > 0 && (!hub.ready || hub.waiting.length > 0))) return false;
   if (session.opened.get(writer.job.lane) !== writer.epoch) return false;

@@ -1,5 +1,5 @@
 import { withKeys } from "@millrace/conformance";
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { createClient } from "@redis/client";

@@ -1,12 +1,12 @@
-import type { AppendOutcome, Batch, Epoch, Fact, Item, Nudge } from "@millrace/core";
-import type { SessionId, SessionStore, SessionUid } from "@millrace/core";
-import { Ear, markFact, markOf } from "./ear.ts";
+import type { Fact, Item, SessionId, SessionUid } from "@millrace/core";
+import type { AppendOutcome, Batch, Epoch, Nudge, SessionStore } from "@millrace/core/ports";
+import { CheckedTail, markFact, markOf } from "./checked-tail.ts";
 import type { Engines, Node } from "./engines.ts";
 import type { Rule, Setting } from "./setting.ts";
 import { Truths } from "./truth.ts";
 import { promise } from "./violation.ts";
 
-/** What an attempt has said, for whoever checks what others make of it. */
+/** What an attempt has written, for checks of what readers show of it. */
 export interface Author {
   readonly epoch: Epoch;
   readonly itemId: string;
@@ -17,8 +17,8 @@ export interface Author {
 }
 
 /**
- * One session in real stores and logs. What is stored is read back after every step that may have
- * stored something, and held against the promises, whoever wrote it.
+ * One session in real stores and logs. Stored facts are read back after every step that may have
+ * stored something, and checked against the promises, whichever actor wrote them.
  */
 export class Session {
   readonly uid: SessionUid;
@@ -31,11 +31,11 @@ export class Session {
   readonly #engines: Engines;
   readonly #nodes: readonly Node[];
   readonly #nudged: AsyncIterator<Nudge, unknown>;
-  readonly #ears = new Set<Ear>();
-  /** The last of each lane that was said, by whomever. */
-  readonly #said = new Map<number, { readonly epoch: Epoch; readonly last: number }>();
-  /** The nodes that something was said through, and has perhaps not arrived. */
-  readonly #spoken = new Set<Node>();
+  readonly #tails = new Set<CheckedTail>();
+  /** The last batch of each lane that any writer sent. */
+  readonly #lastSent = new Map<number, { readonly epoch: Epoch; readonly last: number }>();
+  /** The nodes through which something was sent that has perhaps not arrived. */
+  readonly #sentThrough = new Set<Node>();
   #nudges = 0;
   #marks = 0;
   #written = false;
@@ -67,7 +67,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    for (const ear of this.#ears) await ear.close();
+    for (const tail of this.#tails) await tail.close();
     await this.#nudged.return?.();
   }
 
@@ -75,7 +75,7 @@ export class Session {
     return this.truths.facts.length;
   }
 
-  /** Where somebody is: those with numbers after each other are in different processes. */
+  /** The process of an actor: those with consecutive numbers are in different processes. */
   node(at: number): Node {
     return this.#nodes[at % this.#nodes.length] ?? firstOf(this.#nodes);
   }
@@ -84,24 +84,24 @@ export class Session {
     return this.setting.without !== rule;
   }
 
-  /** Hears from now on what is announced. */
-  async listen({ log }: Node): Promise<Ear> {
-    const ear = new Ear(await log.tail(this.uid));
-    this.#ears.add(ear);
-    return ear;
+  /** Receives what is announced from now on. */
+  async subscribe({ log }: Node): Promise<CheckedTail> {
+    const tail = new CheckedTail(await log.tail(this.uid));
+    this.#tails.add(tail);
+    return tail;
   }
 
-  async unlisten(ear: Ear): Promise<void> {
-    this.#ears.delete(ear);
-    await ear.close();
+  async unsubscribe(tail: CheckedTail): Promise<void> {
+    this.#tails.delete(tail);
+    await tail.close();
   }
 
   /** Announces facts that have been stored. */
   async announce(facts: readonly Fact[], node: Node): Promise<void> {
     if (facts.length === 0) return;
-    this.#spoken.add(node);
+    this.#sentThrough.add(node);
     const announced = facts.map((fact) => {
-      for (const ear of this.#ears) ear.expect({ message: fact, sure: true });
+      for (const tail of this.#tails) tail.expect({ message: fact, sure: true });
       return node.log.announce(this.uid, fact);
     });
     await Promise.all(announced);
@@ -111,26 +111,26 @@ export class Session {
     const { remote } = this.#engines;
     const news = this.#isNews(batch);
     const answer = await node.log.append(this.uid, batch);
-    this.#spoken.add(node);
+    this.#sentThrough.add(node);
     const stored = answer.outcome === "stored";
     const sent = { message: batch, sure: stored && (news || !remote) };
-    if (stored || remote) for (const ear of this.#ears) ear.expect(sent);
+    if (stored || remote) for (const tail of this.#tails) tail.expect(sent);
     return answer;
   }
 
-  /** Waits until all that was said has reached those who listen. */
+  /** Waits until all that was sent has reached the subscriptions. */
   async settle(): Promise<void> {
-    if (this.#spoken.size === 0) return;
+    if (this.#sentThrough.size === 0) return;
     const marks = new Set<string>();
     const marked: Promise<void>[] = [];
-    for (const { log } of this.#engines.remote ? this.#spoken : []) {
+    for (const { log } of this.#engines.remote ? this.#sentThrough : []) {
       this.#marks += 1;
       const fact = markFact(this.#marks, this.sessionId);
       marks.add(markOf(fact) ?? "");
       marked.push(log.announce(this.uid, fact));
     }
-    this.#spoken.clear();
-    for (const ear of this.#ears) await ear.gather(marks);
+    this.#sentThrough.clear();
+    for (const tail of this.#tails) await tail.gather(marks);
     if (marked.length > 0) await Promise.all(marked);
   }
 
@@ -139,7 +139,7 @@ export class Session {
     await this.#engines.lose(this.uid, lane === undefined ? [...this.opened.keys()] : [lane]);
   }
 
-  /** A reader asks a lane's writer to say all of it again. */
+  /** A reader requests a lane from its writer. */
   async ask(lane: number, { log }: Node): Promise<void> {
     if (!this.keeps("a gap that the log can't fill is put to the writer")) return;
     await log.nudge(this.uid, { kind: "reseed", lane });
@@ -179,12 +179,12 @@ export class Session {
     }
   }
 
-  /** True if nobody has said anything of the lane that is newer. */
+  /** True if no newer batch of the lane was sent. */
   #isNews({ lane, epoch, last }: Batch): boolean {
-    const said = this.#said.get(lane);
+    const sent = this.#lastSent.get(lane);
     const news =
-      said === undefined || epoch > said.epoch || (epoch === said.epoch && last > said.last);
-    if (news) this.#said.set(lane, { epoch, last });
+      sent === undefined || epoch > sent.epoch || (epoch === sent.epoch && last > sent.last);
+    if (news) this.#lastSent.set(lane, { epoch, last });
     return news;
   }
 
@@ -222,7 +222,7 @@ export class Session {
   }
 }
 
-/** 2^30 epochs for each incarnation, as DESIGN says. Not taken from core, which is under test. */
+/** 2^30 epochs for each incarnation, as DESIGN has it. Not taken from core, which is under test. */
 export function incarnationOf(epoch: Epoch): number {
   return Math.floor(epoch / 2 ** 30);
 }

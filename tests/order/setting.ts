@@ -53,7 +53,7 @@ export interface Setting {
   readonly left: Readonly<Partial<Record<FaultKind, number>>>;
   /** Faults in a hundred steps of a random walk. */
   readonly rate: number;
-  /** The word at which an attempt says its lane whole. */
+  /** The word at which an attempt restates its lane. */
   readonly wholeAt?: number;
   /** Attempts fall silent before they end: what is live must heal too. */
   readonly pause?: boolean;

@@ -85,7 +85,7 @@ const small: Setting = {
   joined: true,
 };
 
-/** Few who take part, so that the faults come close together. */
+/** Few actors, so that the faults come close together. */
 const close: readonly Setting[] = [
   small,
   { ...small, calls: [1], words: 1 },

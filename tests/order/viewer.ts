@@ -1,20 +1,16 @@
-import {
-  apply,
-  cursorOf,
-  decodeCursor,
-  emptyState,
-  encodeCursor,
-  restore,
-  textOf,
-} from "@millrace/core";
-import type { Batch, Cursor, Fact, OpenLane, SessionState } from "@millrace/core";
-import type { Audience, Delivered, Hub } from "./hub.ts";
+import { textOf } from "@millrace/core";
+import { apply, cursorOf, emptyState, restore } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Cursor, OpenLane } from "@millrace/core/reading";
+import type { HubViewer, Delivered, Hub } from "./hub.ts";
 import { incarnationOf } from "./session.ts";
 import type { Session } from "./session.ts";
 import { promise } from "./violation.ts";
 
-/** Somebody who watches. What it shows is checked after every single message. */
-export class Viewer implements Audience {
+/** A viewer. What it shows is checked after every single message. */
+export class Viewer implements HubViewer {
   /** The hub it is connected to. */
   hub: number | undefined;
   inbox: Delivered[] = [];
@@ -23,7 +19,7 @@ export class Viewer implements Audience {
   readonly seen = new Map<number, number>();
   readonly #session: Session;
   #fresh = true;
-  /** Where its hub said that it is. */
+  /** The last cursor from its hub. */
   #told: Cursor | undefined;
   #disconnect: (() => void) | undefined;
   #taken: PromiseWithResolvers<void> | undefined;
@@ -33,7 +29,7 @@ export class Viewer implements Audience {
     this.state = emptyState(session.uid, session.sessionId);
   }
 
-  /** Where it is, as it would say over the wire. */
+  /** Its cursor, as it would go over the wire. */
   get cursor(): Cursor | undefined {
     if (this.#fresh) return undefined;
     const cursor = this.#told ?? cursorOf(this.state);
@@ -156,7 +152,7 @@ export function leadsTo(cursor: Cursor, state: SessionState): boolean {
   );
 }
 
-/** True if a state has all that a cursor says, and perhaps more of its lanes. */
+/** True if a state has all that a cursor covers, and perhaps more of its lanes. */
 function isBacked({ head, lanes }: Cursor, state: SessionState): boolean {
   if (head !== state.head) return false;
   return lanes.every(({ lane, epoch, seq }) => {
@@ -168,7 +164,7 @@ function isBacked({ head, lanes }: Cursor, state: SessionState): boolean {
   });
 }
 
-/** A fact is told once. A lane may be said anew to whoever has it. */
+/** A fact is delivered once. A lane may be restated to a viewer that has it. */
 function isPast(message: Fact | Batch, verdict: string): boolean {
   return "n" in message && verdict !== "applied";
 }
@@ -177,8 +173,8 @@ function same(item: unknown, shown: unknown): boolean {
   return item === shown || JSON.stringify(item) === JSON.stringify(shown);
 }
 
-/** All that a state says, as text. Not its snapshot: that is under test too. Costs as much as the state is long. */
-export function tell(state: SessionState): string {
+/** All of a state, as text. Not its snapshot: that is under test too. Linear in the state. */
+export function describeState(state: SessionState): string {
   return JSON.stringify(plain(state));
 }
 

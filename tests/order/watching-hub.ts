@@ -1,10 +1,11 @@
-import { apply, emptyState, follow, restore } from "@millrace/core";
-import type { Batch, Clock, Cursor, EventLog, Fact, Followed } from "@millrace/core";
-import type { SessionState } from "@millrace/core";
+import { apply, emptyState, follow, restore } from "@millrace/core/reading";
+import type { Fact, SessionState } from "@millrace/core";
+import type { Batch, Clock, EventLog } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import { createHub } from "@millrace/server";
-import type { Ear } from "./ear.ts";
+import type { CheckedTail } from "./checked-tail.ts";
 import type { Node } from "./engines.ts";
-import type { Audience, Hub } from "./hub.ts";
+import type { HubViewer, Hub } from "./hub.ts";
 import type { Session } from "./session.ts";
 import { Traffic } from "./traffic.ts";
 import { leadsTo } from "./viewer.ts";
@@ -22,24 +23,27 @@ export type MakeWatch = (
   session: Pick<Session, "uid" | "sessionId">,
 ) => Watch;
 
-/** Everybody reads by core's `follow`. What it subscribes to, all of them hear at the same time. */
+/** Every viewer reads by core's `follow`. All subscriptions receive a message at the same time. */
 export const byFollow: MakeWatch = (ports, { uid, sessionId }) => {
   return (options) => follow({ ...ports, uid, sessionId, ...options });
 };
 
-/** Everybody reads through one hub of the server package, which holds little, so that the slow fall out. */
+/**
+ * Every viewer reads through one hub of the server package, which keeps little, so that slow
+ * viewers fall out.
+ */
 export const byHub: MakeWatch = (ports, { uid, sessionId }) => {
   const hub = createHub({ ...ports, keptFacts: 6, keptMessages: 4 });
   return (options) => hub.watch({ uid, sessionId, ...options });
 };
 
-/** The things that wait for one viewer. Whoever does not take them is slow. */
+/** Messages that wait for one viewer. One that does not take them is slow. */
 const inboxLength = 2;
 
 /**
  * A hub whose readers are real: one that watches all the time, so that the explorer knows what is
- * shown, and one for each viewer, from its cursor on. What the log announces waits at a gate, so that
- * the explorer says when it is heard, and the clock ticks when the explorer polls.
+ * shown, and one for each viewer, from its cursor on. What the log announces waits at a gate, so
+ * that the explorer decides when it arrives, and the clock ticks when the explorer polls.
  */
 export class WatchingHub implements Hub {
   readonly #session: Session;
@@ -49,8 +53,8 @@ export class WatchingHub implements Hub {
   readonly #left = new AbortController();
   /** The subscriptions of its readers. */
   readonly #gates = new Set<(message: Fact | Batch | undefined) => void>();
-  #ear: Ear | undefined;
-  /** Those who sleep until the next tick. */
+  #subscription: CheckedTail | undefined;
+  /** Sleeps that end with the next tick. */
   #sleepers: (() => void)[] = [];
   #now = 0;
   #state: SessionState;
@@ -69,7 +73,7 @@ export class WatchingHub implements Hub {
   }
 
   get waiting(): readonly (Fact | Batch)[] {
-    return this.#ear?.waiting ?? [];
+    return this.#subscription?.waiting ?? [];
   }
 
   get state(): SessionState {
@@ -88,13 +92,13 @@ export class WatchingHub implements Hub {
   async join(): Promise<void> {
     if (this.#phase === 3) return;
     this.#phase = 3;
-    this.#ear = await this.#session.listen(this.#node);
+    this.#subscription = await this.#session.subscribe(this.#node);
     this.#run(this.#observe());
     await this.rest();
   }
 
   async receive(lost: boolean): Promise<void> {
-    const message = this.#ear?.waiting.shift();
+    const message = this.#subscription?.waiting.shift();
     if (lost || message === undefined) return;
     this.#open(message);
     await this.rest();
@@ -107,7 +111,7 @@ export class WatchingHub implements Hub {
     await this.rest();
   }
 
-  async connect(viewer: Audience): Promise<() => void> {
+  async connect(viewer: HubViewer): Promise<() => void> {
     const gone = new AbortController();
     this.#run(this.#serve(viewer, gone.signal));
     await this.rest();
@@ -122,7 +126,7 @@ export class WatchingHub implements Hub {
   async leave(): Promise<void> {
     this.#left.abort();
     this.#open(undefined);
-    if (this.#ear !== undefined) await this.#session.unlisten(this.#ear);
+    if (this.#subscription !== undefined) await this.#session.unsubscribe(this.#subscription);
   }
 
   #run(reading: Promise<void>): void {
@@ -147,7 +151,7 @@ export class WatchingHub implements Hub {
   }
 
   /** One at a time, and no more than the viewer has room for. */
-  async #serve(viewer: Audience, gone: AbortSignal): Promise<void> {
+  async #serve(viewer: HubViewer, gone: AbortSignal): Promise<void> {
     const { cursor, inbox } = viewer;
     const signal = AbortSignal.any([gone, this.#left.signal]);
     for await (const followed of this.#watch({ cursor, signal })) {

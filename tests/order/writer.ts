@@ -1,26 +1,11 @@
-import {
-  apply,
-  callId,
-  emptyState,
-  itemId,
-  packEpoch,
-  partId,
-  restateLane,
-  runId,
-  schemaVersion,
-  turnId,
-} from "@millrace/core";
-import type {
-  Batch,
-  BodyOf,
-  CommitRequest,
-  Epoch,
-  Item,
-  LiveEvent,
-  OpenLane,
-  Part,
-  SessionState,
-} from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { apply, emptyState, restateLane } from "@millrace/core/reading";
+import { schemaVersion } from "@millrace/core/wire";
+import { callId, itemId, partId, runId, turnId } from "@millrace/core/writing";
+import type { Item, LiveEvent, Part, SessionState } from "@millrace/core";
+import type { Batch, CommitRequest, Epoch } from "@millrace/core/ports";
+import type { OpenLane } from "@millrace/core/reading";
+import type { BodyOf } from "@millrace/core/writing";
 import type { Node } from "./engines.ts";
 import type { Session } from "./session.ts";
 import { promise } from "./violation.ts";
@@ -72,8 +57,8 @@ export class Writer {
   readonly #session: Session;
   readonly #node: Node;
   readonly #mark: string;
-  /** What it has said, by the readers' own fold. */
-  #said: SessionState;
+  /** What it has written, by the fold that readers use. */
+  #written: SessionState;
 
   constructor(session: Session, job: Job, number: number) {
     const { incarnation, generation, attempt } = job;
@@ -83,7 +68,7 @@ export class Writer {
     this.#session = session;
     this.#node = session.node(number);
     this.#mark = `w${number}`;
-    this.#said = emptyState(session.uid, session.sessionId);
+    this.#written = emptyState(session.uid, session.sessionId);
     session.authors.set(this.epoch, this);
   }
 
@@ -96,7 +81,7 @@ export class Writer {
   }
 
   get #lane(): OpenLane {
-    const lane = this.#said.lanes[0];
+    const lane = this.#written.lanes[0];
     promise(lane !== undefined, () => `the writer of ${this.itemId} can't read its own lane`);
     return lane;
   }
@@ -138,7 +123,7 @@ export class Writer {
     await this.#say(events, this.words === this.#session.setting.wholeAt);
   }
 
-  /** A silent open lane still says where it is. */
+  /** The writer of an open lane without content appends its position. */
   async idle(): Promise<void> {
     this.idles += 1;
     await this.#say([{ type: "lane_idled" }]);
@@ -176,15 +161,15 @@ export class Writer {
     await this.#session.announce([fact], this.#node);
   }
 
-  /** Says events as one batch, or with `whole` all that was said so far and these. */
+  /** Appends events as one batch, or with `whole` the whole lane and these as one from 0. */
   async #say(events: readonly LiveEvent[], whole = false): Promise<void> {
     const { sessionId } = this.#session;
     const first = this.texts.length;
     const last = first + events.length - 1;
     const batch: Batch = { ...this.#envelope(), first, last, events };
-    const own = apply(this.#said, { ...batch, head: 0 });
+    const own = apply(this.#written, { ...batch, head: 0 });
     promise(own.verdict === "applied", () => `its own batch is a ${own.verdict} to ${this.itemId}`);
-    this.#said = own.state;
+    this.#written = own.state;
     const text = this.texts.at(-1) ?? "";
     for (const event of events) {
       const delta = event.type === "content_delta" ? event.delta : undefined;
@@ -204,7 +189,7 @@ export class Writer {
     }
     this.texts.length = 0;
     this.words = 0;
-    this.#said = emptyState(this.#session.uid, this.#session.sessionId);
+    this.#written = emptyState(this.#session.uid, this.#session.sessionId);
     this.phase = "begin";
   }
 

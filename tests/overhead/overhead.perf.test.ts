@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent } from "@millrace/agent";
-import { itemId, partId } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
 import type { Item } from "@millrace/core";
 import { anthropic } from "@millrace/providers/anthropic";
 import { fileStore } from "@millrace/stores/file";

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withKeys } from "@millrace/conformance";
-import type { Clock, EventLog, MakeId, SessionStore, SessionUid } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import type { SessionUid } from "@millrace/core";
+import type { Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { fileStore } from "@millrace/stores/file";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
@@ -24,7 +25,7 @@ interface Ports {
   readonly close: () => Promise<void>;
 }
 
-/** The stores' time stands still and their names are told, so that all of them store the same. */
+/** The stores' clocks stand still and their ids are given, so that all of them store the same. */
 interface Naming {
   readonly clock: Clock;
   readonly makeId: MakeId;

@@ -1,5 +1,5 @@
-import type { EventLog } from "@millrace/core";
-import { memoryEventLog, systemClock } from "@millrace/core/reference";
+import type { EventLog } from "@millrace/core/ports";
+import { memoryEventLog, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";
@@ -30,7 +30,7 @@ it.each<[string, () => Promise<EventLog & Partial<AsyncDisposable>>]>([
     const cursor = reply.cursors[middle];
     if (cursor === undefined) throw new Error("there is no message in the middle");
     const half = { cursor, state: texts.slice(0, middle + 1).reduce(take, start) };
-    // A node has the state of a session as long as anybody watches it there.
+    // A node keeps the state of a session while it has a viewer there.
     using hub = createHub({ store, log, clock });
     expect(textOf(await reply.join(hub, place))).toBe(textOf(final));
     expect(textOf(await reply.join(hub, place, half))).toBe(textOf(final));
@@ -38,7 +38,7 @@ it.each<[string, () => Promise<EventLog & Partial<AsyncDisposable>>]>([
     const costs = { replayed: Infinity, late: Infinity, back: Infinity, first: Infinity };
     for (let round = 0; round < rounds; round += 1) {
       costs.replayed = Math.min(costs.replayed, await cpuOf(async () => replay()));
-      // Something new each time, so that nobody is served what was made for another.
+      // Something new each time, so that no viewer is served what was made for another.
       place = await reply.say("more ");
       await reply.join(hub, place, half);
       place = await reply.say("more ");

@@ -1,19 +1,11 @@
-import {
-  apply,
-  createLaneWriter,
-  decodeMessage,
-  emptyState,
-  encodeMessage,
-  itemId,
-  packEpoch,
-  partId,
-  restore,
-  runId,
-  sessionId,
-  turnId,
-} from "@millrace/core";
-import type { Batch, Cursor, EventLog, SessionState, SessionStore } from "@millrace/core";
-import { memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import { decodeMessage, encodeMessage } from "@millrace/core/wire";
+import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
+import type { SessionState } from "@millrace/core";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Cursor } from "@millrace/core/reading";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { Hub } from "@millrace/server";
 import { placeOf } from "./viewer.ts";
 
@@ -32,17 +24,17 @@ export interface LongReply extends AsyncDisposable {
   readonly cursors: readonly Cursor[];
   /** Writes on, in a batch of its own. Answers the place where a viewer is then. */
   readonly say: (text: string) => Promise<string>;
-  /** Comes by a hub, and takes what it is told from its text until it is at that place. */
+  /** Joins through a hub, and reads messages until its state is at that position. */
   readonly join: (hub: Hub, place: string, from?: Left) => Promise<SessionState>;
 }
 
-/** Where somebody left, and what it knew then. */
+/** The cursor and the state of a viewer when it left. */
 export interface Left {
   readonly cursor: Cursor;
   readonly state: SessionState;
 }
 
-/** A session with an open lane, to which nothing was said yet. The log is the caller's to close. */
+/** A session with an open lane that is still empty. The caller closes the log. */
 export async function openLongReply(log: EventLog): Promise<LongReply> {
   const store = memorySessionStore();
   const { uid } = await store.create({ sessionId: name });

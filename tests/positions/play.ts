@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { apply, decodeCursor, emptyState, follow, project } from "@millrace/core";
-import type {
-  Batch,
-  Clock,
-  Epoch,
-  Fact,
-  Item,
-  ItemId,
-  SessionState,
-  SessionUid,
-  View,
-} from "@millrace/core";
+import { project } from "@millrace/core";
+import { apply, emptyState, follow } from "@millrace/core/reading";
+import { decodeCursor } from "@millrace/core/wire";
+import type { Fact, Item, ItemId, SessionState, SessionUid, View } from "@millrace/core";
+import type { Batch, Clock, Epoch } from "@millrace/core/ports";
 import { createHub } from "@millrace/server";
 import type { Hub } from "@millrace/server";
 import { Random } from "../kit/random.ts";
@@ -28,13 +21,13 @@ export interface PlayOptions {
   readonly backend: Backend;
   readonly tally: Tally;
   /**
-   * Of the cursors that others than those at the start are given, one in so many is used. With 1 all
-   * of them are, and also those that are given to whoever came back with one.
+   * Of the cursors that later viewers get, one in so many is used. With 1 all of them are, and also
+   * the cursors of viewers that reconnected.
    */
   readonly oneIn: number;
 }
 
-/** Nobody is woken by time: whatever comes, comes because it was sent. */
+/** No sleep ends by time: every message arrives because it was sent. */
 const stillClock: Clock = {
   now: () => storeTime,
   sleep: (_, signal) =>
@@ -48,12 +41,12 @@ const stillClock: Clock = {
 const crowd = 64;
 
 /**
- * Plays a recording into a backend, with somebody watching from the start, and others who come back
- * at every cursor that those were given: once on the way, to stay, and once at the end. Answers the
- * final state as text.
+ * Plays a recording into a backend, with viewers from the start, and others that reconnect at every
+ * cursor which those got: once on the way, to stay, and once at the end. Returns the final state as
+ * text.
  */
 export async function play(options: PlayOptions): Promise<string> {
-  // Some hubs keep so little that they must often tell lanes anew, or everything.
+  // Some hubs keep so little that they must often restate lanes or send a snapshot.
   const { seed } = options.recording;
   const kept = seed % 3 === 0 ? { keptMessages: 4 } : seed % 3 === 1 ? { keptFacts: 6 } : {};
   using hub = createHub({ ...portsOf(options.backend), clock: stillClock, ...kept });
@@ -75,7 +68,7 @@ class Play {
   readonly #begun = new Set<ItemId>();
   /** Everything that is stored and appended: what a viewer must come to know. */
   #truth: SessionState;
-  /** Cursors of those at the start, and of everybody else, by what makes them differ. */
+  /** Cursors of the viewers from the start, and of all others, by what makes them differ. */
   readonly #watched = new Map<string, Left>();
   readonly #others = new Map<string, Left>();
   /** Of the first sort, those that are still to be used on the way. */
@@ -142,8 +135,8 @@ class Play {
   }
 
   /**
-   * All know the same: what is stored is announced, and no attempt was opened of which nothing was
-   * said yet. Until then a newcomer is not shown the attempt before it, and others still are.
+   * All viewers have the same: what is stored is announced, and no attempt was opened that has not
+   * written yet. Until then a new viewer is not shown the attempt before it, and others still are.
    */
   #quiet(): boolean {
     return (
@@ -166,8 +159,8 @@ class Play {
   }
 
   /**
-   * Whoever came since the last time is now where the session is. If nothing was written since, it
-   * was told little.
+   * Every viewer that joined since the last time is now up to date. If nothing was written since,
+   * it got few messages.
    */
   async #settle(calm: boolean): Promise<void> {
     const place = placeOf(this.#truth);
@@ -184,8 +177,8 @@ class Play {
   }
 
   /**
-   * A newcomer gets one snapshot. Whoever comes back gets facts, and for each lane either all of it
-   * anew or, from a hub, a few last batches. All that is said anew has one operation for each part.
+   * A new viewer gets one snapshot. One that reconnects gets facts, and for each lane either a
+   * restatement or, from a hub, a few last batches. A restatement has one operation for each part.
    */
   #checkWelcome(viewer: Viewer): void {
     const { tally } = this.#options;
@@ -208,8 +201,8 @@ class Play {
   }
 
   /**
-   * Whoever was cut off in the midst of a welcome comes back at once, while lanes are open: always if
-   * there are several, since then a part of them was told.
+   * A viewer that was cut off in the midst of a welcome reconnects at once, while lanes are open:
+   * always if there are several, since then it got a part of them.
    */
   async #comeBackAmid(given: (left: Left) => void): Promise<void> {
     const { lanes } = this.#truth;
@@ -226,7 +219,7 @@ class Play {
     this.#amid = [];
   }
 
-  /** Everybody who stayed has the same in the end. */
+  /** All viewers that stayed have the same state in the end. */
   async #leave(): Promise<string> {
     const final = this.#truth;
     const text = textOf(final);
@@ -290,7 +283,7 @@ class Play {
     this.#fresh = [];
   }
 
-  /** True if nobody of these was given this cursor in this state before. */
+  /** True if no viewer of these got this cursor in this state before. */
   #note(known: Map<string, Left>, left: Left): boolean {
     const key = keyOf(left);
     if (known.has(key)) return false;

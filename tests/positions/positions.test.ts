@@ -47,7 +47,7 @@ describe.each<[BackendName, number, number]>([
   ["PostgreSQL + Redis", 4, 16],
 ])("on %s", (name, width, oneIn) => {
   it(
-    "whoever comes back at any cursor ends like one who watched from the start",
+    "a viewer that reconnects at any cursor ends like one that watched from the start",
     { timeout: runs(900_000, 7_200_000) },
     async () => {
       await using backend = await openBackend(name, recordings);

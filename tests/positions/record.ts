@@ -1,8 +1,10 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Session, Tool } from "@millrace/agent";
-import { sessionId } from "@millrace/core";
-import type { Clock, MakeId, SessionId } from "@millrace/core";
-import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { sessionId } from "@millrace/core/writing";
+import type { SessionId } from "@millrace/core";
+import type { Clock, MakeId } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { Random } from "../kit/random.ts";
 import { heldClock, rest, watched } from "../sessions/kit/clock.ts";
 import type { HeldClock } from "../sessions/kit/clock.ts";
@@ -96,7 +98,7 @@ class Recorded {
     });
   }
 
-  /** Each tool says what it does while it does it. */
+  /** Each tool reports progress while it runs. */
   #tool(name: string): Tool {
     const random = this.#random;
     return defineTool({

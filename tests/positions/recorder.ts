@@ -1,4 +1,5 @@
-import type { Batch, EventLog, Fact, Floor, SessionStore, SessionUid } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Batch, EventLog, Floor, SessionStore } from "@millrace/core/ports";
 
 /** What a call that stores something answers, as far as a player needs it. */
 export interface Answer {

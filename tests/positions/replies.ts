@@ -1,5 +1,8 @@
-import { abortedCause, callId, commitOf, createModelStream, noUsage, partId } from "@millrace/core";
-import type { Clock, Delta, Ending, Model, PartOpening, ReplyWriter } from "@millrace/core";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { callId, commitOf, noUsage, partId } from "@millrace/core/writing";
+import type { Delta, Model } from "@millrace/core";
+import type { Clock, ReplyWriter } from "@millrace/core/ports";
+import type { Ending, PartOpening } from "@millrace/core/writing";
 import type { Random } from "../kit/random.ts";
 import type { VendorEvent } from "../../packages/providers/src/framing/framing.ts";
 import { sseFraming } from "../../packages/providers/src/framing/sse.ts";

@@ -3,19 +3,19 @@ import type { Fact } from "@millrace/core";
 /** What was tried, over all sessions of a backend. */
 export interface Tally {
   sessions: number;
-  /** Cursors of those who watched from the start, and of all who came back. */
+  /** Cursors of viewers from the start, and of all that reconnected. */
   cursors: number;
   others: number;
-  /** Cursors that came with the last message: nobody can come back with one before the end. */
+  /** Cursors that came with the last message: no viewer can reconnect with one before the end. */
   last: number;
   midway: number;
-  /** Of those who were cut off in the midst of a welcome, with lanes open. */
+  /** Of viewers that were cut off in the midst of a welcome, with lanes open. */
   amid: number;
   late: number;
   atEnd: number;
   /** The most operations that a newcomer got for one part. */
   operations: number;
-  /** What the sessions held, by name: to see that this tries what it says it tries. */
+  /** What the sessions held, by name: the test checks that all of it occurred. */
   readonly held: Map<string, number>;
 }
 

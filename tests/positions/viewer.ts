@@ -1,7 +1,10 @@
-import { apply, cursorOf, encodeCursor, encodeMessage, restore, snapshot } from "@millrace/core";
-import type { Batch, Cursor, Followed, SessionState } from "@millrace/core";
+import { apply, cursorOf, restore, snapshot } from "@millrace/core/reading";
+import { encodeCursor, encodeMessage } from "@millrace/core/wire";
+import type { SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 
-/** Where somebody left: what it had been given, and what it knew then. */
+/** A viewer when it left: its cursor, and its state. */
 export interface Left {
   readonly cursor: string;
   readonly state: SessionState;
@@ -20,21 +23,21 @@ export interface ViewerOptions {
   readonly state: SessionState;
   /** Left out: it has never been here. */
   readonly cursor?: string | undefined;
-  /** Told of every cursor that it is given. */
+  /** Called with every cursor that it gets. */
   readonly given: (left: Left) => void;
 }
 
 /** How long something that must come may take on a busy machine. */
 const patienceMs = 60_000;
 
-/** Somebody who watches from a cursor on, and takes messages as any client does. */
+/** A viewer that watches from a cursor on, and applies messages as any client does. */
 export class Viewer implements AsyncDisposable {
   readonly name: string;
   readonly cursor: string | undefined;
   readonly #leave = new AbortController();
   readonly #reading: Promise<void>;
   readonly #given: ViewerOptions["given"];
-  /** What it is told until it is where the session is, or nothing from then on. */
+  /** The messages that it gets until it is up to date; undefined from then on. */
   #welcome: Followed["message"][] | undefined = [];
   #state: SessionState;
   #place: string;
@@ -56,14 +59,14 @@ export class Viewer implements AsyncDisposable {
     return this.#state;
   }
 
-  /** What it was told before it first was where it had to be. */
+  /** The messages that it got before it first was up to date. */
   welcome(): readonly Followed["message"][] {
     const told = this.#welcome ?? [];
     this.#welcome = undefined;
     return told;
   }
 
-  /** Waits until it has been told something. */
+  /** Waits for its next message. */
   async told(): Promise<void> {
     await this.#until(() => (this.#welcome?.length ?? 0) > 0, "where something was told");
   }
@@ -127,7 +130,7 @@ export function placeOf(state: SessionState): string {
   return `${head}${lanes.map(({ lane, epoch, seq }) => ` ${lane}:${epoch}-${seq}`).join("")}`;
 }
 
-/** Everything that a state says, as text: to the last field, open lanes included. */
+/** All of a state as text: to the last field, open lanes included. */
 export function textOf(state: SessionState): string {
   // What a snapshot left out would be missed on both sides.
   const { lanes: _, items: __, ...plain } = state;
@@ -145,7 +148,7 @@ function sorted(_: string, value: unknown): unknown {
 /** Operations that bring content to a part: what a late joiner may get one of. */
 const contentOps = new Set(["append_text", "append_bytes", "replace_structured", "commit_part"]);
 
-/** The most operations that a lane told from 0 has for one part, its opening aside. */
+/** The most operations that a restated lane has for one part, besides its opening. */
 export function operationsPerPart({ events }: Batch): number {
   const counts = new Map<string, number>();
   let most = 0;

@@ -119,7 +119,7 @@ describe("L7: a vendor that", () => {
   });
 
   it.each([1, 2, 5])(
-    "fails %i times at most is asked as often, whatever the provider says",
+    "fails %i times at most is requested as often, whatever the provider's own policy is",
     async (attempts) => {
       const vendor = { status: 503, body: "{}" };
 

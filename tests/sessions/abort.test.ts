@@ -1,9 +1,10 @@
 import { defineTool } from "@millrace/agent";
 import type { Run, RunResult } from "@millrace/agent";
-import { checkTranscript, createModelStream, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { checkTranscript, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
-import { call, fail, say, scriptedModel, stall } from "@millrace/core/reference";
-import type { ScriptedReply } from "@millrace/core/reference";
+import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
+import type { ScriptedReply } from "@millrace/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rest, steps } from "./kit/clock.ts";
 import type { HeldClock } from "./kit/clock.ts";
@@ -27,12 +28,12 @@ const pay = defineTool({
 });
 const whole = "Hello world.";
 
-function sleeper(clock: HeldClock, deaf: boolean) {
+function sleeper(clock: HeldClock, ignoresSignal: boolean) {
   return defineTool({
     name: "sleep",
     input: anyInput,
     run: async (_, { signal }) => {
-      await clock.sleep(60_000, deaf ? undefined : signal);
+      await clock.sleep(60_000, ignoresSignal ? undefined : signal);
       signal.throwIfAborted();
       return "slept";
     },
@@ -40,10 +41,10 @@ function sleeper(clock: HeldClock, deaf: boolean) {
 }
 
 /** A session whose model follows a script. */
-function scripted(replies: readonly ScriptedReply[], deaf = false): Promise<Staged> {
+function scripted(replies: readonly ScriptedReply[], ignoresSignal = false): Promise<Staged> {
   return stage((clock) => ({
     model: scriptedModel(replies, { clock }),
-    tools: [look, pay, sleeper(clock, deaf)],
+    tools: [look, pay, sleeper(clock, ignoresSignal)],
     retry: { attempts: 3, baseMs: 10_000, capMs: 10_000 },
     context: { window: 1_000, compactAbove: 0.5, keep: 1 },
   }));
@@ -99,7 +100,7 @@ describe("a stop that races with the end", () => {
     console.log(`count: a stop races with the end, ${races} moments, 0 third outcomes`);
   });
 
-  /** What is stored says the same as the result, and nothing is left open. */
+  /** What is stored agrees with the result, and nothing is left open. */
   function checkRace({ session }: Staged, result: RunResult, ends: readonly string[]): void {
     expect(ends).toStrictEqual(ends.length === 0 ? [] : [result.outcome]);
     // A prompt that was taken back before its run began leaves nothing.
@@ -139,7 +140,7 @@ describe("a run that is stopped", () => {
     return run;
   };
 
-  it("while the model speaks keeps what came, as an item that says so", async () => {
+  it("while the model writes keeps what came, as an item that ended as aborted", async () => {
     const staged = await scripted([[say("Hello"), stall(), say(" world")], [say("again")]]);
     const run = await begin(staged, "turn_started");
     run.abort();
@@ -151,12 +152,12 @@ describe("a run that is stopped", () => {
     expect(await staged.ended(staged.session.send("on"))).toMatchObject({ text: "again" });
   });
 
-  it("while a model speaks that does not listen is left behind, with what came", async () => {
-    const deaf: Model = {
-      id: "deaf/model",
+  it("while a model writes that ignores its signal abandons the model, with what came", async () => {
+    const ignoring: Model = {
+      id: "ignoring/model",
       stream: () =>
         createModelStream({
-          model: "deaf/model",
+          model: "ignoring/model",
           produce: async (writer) => {
             writer.emit({ op: "begin_part", partId: partId("p1"), kind: "text" });
             writer.emit({ op: "append_text", partId: partId("p1"), chunk: "Hello" });
@@ -164,20 +165,20 @@ describe("a run that is stopped", () => {
           },
         }),
     };
-    const staged = await stage(() => ({ model: deaf }));
+    const staged = await stage(() => ({ model: ignoring }));
     const run = await begin(staged, "turn_started");
     run.abort();
 
     expect(await staged.ended(run)).toMatchObject({ outcome: "aborted", text: "Hello" });
   });
 
-  it("while it waits for a person is not carried out, whatever is said later", async () => {
+  it("while it waits for a person is not carried out, whatever is answered later", async () => {
     const staged = await scripted([[call("pay", {})], [say("on")]]);
     const run = await begin(staged, "approval_requested");
     const [approval] = staged.session.approvals;
     run.abort();
     const result = await staged.ended(run);
-    const late = await staged.session.allow(approval?.id ?? ("none" as never)).accepted;
+    const late = await staged.session.allow(approval?.id ?? "none").accepted;
 
     expect(result.outcome).toBe("aborted");
     expect(statuses(staged)).toStrictEqual(["aborted"]);
@@ -189,8 +190,11 @@ describe("a run that is stopped", () => {
   it.each([
     ["that listens", false],
     ["that does not", true],
-  ])("while a tool %s runs keeps the results of those that are done", async (_, deaf) => {
-    const staged = await scripted([[call("look", {}), call("sleep", {})], [say("on")]], deaf);
+  ])("while a tool %s runs keeps the results of those that are done", async (_, ignoresSignal) => {
+    const staged = await scripted(
+      [[call("look", {}), call("sleep", {})], [say("on")]],
+      ignoresSignal,
+    );
     const run = await begin(staged, "tool_execution_finished");
     run.abort();
 
@@ -230,15 +234,15 @@ describe("a run that is stopped", () => {
 
   it("while a model sums up that does not listen is left behind", async () => {
     const long = { usage: { inputTokens: 900, outputTokens: 1, cachedTokens: 0 } };
-    const deaf: Model = {
-      id: "deaf/model",
+    const ignoring: Model = {
+      id: "ignoring/model",
       stream: () =>
-        createModelStream({ model: "deaf/model", produce: () => new Promise(() => undefined) }),
+        createModelStream({ model: "ignoring/model", produce: () => new Promise(() => undefined) }),
     };
     const staged = await stage((clock) => ({
       model: scriptedModel([[say("one"), long], [call("look", {}), long], [say("on")]], { clock }),
       tools: [look],
-      context: { window: 1_000, compactAbove: 0.5, keep: 1, model: deaf },
+      context: { window: 1_000, compactAbove: 0.5, keep: 1, model: ignoring },
     }));
     await staged.ended(staged.session.send("first"));
     const run = await begin(staged, "compaction_started");

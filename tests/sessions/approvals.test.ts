@@ -13,7 +13,7 @@ describe("what was approved", () => {
   const count = runs(10_000, 5_000_000);
 
   it(
-    "is exactly what runs, once, whoever answers, whatever changes and whoever takes it up",
+    "is exactly what runs, once, whatever changes, and whichever process answers or takes it up",
     { timeout: 900_000 * Math.max(1, count / 10_000) },
     async () => {
       const first = Number(process.env["SEED"] ?? 1);

@@ -1,6 +1,6 @@
-import { checkTranscript } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { checkTranscript } from "@millrace/core/writing";
+import type { ModelRequest } from "@millrace/core/ports";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { rest } from "./kit/clock.ts";
 import { stage } from "./kit/staged.ts";
@@ -24,7 +24,7 @@ describe("a branch of a session whose run is on", () => {
     await rest();
     const replied = session.transcript.find(({ author }) => author === "model");
 
-    const branch = await session.fork(replied?.id ?? ("none" as never));
+    const branch = await session.fork(replied?.id ?? "none");
     await rest();
 
     expect(branch.status).toBe("idle");

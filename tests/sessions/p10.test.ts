@@ -4,7 +4,7 @@ import { hashAtOnce } from "./kit/hash.ts";
 import { World } from "./kit/world.ts";
 import type { Tally } from "./kit/world.ts";
 
-/** What has to have happened often for the test to say anything. */
+/** What has to have happened often for the test to be meaningful. */
 const wanted = [
   "prompt",
   "abort",
@@ -37,7 +37,7 @@ describe("a session", () => {
   afterAll(() => undo());
 
   // 200,000 take half an hour of one core, so each change gets a part of them. In a campaign `SEED`
-  // says where to begin, so that several processes share it.
+  // is the first seed, so that several processes can share it.
   const count = runs(25_000, 1_000_000);
 
   it(

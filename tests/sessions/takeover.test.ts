@@ -1,5 +1,5 @@
 import { defineAgent } from "@millrace/agent";
-import { say, scriptedModel, stall } from "@millrace/core/reference";
+import { say, scriptedModel, stall } from "@millrace/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rest, steps } from "./kit/clock.ts";
 import { hashAtOnce } from "./kit/hash.ts";
@@ -7,7 +7,7 @@ import { stage } from "./kit/staged.ts";
 
 /** Steps of promises after which whatever opening does has been done. */
 const moments = 60;
-/** What is said takes a few steps to be stored, so it may have to begin before the opening does. */
+/** An input takes a few steps to be stored, so it may have to be sent before the opening begins. */
 const speaksFirst = 10;
 
 describe("a run that a process has left", () => {
@@ -17,7 +17,7 @@ describe("a run that a process has left", () => {
   });
   afterAll(() => undo());
 
-  it("is taken up by the next one, whatever is said at whatever moment meanwhile", async () => {
+  it("is taken up by the next one, whatever is sent at whatever moment meanwhile", async () => {
     for (let moment = 0; moment < moments; moment += 1) {
       const staged = await stage((clock) => ({ model: scriptedModel([[stall()]], { clock }) }));
       staged.session.send("go");
@@ -27,7 +27,7 @@ describe("a run that a process has left", () => {
 
       const speak = async (): Promise<void> => {
         await steps(moment);
-        // The process that is gone does not know it yet: what is said there counts.
+        // The superseded process does not know it yet: inputs sent to it count.
         staged.session.steer("rather this");
       };
       const [second] = await Promise.all([

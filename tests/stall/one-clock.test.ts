@@ -3,8 +3,8 @@
 import { defineAgent } from "@millrace/agent";
 import type { AgentSettings, RunResult } from "@millrace/agent";
 import type { RunEvent } from "@millrace/core";
-import { manualClock } from "@millrace/core/reference";
-import type { ManualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
+import type { ManualClock } from "@millrace/core/testing";
 import { anthropic } from "@millrace/providers/anthropic";
 import { startVendorServer } from "@millrace/providers/testing";
 import type { HttpReply } from "@millrace/providers/testing";

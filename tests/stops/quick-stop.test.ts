@@ -3,15 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent } from "@millrace/agent";
-import { createInbox, sessionId } from "@millrace/core";
-import type { SessionStore } from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  stall,
-} from "@millrace/core/reference";
+import { createInbox } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { say, scriptedModel, stall } from "@millrace/core/testing";
 import { fileStore } from "@millrace/stores/file";
 import { afterAll, expect, it } from "vitest";
 import { runs } from "../kit/runs.ts";

@@ -1,10 +1,17 @@
 import { defineAgent, defineTool } from "@millrace/agent";
-import type { Agent, AgentSettings, CustomAgentSettings, Session, Tool } from "@millrace/agent";
-import type { Observer } from "@millrace/agent";
-import { noUsage, partId } from "@millrace/core";
-import type { RunEvent, Update } from "@millrace/core";
-import { call, callRaw, fail, say, scriptedModel, think, truncate } from "@millrace/core/reference";
-import type { ScriptedPart, ScriptedReply } from "@millrace/core/reference";
+import type {
+  Agent,
+  AgentSettings,
+  CustomAgentSettings,
+  Observer,
+  Session,
+  Tool,
+} from "@millrace/agent";
+import { noUsage, partId } from "@millrace/core/writing";
+import type { RunEvent } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
+import { call, callRaw, fail, say, scriptedModel, think, truncate } from "@millrace/core/testing";
+import type { ScriptedPart, ScriptedReply } from "@millrace/core/testing";
 import { z } from "zod";
 
 /** A session that a stop is tried on at every event: an agent, one prompt, and what people do. */

@@ -1,4 +1,5 @@
-import type { Fact, FactOf, Item, Narration, RunId, View, ViewItem } from "@millrace/core";
+import type { Fact, Item, Narration, RunId, View, ViewItem } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
 import { expect } from "vitest";
 
 /** How a run ended by each of the places that show it. */

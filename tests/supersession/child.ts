@@ -1,13 +1,17 @@
 /**
- * A process that writes. As the first writer it opens a session, sends to it, and ends where its plan
- * says, by SIGKILL or SIGSTOP. As the second it takes up what it is told to, one session at a time.
+ * A process that writes. As the first writer it opens a session, sends to it, and ends at the place in
+ * its plan, by SIGKILL or SIGSTOP. As the second it resumes the sessions that its input names, one at a
+ * time.
  */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { defineAgent } from "@millrace/agent";
-import { commitOf, createModelStream, parseJsonText, partId } from "@millrace/core";
-import type { Delta, EventLog, Model, SessionStore } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { parseJsonText } from "@millrace/core/wire";
+import { commitOf, partId } from "@millrace/core/writing";
+import type { Delta, Model } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { piecesOf } from "./kit/plan.ts";
@@ -28,7 +32,7 @@ async function hear(): Promise<string> {
   return done === true ? "" : value;
 }
 
-/** A place at which it may wait or end. Whoever is stopped goes on from here. */
+/** A place at which it may wait or end. A stopped process goes on from here. */
 async function at(place: string): Promise<void> {
   if (place === plan.pauseAt) {
     say("paused");
@@ -51,7 +55,7 @@ async function watched<T extends { readonly outcome: string }>(
 ): Promise<T> {
   await at(`${what} held`);
   const sent = call();
-  sent.catch(() => undefined); // heard below
+  sent.catch(() => undefined); // awaited below
   if (plan.endAt === `${what} sent`) {
     await turn();
     await turn();
@@ -98,7 +102,7 @@ function watchedLog(log: EventLog): EventLog {
     append: async (uid, batch) => {
       const number = progress.appended + 1;
       const deltas = batch.events.filter(({ type }) => type === "content_delta").length;
-      // Said anew, a lane has all that its model has said.
+      // A restated lane has all that its model has written.
       const after = batch.first === 0 ? progress.emitted : progress.stored + deltas;
       const answer = await watched(`batch ${number}`, () => log.append(uid, batch));
       progress.appended = number;
@@ -158,7 +162,7 @@ for (let line = await hear(); line !== ""; line = await hear()) {
   }
   const run = what === "begin" ? session.send("hello") : session.run;
   const result = await run?.result;
-  // Who was superseded hears of the end before its own attempt is over.
+  // A superseded process reads the run's end before its own attempt is over.
   for (let left = 400; progress.awake && !progress.over && left > 0; left -= 1) await sleep(5);
   say(`done ${result?.outcome} after ${progress.appended}: ${result?.text}`);
   await session.close();

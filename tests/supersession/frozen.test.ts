@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { inParallel, Theatre } from "./kit/theatre.ts";
+import { inParallel, ProcessFixture } from "./kit/process-fixture.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const atOnce = 6;
-let theatre: Theatre;
+let fixture: ProcessFixture;
 
 beforeAll(async () => {
-  theatre = await Theatre.open();
+  fixture = await ProcessFixture.open();
 });
 
 afterAll(async () => {
-  await theatre[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 interface Freezing {
   readonly joinAt: string;
   readonly endAt: string;
-  /** The valve that keeps what it sent last until its successor is done. */
+  /** The proxy that keeps what it sent last until its successor is done. */
   readonly inFlight?: "redis" | "postgres";
 }
 
@@ -26,41 +26,41 @@ type Tried = Readonly<Record<string, number>>;
 
 /** Stops the first writer, lets a second finish, wakes the first, and looks what all show from then on. */
 async function freeze({ joinAt, endAt, inFlight }: Freezing): Promise<Tried> {
-  await using scene = await theatre.begin({ pauseAt: joinAt, endAt, how: "SIGSTOP" });
-  const { first, audience, valves } = scene;
+  await using trial = await fixture.begin({ pauseAt: joinAt, endAt, how: "SIGSTOP" });
+  const { first, viewers, proxies } = trial;
   try {
-    await audience.join("one from the start");
-    first.tell("go");
-    await first.says("paused");
-    await audience.join("one from the middle");
-    if (inFlight !== undefined) valves[inFlight].hold();
-    first.tell("go");
-    await first.says("ends at");
+    await viewers.join("one from the start");
+    first.send("go");
+    await first.waitForLine("paused");
+    await viewers.join("one from the middle");
+    if (inFlight !== undefined) proxies[inFlight].hold();
+    first.send("go");
+    await first.waitForLine("ends at");
     await first.stopped();
 
-    await scene.finish();
-    await audience.join("one from the end");
-    const { text, incarnation } = await scene.check();
+    await trial.finish();
+    await viewers.join("one from the end");
+    const { text, incarnation } = await trial.check();
     if (incarnation !== 2) throw new Error("the second did not store the reply");
-    const facts = (await scene.facts()).length;
-    const told = audience.witnesses.map((witness) => witness.told.length);
+    const facts = (await trial.facts()).length;
+    const told = viewers.all.map((viewer) => viewer.received.length);
     if (inFlight !== undefined) {
-      if (valves[inFlight].held() === 0) throw new Error("there were no bytes on their way");
-      await valves[inFlight].release();
+      if (proxies[inFlight].held() === 0) throw new Error("there were no bytes on their way");
+      await proxies[inFlight].release();
     }
     first.wake();
-    const said = await first.says("done");
-    first.tell(""); // nothing more to do: it closes and ends
-    await first.says("closed");
+    const said = await first.waitForLine("done");
+    first.send(""); // nothing more to do: it closes and ends
+    await first.waitForLine("closed");
     if ((await first.gone()) !== null) throw new Error("it did not end by itself");
 
     if (!said.startsWith("done completed") || !said.endsWith(text))
       throw new Error(`the woken one's run ended with ${said}`);
-    await audience.join("one who comes after that");
-    await scene.check();
-    if ((await scene.facts()).length !== facts) throw new Error("the woken one stored something");
-    const after = audience.witnesses.flatMap((witness, at) => witness.told.slice(told[at]));
-    // Those who came last have been told where all is, and nothing else.
+    await viewers.join("one who comes after that");
+    await trial.check();
+    if ((await trial.facts()).length !== facts) throw new Error("the woken one stored something");
+    const after = viewers.all.flatMap((viewer, at) => viewer.received.slice(told[at]));
+    // The viewers that joined last got their snapshots, and nothing else.
     if (after.length !== 2) throw new Error(`they were told ${JSON.stringify(after)}`);
     return triesOf(first.lines);
   } catch (error) {
@@ -102,18 +102,18 @@ async function freezeAll(what: string, freezings: readonly Freezing[]): Promise<
 
 describe("a writer that is stopped, superseded and woken", () => {
   it("after any batch shows nothing and stores nothing, and ends its run", async () => {
-    const places = Array.from({ length: theatre.batches + 1 }, (_, k) => ({
+    const places = Array.from({ length: fixture.batches + 1 }, (_, k) => ({
       joinAt: `batch ${Math.floor((k * 2) / 3)}`,
       endAt: `batch ${k}`,
     }));
     await freezeAll("stopped after the k-th batch", [
       ...places,
-      { joinAt: `batch ${theatre.batches}`, endAt: "commit held" },
+      { joinAt: `batch ${fixture.batches}`, endAt: "commit held" },
     ]);
   });
 
   it("with bytes on their way shows nothing and stores nothing, and ends its run", async () => {
-    const places = Array.from({ length: theatre.batches }, (_, k) => ({
+    const places = Array.from({ length: fixture.batches }, (_, k) => ({
       joinAt: `batch ${k + 1} held`,
       endAt: `batch ${k + 1} sent`,
       inFlight: "redis" as const,

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { inParallel, Theatre } from "./kit/theatre.ts";
+import { inParallel, ProcessFixture } from "./kit/process-fixture.ts";
 import { textOfReply } from "./kit/plan.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const atOnce = 6;
-let theatre: Theatre;
+let fixture: ProcessFixture;
 
 beforeAll(async () => {
-  theatre = await Theatre.open();
+  fixture = await ProcessFixture.open();
 });
 
 afterAll(async () => {
-  await theatre[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 interface Killing {
   readonly joinAt: string;
   readonly endAt: string;
-  /** The valve that keeps its last bytes until its successor is done. */
+  /** The proxy that keeps its last bytes until its successor is done. */
   readonly late?: "redis" | "postgres";
 }
 
@@ -31,41 +31,41 @@ interface Killed {
 
 /** Kills a first writer, lets a second finish, and looks at the screens of all. */
 async function kill({ joinAt, endAt, late }: Killing): Promise<Killed> {
-  await using scene = await theatre.begin({ pauseAt: joinAt, endAt, how: "SIGKILL" });
-  const { first, audience, valves } = scene;
+  await using trial = await fixture.begin({ pauseAt: joinAt, endAt, how: "SIGKILL" });
+  const { first, viewers, proxies } = trial;
   try {
-    await audience.join("one from the start");
-    first.tell("go");
-    await first.says("paused");
-    await audience.join("one from the middle");
-    if (late !== undefined) valves[late].hold();
-    first.tell("go");
+    await viewers.join("one from the start");
+    first.send("go");
+    await first.waitForLine("paused");
+    await viewers.join("one from the middle");
+    if (late !== undefined) proxies[late].hold();
+    first.send("go");
     if ((await first.gone()) !== "SIGKILL") throw new Error("it was not killed");
 
-    const said = await scene.finish();
+    const said = await trial.finish();
     if (late !== undefined) {
-      if (valves[late].held() === 0) throw new Error("there were no bytes on their way");
-      const head = (await scene.facts()).length;
-      await valves[late].release();
-      if ((await scene.facts()).length !== head) throw new Error("the dead stored something");
+      if (proxies[late].held() === 0) throw new Error("there were no bytes on their way");
+      const head = (await trial.facts()).length;
+      await proxies[late].release();
+      if ((await trial.facts()).length !== head) throw new Error("the dead stored something");
     }
-    await audience.join("one from the end");
-    const { text, incarnation } = await scene.check();
+    await viewers.join("one from the end");
+    const { text, incarnation } = await trial.check();
     if (!said.endsWith(text)) throw new Error(`its run ended with ${said}`);
-    return { storedBy: incarnation, saw: [scene.saw(1), scene.saw(2)] };
+    return { storedBy: incarnation, saw: [trial.saw(1), trial.saw(2)] };
   } catch (error) {
     throw new Error(`killed at ${endAt}: ${String(error)}`, { cause: error });
   }
 }
 
 describe("a writer that is killed", () => {
-  it("has said a short reply in at least 12 batches if it is not", () => {
-    expect(theatre.batches).toBeGreaterThanOrEqual(12);
+  it("writes a short reply in at least 12 batches if it is not", () => {
+    expect(fixture.batches).toBeGreaterThanOrEqual(12);
   });
 
   it("after any batch is superseded on every screen, and the reply is stored once", async () => {
     const killed: (Killed & { readonly k: number })[] = [];
-    const places = Array.from({ length: theatre.batches + 1 }, (_, k) => k);
+    const places = Array.from({ length: fixture.batches + 1 }, (_, k) => k);
     await inParallel(
       places.map((k) => async () => {
         const joinAt = `batch ${Math.floor((k * 2) / 3)}`;
@@ -75,8 +75,8 @@ describe("a writer that is killed", () => {
     );
 
     expect(killed.map(({ storedBy }) => storedBy)).toStrictEqual(places.map(() => 2));
-    // The first text is in the third batch. From the fifth on those who wait in the middle see it before
-    // the end comes; sooner, a screen may go straight to its successor's.
+    // The first text is in the third batch. From the fifth on, viewers that joined in the middle show it
+    // before the end comes; sooner, a viewer may go straight to its successor's.
     for (const { k, saw } of killed) {
       if (k < 2) expect(saw[0], `saw the first after ${k} batches`).toBe(0);
       if (k > 4) expect(saw[0], `saw the first after ${k} batches`).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe("a writer that is killed", () => {
 
   it("with a batch on its way is superseded, also if that arrives when all is over", async () => {
     const storedBy: number[] = [];
-    const places = Array.from({ length: theatre.batches }, (_, k) => k + 1);
+    const places = Array.from({ length: fixture.batches }, (_, k) => k + 1);
     await inParallel(
       places.map((k) => async () => {
         const place = { joinAt: `batch ${k} held`, endAt: `batch ${k} sent` };
@@ -104,7 +104,7 @@ describe("a writer that is killed", () => {
   it("around its commit has stored its reply, or its successor stores another, never both", async () => {
     const found = new Map<string, number>();
     const killings: readonly Killing[] = [
-      { joinAt: `batch ${theatre.batches}`, endAt: "commit held" },
+      { joinAt: `batch ${fixture.batches}`, endAt: "commit held" },
       { joinAt: "commit held", endAt: "commit sent" },
       { joinAt: "commit held", endAt: "commit sent", late: "postgres" },
       { joinAt: "batch 5", endAt: "committed" },
@@ -128,7 +128,7 @@ describe("a writer that is killed", () => {
     console.log(`count: killed around the commit, ${killings.length} kills, 0 failures`);
   });
 
-  it("says something else than its successor", () => {
+  it("writes another text than its successor", () => {
     expect(textOfReply("first")).not.toBe(textOfReply("second"));
   });
 });

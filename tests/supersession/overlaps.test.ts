@@ -1,10 +1,10 @@
-import { systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../scripts/services/shared.ts";
-import { openNode, pollMs } from "./kit/audience.ts";
-import type { Node } from "./kit/audience.ts";
+import { openNode, pollMs } from "./kit/viewer-group.ts";
+import type { Node } from "./kit/viewer-group.ts";
 import { Contest } from "./kit/contest.ts";
 import type { Outcome, Parties } from "./kit/contest.ts";
 import { numbersFrom } from "../crash/seed.ts";

@@ -1,6 +1,6 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { z } from "zod";
 
 /** How often the tool that needs an approval has run in this process. */

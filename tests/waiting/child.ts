@@ -1,4 +1,4 @@
-/** A process that drives a session until a person and a client are waited for, and says so. */
+/** A process that drives a session until it waits for a person and a client, and prints that. */
 import { waitingAgent } from "./agent.ts";
 import { openPlaces } from "./places.ts";
 

@@ -1,7 +1,9 @@
 /** Waiting for people holds no lane, no execution and no timer, and outlives every process. */
-import { createInbox, sessionId } from "@millrace/core";
-import type { EventLog, SessionStore } from "@millrace/core";
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { createInbox } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 import { startChild } from "../../packages/stores/src/testing/child.ts";

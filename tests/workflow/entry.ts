@@ -1,5 +1,5 @@
 import { callsToRemember, decide, standingOfOutlines } from "@millrace/agent/loop";
-import type { Doing, LoopSettings, Outline, Verdict } from "@millrace/agent/loop";
+import type { CallVerdict, Doing, LoopSettings, Outline } from "@millrace/agent/loop";
 import type { ItemId, ResultStatus } from "@millrace/core";
 
 /**
@@ -11,7 +11,7 @@ export interface Moment {
   readonly settings: LoopSettings;
   readonly doing: Omit<Doing, "calls" | "verdicts" | "answers"> & {
     readonly calls: readonly ItemId[];
-    readonly verdicts: readonly (readonly [ItemId, Verdict])[];
+    readonly verdicts: readonly (readonly [ItemId, CallVerdict])[];
     readonly answers: readonly (readonly [ItemId, ResultStatus])[];
   };
   readonly now: number;

@@ -35,7 +35,13 @@ export type {
   SentInput,
 } from "./session/input.ts";
 export type { Run, RunResult } from "./session/run.ts";
-export type { OutputFor, RunOptions, Session } from "./session/session.ts";
+export type {
+  ChildSession,
+  OutputFor,
+  RunOptions,
+  Session,
+  WatchOptions,
+} from "./session/session.ts";
 export type { Observer } from "./definition/observer.ts";
 export { narrateTo } from "./observe/narrate-to.ts";
 export type { NarrateOptions } from "./observe/narrate-to.ts";

@@ -1,4 +1,5 @@
-import type { Batch, EventLog, Fact } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import type { Batch, EventLog } from "@millrace/core/ports";
 import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";

@@ -1,22 +1,9 @@
-import {
-  apply,
-  cursorOf,
-  decodeCursor,
-  emptyState,
-  encodeCursor,
-  narrate,
-  restore,
-} from "@millrace/core";
-import type {
-  Batch,
-  Epoch,
-  Fact,
-  Followed,
-  ItemId,
-  Narration,
-  SessionState,
-  Snapshot,
-} from "@millrace/core";
+import { narrate } from "@millrace/core";
+import { apply, cursorOf, emptyState, restore } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import type { Fact, ItemId, Narration, SessionState } from "@millrace/core";
+import type { Batch, Epoch } from "@millrace/core/ports";
+import type { Followed, Snapshot } from "@millrace/core/reading";
 import { assert, assertEqual } from "./case.ts";
 import { itemOf } from "./delivery-writer.ts";
 import type { DeliverySession } from "./delivery-session.ts";

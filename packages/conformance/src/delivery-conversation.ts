@@ -1,4 +1,4 @@
-import { runId } from "@millrace/core";
+import { runId } from "@millrace/core/writing";
 import type { DeliverySession } from "./delivery-session.ts";
 
 /** The number of items that the conversation commits. */

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor } from "@millrace/core";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
 import { assert, assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";

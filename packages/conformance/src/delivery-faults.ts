@@ -1,4 +1,5 @@
-import type { Batch, EventLog, Fact } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import type { Batch, EventLog } from "@millrace/core/ports";
 
 /** A log whose subscriptions drop messages. */
 export function lossyLog(log: EventLog, drop: (message: Fact | Batch) => boolean): EventLog {

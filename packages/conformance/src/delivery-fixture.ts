@@ -1,4 +1,6 @@
-import type { Clock, EventLog, follow, SessionStore, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
+import type { follow } from "@millrace/core/reading";
 import type { OpenEventLogOptions } from "./event-log-fixture.ts";
 
 /** A store and a log that work together, and a clock that the cases move. */
@@ -6,6 +8,7 @@ export interface DeliveryFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<OpenedDelivery>;
 }
 
+/** Store, log, clock and reader of one case. Disposed of when the case is over. */
 export interface OpenedDelivery extends AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -25,6 +28,7 @@ export interface LosableDeliveryFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableDelivery>;
 }
 
+/** A delivery under test whose log can be made to lose what it holds. */
 export interface LosableDelivery extends OpenedDelivery {
   readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;
 }

@@ -1,5 +1,5 @@
-import { itemId, sessionUid } from "@millrace/core";
-import type { SessionStore } from "@millrace/core";
+import { itemId, sessionUid } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
 import { assert, assertEqual, assertRejects, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";

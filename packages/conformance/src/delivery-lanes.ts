@@ -1,4 +1,4 @@
-import { joinBytes, partId } from "@millrace/core";
+import { joinBytes, partId } from "@millrace/core/writing";
 import { assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { deliveryCase } from "./delivery-case.ts";

@@ -53,6 +53,7 @@ export function randomScript(seed: number, length: number): readonly Step[] {
   });
 }
 
+/** What a script came to, for the counts that are printed. */
 export interface ScriptOutcome {
   /** How often a viewer reconnected with its cursor. */
   readonly reconnects: number;

@@ -1,15 +1,9 @@
-import { emptyState, follow, packEpoch, replay, runId, turnId } from "@millrace/core";
-import type {
-  Epoch,
-  EventLog,
-  Fact,
-  FactBody,
-  Item,
-  SessionId,
-  SessionState,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { emptyState, follow, replay } from "@millrace/core/reading";
+import { runId, turnId } from "@millrace/core/writing";
+import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import { assert, assertOutcome } from "./case.ts";
 import type { MovableClock, OpenedDelivery } from "./delivery-fixture.ts";
 import { startItemWriter } from "./delivery-writer.ts";

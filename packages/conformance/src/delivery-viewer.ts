@@ -1,5 +1,7 @@
-import { decodeCursor, encodeCursor, snapshot } from "@millrace/core";
-import type { EventLog, SessionState, SessionStore } from "@millrace/core";
+import { snapshot } from "@millrace/core/reading";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import type { SessionState } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { assert, assertEqual } from "./case.ts";
 import type { DeliverySession } from "./delivery-session.ts";
 import { draftText, laneText } from "./delivery-text.ts";

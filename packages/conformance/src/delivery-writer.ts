@@ -7,22 +7,19 @@ import {
   partId,
   runId,
   turnId,
-} from "@millrace/core";
+} from "@millrace/core/writing";
 import type {
   CallId,
-  Clock,
   Delta,
-  Epoch,
-  EventLog,
   Fact,
   Item,
   ItemId,
-  LaneWriter,
   PartId,
   SessionId,
-  SessionStore,
   SessionUid,
 } from "@millrace/core";
+import type { Clock, Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { LaneWriter } from "@millrace/core/writing";
 import { assert, assertEqual, assertOutcome, within } from "./case.ts";
 
 export interface StartOptions {

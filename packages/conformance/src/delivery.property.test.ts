@@ -1,4 +1,5 @@
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runCursorMatrix } from "./delivery-cursor.ts";

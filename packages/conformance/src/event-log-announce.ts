@@ -1,5 +1,6 @@
-import { itemId, partId } from "@millrace/core";
-import type { Batch, Fact, Nudge } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { Batch, Nudge } from "@millrace/core/ports";
 import { assert, assertEqual, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import { epochOf, factAt, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";

@@ -1,5 +1,6 @@
-import { callId, partId } from "@millrace/core";
-import type { EventLog, LiveEvent, SessionUid } from "@millrace/core";
+import { callId, partId } from "@millrace/core/writing";
+import type { LiveEvent, SessionUid } from "@millrace/core";
+import type { EventLog } from "@millrace/core/ports";
 import { assertEqual } from "./case.ts";
 import type { Case } from "./case.ts";
 import { batchAt, epochOf, laneOf, logCase, store } from "./event-log-fixture.ts";

@@ -1,14 +1,15 @@
+import { packEpoch } from "@millrace/core/ports";
 import {
   callId,
   itemId,
-  packEpoch,
   partId,
   runId,
   sessionId,
   sessionUid,
   turnId,
-} from "@millrace/core";
-import type { Batch, Epoch, EpochSeq, EventLog, Fact, LiveEvent, SessionUid } from "@millrace/core";
+} from "@millrace/core/writing";
+import type { Fact, LiveEvent, SessionUid } from "@millrace/core";
+import type { Batch, Epoch, EpochSeq, EventLog } from "@millrace/core/ports";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { withKeys } from "./with-keys.ts";
@@ -18,6 +19,7 @@ export interface EventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<OpenedEventLog>;
 }
 
+/** The bounds that a case asks of its log. */
 export interface OpenEventLogOptions {
   /**
    * The number of batches that a lane must keep. It may keep more, but must not grow without limit.
@@ -25,6 +27,7 @@ export interface OpenEventLogOptions {
   readonly batchesPerLane?: number | undefined;
 }
 
+/** A log under test. Disposed of when its case is over. */
 export interface OpenedEventLog extends AsyncDisposable {
   readonly log: EventLog;
 }
@@ -34,6 +37,7 @@ export interface LosableEventLogFixture {
   readonly open: (options?: OpenEventLogOptions) => Promise<LosableEventLog>;
 }
 
+/** A log under test that can be made to lose what it holds. */
 export interface LosableEventLog extends OpenedEventLog {
   /** Drops the data of a session, or of one of its lanes. */
   readonly lose: (uid: SessionUid, lane?: number) => Promise<void>;

@@ -1,4 +1,4 @@
-import { packEpoch } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
 import type { Case } from "./case.ts";
 import { assertEqual, assertOutcome, assertRejects } from "./case.ts";
 import {

@@ -1,4 +1,5 @@
-import type { AppendOutcome, Batch, EventLog, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { AppendOutcome, Batch, EventLog } from "@millrace/core/ports";
 import { assert, assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

@@ -1,4 +1,5 @@
-import type { Batch, EventLog, Fact, SessionUid } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Batch, EventLog } from "@millrace/core/ports";
 import { assert, within } from "./case.ts";
 
 /** The messages of a subscription so far. */

@@ -1,4 +1,4 @@
-import type { Batch } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 import { assert, assertEqual, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

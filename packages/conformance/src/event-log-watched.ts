@@ -1,4 +1,5 @@
-import type { EventLog, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { EventLog } from "@millrace/core/ports";
 import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
 import { batchAt, epochOf, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { describe, it } from "vitest";
 import { deliveryCases, deliveryLossCases } from "./delivery.ts";
 import type { LosableDeliveryFixture } from "./delivery-fixture.ts";

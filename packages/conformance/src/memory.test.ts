@@ -1,4 +1,5 @@
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { describe, it } from "vitest";
 import { deliveryCases, deliveryLossCases } from "./delivery.ts";
 import type { LosableDeliveryFixture } from "./delivery-fixture.ts";

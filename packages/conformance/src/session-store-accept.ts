@@ -1,5 +1,5 @@
-import { callId, inputId, partId } from "@millrace/core";
-import type { AcceptOutcome, PeopleFact } from "@millrace/core";
+import { callId, inputId, partId } from "@millrace/core/writing";
+import type { AcceptOutcome, PeopleFact } from "@millrace/core/ports";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { bodyOf, prompt, takenBack } from "./session-store-bodies.ts";

@@ -1,4 +1,5 @@
-import type { Fact, FactBody } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

@@ -10,7 +10,7 @@ import {
   open,
   storeCase,
 } from "./session-store-fixture.ts";
-import { itemId } from "@millrace/core";
+import { itemId } from "@millrace/core/writing";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
 /** Exactly one driver holds a session, and claiming it is a fact. */

@@ -1,5 +1,6 @@
-import { callId, inputId, itemId, partId } from "@millrace/core";
-import type { Input, Item, Part } from "@millrace/core";
+import { callId, inputId, itemId, partId } from "@millrace/core/writing";
+import type { Item, Part } from "@millrace/core";
+import type { Input } from "@millrace/core/writing";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { bodyOf, committed, epochOf } from "./session-store-bodies.ts";

@@ -1,13 +1,7 @@
-import { itemId, sessionId } from "@millrace/core";
-import type {
-  Epoch,
-  Fact,
-  FactBody,
-  PeopleFact,
-  SessionId,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import { itemId, sessionId } from "@millrace/core/writing";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { Epoch, PeopleFact, SessionStore } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 
@@ -16,6 +10,7 @@ export interface SessionStoreFixture {
   readonly open: () => Promise<OpenedSessionStore>;
 }
 
+/** A store under test. Disposed of when its case is over. */
 export interface OpenedSessionStore extends AsyncDisposable {
   readonly store: SessionStore;
 }

@@ -1,4 +1,4 @@
-import { sessionKey, sessionUid } from "@millrace/core";
+import { sessionKey, sessionUid } from "@millrace/core/writing";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { claim, claimedCase, newName, storeCase } from "./session-store-fixture.ts";

@@ -1,4 +1,4 @@
-import { itemId } from "@millrace/core";
+import { itemId } from "@millrace/core/writing";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

@@ -1,5 +1,6 @@
-import { itemId, sessionUid } from "@millrace/core";
-import type { SessionStore, SessionUid } from "@millrace/core";
+import { itemId, sessionUid } from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { committed, epochOf, prompt } from "./session-store-bodies.ts";

@@ -1,4 +1,5 @@
-import { emptyState, itemId, replay } from "@millrace/core";
+import { emptyState, replay } from "@millrace/core/reading";
+import { itemId } from "@millrace/core/writing";
 import type { SessionState } from "@millrace/core";
 import { assert, assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";

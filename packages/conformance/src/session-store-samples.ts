@@ -1,5 +1,6 @@
-import { approvalId, callId, inputId, itemId, partId, sessionId } from "@millrace/core";
-import type { FactBody, Json, JsonObject, Part } from "@millrace/core";
+import { approvalId, callId, inputId, itemId, partId, sessionId } from "@millrace/core/writing";
+import type { Json, JsonObject, Part } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import { epochOf, run, turn } from "./session-store-bodies.ts";
 
 /** Texts that engines are known to change. */

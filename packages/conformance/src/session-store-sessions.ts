@@ -1,5 +1,6 @@
-import { sessionId, sessionUid } from "@millrace/core";
-import type { SessionId, SessionStore, SessionUid } from "@millrace/core";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { prompt, run } from "./session-store-bodies.ts";
@@ -33,6 +34,18 @@ export const sessionCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a name that is not in use is not found", async ({ store }) => {
     assertEqual(await store.find(newName()), undefined, "the record");
   }),
+  storeCase(
+    "a text that can't be a name is refused, and nothing is created",
+    async ({ store, uid }) => {
+      const before = await store.list();
+      for (const text of ["", "x".repeat(257), "\ud800"]) {
+        await assertRejects(() => store.find(text), "invalid_id", "find");
+        await assertRejects(() => store.create({ sessionId: text }), "invalid_id", "create");
+        await assertRejects(() => store.fork(uid, { sessionId: text, n: 0 }), "invalid_id", "fork");
+      }
+      assertEqual(await store.list(), before, "the sessions");
+    },
+  ),
   storeCase("a uid can stand in keys and cursors", async ({ uid }) => {
     assertEqual(sessionUid(uid), uid, "the uid");
   }),

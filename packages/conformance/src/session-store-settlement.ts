@@ -1,5 +1,6 @@
-import { inputId, itemId } from "@millrace/core";
-import type { CommitRequest, Item } from "@millrace/core";
+import { inputId, itemId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { CommitRequest } from "@millrace/core/ports";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

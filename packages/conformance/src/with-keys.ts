@@ -1,5 +1,6 @@
-import { sessionKey } from "@millrace/core";
-import type { EventLog, SessionKey, SessionUid } from "@millrace/core";
+import { sessionKey } from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { EventLog, SessionKey } from "@millrace/core/ports";
 
 /** The key of sessions that are in no store. */
 const anyKey = sessionKey("A".repeat(43));

@@ -9,7 +9,9 @@ export type Id<Name extends string> = string & { readonly [brand]: Name };
 export type SessionId = Id<"SessionId">;
 /** One life of a session name. Never used twice, so keys and cursors are made of it. */
 export type SessionUid = Id<"SessionUid">;
+/** Names one run: from an accepted input until nothing is left to do. */
 export type RunId = Id<"RunId">;
+/** Names one turn: a model's reply and the answers to its calls. */
 export type TurnId = Id<"TurnId">;
 /** Reserved when an attempt opens, so that a retry ends in the same item. */
 export type ItemId = Id<"ItemId">;
@@ -18,8 +20,11 @@ export type ItemId = Id<"ItemId">;
  * so its ids are unique within that reply only.
  */
 export type PartId = Id<"PartId">;
+/** Names a call of a tool. Given by the model's vendor; unique within its reply. */
 export type CallId = Id<"CallId">;
+/** Names a question to a person. */
 export type ApprovalId = Id<"ApprovalId">;
+/** Names something that was sent to a session. */
 export type InputId = Id<"InputId">;
 /**
  * The secret of one session: 32 random bytes in base64url, 43 characters. A store gives it out to
@@ -42,6 +47,7 @@ function admit<Name extends string>(value: string, name: string): Id<Name> {
   return value as Id<Name>;
 }
 
+/** Admits a string as the id of a session. Throws `invalid_id`. */
 export function sessionId(value: string): SessionId {
   return admit(value, "session id");
 }
@@ -65,30 +71,37 @@ export function sessionKey(value: string): SessionKey {
   return value as SessionKey;
 }
 
+/** Admits a string as the id of a run. Throws `invalid_id`. */
 export function runId(value: string): RunId {
   return admit(value, "run id");
 }
 
+/** Admits a string as the id of a turn. Throws `invalid_id`. */
 export function turnId(value: string): TurnId {
   return admit(value, "turn id");
 }
 
+/** Admits a string as the id of an item. Throws `invalid_id`. */
 export function itemId(value: string): ItemId {
   return admit(value, "item id");
 }
 
+/** Admits a string as the id of a part. Throws `invalid_id`. */
 export function partId(value: string): PartId {
   return admit(value, "part id");
 }
 
+/** Admits a string as the id of a call. Throws `invalid_id`. */
 export function callId(value: string): CallId {
   return admit(value, "call id");
 }
 
+/** Admits a string as the id of a question. Throws `invalid_id`. */
 export function approvalId(value: string): ApprovalId {
   return admit(value, "approval id");
 }
 
+/** Admits a string as the id of an input. Throws `invalid_id`. */
 export function inputId(value: string): InputId {
   return admit(value, "input id");
 }

@@ -1,5 +1,6 @@
 /** A value that survives JSON unchanged. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** A JSON object: string keys, JSON values. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
@@ -50,6 +51,7 @@ export function isForbiddenKey(key: string, parent: string | undefined): boolean
   return key === "__proto__" || (key === "prototype" && parent === "constructor");
 }
 
+/** Whether a value is an object and not a list. Its fields are not looked at. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -24,7 +24,7 @@ test("requests that are aborted at random moments leave no socket, no timer and 
   expect(left.rejections).toEqual([]);
   expect(left.unfinished).toBe(0);
   expect(left.after).toEqual([]);
-  // Both outcomes of the race came up, and nothing else did.
+  // Both outcomes of the race occurred, and no other.
   expect(Object.keys(left.outcomes).toSorted()).toEqual(["aborted", "end"]);
   expect(left.outcomes["aborted"]).toBeGreaterThan(aborts / 2);
   console.log(`count: abort, ${aborts} requests stopped at random moments, 0 failures`);

@@ -6,6 +6,7 @@ import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+/** Options of `anthropic`: of its provider, and its key and address. */
 export interface AnthropicOptions extends ProviderOptions, VendorOptions {}
 
 const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com" };

@@ -12,7 +12,7 @@ import { runs } from "../../../tests/kit/runs.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
 
-/** Everything but the draft, which is the sum of the deltas. */
+/** Compares everything but the draft, which is the fold of the deltas. */
 function agree(left: Decoded, right: Decoded): boolean {
   return (
     same(left.deltas, right.deltas) &&
@@ -23,7 +23,7 @@ function agree(left: Decoded, right: Decoded): boolean {
   );
 }
 
-/** The bytes in chunks of one buffer that is used again and again, as a socket's may be. */
+/** The bytes in chunks of one buffer that is reused, as a socket's may be. */
 function* cut(bytes: Uint8Array, sizes: () => number): Generator<Uint8Array> {
   const buffer = new Uint8Array(bytes.length);
   for (let at = 0; at < bytes.length;) {
@@ -35,7 +35,9 @@ function* cut(bytes: Uint8Array, sizes: () => number): Generator<Uint8Array> {
   }
 }
 
-/** Draws how long the chunks are: now and then a few bytes, else many, and empty ones between them. */
+/**
+ * Draws the lengths of the chunks: sometimes a few bytes, else many, with empty ones between them.
+ */
 function drawSizes(length: number, random: Random): () => number {
   const longest = random.chance(0.03)
     ? random.pick([1, 2, 7])
@@ -44,15 +46,15 @@ function drawSizes(length: number, random: Random): () => number {
   return () => (empty > 0 && random.chance(empty) ? 0 : 1 + random.below(longest));
 }
 
-/** Where a reader is most easily led astray: beside a line end, and inside a character. */
+/** True where a cut is most likely to break a reader: beside a line end, or inside a character. */
 function isDelicate(bytes: Uint8Array, at: number): boolean {
   const [before = 0, after = 0] = [bytes[at - 1], bytes[at]];
   return [before, after].some((byte) => byte === 0x0a || byte === 0x0d || byte >= 0x80);
 }
 
 /**
- * Every byte is the place of a cut: each 64th in one decoding, so that 64 have seen them all. The
- * delicate ones also in two chunks, in a campaign all of them.
+ * Cuts at every byte: each 64th in one decoding, so that 64 decodings cover all of them. The
+ * delicate ones also in two chunks, and in a campaign all of them.
  */
 function* everyCut({ read }: Dialect, { name, bytes }: Recorded): Generator<string, void> {
   const whole = read([bytes]);

@@ -1,5 +1,6 @@
-import { itemId } from "@millrace/core";
-import type { Item, Model, Reply } from "@millrace/core";
+import { itemId } from "@millrace/core/writing";
+import type { Item, Model } from "@millrace/core";
+import type { Reply } from "@millrace/core/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
@@ -86,7 +87,7 @@ describe.each(entries)("$name", ({ make, fixture, path, header, proof, variable 
     expect(server.requests[0]).toMatchObject({ path, headers: { [header]: proof } });
   });
 
-  test("takes the key from the environment, and says which variable is missing", async () => {
+  test("takes the key from the environment, and names the variable that is missing", async () => {
     await using server = await startVendorServer({ replies: [{ body: bytesOf(...fixture) }] });
     const model = make({ baseUrl: server.url });
     const { cause } = await model.stream({ transcript: [] }).result;
@@ -162,7 +163,7 @@ test("each vendor is asked at its own address", async () => {
     gemini("m", options),
     openaiCompatible("m", { ...options, baseUrl: "http://localhost:11434/v1/" }),
   ];
-  process.env["ANTHROPIC_BASE_URL"] = ""; // as good as none
+  process.env["ANTHROPIC_BASE_URL"] = ""; // counts as unset
   for (const model of models) await model.stream({ transcript: [] }).result;
   expect(asked).toEqual([
     "https://api.anthropic.com/v1/messages",

@@ -12,7 +12,7 @@ import { runs } from "../../../tests/kit/runs.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
 
-/** What every dialect can say of a reply, in one form. */
+/** What every dialect can express of a reply, in one form. */
 function commonView({ draft, end }: Decoded): Json {
   const parts = draft.parts.map((part): Json => {
     if (part.state === "open") return "open";
@@ -23,16 +23,16 @@ function commonView({ draft, end }: Decoded): Json {
   return [parts, end.stop, [inputTokens, outputTokens, cachedTokens]];
 }
 
-/** What goes wrong when each dialect writes the reply and our protocol reads it. */
+/** The failures when each dialect writes the reply and our protocol reads it. */
 function* failuresOf(reply: LogicalReply, seed: number): Generator<string> {
   const comparable = isPlain(reply) && (reply.stop === "end" || reply.stop === "tools");
   let first: Json | undefined;
   for (const [at, { name, encode, read }] of dialects.entries()) {
-    const { bytes, says } = encode(reply, new Random(seed * dialects.length + at));
+    const { bytes, preserved } = encode(reply, new Random(seed * dialects.length + at));
     const decoded = read([bytes]);
-    const different = difference(reply, says, decoded);
+    const different = difference(reply, preserved, decoded);
     if (different !== undefined) yield `seed ${seed}, ${name}: ${different}`;
-    if (!comparable || !says.order) continue;
+    if (!comparable || !preserved.order) continue;
     const view = commonView(decoded);
     first ??= view;
     if (!same(first, view)) yield `seed ${seed}: ${name} is not as another dialect`;

@@ -69,6 +69,7 @@ const passing: ReadonlySet<string> = new Set<FailureCode>([
   "malformed_call",
 ]);
 
+/** The cause of a failure with this code. Whether it may be tried again follows from the code. */
 export function failure(code: FailureCode, message: string, evidence?: Json): Cause {
   const cause = { code, message, retryable: passing.has(code) };
   return evidence === undefined ? cause : { ...cause, evidence };

@@ -9,6 +9,7 @@ import type { ProviderOptions } from "./provider.ts";
 /** An image arrives in one event. */
 const pictures = { limit: 64 * 1024 * 1024 };
 
+/** Options of `gemini`: of its provider, and its key and address. */
 export interface GeminiOptions extends ProviderOptions, VendorOptions {}
 
 const vendor = {

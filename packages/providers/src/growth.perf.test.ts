@@ -8,7 +8,7 @@ const cases = dialects.flatMap((dialect) =>
   (["text", "arguments"] as const).map((kind: LongKind) => ({ ...dialect, kind })),
 );
 
-/** Processor time, not the clock's: others may use the machine. */
+/** Processor time, not wall time: other processes use the machine. */
 function cost(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -34,8 +34,8 @@ function measure(
 describe("decoding one-character deltas, up to 160,000 of them", { timeout: 600_000 }, () => {
   test.each(cases)("$kind of $name takes linear time", async ({ name, kind, read }) => {
     const [half = [], full = []] = [80_000, 160_000].map((size) => longStream(name, kind, size));
-    // Twice the half is as much work as the full one, if the work is linear. Measured in pairs, since
-    // the machine's speed drifts.
+    // If the work is linear, twice the half costs as much as the full one. Measured in pairs,
+    // because the machine's speed drifts.
     const { exponent, large } = await retryWhenNoisy(
       async () => measure(half, full, read),
       (measured) => measured.exponent <= 1.1,

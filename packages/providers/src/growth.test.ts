@@ -20,7 +20,7 @@ describe("one-character deltas", { timeout: 120_000 }, () => {
         expect(part?.kind === "tool_call" && part.input).toBeTypeOf("object");
         expect(part?.kind === "tool_call" && part.raw.length).toBeGreaterThanOrEqual(size);
       }
-      // The beginning, the end, and at most a few that a dialect needs around them.
+      // The beginning, the end, and at most a few that a dialect adds.
       expect(Math.abs(deltas.length - size)).toBeLessThanOrEqual(8);
     }
   });

@@ -1,5 +1,6 @@
 /** Calls that came without the name of a tool, for each protocol over real sockets. */
-import type { Model, ModelNotice } from "@millrace/core";
+import type { Model } from "@millrace/core";
+import type { ModelNotice } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";

@@ -1,5 +1,5 @@
-/** How many HTTP requests a model sends for one call of `stream`, over real sockets. */
-import type { Reply } from "@millrace/core";
+/** Counts the HTTP requests of one call of `stream`, over real sockets. */
+import type { Reply } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import type { VendorReply } from "./serve/vendor-reply.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
@@ -14,7 +14,10 @@ interface Outcome {
   readonly retries: number;
 }
 
-/** Calls a model whose vendor always answers alike. Waits between requests are short, but real. */
+/**
+ * Calls a model whose vendor always sends the same reply. Waits between requests are short, but
+ * real.
+ */
 async function stream(vendor: VendorReply, retry?: false): Promise<Outcome> {
   await using server = await startVendorServer({ replies: [{ ...vendor, times: Infinity }] });
   const model = toyModel(server.url, {
@@ -34,7 +37,7 @@ const vendors: readonly {
   readonly name: string;
   readonly vendor: VendorReply;
   readonly ending: object;
-  /** Requests if the model may repeat them. */
+  /** The number of requests if the model may repeat them. */
   readonly requests: number;
 }[] = [
   {

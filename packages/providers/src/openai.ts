@@ -7,6 +7,7 @@ import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+/** Options of `openai`: of its provider, and its key and address. */
 export interface OpenAiOptions extends ProviderOptions, VendorOptions {}
 
 const vendor = { variable: "OPENAI_BASE_URL", own: "https://api.openai.com/v1" };
@@ -40,6 +41,7 @@ export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
   return createModel(parts, model, common);
 }
 
+/** Options of `openaiCompatible`: where the server is, and how it differs. */
 export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Includes the version, for example `http://localhost:11434/v1`. */
   readonly baseUrl: string;

@@ -1,5 +1,6 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, JsonObject, ModelRequest, OutputShape } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item, JsonObject } from "@millrace/core";
+import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { gemini } from "./protocols/gemini/protocol.ts";
@@ -30,7 +31,7 @@ const open: OutputShape = {
 };
 const list: OutputShape = { name: "list", schema: { type: "array", items: { type: "string" } } };
 
-/** The instructions that a shape becomes where the vendor can't take it. */
+/** The instructions that describe a shape where the vendor has no field for it. */
 function words({ name, schema }: OutputShape, before = `${instructions}\n\n`): string {
   return `${before}Your answer is one JSON value and nothing else: no other words, no code fence.
 It has the shape "${name}", by this JSON Schema:

@@ -10,9 +10,9 @@ import { statusFailure } from "./transport/vendor-error.ts";
 
 interface Overflow {
   readonly make: (options: { baseUrl: string; apiKey: string }) => Model;
-  /** As the body of a status, with that status. */
+  /** Error bodies, each with its status. */
   readonly bodies: readonly (readonly [status: number, body: string])[];
-  /** As an event in a stream that began well. */
+  /** Error events in a stream that began normally. */
   readonly events: readonly string[];
 }
 
@@ -30,12 +30,15 @@ const vendors: Readonly<Record<string, Overflow>> = {
   "anthropic-messages": {
     make: (options) => anthropic("claude-sonnet-5", options),
     bodies: [
-      [400, said({ type: "error", error: { type: "invalid_request_error", message: tooLong } })],
-      [400, said({ type: "error", error: { type: "invalid_request_error", message: noRoom } })],
-      [413, said({ type: "error", error: { type: "request_too_large", message: tooLong } })],
+      [
+        400,
+        jsonText({ type: "error", error: { type: "invalid_request_error", message: tooLong } }),
+      ],
+      [400, jsonText({ type: "error", error: { type: "invalid_request_error", message: noRoom } })],
+      [413, jsonText({ type: "error", error: { type: "request_too_large", message: tooLong } })],
     ],
     events: [
-      `event: error\ndata: ${said({ type: "error", error: { type: "invalid_request_error", message: tooLong } })}\n\n`,
+      `event: error\ndata: ${jsonText({ type: "error", error: { type: "invalid_request_error", message: tooLong } })}\n\n`,
     ],
   },
   "openai-chat": {
@@ -43,7 +46,7 @@ const vendors: Readonly<Record<string, Overflow>> = {
     bodies: [
       [
         400,
-        said({
+        jsonText({
           error: {
             message: tooMany,
             type: "invalid_request_error",
@@ -52,11 +55,11 @@ const vendors: Readonly<Record<string, Overflow>> = {
           },
         }),
       ],
-      // Servers that imitate the vendor have the words, or a name of their own, and not its code.
-      [400, said({ object: "error", message: tooMany, type: "BadRequestError", code: 400 })],
+      // Servers that imitate the vendor have its message, or a name of their own, but not its code.
+      [400, jsonText({ object: "error", message: tooMany, type: "BadRequestError", code: 400 })],
       [
         500,
-        said({
+        jsonText({
           error: {
             code: 500,
             message: "the request exceeds the available memory",
@@ -68,23 +71,23 @@ const vendors: Readonly<Record<string, Overflow>> = {
       ],
       [
         400,
-        said({
+        jsonText({
           error: {
             message: "This model's maximum prompt length is 131072 but the request contains 537812",
           },
         }),
       ],
-      [400, said({ error: { code: "1261", message: "Prompt exceeds max length" } })],
+      [400, jsonText({ error: { code: "1261", message: "Prompt exceeds max length" } })],
       [422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 1500"],
     ],
-    events: [`data: ${said({ error: { message: tooMany, code: 400 } })}\n\n`],
+    events: [`data: ${jsonText({ error: { message: tooMany, code: 400 } })}\n\n`],
   },
   "openai-responses": {
     make: (options) => openai("gpt-5", options),
     bodies: [
       [
         400,
-        said({
+        jsonText({
           error: {
             message: window,
             type: "invalid_request_error",
@@ -93,7 +96,7 @@ const vendors: Readonly<Record<string, Overflow>> = {
           },
         }),
       ],
-      [400, said({ error: { message: window, type: "invalid_request_error", code: null } })],
+      [400, jsonText({ error: { message: window, type: "invalid_request_error", code: null } })],
     ],
     events: [
       event({ type: "error", code: "context_length_exceeded", message: window, param: "input" }),
@@ -106,11 +109,11 @@ const vendors: Readonly<Record<string, Overflow>> = {
   gemini: {
     make: (options) => gemini("gemini-3-pro", options),
     bodies: [
-      [400, said({ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } })],
-      [400, said([{ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } }])],
+      [400, jsonText({ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } })],
+      [400, jsonText([{ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } }])],
       [
         400,
-        said({
+        jsonText({
           error: {
             code: 400,
             message:
@@ -121,17 +124,17 @@ const vendors: Readonly<Record<string, Overflow>> = {
       ],
     ],
     events: [
-      `data: ${said({ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } })}\n\n`,
+      `data: ${jsonText({ error: { code: 400, message: count, status: "INVALID_ARGUMENT" } })}\n\n`,
     ],
   },
 };
 
-function said(value: object): string {
+function jsonText(value: object): string {
   return JSON.stringify(value);
 }
 
 function event(data: { readonly type: string; readonly [key: string]: unknown }): string {
-  return `event: ${data.type}\ndata: ${said(data)}\n\n`;
+  return `event: ${data.type}\ndata: ${jsonText(data)}\n\n`;
 }
 
 describe.each(Object.entries(vendors))("%s", (_, { make, bodies, events }) => {
@@ -174,7 +177,7 @@ describe("other limits", () => {
     [413, "Request exceeds the maximum size", "request_too_large"],
     [401, "your key has no access to this context window", "unauthorized"],
   ])("status %i with %s is %s", (status, message, code) => {
-    expect(statusFailure(status, said({ error: { message } }), {}).code).toBe(code);
+    expect(statusFailure(status, jsonText({ error: { message } }), {}).code).toBe(code);
   });
 });
 
@@ -187,11 +190,14 @@ describe("frameworks", () => {
   };
 
   test.each([
-    ["an AI SDK error", { statusCode: 400, responseBody: said({ error: { message: tooLong } }) }],
+    [
+      "an AI SDK error",
+      { statusCode: 400, responseBody: jsonText({ error: { message: tooLong } }) },
+    ],
     ["an OpenAI error", Object.assign(new Error(tooMany), { status, error: inner })],
     ["a LangChain error", new ContextOverflowError("too much")],
     ["an error with words alone", new Error("ValidationException: Input is too long for model")],
-    ["an error of a stream", said({ type: "error", error: { type: "x", message: tooLong } })],
+    ["an error of a stream", jsonText({ type: "error", error: { type: "x", message: tooLong } })],
   ])("K21: %s is a context overflow too", (_, error) => {
     expect(causeOf(error, true)).toMatchObject({ code: "context_overflow", retryable: false });
   });

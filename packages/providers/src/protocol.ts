@@ -1,16 +1,6 @@
-import type {
-  ArgumentFault,
-  Cause,
-  CommitPart,
-  Delta,
-  Ending,
-  Json,
-  JsonObject,
-  ModelRequest,
-  PartId,
-  ResultStatus,
-  Usage,
-} from "@millrace/core";
+import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
+import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
 
 /**
  * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
@@ -102,6 +92,7 @@ export interface Halt {
   readonly namelessCalls?: number;
 }
 
+/** What a protocol needs to know of the model that is asked. */
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;

@@ -1,4 +1,5 @@
-import { emptyDraft, foldAll } from "@millrace/core";
+import { emptyDraft } from "@millrace/core";
+import { foldAll } from "@millrace/core/writing";
 import { expect, test } from "vitest";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { ask, hello, toyModel } from "./testing/toy-model.ts";
@@ -43,7 +44,7 @@ test("the deltas come while the vendor still writes", async () => {
   expect((await server.requests[0]?.ended)?.by).toBe("client");
 });
 
-test("who only awaits the result gets the same reply", async () => {
+test("a caller that only awaits the result gets the same reply", async () => {
   await using server = await startVendorServer({ replies: [{ body: hello }] });
   const { result } = toyModel(server.url).stream({ transcript: [] });
   expect(await result).toMatchObject({ stop: "end", parts: [{ text: "Hello" }] });
@@ -84,13 +85,13 @@ test("a connection is used again after a reply that was read to its end", async 
   const model = toyModel(server.url);
   for (let turn = 0; turn < 3; turn += 1) {
     await ask(model);
-    // The last chunk of the encoding comes behind the last event.
+    // The last chunk of the encoding follows the last event.
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
   expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 1]);
 });
 
-test("without a key nothing is sent, and the reply says what to do", async () => {
+test("without a key nothing is sent, and the cause describes what to do", async () => {
   await using server = await startVendorServer({ replies: [] });
   const { reply } = await ask(toyModel(server.url, {}, { auth: () => "set TOY_KEY" }));
   expect(reply).toMatchObject({

@@ -1,24 +1,21 @@
 import {
   abortedCause,
-  addUsage,
   createModelStream,
   defaultRetryPolicy,
   retryDelay,
-} from "@millrace/core";
+} from "@millrace/core/ports";
+import { addUsage } from "@millrace/core/writing";
+import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
-  Cause,
   Clock,
-  DraftLimits,
-  JsonObject,
-  Model,
   ModelNotice,
   ModelRequest,
   ReplyWriter,
   RetryPolicy,
   TraceContext,
-  Usage,
-} from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+} from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
+import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
@@ -49,6 +46,7 @@ export interface ProviderParts<Event, State> {
   readonly send?: Send | undefined;
 }
 
+/** Where a vendor is reached, and the headers that each request has. */
 export interface Endpoint {
   /** Without a trailing slash; the protocol's path follows. */
   readonly baseUrl: string;
@@ -62,6 +60,7 @@ export interface Endpoint {
 export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
 type Proof = Readonly<Record<string, string>>;
 
+/** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;

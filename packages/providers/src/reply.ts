@@ -1,16 +1,9 @@
-import { abortedCause, commitOf, isJsonObject, isWellFormed, wholeText } from "@millrace/core";
-import type {
-  AppendText,
-  Cause,
-  Delta,
-  Draft,
-  Ending,
-  Json,
-  Part,
-  PartId,
-  Remark,
-  Usage,
-} from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { isJsonObject, isWellFormed } from "@millrace/core/wire";
+import { commitOf, wholeText } from "@millrace/core/writing";
+import type { Cause, Delta, Draft, Json, Part, PartId, Usage } from "@millrace/core";
+import type { AppendText, Ending } from "@millrace/core/writing";
+import type { Remark } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 

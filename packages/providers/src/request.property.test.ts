@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { brokenLaws, shrinkRequest } from "./testing/request-laws.ts";
 import type { Target } from "./testing/request-laws.ts";
@@ -8,14 +8,14 @@ import { runs } from "../../../tests/kit/runs.ts";
 import { generateRequest } from "./testing/transcripts.ts";
 import type { Native } from "./testing/transcripts.ts";
 
-/** One target of each protocol: the transcript's own, if it is of that protocol. */
+/** One target per protocol: the transcript's own, if it has that protocol. */
 function targetsOf(home: Native, seed: number): readonly NativeTarget[] {
   const [chat, responses, messages, ...others] = targets;
   const other = others.find((target) => target === home) ?? others[seed % others.length];
   return [chat, responses, messages, other].filter((target) => target !== undefined);
 }
 
-/** Settings are a vendor's own, so they go to the one that they are for. */
+/** Settings are specific to a vendor, so only its own target gets them. */
 function requestFor(
   target: NativeTarget,
   request: ModelRequest & { readonly home: Native },
@@ -24,7 +24,7 @@ function requestFor(
   return home === target ? rest : { ...rest, settings: undefined };
 }
 
-/** The same fault in another place is the same fault. */
+/** The fault without its place, so that one fault in two places counts once. */
 function faultOf(law: string): string {
   return law
     .replaceAll(/\[\d+\]/g, "[]")

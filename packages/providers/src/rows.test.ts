@@ -17,7 +17,7 @@ const tables: readonly (readonly [letter: string, last: number, digits: 1 | 2])[
   ["N", 9, 2],
 ];
 
-/** Rules for all readers of server-sent events, and the rows of bad input that show each of them. */
+/** Rules for all readers of server-sent events, and the rows of bad input for each of them. */
 const transport: Readonly<Record<string, readonly string[]>> = {
   S1: ["S05", "S06", "S07"],
   S2: ["S02", "S03", "S21", "S22"],
@@ -31,7 +31,7 @@ const transport: Readonly<Record<string, readonly string[]>> = {
   S11: ["S11", "S29"],
 };
 
-/** Two tables number their rows with R; where the numbers would be the same, one has a prefix. */
+/** Two tables number their rows with R; where the numbers collide, one has a prefix. */
 function rowName(letter: string, number: number, digits: number): string {
   const name = letter + String(number).padStart(digits, "0");
   return letter === "R" && digits === 2 && number >= 10 ? `bad:${name}` : name;

@@ -1,6 +1,7 @@
 /** Tools with names that vendors refuse: what goes out, and what comes back, for each protocol. */
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, JsonObject, Model, ModelRequest } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
+import type { Item, JsonObject, Model } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../tests/kit/runs.ts";

@@ -1,4 +1,4 @@
-import type { TraceContext } from "@millrace/core";
+import type { TraceContext } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { hello, toyModel } from "./testing/toy-model.ts";

@@ -1,4 +1,4 @@
-import type { DraftPart } from "@millrace/core";
+import type { DraftPart } from "@millrace/core/writing";
 import { describe, expect, test } from "vitest";
 import type { StreamEnd } from "./protocol.ts";
 import type { Decoded } from "./testing/decode.ts";
@@ -30,7 +30,9 @@ function contentOf(part: DraftPart): string {
   return "text" in part.part ? part.part.text : "";
 }
 
-/** What a part of a cut reply may be: the beginning of the same part of the whole one. */
+/**
+ * The failure of a part of a cut reply, which must be a prefix of the same part of the whole one.
+ */
 function partFailure(part: DraftPart, whole: DraftPart | undefined): string | undefined {
   if (whole === undefined) return `part ${part.id} is not in the whole reply`;
   if (!contentOf(whole).startsWith(contentOf(part))) return `part ${part.id} has another text`;
@@ -43,9 +45,9 @@ function partFailure(part: DraftPart, whole: DraftPart | undefined): string | un
 }
 
 interface Came {
-  /** The stream may have said that the reply is whole. */
+  /** The stream may have proved that the reply is complete. */
   readonly came: boolean;
-  /** It has said so, and nothing of it is missing. */
+  /** It has proved it, and nothing of it is missing. */
   readonly ended: boolean;
 }
 
@@ -54,7 +56,7 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
   if (wholeStops.has(whole.end.stop) && ended && !wholeStops.has(cut.end.stop)) {
     yield `is ${cut.end.stop} though its evidence has come`;
   }
-  // The beginning of an event that could not be read may be one that can.
+  // The beginning of an invalid event may be a valid one.
   for (const [at, part] of whole.bad > 0 ? [] : cut.draft.parts.entries()) {
     const failed = partFailure(part, whole.draft.parts[at]);
     if (failed !== undefined) yield failed;
@@ -63,8 +65,8 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
 }
 
 /**
- * All ends at the borders of lines, and at each other byte one of them in turn; in a campaign all of
- * them everywhere. Of a stream that is one long line a part of the bytes will do.
+ * All kinds of ends at line boundaries, and one of them in turn at each other byte; in a campaign
+ * all of them everywhere. Of a stream that is one long line only some bytes are tried.
  */
 function endsAt(bytes: Uint8Array, length: number): readonly StreamEnd[] {
   const last = bytes[length - 1];

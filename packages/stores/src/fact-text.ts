@@ -1,12 +1,8 @@
-import {
-  MillraceError,
-  decodeMessage,
-  encodeMessage,
-  isJsonObject,
-  schemaVersion,
-  sessionId,
-} from "@millrace/core";
-import type { Fact, FactBody, FactOf } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { decodeMessage, encodeMessage, isJsonObject, schemaVersion } from "@millrace/core/wire";
+import { sessionId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { FactBody, FactOf } from "@millrace/core/writing";
 
 /** A fact that was read, or what is wrong with its text. */
 export type ReadFact =

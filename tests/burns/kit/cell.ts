@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { follow } from "@millrace/core";
-import type { SessionId, SessionStore, View } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import type { SessionId, View } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server";
 import { redisLog } from "@millrace/stores/redis";
 import { startRedis } from "../../../scripts/services/redis.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { Gate } from "./gate.ts";
 import { Random } from "../../kit/random.ts";
-import { Talk } from "./talk.ts";
+import { Conversation } from "./conversation.ts";
 import { Viewer } from "./viewer.ts";
 import type { Node } from "./viewer.ts";
 
-/** Who has not converged by then never will. How long they may take is the test's to say. */
+/** The time limit for convergence. The test sets it. */
 const limitMs = 60_000;
 
 export interface CellOptions {
@@ -31,7 +32,10 @@ export interface CellOptions {
 
 /** What a cell has seen. Times are milliseconds. */
 export interface CellTally {
-  /** From the end of each fault until a viewer showed what its agent had said, one for each viewer. */
+  /**
+   * Milliseconds from the end of each fault until a viewer showed all that its agent had written,
+   * one for each viewer.
+   */
   readonly afterFaults: number[];
   /** From a session's last answer until a viewer showed what is stored. */
   readonly afterEnds: number[];
@@ -41,7 +45,7 @@ export interface CellTally {
 }
 
 interface Watched {
-  readonly talk: Talk;
+  readonly conversation: Conversation;
   readonly viewers: readonly Viewer[];
 }
 
@@ -75,11 +79,18 @@ export class Cell implements AsyncDisposable {
         const id = `${options.name}_${slot}_${turn}`;
         const random = new Random(seed * 1_000_003 + slot * 10_007 + turn);
         const { signal } = this.#stop;
-        const talk = await Talk.open({ id, store, log, gate: this.#gate, random, signal });
-        if (talk !== undefined) await this.#attend(talk, random);
+        const conversation = await Conversation.open({
+          id,
+          store,
+          log,
+          gate: this.#gate,
+          random,
+          signal,
+        });
+        if (conversation !== undefined) await this.#attend(conversation, random);
       }
     });
-    this.#failed.promise.catch(() => undefined); // heard by whoever waits
+    this.#failed.promise.catch(() => undefined); // its waiters get the error
     this.#talking = Promise.all(slots).catch((error: unknown) => this.#failed.reject(error));
   }
 
@@ -92,7 +103,7 @@ export class Cell implements AsyncDisposable {
   /** Lets a fault happen in the middle of it all, then waits until every viewer shows everything. */
   async suffer(name: string, fault: (server: Server) => Promise<unknown>): Promise<void> {
     const { random } = this;
-    // There is somebody to disturb.
+    // At least one conversation is running.
     const begun = performance.now();
     await this.#unlessFailed(
       until(
@@ -107,7 +118,8 @@ export class Cell implements AsyncDisposable {
     if (random.below(2) === 0) await this.#unlessFailed(sleep(random.below(200)));
     const watched = [...this.#live];
     for (const { viewers } of watched) this.#shuffle(viewers);
-    // What is compared stands still. Who has missed something can't hope for the next word.
+    // The compared content does not change. A viewer that missed something gets no later message
+    // that would reveal it.
     this.#gate.close();
     try {
       await this.#unlessFailed(
@@ -127,9 +139,9 @@ export class Cell implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#gate.open();
-    for (const { viewers, talk } of this.#live) {
+    for (const { viewers, conversation } of this.#live) {
       await Promise.all(viewers.map((viewer) => viewer[Symbol.asyncDispose]()));
-      await talk.session.close();
+      await conversation.session.close();
     }
     await this.#resources.disposeAsync();
   }
@@ -149,17 +161,17 @@ export class Cell implements AsyncDisposable {
     return [...hubs, { name: "follow", watch }];
   }
 
-  /** A talk with its audience, to its end. */
-  async #attend(talk: Talk, random: Random): Promise<void> {
+  /** A conversation with its audience, to its end. */
+  async #attend(conversation: Conversation, random: Random): Promise<void> {
     const { tally } = this;
-    tally.sessions.push(talk.record.sessionId);
+    tally.sessions.push(conversation.record.sessionId);
     const nodes = [...this.#nodes, random.pick(this.#nodes)];
-    const viewers = nodes.map((node) => new Viewer(talk.record, node));
-    const watched = { talk, viewers };
+    const viewers = nodes.map((node) => new Viewer(conversation.record, node));
+    const watched = { conversation, viewers };
     this.#live.add(watched);
-    await talk.speak();
+    await conversation.speak();
     const end = performance.now();
-    const stored = await talk.stored(this.#options.otherStore);
+    const stored = await conversation.stored(this.#options.otherStore);
     await Promise.all(
       viewers.map(async (viewer) => {
         await until(
@@ -171,15 +183,15 @@ export class Cell implements AsyncDisposable {
       }),
     );
     await this.#check(watched);
-    talk.over = true;
+    conversation.over = true;
     this.#live.delete(watched);
-    tally.facts += talk.reported.size;
+    tally.facts += conversation.reported.size;
     for (const viewer of viewers) tally.joins += viewer.joins;
     await Promise.all(viewers.map((viewer) => viewer[Symbol.asyncDispose]()));
-    await talk.session.close();
+    await conversation.session.close();
   }
 
-  /** One of them goes to another node, or comes back as somebody new. */
+  /** One of the viewers moves to another node, or reconnects without a cursor. */
   #shuffle(viewers: readonly Viewer[]): void {
     const { random } = this;
     if (random.below(2) === 0) return;
@@ -187,21 +199,22 @@ export class Cell implements AsyncDisposable {
     random.pick(viewers).move(random.pick(this.#nodes), keeps);
   }
 
-  async #converge({ talk, viewers }: Watched, when: string, start: number): Promise<void> {
+  async #converge({ conversation, viewers }: Watched, when: string, start: number): Promise<void> {
     await Promise.all(
       viewers.map(async (viewer) => {
         const isSame = (): boolean =>
-          talk.over ||
-          (viewer.state.head === talk.reported.size && isShown(viewer.view, talk.view()));
-        await until(start, isSame, () => `${when}: ${differ(viewer, talk.view())}`);
+          conversation.over ||
+          (viewer.state.head === conversation.reported.size &&
+            isShown(viewer.view, conversation.view()));
+        await until(start, isSame, () => `${when}: ${differ(viewer, conversation.view())}`);
         this.tally.afterFaults.push(performance.now() - start);
       }),
     );
-    await this.#check({ talk, viewers });
+    await this.#check({ conversation, viewers });
   }
 
-  async #check({ talk, viewers }: Watched): Promise<void> {
-    const wrong = await talk.compare(this.#options.otherStore);
+  async #check({ conversation, viewers }: Watched): Promise<void> {
+    const wrong = await conversation.compare(this.#options.otherStore);
     if (wrong !== undefined) throw new Error(wrong);
     const misfit = viewers.find(({ misfits }) => misfits > 0);
     if (misfit !== undefined) throw new Error(`the ${misfit.node} sent what does not fit`);
@@ -212,9 +225,9 @@ export class Cell implements AsyncDisposable {
   }
 }
 
-/** Whether a session is on, and all who watch it have seen something of it. */
-function isSeen({ talk, viewers }: Watched): boolean {
-  return talk.session.status === "running" && viewers.every(({ state }) => state.head > 0);
+/** Whether a session is running, and all of its viewers have received something. */
+function isSeen({ conversation, viewers }: Watched): boolean {
+  return conversation.session.status === "running" && viewers.every(({ state }) => state.head > 0);
 }
 
 /** A lost announcement is noticed in this time. */

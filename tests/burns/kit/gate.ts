@@ -1,14 +1,14 @@
-import type { Clock } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import type { Clock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 
 /**
- * Holds all models and tools of a cell, so that what they have said stays as it is for as long as
- * somebody compares it. Everything else goes on.
+ * Holds all models and tools of a cell, so that their output does not change while it is compared.
+ * Everything else goes on.
  */
 export class Gate {
   #closed: PromiseWithResolvers<void> | undefined;
 
-  /** For scripted models: nobody wakes while the gate is closed. */
+  /** For scripted models: no sleep ends while the gate is closed. */
   readonly clock: Clock = {
     now: systemClock.now,
     sleep: async (ms, signal) => {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { apply, emptyState, project, restore } from "@millrace/core";
-import type { Cursor, Followed, SessionId, SessionState, SessionUid, View } from "@millrace/core";
+import { project } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import type { SessionId, SessionState, SessionUid, View } from "@millrace/core";
+import type { Cursor, Followed } from "@millrace/core/reading";
 
 /** Whom a viewer watches. */
 export interface Place {
@@ -19,7 +21,7 @@ export interface Node {
 /** How long a viewer waits before it joins anew. A browser's own wait is longer. */
 const pauseMs = 20;
 
-/** Somebody who watches a session, and joins anew from the last cursor whenever that breaks. */
+/** A viewer of a session that reconnects from its last cursor whenever the connection breaks. */
 export class Viewer implements AsyncDisposable {
   readonly #place: Place;
   readonly #left = new AbortController();
@@ -55,7 +57,7 @@ export class Viewer implements AsyncDisposable {
     return (this.#view ??= project(this.#state));
   }
 
-  /** Goes to another node, with its cursor, or as somebody who has seen nothing. */
+  /** Moves to another node, with its cursor or without. */
   move(node: Node, keeps: "cursor" | "nothing"): void {
     this.#node = node;
     if (keeps === "nothing") {
@@ -79,7 +81,7 @@ export class Viewer implements AsyncDisposable {
       try {
         await this.#joinOnce(this.#join.signal);
       } catch (error) {
-        this.broken = error; // whoever is cut off joins anew: that is all there is to do
+        this.broken = error; // the loop reconnects
       }
       if (!this.#left.signal.aborted) await sleep(pauseMs);
     }

@@ -1,4 +1,4 @@
-import { parseJsonText } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 import type { Fact, Item, ToolResultPart } from "@millrace/core";
 import type { EffectOf } from "./ending.ts";
 import { resultsIn } from "./ending.ts";
@@ -83,7 +83,7 @@ function checkUnknown(result: ToolResultPart, clean: Item, effectOf: EffectOf): 
   must(resultsIn([clean])[0]?.callId === callId, "the unknown outcome is of another call");
 }
 
-/** What follows from an unknown outcome is that models say so where they would have said ok. */
+/** After an unknown outcome, models reply with that where they would have replied with ok. */
 function said(item: Item): Item {
   const parts = item.parts.map((part) =>
     part.kind === "text" ? { ...part, text: part.text.replaceAll("unknown", "ok") } : part,

@@ -46,7 +46,10 @@ function checkCalls(session: SessionEvidence): void {
   );
 }
 
-/** Effectful: at most once, and not known as done if that is not known. Others: done if said so. */
+/**
+ * Effectful: at most once, and recorded as done only if that is known. Others: done if recorded as
+ * done.
+ */
 function checkEffects(session: SessionEvidence, evidence: Evidence, effectOf: EffectOf): void {
   const { sessionId, facts } = session;
   const { effects } = evidence;
@@ -61,7 +64,7 @@ function checkEffects(session: SessionEvidence, evidence: Evidence, effectOf: Ef
     const status = answer?.status;
     const about = `${sessionId}: ${tool} for ${itemId} is ${status}, and its effect happened ${count} times`;
     must(status !== undefined, about);
-    // An answer that no tool wrote may not say that nothing was done.
+    // An answer that no tool wrote may not claim that nothing was done.
     if (answer?.synthetic === true && effectOf(tool) !== "pure")
       must(status === "unknown", `${about}: ${answer.text}`);
     if (effectOf(tool) !== "effectful") continue;

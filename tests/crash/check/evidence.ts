@@ -1,5 +1,6 @@
-import { emptyState, replay } from "@millrace/core";
-import type { Fact, FactOf, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
+import { emptyState, replay } from "@millrace/core/reading";
+import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 
 /** What processes have left behind: their sessions, and what was counted outside of them. */
@@ -7,7 +8,7 @@ export interface Evidence {
   readonly sessions: readonly SessionEvidence[];
   /** The key of each effect, in the order in which they happened. */
   readonly effects: readonly string[];
-  /** The steps whose acceptance was told to the user, by place. */
+  /** The steps whose acceptance was reported to the user, by place. */
   readonly accepted: ReadonlySet<number>;
   /** Where processes were killed. */
   readonly ends: readonly string[];

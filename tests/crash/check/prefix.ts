@@ -1,4 +1,5 @@
-import { checkTranscript, unpackEpoch } from "@millrace/core";
+import { unpackEpoch } from "@millrace/core/ports";
+import { checkTranscript } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 import { stepInputId, mainSession } from "../kit/steps.ts";
@@ -88,7 +89,7 @@ function checkIntents({ sessions, effects }: Evidence): void {
   for (const key of effects) must(intents.has(key), `the effect ${key} has no intent`);
 }
 
-/** What the user was told is accepted is there, once. */
+/** Every input that was reported as accepted is stored, once. */
 function checkAccepted({ script }: Scenario, { sessions, accepted }: Evidence): void {
   for (const index of accepted) {
     const step = script[index];

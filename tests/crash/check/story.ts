@@ -1,8 +1,8 @@
-import { trace } from "@millrace/core/reference";
+import { trace } from "@millrace/core/testing";
 import { factsOf, inOrder, stateOf } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
 
-/** All sessions as lines of JSON without ids: what was said, and how each run ended. */
+/** All sessions as lines of JSON without ids: their items, and how each run ended. */
 export function storyOf({ sessions }: Evidence): string {
   const stories = sessions.map((session) => {
     const ends = factsOf(session, "run_finished").map((finished) => {

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { EventLog, SessionStore } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 
 /** Counts the places at which a process may end, and ends it at one of them. */
 export interface Boundaries {
@@ -9,7 +9,10 @@ export interface Boundaries {
   readonly passed: readonly string[];
 }
 
-/** `killAt` 0: never. `file` is told where the process ends, since it can't say so itself afterwards. */
+/**
+ * `killAt` 0: never. The place is written to `file` before the process ends, since it can't report
+ * it afterwards.
+ */
 export function createBoundaries(killAt: number, file: number): Boundaries {
   const passed: string[] = [];
   return {

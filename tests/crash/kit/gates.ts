@@ -6,7 +6,7 @@ export interface Gates {
   readonly open: (name: string) => void;
   /** Resolves once the gate is open or the signal is aborted. */
   readonly pass: (name: string, signal?: AbortSignal) => Promise<void>;
-  /** Whether somebody waits there. */
+  /** Whether a model or tool waits there. */
   readonly isWaitedAt: (name: string) => boolean;
 }
 

@@ -1,19 +1,25 @@
-import { abortedCause, createModelStream } from "@millrace/core";
-import type { Ending, Model, ModelRequest, ReplyWriter, Usage } from "@millrace/core";
-import { fail, scriptedModel } from "@millrace/core/reference";
-import type { ScriptedPart } from "@millrace/core/reference";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import type { Model, Usage } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
+import { fail, scriptedModel } from "@millrace/core/testing";
+import type { ScriptedPart } from "@millrace/core/testing";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";
 import type { Tally } from "./tally.ts";
 
 /**
- * What a model says, by what it is asked last: the user's text, or the call whose result came last.
- * So a turn that is asked again after a crash gets the same reply, whatever the process remembers.
- * `summary` is said to who asks for one, `correction` to who finds an answer misshapen.
+ * The replies of a model, by the last part of the request: the user's text, or the call whose
+ * result came last. So a turn that is requested again after a crash gets the same reply, whatever
+ * state the process lost. `summary` answers a request for one, `correction` a request to mend a
+ * misshapen answer.
  */
 export type Replies = Readonly<Record<string, Answer>>;
 
-/** A function is told how often the vendor was asked this before: vendors do remember. */
+/**
+ * A function gets how often this was requested before: the count outlives the process, as a
+ * vendor's would.
+ */
 type Answer =
   | readonly ReplyPart[]
   | ((asked: number, request: ModelRequest) => readonly ReplyPart[]);

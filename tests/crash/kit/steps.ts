@@ -1,7 +1,8 @@
 import type { Agent, OpenOptions, Run, SentInput, Session } from "@millrace/agent";
-import { callId, sessionId } from "@millrace/core";
-import type { Fact, MakeId, SessionStore } from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
+import { callId, sessionId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { MakeId, SessionStore } from "@millrace/core/ports";
+import { randomId } from "@millrace/core/memory";
 import type { Scenario, Trigger, UserStep } from "../scenario.ts";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";
@@ -53,8 +54,8 @@ class User {
     const session = await this.#openSession(mainSession);
     for (const [index, step] of script.entries()) {
       const isKnown = accepted.has(index);
-      // What its sender wants of a run is not stored, so a prompt is sent again by whoever wants it,
-      // and at once, since the run goes on already.
+      // The result of a prompt is not stored, so its sender sends it again after a crash, and at once,
+      // since the run goes on already.
       if (isKnown && step.do !== "send" && step.do !== "fork") continue;
       if (!isKnown && !isStored(before, index, step)) await this.#until(session, step.when);
       await this.#take(session, index, step);

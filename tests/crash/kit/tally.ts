@@ -1,6 +1,6 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 
-/** A file of lines that outlives the process: what it says has happened, whatever came after. */
+/** A file of lines that outlives the process: every line in it has happened. */
 export interface Tally {
   readonly file: number;
   readonly add: (line: string) => void;

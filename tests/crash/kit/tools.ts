@@ -1,6 +1,6 @@
 import { defineTool } from "@millrace/agent";
 import type { Effect, Policy, Schema, Tool, ToolExecution, ToolLimits } from "@millrace/agent";
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Boundaries } from "./boundaries.ts";
 import type { Gates } from "./gates.ts";
 import type { Tally } from "./tally.ts";
@@ -14,11 +14,11 @@ export interface ToolPlan {
   readonly limits?: ToolLimits;
   /** Waits here after its effect. */
   readonly gate?: string;
-  /** After its effect: throws, waits until it is told to stop, or streams its output. */
+  /** After its effect: throws, waits until it is aborted, or streams its output. */
   readonly ends?: "throws" | "hangs" | "streams";
   /** So long after its effect it returns. */
   readonly ms?: number;
-  /** Who watches the session answers. */
+  /** A client of the session answers the call. */
   readonly client?: true;
 }
 

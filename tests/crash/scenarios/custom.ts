@@ -1,8 +1,8 @@
 import { defineAgent } from "@millrace/agent";
 import type { ActiveRun } from "@millrace/agent";
-import { partId } from "@millrace/core";
-import type { Update } from "@millrace/core";
-import { call, say } from "@millrace/core/reference";
+import { partId } from "@millrace/core/writing";
+import type { Update } from "@millrace/core/writing";
+import { call, say } from "@millrace/core/testing";
 import { wait } from "../kit/model.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 

@@ -1,6 +1,6 @@
 import { defineAgent } from "@millrace/agent";
-import { noUsage } from "@millrace/core";
-import { call, fail, say } from "@millrace/core/reference";
+import { noUsage } from "@millrace/core/writing";
+import { call, fail, say } from "@millrace/core/testing";
 import { whatSchema } from "../kit/tools.ts";
 import type { Scenario } from "../scenario.ts";
 

@@ -1,5 +1,5 @@
 import { defineAgent } from "@millrace/agent";
-import { call, say } from "@millrace/core/reference";
+import { call, say } from "@millrace/core/testing";
 import { wait } from "../kit/model.ts";
 import type { Replies } from "../kit/model.ts";
 import type { Scenario, Stage } from "../scenario.ts";
@@ -12,7 +12,7 @@ function talks(replies: Replies) {
     });
 }
 
-/** What people say while a run is on. */
+/** Inputs that people send during a run. */
 export const inputScenarios: readonly Scenario[] = [
   {
     name: "steered while it answers",

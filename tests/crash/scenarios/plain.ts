@@ -1,7 +1,7 @@
 import { defineAgent } from "@millrace/agent";
-import { itemId, partId } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
 import type { Agent } from "@millrace/agent";
-import { fail, say, think, truncate } from "@millrace/core/reference";
+import { fail, say, think, truncate } from "@millrace/core/testing";
 import { wait } from "../kit/model.ts";
 import type { Replies } from "../kit/model.ts";
 import type { Scenario, Stage } from "../scenario.ts";

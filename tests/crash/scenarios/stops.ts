@@ -1,5 +1,5 @@
 import { defineAgent } from "@millrace/agent";
-import { call, say } from "@millrace/core/reference";
+import { call, say } from "@millrace/core/testing";
 import { wait } from "../kit/model.ts";
 import type { Replies } from "../kit/model.ts";
 import type { ToolPlan } from "../kit/tools.ts";

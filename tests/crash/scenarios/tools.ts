@@ -1,7 +1,7 @@
 import { defineAgent } from "@millrace/agent";
-import { noUsage } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
 import type { AgentSettings } from "@millrace/agent";
-import { call, callRaw, say } from "@millrace/core/reference";
+import { call, callRaw, say } from "@millrace/core/testing";
 import type { Replies } from "../kit/model.ts";
 import type { ToolPlan } from "../kit/tools.ts";
 import type { Scenario } from "../scenario.ts";

@@ -1,21 +1,18 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Schema, Session } from "@millrace/agent";
-import { approvalId } from "@millrace/core";
-import type { Fact, FactOf, JsonObject, SessionStore, SessionUid } from "@millrace/core";
-import {
-  call,
-  countingIds,
-  memorySessionStore,
-  say,
-  scriptedModel,
-} from "@millrace/core/reference";
+import { approvalId } from "@millrace/core/writing";
+import type { Fact, JsonObject, SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, countingIds, say, scriptedModel } from "@millrace/core/testing";
 import { Random } from "../../kit/random.ts";
 import { approvalHash } from "../../../packages/agent/src/tool/hash.ts";
 import { heldClock, rest, steps } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
 import type { Tally } from "./world.ts";
 
-/** How the tool is told, which may change while a question is open. */
+/** The tool's description, which may change while a question is open. */
 interface Variant {
   readonly name: string;
   readonly description: string;
@@ -165,7 +162,7 @@ class Trial {
     else this.#clock.pass(random.pick([1_000, 20_000, 49_000, 51_000]));
   }
 
-  /** By whoever watches, in this process or in another one. */
+  /** By a client, in this process or in another one. */
   #say(decision: "allow" | "deny", id: string): void {
     const session = this.#random.pick(this.#sessions);
     this.#count(decision);

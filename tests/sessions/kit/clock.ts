@@ -1,8 +1,8 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
-/** A clock that moves only when it is told to, at the cost of nothing. */
+/** A clock that moves only by `advance`, at no cost. */
 export interface HeldClock extends Clock {
-  /** Moves time on, and wakes whoever slept until then, in the order of their times. */
+  /** Moves time on, and ends the sleeps until then, in the order of their times. */
   readonly pass: (ms: number) => void;
 }
 

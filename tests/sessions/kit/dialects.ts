@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { brokenLaws } from "../../../packages/providers/src/testing/request-laws.ts";
 import { targets } from "../../../packages/providers/src/testing/targets.ts";
 import type { NativeTarget } from "../../../packages/providers/src/testing/targets.ts";
@@ -10,7 +10,7 @@ export const dialects: readonly Dialect[] = targets.filter(
   ({ protocol }, at) => targets.findLastIndex((other) => other.protocol === protocol) === at,
 );
 
-/** What a vendor would refuse of the request, or of what a transcript says is lost in it. */
+/** What a vendor would refuse in the request, and what of a transcript is lost in it. */
 export function refusedBy(request: ModelRequest): readonly string[] {
   const { signal: _, notify: __, ...plain } = request;
   return dialects.flatMap((target) =>

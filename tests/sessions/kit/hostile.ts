@@ -1,8 +1,11 @@
-import { callId, createModelStream, parseArguments, partId } from "@millrace/core";
-import type { Delta, Ending, Model, ModelRequest, ReplyWriter } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { callId, parseArguments, partId } from "@millrace/core/writing";
+import type { Delta, Model } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../kit/random.ts";
 
-/** What a hostile model has said of one call: every raw text that it gave for it, in any way. */
+/** What a hostile model has emitted for one call: every raw text of it, in any form. */
 interface SaidCall {
   readonly callId: string;
   readonly tool: string;
@@ -11,8 +14,8 @@ interface SaidCall {
   readonly whole: boolean;
 }
 
-/** The latest reply, as it was said and not as it was understood. */
-export interface SaidReply {
+/** The latest reply as it was emitted, before any parsing. */
+export interface RawReply {
   readonly calls: SaidCall[];
   readonly offered: ReadonlySet<string>;
   stop: Ending["stop"];
@@ -23,7 +26,7 @@ export class HostileModel implements Model {
   readonly id = "hostile/model";
   readonly #random: Random;
   replies = 0;
-  said: SaidReply = { calls: [], offered: new Set(), stop: "end" };
+  said: RawReply = { calls: [], offered: new Set(), stop: "end" };
 
   constructor(seed: number) {
     this.#random = new Random(seed);
@@ -32,7 +35,7 @@ export class HostileModel implements Model {
   readonly stream: Model["stream"] = (request: ModelRequest) => {
     this.replies += 1;
     const offered = new Set(request.tools?.map(({ name }) => name));
-    const said: SaidReply = { calls: [], offered, stop: "end" };
+    const said: RawReply = { calls: [], offered, stop: "end" };
     this.said = said;
     const produce = async (writer: ReplyWriter): Promise<Ending> => {
       const ending = this.#reply(writer, said);
@@ -42,7 +45,7 @@ export class HostileModel implements Model {
     return createModelStream({ model: this.id, signal: request.signal, produce });
   };
 
-  #reply(writer: ReplyWriter, said: SaidReply): Ending {
+  #reply(writer: ReplyWriter, said: RawReply): Ending {
     const random = this.#random;
     const count = 1 + random.below(4);
     for (let at = 1; at <= count; at += 1) this.#call(writer, said, at);
@@ -55,7 +58,7 @@ export class HostileModel implements Model {
     return stop === "truncated" || stop === "failed" ? { stop, cause } : { stop, evidence: "said" };
   }
 
-  #call(writer: ReplyWriter, said: SaidReply, at: number): void {
+  #call(writer: ReplyWriter, said: RawReply, at: number): void {
     const random = this.#random;
     const id = partId(`p${at}`);
     const named = random.chance(0.85) ? `call_${at}` : "call_1";
@@ -72,7 +75,7 @@ export class HostileModel implements Model {
     const whole = draw < 0.9;
     said.calls.push({ callId: named, tool, raw, whole });
     if (draw < 0.85) writer.emit(commitOf(id, opening, raw, undefined));
-    // Says the input itself, and not what the text says.
+    // Gives an input of its own, and not that of the text.
     else if (draw < 0.9) writer.emit(commitOf(id, opening, raw, { path: "forged" }));
   }
 

@@ -1,15 +1,8 @@
-import { abortedCause, commitOf, createModelStream, noUsage, partId } from "@millrace/core";
-import type {
-  Delta,
-  Ending,
-  Model,
-  ModelRequest,
-  Part,
-  PartOpening,
-  ReplyWriter,
-  Usage,
-} from "@millrace/core";
-import { callId } from "@millrace/core";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { callId, commitOf, noUsage, partId } from "@millrace/core/writing";
+import type { Delta, Model, Part, Usage } from "@millrace/core";
+import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
+import type { Ending, PartOpening } from "@millrace/core/writing";
 import type { Random } from "../../kit/random.ts";
 import type { HeldClock } from "./clock.ts";
 import type { Dialect } from "./dialects.ts";
@@ -18,13 +11,13 @@ interface RandomModelOptions {
   readonly dialect: Dialect;
   readonly random: Random;
   readonly clock: HeldClock;
-  /** Told of each request before it is answered. */
+  /** Called with each request before it is answered. */
   readonly onRequest: (request: ModelRequest) => void;
   /** Whether to answer plainly from now on. */
   readonly tired: () => boolean;
 }
 
-/** A model of one dialect that says anything, asks for anything, and ends in any way. */
+/** A model of one dialect that emits any content, calls any tool, and ends in any way. */
 export function randomModel(options: RandomModelOptions): Model {
   const { dialect } = options;
   const id = `${dialect.protocol}/${dialect.model}`;
@@ -41,7 +34,7 @@ export function randomModel(options: RandomModelOptions): Model {
   };
 }
 
-/** Whether the model is asked to sum up what was said. */
+/** Whether the request is for a summary. */
 export function isSummary({ transcript }: ModelRequest): boolean {
   return transcript[0]?.id === "record";
 }
@@ -61,7 +54,7 @@ async function produce(
   const usage = drawUsage(random);
   if (summarises && random.chance(0.7)) {
     await write(writer, "p1", { kind: "text" }, "In short: nothing.");
-    // A summary with a call in it, which nobody would answer.
+    // A summary with a call in it, which no tool would answer.
     if (random.chance(0.1)) await writeCall(writer, random, 2);
     return { stop: "end", evidence: "said", usage };
   }

@@ -1,8 +1,10 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Limits, RunResult, Tool } from "@millrace/agent";
-import { callId, createModelStream, noUsage, parseArguments, partId } from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { callId, noUsage, parseArguments, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
-import { countingIds, memorySessionStore } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { Random } from "../../kit/random.ts";
 import { heldClock, rest, watched } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
@@ -13,10 +15,10 @@ const replyTokens = 10;
 const replyCost = 1;
 /** Time passes in steps of this, so what ends by time ends so late at most. */
 const tickMs = 500;
-/** A tool that does not stop when told is left behind after this long. */
+/** A tool that ignores its abort is abandoned after this long. */
 const graceMs = 2_000;
 
-/** What a run that wants never to end has come to. */
+/** The outcome of a run that never ends by itself. */
 interface Runaway {
   readonly outcome: string;
   readonly requests: number;
@@ -24,9 +26,9 @@ interface Runaway {
 }
 
 /**
- * One run of agents that never stop by themselves: models that always ask for more, tools that poll,
- * sleep or ignore being stopped, agents within agents. Says which budget was overspent by more than
- * the step that was under way.
+ * One run of agents that never stop by themselves: models that always call tools, tools that poll,
+ * sleep or ignore their abort, agents within agents. Returns which budget was overspent by more
+ * than the step that was under way.
  */
 export async function runaway(seed: number): Promise<Runaway> {
   const trial = new Trial(seed);
@@ -200,7 +202,7 @@ function longestRow(facts: readonly Fact[]): number {
     for (const part of fact.item.parts) {
       if (part.kind !== "tool_call") continue;
       row = part.tool === "same" ? row + 1 : 0;
-      // What comes within one reply is there before anybody can stop it.
+      // The content of one reply is there before a stop can take effect.
       longest = Math.max(longest, row - (fact.item.parts.length - 1));
     }
   }

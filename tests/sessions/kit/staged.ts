@@ -1,7 +1,8 @@
 import { defineAgent } from "@millrace/agent";
 import type { Agent, AgentSettings, Run, RunResult, Session, Tool } from "@millrace/agent";
 import type { Fact } from "@millrace/core";
-import { countingIds, memorySessionStore } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { heldClock, rest, watched } from "./clock.ts";
 import type { HeldClock } from "./clock.ts";
 

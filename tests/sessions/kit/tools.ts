@@ -1,6 +1,6 @@
 import { defineTool } from "@millrace/agent";
 import type { Schema, Tool } from "@millrace/agent";
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** What the random models ask for. */
 interface AnyInput {

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Schema } from "@millrace/agent";
 import type { Fact } from "@millrace/core";
-import { countingIds, memorySessionStore } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { Random } from "../../kit/random.ts";
 import { defaultJsonLimits } from "../../../packages/core/src/json.ts";
 import { documentedRefusals, tryParse } from "../../../packages/core/src/testing/json-oracle.ts";
 import { heldClock, rest, watched } from "./clock.ts";
 import { HostileModel } from "./hostile.ts";
-import type { SaidReply } from "./hostile.ts";
+import type { RawReply } from "./hostile.ts";
 
 interface WireInput {
   readonly path: string;
@@ -110,8 +111,8 @@ interface Execution {
   readonly allowed: boolean;
 }
 
-/** Why a tool should not have run, by what the model said and not by what was made of it. */
-function whyNot(said: SaidReply, { name, callId, input, allowed }: Execution): string | undefined {
+/** Why a tool should not have run, by what the model emitted and not by how it was parsed. */
+function whyNot(said: RawReply, { name, callId, input, allowed }: Execution): string | undefined {
   if (said.stop !== "tools") return `the reply ended as ${said.stop}`;
   const call = said.calls.find((one) => one.callId === callId);
   if (call === undefined) return "nobody asked for it";

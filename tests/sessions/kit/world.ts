@@ -1,8 +1,10 @@
 import { defineAgent } from "@millrace/agent";
 import type { Agent, Session } from "@millrace/agent";
-import { checkTranscript } from "@millrace/core";
-import type { EventLog, Fact, ModelRequest, SessionStore } from "@millrace/core";
-import { countingIds, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { checkTranscript } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { EventLog, ModelRequest, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds } from "@millrace/core/testing";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
 import { Random } from "../../kit/random.ts";
 import { heldClock, rest, steps, watched } from "./clock.ts";
@@ -11,13 +13,13 @@ import { dialects, refusedBy } from "./dialects.ts";
 import { isSummary, randomModel } from "./model.ts";
 import { anyInput, manyTools } from "./tools.ts";
 
-/** What happened in a session, by name: to see that a test tries what it says it tries. */
+/** What happened in a session, by name: tests check that all of it occurred. */
 export type Tally = Map<string, number>;
 
 /**
- * One session with everything that may happen to it, drawn at random: people who say things at any
- * moment, models that say anything, processes that end anywhere, time. All of it in one process,
- * with the same course for the same seed.
+ * One session with everything that may happen to it, drawn at random: inputs at any moment, models
+ * that emit any content, processes that end anywhere, time. All of it in one process, with the same
+ * course for the same seed.
  */
 export class World {
   readonly #random: Random;
@@ -251,21 +253,21 @@ export class World {
     this.#session = branch;
   }
 
-  /** Brings it to rest, looks at what is there, and says one more thing. */
+  /** Lets the session settle, checks what is stored, and sends one more prompt. */
   async #end(): Promise<void> {
-    await this.#calm();
+    await this.#settle();
     this.#checkStored();
     this.#tired = true;
     const run = this.#here().send("go on");
     const result = watched(run.result);
-    await this.#calm();
+    await this.#settle();
     const outcome = result()?.outcome;
     if (outcome !== "completed") this.#broken.push(`can't be gone on with: ${outcome}`);
     this.#checkStored();
   }
 
   /** Lets time and people do what they do, until nothing is left to do. */
-  async #calm(): Promise<void> {
+  async #settle(): Promise<void> {
     const session = this.#here();
     for (let round = 0; round < 200; round += 1) {
       await rest();
@@ -279,7 +281,7 @@ export class World {
     this.#broken.push(`does not come to rest: ${session.status}`);
   }
 
-  /** Every call has exactly one answer. Where they stand in their turn is not said by the store. */
+  /** Every call has exactly one answer. The store does not order them within their turn. */
   #checkStored(): void {
     for (const { code, itemId, callId } of checkTranscript(this.#here().transcript)) {
       if (code === "out_of_order" || code === "duplicate_call") continue;

@@ -1,25 +1,15 @@
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
 import {
   commitDraft,
   commitOf,
   createLaneWriter,
   itemId,
   noUsage,
-  packEpoch,
   partId,
-  unpackEpoch,
-} from "@millrace/core";
-import type {
-  Epoch,
-  EventLog,
-  Fact,
-  ItemId,
-  LaneWriter,
-  RunId,
-  SessionId,
-  SessionStore,
-  SessionUid,
-  TurnId,
-} from "@millrace/core";
+} from "@millrace/core/writing";
+import type { Fact, ItemId, RunId, SessionId, SessionUid, TurnId } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { LaneWriter } from "@millrace/core/writing";
 import type { Before, Effects } from "./effects.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -32,7 +22,7 @@ export interface Contested {
   readonly effects: Effects;
   /** The next epoch of an incarnation. */
   readonly nextEpoch: (incarnation: number) => Epoch;
-  /** What each epoch says. */
+  /** What each epoch writes. */
   readonly texts: Map<Epoch, string>;
 }
 
@@ -62,7 +52,7 @@ export class Attempt {
   fences = 0;
   readonly #session: Contested;
   #epoch: Epoch = 0;
-  /** The call after which it is not heard of for long. */
+  /** The call after which it is silent for long. */
   #heldAt: number;
   #calls = 0;
   /** Most begin at once; the others when some may be done already. */
@@ -223,7 +213,9 @@ export class Attempt {
     return committed.facts;
   }
 
-  /** What only whoever holds the session may say. If the head has moved it looks, and tries again. */
+  /**
+   * Appends what only the session's driver may. If the head has moved it reads, and tries again.
+   */
   async #report(facts: readonly Fact[]): Promise<void> {
     const { uid, runId, effects, schedule } = this.#session;
     const { turnId, ports } = this.options;

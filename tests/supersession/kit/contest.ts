@@ -1,26 +1,21 @@
-import {
-  emptyState,
-  follow,
-  replay,
-  runId,
-  sessionId,
-  snapshot,
-  turnId,
-  unpackEpoch,
-} from "@millrace/core";
-import type { Epoch, Fact, FactBody, FactOf } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { unpackEpoch } from "@millrace/core/ports";
+import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
+import { runId, sessionId, turnId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { FactBody, FactOf } from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 import type { Hub } from "@millrace/server";
-import { pollMs } from "./audience.ts";
-import type { Node } from "./audience.ts";
+import { pollMs } from "./viewer-group.ts";
+import type { Node } from "./viewer-group.ts";
 import { Attempt, countEpochs, reservedId } from "./attempt.ts";
 import type { Contested } from "./attempt.ts";
 import { Effects } from "./effects.ts";
 import { Schedule } from "./schedule.ts";
 import type { Random } from "./schedule.ts";
-import { Witness } from "./witness.ts";
+import { CheckingViewer } from "./checking-viewer.ts";
 
-/** Who takes part in all contests: each has connections of its own. */
+/** The processes of all contests: each has connections of its own. */
 export interface Parties {
   readonly writers: readonly [Node, Node, ...Node[]];
   readonly follower: Pick<Node, "store" | "log">;
@@ -49,7 +44,7 @@ export class Contest {
   readonly #schedule: Schedule;
   readonly #effects = new Effects();
   readonly #attempts: Attempt[] = [];
-  readonly #witnesses: Witness[] = [];
+  readonly #viewers: CheckingViewer[] = [];
 
   private constructor(parties: Parties, session: Omit<Contested, "effects">) {
     this.#parties = parties;
@@ -72,7 +67,7 @@ export class Contest {
     try {
       return await contest.#play();
     } finally {
-      await Promise.all(contest.#witnesses.map((witness) => witness.leave()));
+      await Promise.all(contest.#viewers.map((viewer) => viewer.leave()));
     }
   }
 
@@ -89,7 +84,7 @@ export class Contest {
       { type: "run_finished", runId: run, closes, outcome: "completed" },
     ]);
     const facts = await store.read(this.#session.uid);
-    // Whoever was held all the time comes now, when all is over.
+    // A call that was held all the time is let go now, when all is over.
     this.#schedule.thaw(1);
     await this.#schedule.play();
     await this.#watch("from the end, by another hub", this.#parties.hubs[1]);
@@ -133,7 +128,7 @@ export class Contest {
     }
   }
 
-  /** An item that all attempts left is finished by one more, which nobody disturbs. */
+  /** An item that all attempts left is finished by one more, which is not disturbed. */
   async #finish(turn: number, lane: number): Promise<void> {
     const id = reservedId(turn, lane);
     if (this.#effects.committed.has(id)) return;
@@ -152,7 +147,7 @@ export class Contest {
     if (!this.#effects.committed.has(id)) throw new Error(`nobody could store ${id}`);
   }
 
-  /** Whoever holds the session says something, at whatever head. */
+  /** The session's driver appends a fact, at any head. */
   async #say(bodies: (closes: Epoch) => readonly FactBody[]): Promise<void> {
     const { uid, nextEpoch } = this.#session;
     const { store, log } = this.#parties.writers[0];
@@ -174,7 +169,7 @@ export class Contest {
     const { uid, sessionId, texts } = this.#session;
     const { store, log } = this.#parties.follower;
     const ports = { store, log, clock: systemClock, pollMs };
-    const witness = new Witness({
+    const viewer = new CheckingViewer({
       name,
       uid,
       sessionId,
@@ -184,8 +179,8 @@ export class Contest {
           ? follow({ ...ports, uid, sessionId, cursor, signal })
           : hub.watch({ uid, sessionId, cursor, signal }),
     });
-    this.#witnesses.push(witness);
-    await this.#schedule.fly(() => witness.joined());
+    this.#viewers.push(viewer);
+    await this.#schedule.fly(() => viewer.joined());
   }
 
   async #check(before: readonly Fact[]): Promise<Outcome> {
@@ -194,7 +189,7 @@ export class Contest {
     const facts = await store.read(uid);
     const { faults } = this.#effects;
     for (const fact of facts.slice(before.length)) {
-      // The holder itself may still say what it used.
+      // The holder itself may still report its usage.
       const late = fact.type === "usage_reported" ? unpackEpoch(fact.epoch ?? 0).incarnation : 0;
       if (late !== this.#effects.incarnation) faults.push(`${fact.type} was stored after the end`);
     }
@@ -207,7 +202,10 @@ export class Contest {
     return this.#count();
   }
 
-  /** One item for each reserved id, with all that its attempt said, stored by whom it was told so. */
+  /**
+   * One item for each reserved id, with all text of its attempt, stored by the attempt that got
+   * "committed".
+   */
   #checkItems(facts: readonly Fact[]): void {
     const { faults, committed } = this.#effects;
     const items = facts.filter(
@@ -229,10 +227,10 @@ export class Contest {
     const { uid, sessionId } = this.#session;
     const { faults } = this.#effects;
     const truth = JSON.stringify(snapshot(replay(emptyState(uid, sessionId), facts)));
-    for (const witness of this.#witnesses) {
-      await witness.until(() => witness.state.head === facts.length, `has ${facts.length} facts`);
-      faults.push(...witness.faults);
-      const seen = JSON.stringify(snapshot(witness.state));
+    for (const viewer of this.#viewers) {
+      await viewer.until(() => viewer.state.head === facts.length, `has ${facts.length} facts`);
+      faults.push(...viewer.faults);
+      const seen = JSON.stringify(snapshot(viewer.state));
       if (seen !== truth) faults.push(`a screen has\n${seen}\nthe store has\n${truth}`);
     }
   }
@@ -250,7 +248,7 @@ export class Contest {
       outcome.fences += attempt.fences;
     }
     outcome.items = this.#effects.committed.size;
-    outcome.messages = this.#witnesses.reduce((sum, { told }) => sum + told.length, 0);
+    outcome.messages = this.#viewers.reduce((sum, { received }) => sum + received.length, 0);
     return outcome;
   }
 }

@@ -1,4 +1,4 @@
-import type { Epoch } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 
 /** What had taken effect when a call began, and so binds it. */
 export interface Before {
@@ -8,8 +8,8 @@ export interface Before {
 }
 
 /**
- * What has taken effect in one session, as far as answers tell. A call that began after an answer came
- * after that one's effect, so it may not have an effect that the other forbids.
+ * What has taken effect in one session, as far as answers show. A call that began after an answer
+ * came after that one's effect, so it may not have an effect that the other forbids.
  */
 export class Effects {
   readonly faults: string[] = [];

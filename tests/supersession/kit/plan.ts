@@ -1,11 +1,11 @@
-/** What one process that writes is told when it starts. */
+/** The arguments of one writing process. */
 export interface Plan {
   readonly postgres: string;
   readonly redis: string;
   readonly prefix: string;
-  /** What its model says all the time. */
+  /** The word that its model writes. */
   readonly name: string;
-  /** It waits at the first of these, until it is told to go on, and ends at the second. */
+  /** It waits at the first of these until the line `go`, and ends at the second. */
   readonly pauseAt?: string | undefined;
   readonly endAt?: string | undefined;
   readonly how?: "SIGKILL" | "SIGSTOP" | undefined;

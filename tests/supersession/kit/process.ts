@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import type { Plan } from "./plan.ts";
 
-/** Nothing that is waited for takes longer on a busy machine. */
+/** The longest wait for anything, also on a busy machine. */
 const patienceMs = 60_000;
 
 /** The program of the children in one file: they live for a moment, and would spend it on loading. */
@@ -33,9 +33,9 @@ export class Process implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #gone: Promise<readonly [number | null, string | null]>;
-  #complaints = "";
+  #stderr = "";
   #isGone = false;
-  #heard = 0;
+  #read = 0;
 
   constructor(program: string, plan: Plan) {
     this.#child = spawn(process.execPath, ["--no-warnings", program, JSON.stringify(plan)], {
@@ -43,24 +43,24 @@ export class Process implements AsyncDisposable {
       env: { NODE_COMPILE_CACHE: `${program}.cache` },
     });
     createInterface({ input: this.#child.stdout }).on("line", (line) => this.lines.push(line));
-    this.#child.stderr.on("data", (text: Buffer) => (this.#complaints += text.toString()));
-    this.#child.stdin.on("error", () => undefined); // whoever is dead is not told
+    this.#child.stderr.on("data", (text: Buffer) => (this.#stderr += text.toString()));
+    this.#child.stdin.on("error", () => undefined); // the process may have ended
     this.#gone = once(this.#child, "close").then((ended) => {
       this.#isGone = true;
       return ended as [number | null, string | null];
     });
   }
 
-  tell(line: string): void {
+  send(line: string): void {
     this.#child.stdin.write(`${line}\n`);
   }
 
   /** The next line that begins so. Lines before it are passed over. */
-  async says(beginning: string): Promise<string> {
+  async waitForLine(beginning: string): Promise<string> {
     const end = performance.now() + patienceMs;
     for (;;) {
-      const line = this.lines[this.#heard];
-      if (line !== undefined) this.#heard += 1;
+      const line = this.lines[this.#read];
+      if (line !== undefined) this.#read += 1;
       if (line?.startsWith(beginning) === true) return line;
       if (line !== undefined) continue;
       if (this.#isGone || performance.now() > end)
@@ -104,6 +104,6 @@ export class Process implements AsyncDisposable {
   }
 
   #account(): string {
-    return `${this.lines.slice(-5).join(" | ")}\n${this.#complaints}`;
+    return `${this.lines.slice(-5).join(" | ")}\n${this.#stderr}`;
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
 /** Numbers that look random and are the same for the same seed. Each is in [0, 1). */
 export type Random = () => number;
@@ -26,8 +26,8 @@ const stuckMs = 30_000;
 
 /**
  * Decides in which order the calls of many writers take effect. Each is held before it is made, and
- * may be held before its answer is heard. When nothing is under way one of those held is let go, by
- * chance, or a few at once, so that the engines decide between them.
+ * may be held before its answer is returned. When nothing is under way one of those held is let go,
+ * by chance, or a few at once, so that the engines decide between them.
  */
 export class Schedule {
   readonly random: Random;
@@ -121,7 +121,7 @@ export class Schedule {
       const ready = [...this.#held].filter(({ late }) => !late);
       if (ready.length === 0) {
         if (this.#programs === 0 || this.#held.size > 0) {
-          // Whoever is not held has come to rest by now, or waits for an engine.
+          // A writer that is not held has settled by now, or waits for an engine.
           await sleep(1);
           if (this.#isQuiet()) return;
         } else if (performance.now() - stuckSince > stuckMs) {

@@ -1,6 +1,7 @@
 import type { Run, Sent, Session } from "@millrace/agent";
 import { createNarrator, terminalLine, withoutNoticeMark } from "@millrace/agent/terminal";
-import type { Clock, Item, RunEvent, ViewApproval } from "@millrace/core";
+import type { Item, RunEvent, ViewApproval } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import { commandHelp } from "../command/help.ts";
 import { interrupt } from "./interrupt.ts";
 import type { Interruption } from "./interrupt.ts";

@@ -4,7 +4,7 @@ import { jsonLines } from "@millrace/agent";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { Agent, Session } from "@millrace/agent";
 import type { Model } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
 import type { FileStore } from "@millrace/stores/file";
 import type { ChatOptions } from "../command/arguments.ts";
 import { Terminal } from "./terminal-chat.ts";

@@ -1,6 +1,5 @@
-import type { Session } from "@millrace/agent";
+import type { RunResult, Session } from "@millrace/agent";
 import { createNarrator, createTerminalText, terminalLine } from "@millrace/agent/terminal";
-import type { RunResult } from "@millrace/agent";
 import type { RunEvent, ViewApproval } from "@millrace/core";
 import { explain, isSessionFailure } from "../session/open-session.ts";
 import { createPlainOutput } from "../display/screen.ts";

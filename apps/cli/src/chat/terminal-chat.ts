@@ -1,6 +1,7 @@
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Clock, Item, RunEvent } from "@millrace/core";
+import type { Item, RunEvent } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { Session } from "@millrace/agent";
 import { Chat } from "./chat.ts";
 import { edit, emptyLine, withText } from "../display/line-editor.ts";

@@ -1,4 +1,4 @@
-import { callId, itemId, partId, runId } from "@millrace/core";
+import { callId, itemId, partId, runId } from "@millrace/core/writing";
 import type { Item, Narration, RunEvent } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { itemsBefore, showPast } from "../chat/past.ts";

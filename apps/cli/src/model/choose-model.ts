@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Model } from "@millrace/core";
-import { scriptedModel } from "@millrace/core/reference";
-import type { ScriptedReply } from "@millrace/core/reference";
+import { scriptedModel } from "@millrace/core/testing";
+import type { ScriptedReply } from "@millrace/core/testing";
 import { demoModel } from "./demo-model.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,7 @@
-import type { Model, ModelRequest } from "@millrace/core";
-import { call, say, scriptedModel, think } from "@millrace/core/reference";
-import type { ScriptedPart } from "@millrace/core/reference";
+import type { Model } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
+import { call, say, scriptedModel, think } from "@millrace/core/testing";
+import type { ScriptedPart } from "@millrace/core/testing";
 
 /**
  * A model that needs no key: it plays a little script, so that one can see how text, reasoning, tools

@@ -1,5 +1,6 @@
-import { emptyState, replay } from "@millrace/core";
-import type { Fact, SessionRecord, SessionStore } from "@millrace/core";
+import { emptyState, replay } from "@millrace/core/reading";
+import type { Fact } from "@millrace/core";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import { terminalLine } from "@millrace/agent/terminal";
 
 interface Entry {

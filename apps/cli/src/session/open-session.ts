@@ -1,5 +1,5 @@
 import type { Agent, Session } from "@millrace/agent";
-import { MillraceError, sessionId } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
 import type { FileStore } from "@millrace/stores/file";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { ChatOptions } from "../command/arguments.ts";
@@ -24,7 +24,7 @@ export async function openSession(
 ): Promise<Opened> {
   const name = wanted ?? newName();
   try {
-    const known = wanted === undefined ? undefined : await store.find(sessionId(name));
+    const known = wanted === undefined ? undefined : await store.find(name);
     if (resume && known === undefined) {
       return refused(`there is no session ${terminalLine(name)}: millrace chat --list shows them`);
     }

@@ -2,7 +2,7 @@ import { defineTool } from "@millrace/agent";
 import type { Tool } from "@millrace/agent";
 import { runProcess } from "@millrace/agent/process";
 import type { ProcessOutcome } from "@millrace/agent/process";
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { ToolName } from "../command/arguments.ts";
 import { commandSchema, emptySchema } from "./tool-schemas.ts";
 

@@ -1,5 +1,6 @@
-import { itemId } from "@millrace/core";
-import type { Compaction, Item } from "@millrace/core";
+import { itemId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
 import { call, item, result, text } from "../testing/transcripts.ts";

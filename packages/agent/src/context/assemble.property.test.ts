@@ -1,4 +1,4 @@
-import { checkTranscript } from "@millrace/core";
+import { checkTranscript } from "@millrace/core/writing";
 import type { Item, Part, ToolResultPart } from "@millrace/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";

@@ -1,5 +1,6 @@
-import { itemId, partId } from "@millrace/core";
-import type { Compaction, Item } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
 import { describe, expect, it } from "vitest";
 import { call, item, result, text } from "../testing/transcripts.ts";
 import { assemble } from "./assemble.ts";

@@ -1,5 +1,7 @@
-import { repairTranscript } from "@millrace/core";
-import type { Compaction, Item, Transcript, TranscriptFault } from "@millrace/core";
+import { repairTranscript } from "@millrace/core/writing";
+import type { Item, Transcript } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
+import type { TranscriptFault } from "@millrace/core/writing";
 import { entriesOf } from "./entries.ts";
 import { trimOutputs } from "./outputs.ts";
 

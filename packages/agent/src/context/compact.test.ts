@@ -1,5 +1,6 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, Reply } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Reply } from "@millrace/core/ports";
 import { describe, expect, it } from "vitest";
 import { call, item, result, text } from "../testing/transcripts.ts";
 import { planCompaction, summaryRequest, summaryText } from "./compact.ts";

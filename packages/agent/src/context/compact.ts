@@ -1,5 +1,7 @@
-import { itemId, partId } from "@millrace/core";
-import type { CallId, Compaction, Item, ItemId, ModelRequest, Reply } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { CallId, Item, ItemId } from "@millrace/core";
+import type { ModelRequest, Reply } from "@millrace/core/ports";
+import type { Compaction } from "@millrace/core/reading";
 import { utf8Length } from "../text-bytes.ts";
 import { entriesOf } from "./entries.ts";
 import type { Entry } from "./entries.ts";

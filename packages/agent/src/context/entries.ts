@@ -1,5 +1,6 @@
-import { partId } from "@millrace/core";
-import type { Compaction, Item, ItemId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
+import type { Item, ItemId } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
 
 /** What stands in one place of the context: an item, or a summary of several. */
 export interface Entry {

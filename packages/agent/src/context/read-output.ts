@@ -1,4 +1,5 @@
-import type { Item, ToolDescription } from "@millrace/core";
+import type { Item } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
 import { headEnd, utf8Length } from "../text-bytes.ts";
 import { namedOutputs, readOutputName, resultText } from "./outputs.ts";
 

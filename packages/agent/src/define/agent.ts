@@ -1,4 +1,4 @@
-import type { AnyTools } from "@millrace/core";
+import type { AnyTools } from "@millrace/core/reading";
 import type { AgentSettings } from "../definition/settings.ts";
 import type { Tool } from "../definition/tool.ts";
 import type { Schema } from "../schema/schema.ts";

@@ -1,5 +1,7 @@
-import { defaultRetryPolicy, MillraceError } from "@millrace/core";
-import type { AnyTools, RetryPolicy } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { defaultRetryPolicy } from "@millrace/core/ports";
+import type { RetryPolicy } from "@millrace/core/ports";
+import type { AnyTools } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { defaultLimits } from "../definition/limits.ts";
 import type { ToolSettings } from "../definition/loop-settings.ts";

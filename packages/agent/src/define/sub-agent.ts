@@ -1,5 +1,6 @@
-import { inputId, sessionId } from "@millrace/core";
-import type { Metadata, SessionId } from "@millrace/core";
+import { inputId, sessionId } from "@millrace/core/writing";
+import type { SessionId } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";

@@ -1,4 +1,5 @@
-import type { Model, TraceContext, Usage } from "@millrace/core";
+import type { Model, Usage } from "@millrace/core";
+import type { TraceContext } from "@millrace/core/ports";
 import type { Hooks } from "./hooks.ts";
 import type { LoopSettings } from "./loop-settings.ts";
 import type { ContextSettings, PolicyRule, Respond, TracePlace } from "./settings.ts";

@@ -1,4 +1,5 @@
-import type { CallId, JsonObject, ModelRequest } from "@millrace/core";
+import type { CallId, JsonObject } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { Policy, SessionInfo } from "./tool.ts";
 
 /** A call that is about to be carried out, as a hook sees it. */

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "@millrace/core";
+import type { RetryPolicy } from "@millrace/core/ports";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";
 
@@ -18,6 +18,7 @@ export interface LoopSettings {
   readonly retry: RetryPolicy;
 }
 
+/** What the loop knows of a tool. Its function is not here: the loop runs nothing. */
 export interface ToolSettings {
   readonly effect: Effect;
   readonly alone: boolean;

@@ -1,17 +1,6 @@
-import type {
-  Item,
-  Metadata,
-  Model,
-  ModelRequest,
-  Part,
-  RetryPolicy,
-  RunId,
-  SessionId,
-  TraceContext,
-  Transcript,
-  Update,
-  Usage,
-} from "@millrace/core";
+import type { Item, Model, Part, RunId, SessionId, Transcript, Usage } from "@millrace/core";
+import type { ModelRequest, RetryPolicy, TraceContext } from "@millrace/core/ports";
+import type { Metadata, Update } from "@millrace/core/writing";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";
 import type { Observer } from "./observer.ts";
@@ -71,12 +60,14 @@ export interface CustomAgentSettings extends CommonSettings {
   readonly stall?: undefined;
 }
 
+/** Whether calls of a tool may run. Of all rules that fit a call the strictest counts. */
 export interface PolicyRule {
   /** A tool's name; with `*` at its end, all names that begin so. */
   readonly tool: string;
   readonly policy: Policy;
 }
 
+/** When the oldest items are summarised, and how. */
 export interface ContextSettings {
   /** The tokens that the model's context holds. */
   readonly window: number;

@@ -1,4 +1,5 @@
-import type { Clock, EventLog, MakeId, SessionStore, Usage, ViewApproval } from "@millrace/core";
+import type { Usage, ViewApproval } from "@millrace/core";
+import type { Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
 
 /** What a tool needs to run an agent of its own inside its parent's session and budget. */
 export interface ToolHost {

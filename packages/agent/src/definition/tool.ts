@@ -1,5 +1,7 @@
 import { MillraceError } from "@millrace/core";
-import type { CallId, Json, Metadata, SessionId, ToolShape } from "@millrace/core";
+import type { CallId, Json, SessionId } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
+import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
 import type { ToolHost } from "./tool-host.ts";
@@ -38,6 +40,7 @@ export interface ToolExecution {
   readonly "~host": ToolHost;
 }
 
+/** Bounds of one tool. They hold for each of its calls. */
 export interface ToolLimits {
   /** Its signal is aborted then, and soon after the call is answered as failed. */
   readonly seconds?: number | undefined;
@@ -73,6 +76,7 @@ export interface Tool<Name extends string = string, In = never, Out = unknown> e
   readonly run: ((input: In, execution: ToolExecution) => Out | Promise<Out>) | "client";
 }
 
+/** What `defineTool` takes: the tool's name, the schema of its input, and the function that runs. */
 export interface ToolDefinition<Name extends string, S extends Schema<object, unknown>, Out> {
   readonly name: Name;
   readonly description?: string | undefined;

@@ -1,4 +1,4 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, WorkAction } from "../loop/action.ts";
 import { callPart } from "../loop/facts.ts";
 import type { CallStanding, RunStanding, TurnStanding } from "../loop/state.ts";
@@ -15,8 +15,8 @@ import { toolsByName } from "../work/tools.ts";
 import type { Desk } from "./desk.ts";
 
 /**
- * Begins what takes long. What comes of it is a fact later, or stands in the driver's memory. An action
- * about a run or a turn that is over begins nothing: the next decision rests on what is there.
+ * Starts the work of an action. Its result becomes a fact later, or is kept in the turn's memory; both
+ * wake the driver. Starts nothing if the run or the turn is over by now: the next decision sees that.
  */
 export async function begin(desk: Desk, action: WorkAction): Promise<void> {
   const here = placeOf(desk);
@@ -65,7 +65,7 @@ function beginReply(
   const { host, epochs, memory, underWay } = desk;
   const replaced = memory.takeHeld();
   underWay.beginReply(async (signal) => {
-    await replaced?.drop(); // its lane is this one's now
+    await replaced?.drop(); // the new attempt writes the same lane
     const offered = (names: readonly string[]): void => memory.offer(names);
     const failed = await getReply(host, epochs, { runId, turnId, itemId, signal, offered });
     if (failed !== undefined) memory.hold(failed, host.random());
@@ -84,7 +84,7 @@ function beginRespond(
     const finished: FactBody[] = [
       { type: "turn_finished", runId, turnId, stop: ending.stop, closes },
     ];
-    // Why it failed is known here only, so the run's end is stored with the turn's.
+    // The cause is known only here, so the run's end is stored together with the turn's.
     if (ending.stop === "failed" || ending.stop === "truncated") {
       const { cause } = ending;
       finished.push({ type: "run_finished", runId, closes, outcome: "failed", cause });
@@ -96,7 +96,7 @@ function beginRespond(
 async function assess(desk: Desk, here: Place, calls: readonly CallStanding[]): Promise<void> {
   const { host, memory } = desk;
   const context = assessContext(desk, here);
-  // Read before anything is waited for: a run that is stopped ends without waiting for this.
+  // Read before the first await: a run that is stopped ends without waiting for the assessment.
   const parts = calls.map((call) => callPart(host.journal.state, here.turn, call));
   for (const [index, { itemId }] of calls.entries()) {
     const part = parts[index];
@@ -107,7 +107,7 @@ async function assess(desk: Desk, here: Place, calls: readonly CallStanding[]): 
   }
 }
 
-/** What is prepared anew must be what was assessed, to the hash, or it does not run. */
+/** Runs a call. The call is prepared again and does not run unless its hash equals the assessed one. */
 function beginCall(desk: Desk, here: Place, call: ActionOf<"execute">["calls"][number]): void {
   const { host, epochs, memory, underWay, toolHost } = desk;
   const { itemId, hash } = call;

@@ -1,6 +1,9 @@
-import type { Clock } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 
-/** Wakes one sleeper when something has happened. Rung while nobody sleeps, it wakes the next one at once. */
+/**
+ * Lets the driver sleep until something changes. A `wake` without a sleeper is kept, and the next
+ * `sleep` returns at once; so no change between a decision and the sleep is missed. One sleeper only.
+ */
 export class Bell {
   #rung = false;
   #sleeping: AbortController | undefined;
@@ -10,13 +13,13 @@ export class Bell {
     this.#sleeping?.abort();
   }
 
-  /** Settles at the next ring, or at that time. */
+  /** Resolves at the next `wake`, or at the given time. May resolve early: the caller decides again. */
   async next(clock: Clock, until?: number): Promise<void> {
     if (!this.#rung) {
       const sleeping = new AbortController();
       this.#sleeping = sleeping;
       if (until === undefined) await aborted(sleeping.signal);
-      // A timer can't be set further than this; whoever is woken early looks again.
+      // The longest that a timer can be set; waking early is harmless.
       else
         await clock.sleep(Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1), sleeping.signal);
       this.#sleeping = undefined;

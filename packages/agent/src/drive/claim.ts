@@ -1,5 +1,5 @@
-import { packEpoch, unpackEpoch } from "@millrace/core";
-import type { Epoch } from "@millrace/core";
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
+import type { Epoch } from "@millrace/core/ports";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
@@ -7,20 +7,24 @@ import type { Bell } from "./bell.ts";
 import { answerRollCalls, seekDriver } from "./roll-call.ts";
 import type { RollCallOptions } from "./roll-call.ts";
 
-/** After this long a process that lost the race for a session may try again. */
+/** How long a driver that lost the race for a claim waits before it tries again. */
 const politeMs = 1_000;
-/** A run that another process drives is left alone for this long before its driver is asked for again. */
+/** How long a run of another driver is left alone before that driver is looked for again. */
 const leaveAloneMs = 15_000;
 
-/** Whether this process drives the session, and the epochs that it gives out while it does. */
+/**
+ * This process's claim to drive the session, and the epochs that it gives out while the claim holds.
+ * The store decides every claim: it counts an incarnation up and refuses writes of lower ones. A claim
+ * ends when a newer incarnation appears among the facts, or when the driver releases it.
+ */
 export class Claim implements Epochs {
   readonly #host: WorkHost;
   readonly #bell: Bell;
   readonly #closing: AbortSignal;
-  /** The incarnation that was claimed, while it is held. */
+  /** The claimed incarnation. Unset while this process does not drive. */
   #held: number | undefined;
   #generation = 0;
-  /** Until then a run that another process began is left alone. Unset: its driver is asked for at once. */
+  /** Until this time a run of another driver is left alone. Unset: look for its driver at once. */
   #leftAloneUntil: number | undefined;
   #answersRollCalls = false;
 
@@ -34,7 +38,7 @@ export class Claim implements Epochs {
     return this.#held;
   }
 
-  /** The incarnation that is held. Throws `Fenced` if none is. */
+  /** The claimed incarnation. Throws `Fenced` if there is none. */
   get incarnation(): number {
     if (this.#held === undefined) throw new Fenced();
     return this.#held;
@@ -44,7 +48,7 @@ export class Claim implements Epochs {
     return this.#leftAloneUntil;
   }
 
-  /** Whether what was begun under this epoch is still this driver's to end. */
+  /** True if the epoch belongs to the claim that holds now. */
   holds(epoch: Epoch): boolean {
     return unpackEpoch(epoch).incarnation === this.#held;
   }
@@ -69,9 +73,11 @@ export class Claim implements Epochs {
   }
 
   /**
-   * A run that no process has begun is for the first that comes. One that is on belongs to its driver,
-   * and to the process that finds that one silent. Where none can be asked, it is taken over once, at
-   * opening.
+   * Whether this driver may perform the action. Always, if it holds the claim or the action starts a
+   * run: the store then decides between drivers that race. A run in progress belongs to its driver, so
+   * another one takes it over only if that driver does not answer. Where the log can't tell whether a
+   * driver listens, the run is taken over once, when the session is opened. Costs up to 1 s, at most
+   * every 15 s.
    */
   async mayAct(action: Action): Promise<boolean> {
     if (this.#held !== undefined || (action.do === "begin_turn" && action.startsRun)) return true;
@@ -85,7 +91,10 @@ export class Claim implements Epochs {
     return false;
   }
 
-  /** Claims the session if this driver does not hold it. False: decide anew, on what is known then. */
+  /**
+   * Claims the session unless this driver holds it. False means decide again: the claim is itself a new
+   * fact, or facts arrived before it, or another driver won the race.
+   */
   async hold(isStill: () => boolean): Promise<boolean> {
     const { store, uid, journal, clock } = this.#host;
     if (this.#held !== undefined) return true;
@@ -109,7 +118,7 @@ export class Claim implements Epochs {
     return false;
   }
 
-  /** From the first claim on. Where the log takes no subscription, others find this driver silent. */
+  /** Answers other processes from the first claim on. If the subscription fails, they find this driver silent. */
   async #answerRollCalls(): Promise<void> {
     if (this.#answersRollCalls) return;
     this.#answersRollCalls = true;

@@ -1,18 +1,18 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { Epochs, WorkHost } from "../work/host.ts";
 import type { TurnMemory } from "./turn-memory.ts";
 import type { UnderWay } from "./under-way.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
-import type { Epoch } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 
-/** What beginning a piece of work needs of its driver. */
+/** What the functions that start work and record actions use of their driver. */
 export interface Desk {
   readonly host: WorkHost;
   readonly epochs: Epochs;
   readonly underWay: UnderWay;
   readonly memory: TurnMemory;
-  /** Stores facts that are true at any head. */
+  /** Stores facts that are true at any head. Resolves once they are stored. */
   readonly report: (bodies: readonly FactBody[]) => Promise<void>;
-  /** What a tool needs to run an agent of its own inside this run's budget. */
+  /** What a tool uses to run a sub-agent inside this run's budget. */
   readonly toolHost: (epoch: Epoch) => ToolHost;
 }

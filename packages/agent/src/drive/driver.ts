@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import { decide } from "../loop/decide.ts";
 import type { Known } from "../loop/known.ts";
 import { perform } from "../loop/perform.ts";
@@ -17,13 +17,17 @@ import { TurnMemory } from "./turn-memory.ts";
 import { UnderWay } from "./under-way.ts";
 import type { Thrown } from "./under-way.ts";
 
-/** Closing waits this long for what is under way to stop. */
+/** How long `close` waits for work in progress to stop. */
 const closingMs = 5_000;
 
 /**
- * Performs what `decide` decides, in this process, one decision after the other. What takes long goes
- * on beside it, so that a stop is always noticed. It holds no truth of its own: what it knows beyond
- * the facts may be lost at any moment, and is then found out again.
+ * Runs the loop of one session in this process: decide, claim the session if needed, perform, repeat.
+ * Long work (a reply, a tool, a compaction) runs beside the loop, so that the loop always reacts to a
+ * stop. All durable state is in the store. What the driver remembers besides (`TurnMemory`) may be lost
+ * in a crash; the next driver computes it again.
+ *
+ * One `Driver` exists for each open session that drives. It starts in the constructor and ends with
+ * `close`, or when the store fails in a way that it can't handle: then `onBroken` gets the error.
  */
 export class Driver {
   readonly #host: WorkHost;
@@ -36,7 +40,7 @@ export class Driver {
   readonly #desk: Desk;
   readonly #loop: LoopHost<Promise<void>>;
   readonly #running: Promise<void>;
-  /** The head that the latest decision rests on. */
+  /** The head of the session when the latest decision was made. Facts are appended at this head only. */
   #decidedAt = 0;
   #broken = false;
 
@@ -72,7 +76,7 @@ export class Driver {
     this.#running = this.#run();
   }
 
-  /** Something has changed: decide again. */
+  /** Makes the loop decide again. To be called after every change of the session. */
   wake(): void {
     this.#bell.ring();
   }
@@ -87,11 +91,11 @@ export class Driver {
     this.#letGo();
     this.wake();
     await this.#running;
-    // What ignores its signal is not waited for: it can record nothing any more.
+    // Work that ignores its signal is not waited for: it can no longer record anything.
     const done = new AbortController();
     const { clock } = this.#host;
     await Promise.race([this.#underWay.ended(), clock.sleep(closingMs, done.signal)]);
-    done.abort(); // a timer that is left would keep the process alive
+    done.abort(); // a pending timer would keep the process alive
     if (held !== undefined && !this.#broken) await this.#release(held).catch(() => undefined);
   }
 
@@ -123,7 +127,7 @@ export class Driver {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
-        // Noticed before the next write would be refused: whatever is under way costs money.
+        // Checked before each step, not only when the store refuses a write: work in progress costs money.
         if (this.#claim.isSuperseded()) throw new Fenced();
         await this.#step();
       } catch (error) {
@@ -144,12 +148,12 @@ export class Driver {
       await perform(this.#loop, action, () => this.#known());
   }
 
-  /** At the head that was decided on, an action that is over would be decided again and again. */
+  /** An action that is already done would be decided for ever if the head has not moved. That is a broken port. */
   #noProgress(): void {
     if (this.#host.journal.state.head !== this.#decidedAt) return;
     throw new MillraceError(
       "broken_port",
-      "what is to be done next is done already by the same facts: they do not fit together",
+      "the facts call for an action that the same facts show as done: the store or the log returned facts that do not fit together",
     );
   }
 
@@ -174,12 +178,12 @@ export class Driver {
     return { standing, state, closes: this.#claim.last(), ...this.#memory.known() };
   }
 
-  /** Stores facts that are true at any head. */
+  /** Stores facts that are true at any head: appends again until the head has not moved meanwhile. */
   async #report(bodies: readonly FactBody[]): Promise<void> {
     while (!(await this.#append(bodies, this.#host.journal.state.head)));
   }
 
-  /** Stores facts of the driver's. False: the head has moved, decide again. */
+  /** Stores facts under this driver's claim. False if the head has moved: nothing was stored, decide again. */
   async #append(bodies: readonly FactBody[], head: number): Promise<boolean> {
     const { store, uid, journal } = this.#host;
     const { incarnation } = this.#claim;
@@ -191,7 +195,7 @@ export class Driver {
   }
 
   async #ended(thrown: Thrown | undefined, held: number | undefined): Promise<void> {
-    // That an earlier claim is lost says nothing about the one that is held by now.
+    // Work of an earlier claim may end as fenced while a newer claim of this driver holds.
     const stale = thrown?.error instanceof Fenced && this.#claim.held !== held;
     if (thrown !== undefined && !stale) await this.#fail(thrown.error);
     this.wake();
@@ -204,14 +208,14 @@ export class Driver {
       if (!(error instanceof Fenced)) throw error;
       await this.#host.journal.catchUp();
     } catch (broken) {
-      // The store or the log is broken: nothing can be recorded, so nothing may be done.
+      // The store or the log failed: nothing can be recorded, so nothing may be done.
       this.#broken = true;
       this.#onBroken(broken);
     }
     this.wake();
   }
 
-  /** Stops what is under way, and records nothing of it: it is another driver's now. */
+  /** Stops work in progress without recording it: the next driver continues from the facts. */
   #letGo(): void {
     this.#claim.letGo();
     this.#underWay.stop(new Fenced());

@@ -1,13 +1,7 @@
-import { callId, partId } from "@millrace/core";
+import { callId, partId } from "@millrace/core/writing";
 import type { Narration } from "@millrace/core";
-import {
-  countingIds,
-  emit,
-  manualClock,
-  memorySessionStore,
-  say,
-  scriptedModel,
-} from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { countingIds, emit, manualClock, say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,4 +1,4 @@
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,16 +1,16 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
 import type { CallStanding } from "../loop/state.ts";
 import type { Desk } from "./desk.ts";
 
-/** How long a sub-agent may take to stop that its parent has lost. */
+/** How long to wait for a lost sub-agent to stop. */
 const abandonMs = 10_000;
 
 /**
- * Stores the facts of an action. If the head has moved meanwhile nothing was stored, and the next
- * decision rests on what is there. The end of a reply whose failed attempt is still held is stored
- * from that attempt's lane instead, with what came in it.
+ * Stores the facts of an action. If the head has moved, nothing is stored and the driver decides again.
+ * When a reply ends while its failed attempt is still held, the item is committed from that attempt's
+ * lane instead, so that it contains what viewers saw.
  */
 export async function record(
   desk: Desk,
@@ -71,7 +71,7 @@ async function scheduleRetry(
   await held.scheduled(delayMs);
 }
 
-/** A sub-agent that was lost is stopped before its call is answered: no driver would take it up again. */
+/** Stops a lost sub-agent before its call is settled, because no driver resumes it afterwards. */
 async function abandonChild(
   { host, toolHost }: Desk,
   { started, tool, itemId }: CallStanding,
@@ -79,6 +79,6 @@ async function abandonChild(
   const abandon = host.agent.tools.get(tool)?.abandon;
   if (started === undefined || abandon === undefined) return;
   const stopped = abandon(effectKeyOf(host.uid, itemId), toolHost(started));
-  // One that can't be stopped is left: its parent must end all the same.
+  // A sub-agent that can't be stopped is abandoned, so that its parent still ends.
   await Promise.race([stopped.catch(() => undefined), host.clock.sleep(abandonMs)]);
 }

@@ -1,6 +1,7 @@
-import { sessionUid } from "@millrace/core";
-import type { EventLog } from "@millrace/core";
-import { manualClock, memoryEventLog } from "@millrace/core/reference";
+import { sessionUid } from "@millrace/core/writing";
+import type { EventLog } from "@millrace/core/ports";
+import { memoryEventLog } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { expect, it, vi } from "vitest";
 import { answerRollCalls, seekDriver } from "./roll-call.ts";
 

@@ -1,4 +1,5 @@
-import type { Clock, EventLog, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { Clock, EventLog } from "@millrace/core/ports";
 
 export interface RollCallOptions {
   readonly log: EventLog;
@@ -7,13 +8,13 @@ export interface RollCallOptions {
   readonly signal: AbortSignal;
 }
 
-/** A driver that has not answered by then is silent: its process is gone, stopped, or can't be heard. */
+/** A driver that has not answered by then counts as silent: its process is gone, stopped, or cut off. */
 const answerMs = 1_000;
 
 /**
- * Whether another process drives the session. One that died is known at once where the log counts its
- * listeners. One that was stopped is waited for, and then is not. `unknown`: nobody answers, and the
- * log can't say whether anybody was asked.
+ * Whether another process drives the session: publishes a `seek_driver` nudge and waits up to 1 s for
+ * `driving`. Where the log counts subscribers, a dead process is known at once. `unknown`: no answer
+ * came, and the log can't tell whether the nudge had a subscriber, or the log is away.
  */
 export async function seekDriver(
   options: RollCallOptions,
@@ -21,7 +22,7 @@ export async function seekDriver(
 ): Promise<"alive" | "silent" | "unknown"> {
   const { log, uid } = options;
   try {
-    // Asked before listening: a log may count the asker's own subscription too.
+    // Sent before subscribing, because a log may count this process's own subscription.
     if ((await log.nudge(uid, { kind: "seek_driver" })) === 0) return "silent";
     return await waitForAnswer(options, incarnation);
   } catch {
@@ -50,7 +51,7 @@ async function waitForAnswer(
   }
 }
 
-/** Answers whoever seeks the driver, while `driving` names the incarnation that is held. */
+/** Answers `seek_driver` nudges for as long as `driving` returns the claimed incarnation. Ends with the subscription. */
 export async function answerRollCalls(
   { log, uid, signal }: Omit<RollCallOptions, "clock">,
   driving: () => number | undefined,
@@ -58,6 +59,6 @@ export async function answerRollCalls(
   for await (const nudge of await log.nudges(uid, { signal })) {
     const incarnation = driving();
     if (nudge.kind !== "seek_driver" || incarnation === undefined) continue;
-    log.nudge(uid, { kind: "driving", incarnation }).catch(() => undefined); // asked again
+    log.nudge(uid, { kind: "driving", incarnation }).catch(() => undefined); // the other process asks again
   }
 }

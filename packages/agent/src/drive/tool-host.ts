@@ -1,10 +1,11 @@
-import type { Epoch, FactBody } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import type { ToolHost } from "../definition/tool-host.ts";
 import { outOf, overspent } from "../loop/limits.ts";
 import type { LoopState } from "../loop/state.ts";
 import type { WorkHost } from "../work/host.ts";
 
-/** What a tool's host needs of the driver that runs it. */
+/** What a tool's host uses of the driver. */
 export interface ToolDriver {
   readonly state: () => LoopState;
   /** True once the session was closed or taken over. */
@@ -12,7 +13,7 @@ export interface ToolDriver {
   readonly report: (bodies: readonly FactBody[]) => Promise<void>;
 }
 
-/** What a tool needs to run an agent of its own: the same ports, and its parent's budget. */
+/** What a tool uses to run a sub-agent: the same ports, and its parent's budget. */
 export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): ToolHost {
   const { store, log, clock, makeId, depth, allowance, journal, ask } = host;
   const { run } = journal.standing;
@@ -37,7 +38,7 @@ export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): To
   };
 }
 
-/** The limit that a run is at, for what spends from its budget: its time counts too. */
+/** The limit that the run has reached, if any; for a sub-agent that spends its budget. Includes time. */
 function exhausted(state: LoopState): string | undefined {
   const { run } = state.standing;
   if (run === undefined || run.aborting) return "parent";

@@ -1,31 +1,32 @@
-import { retryHintOf } from "@millrace/core";
+import { retryHintOf } from "@millrace/core/ports";
 import type { ItemId } from "@millrace/core";
 import type { CheckedAnswer, Known } from "../loop/known.ts";
 import { spentOf } from "../loop/outline.ts";
 import { nothingSpent } from "../loop/state.ts";
-import type { Doing, FailedAttempt, Verdict } from "../loop/state.ts";
+import type { Doing, FailedAttempt, CallVerdict } from "../loop/state.ts";
 import type { Assessment } from "../tool/assess.ts";
 import type { HeldAttempt } from "../work/held-attempt.ts";
 import type { OutputVerdict } from "../work/output.ts";
 
 /**
- * What a driver has found out about the turn that is on, beyond the facts. It may be lost at any
- * moment: then it is found out again.
+ * What a driver has computed about the current turn and has not stored: verdicts on calls, checked
+ * answers, the failed attempt that awaits a decision. Losing it in a crash is safe, because the next
+ * driver computes it again from the facts.
  */
 export class TurnMemory {
-  /** By the reserved ids of the answers: call ids come again in later turns. */
+  /** Keyed by the reserved id of the call's result, because vendors reuse call ids in later turns. */
   readonly #verdicts = new Map<ItemId, Assessment>();
   readonly #answers = new Map<ItemId, CheckedAnswer>();
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
   #held: { readonly attempt: HeldAttempt; readonly failed: FailedAttempt } | undefined;
 
-  /** The tools that the model was offered in this turn, if this driver asked it. */
+  /** The tools that the model was offered in this turn. Unset if another driver sent the request. */
   get offered(): ReadonlySet<string> | undefined {
     return this.#offered;
   }
 
-  /** The attempt that failed last, with its lane. */
+  /** The latest failed attempt, with its lane. */
   get held(): HeldAttempt | undefined {
     return this.#held?.attempt;
   }
@@ -53,21 +54,21 @@ export class TurnMemory {
     this.#held = { attempt, failed };
   }
 
-  /** What the failed attempt used is reported by now. */
+  /** Sets when the retry is due. The failed attempt's usage is among the facts by now. */
   setRetry(retryAt: number): void {
     if (this.#held === undefined) return;
     const { attempt, failed } = this.#held;
     this.#held = { attempt, failed: { ...failed, used: nothingSpent, retryAt } };
   }
 
-  /** Takes the failed attempt: nothing more is decided about it. */
+  /** Removes and returns the failed attempt. The caller commits or drops it. */
   takeHeld(): HeldAttempt | undefined {
     const held = this.#held?.attempt;
     this.#held = undefined;
     return held;
   }
 
-  /** What was found out about a turn is of no use for the next one. */
+  /** Clears everything about the turn. The failed attempt stays, because it has a lane to close. */
   forget(): void {
     this.#verdicts.clear();
     this.#answers.clear();
@@ -75,9 +76,9 @@ export class TurnMemory {
     this.#output = { state: "unchecked" };
   }
 
-  /** `wanted`: whether the run asks for an output of some shape. */
+  /** The part of this that `decide` reads. `wanted`: whether the run has an output schema. */
   doing(wanted: boolean): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
-    const verdicts = new Map<ItemId, Verdict>();
+    const verdicts = new Map<ItemId, CallVerdict>();
     for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutMessage(verdict));
     const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
     const output = wanted ? this.#output.state : "valid";
@@ -97,7 +98,7 @@ export class TurnMemory {
   }
 }
 
-function withoutMessage(verdict: Assessment): Verdict {
+function withoutMessage(verdict: Assessment): CallVerdict {
   if (verdict.decision !== "refuse") return verdict;
   return { decision: verdict.decision, status: verdict.status };
 }

@@ -1,15 +1,15 @@
 import type { ItemId } from "@millrace/core";
 import type { Doing } from "../loop/state.ts";
 
-/** A piece of work that takes long. */
+/** Work that runs beside the loop. Its signal aborts when the run stops or the claim is lost. */
 export type Work = (signal: AbortSignal) => Promise<void>;
 
-/** What a piece of work threw. */
+/** The error that a work rejected with. */
 export interface Thrown {
   readonly error: unknown;
 }
 
-/** The works of a driver that are under way, each with the signal that stops it. */
+/** The work in progress of one driver, each with the signal that stops it. */
 export class UnderWay {
   readonly #held: () => number | undefined;
   readonly #onEnd: (thrown: Thrown | undefined, held: number | undefined) => Promise<void>;
@@ -17,10 +17,10 @@ export class UnderWay {
   readonly #works = new Set<Promise<void>>();
   #reply: AbortController | undefined;
   #compaction: AbortController | undefined;
-  /** The assessment under way. One left behind, by a hook that never answers, is not waited for. */
+  /** The current assessment. One that was abandoned, because a hook never settles, is not waited for. */
   #assessing: object | undefined;
 
-  /** `onEnd` is called after each work, with what it threw and the incarnation it was begun under. */
+  /** `onEnd` is called after each work, with its error and the incarnation that was held at its start. */
   constructor(
     held: () => number | undefined,
     onEnd: (thrown: Thrown | undefined, held: number | undefined) => Promise<void>,
@@ -50,7 +50,7 @@ export class UnderWay {
     });
   }
 
-  /** What is assessed is of no use any more. */
+  /** Abandons the current assessment: its turn is over. Its hooks may still run; their result is ignored. */
   leaveAssessing(): void {
     this.#assessing = undefined;
   }
@@ -59,7 +59,7 @@ export class UnderWay {
     for (const work of this.#all()) work.abort(reason);
   }
 
-  /** Settles when all works have. */
+  /** Resolves when all work has ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#works);
   }

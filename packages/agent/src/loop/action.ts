@@ -7,6 +7,7 @@ import type { CallStanding } from "./state.ts";
  */
 export type Action = RecordAction | WorkAction | { readonly do: "wait"; readonly until?: number };
 
+/** The action with this `do`. */
 export type ActionOf<Do extends Action["do"]> = Extract<Action, { readonly do: Do }>;
 
 /** Actions that only store facts, which `factsFor` gives. */
@@ -76,6 +77,7 @@ export type WorkAction =
   /** The signal of all that is under way is aborted. */
   | { readonly do: "interrupt" };
 
+/** A call that a person has to allow, and the hash of exactly what is asked. */
 export interface Question {
   readonly call: CallStanding;
   readonly hash: string;
@@ -86,6 +88,7 @@ export interface ReadyCall extends CallStanding {
   readonly hash: string;
 }
 
+/** The result that a call gets without being run here. */
 export interface Answer {
   readonly call: CallStanding;
   readonly status: ResultStatus;

@@ -1,14 +1,8 @@
-import {
-  callId,
-  inputId,
-  noUsage,
-  packEpoch,
-  partId,
-  runId,
-  schemaVersion,
-  sessionId,
-} from "@millrace/core";
-import type { Fact, FactBody, Item } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { schemaVersion } from "@millrace/core/wire";
+import { callId, inputId, noUsage, partId, runId, sessionId } from "@millrace/core/writing";
+import type { Fact, Item } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { ask, Driving } from "../testing/driving.ts";
 import { advance, standingOf } from "./advance.ts";

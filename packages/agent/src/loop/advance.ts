@@ -1,4 +1,4 @@
-import { withoutUndone } from "@millrace/core";
+import { withoutUndone } from "@millrace/core/reading";
 import type { Fact } from "@millrace/core";
 import { laneItemIdOf, runIdOf } from "./ids.ts";
 import { isTooLong, rememberedCalls } from "./limits.ts";

@@ -1,5 +1,6 @@
-import { abortedCause } from "@millrace/core";
-import type { FactBody, InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, Answer } from "./action.ts";
 import type { Known } from "./known.ts";
 import { answerInputIdOf, partIdOf } from "./ids.ts";

@@ -3,7 +3,7 @@ import { allow, ask, Driving, plainTool } from "../testing/driving.ts";
 import type { ToolSettings } from "../definition/loop-settings.ts";
 import type { Action } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
-import type { Verdict } from "./state.ts";
+import type { CallVerdict } from "./state.ts";
 
 /** Which calls are begun now, by their numbers. */
 function begun(session: Driving): readonly number[] {
@@ -101,7 +101,7 @@ describe("a call that may not run", () => {
 
   it.each(["failed", "denied"] as const)("is answered as %s if it is refused so", (status) => {
     const session = new Driving();
-    const refused: Verdict = { decision: "refuse", status };
+    const refused: CallVerdict = { decision: "refuse", status };
     session.asked(["pay", "look"], (call) => (call.lane === 1 ? refused : allow(call)));
 
     expect(session.next()).toMatchObject({

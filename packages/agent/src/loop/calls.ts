@@ -2,7 +2,7 @@ import type { ItemId } from "@millrace/core";
 import type { ToolSettings } from "../definition/loop-settings.ts";
 import type { Action, Answer, AnswerReason, ReadyCall } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
-import type { CallStanding, LoopState, ReplyStanding, Verdict } from "./state.ts";
+import type { CallStanding, LoopState, ReplyStanding, CallVerdict } from "./state.ts";
 
 /**
  * What is to be done about the calls of a reply that have no answer. Nothing: they are all under way,
@@ -121,7 +121,7 @@ function mayHaveActed(state: LoopState, call: CallStanding): boolean {
   return settingsOf(state, call)?.effect !== "pure";
 }
 
-function verdictOf({ doing }: LoopState, { itemId }: CallStanding): Verdict | undefined {
+function verdictOf({ doing }: LoopState, { itemId }: CallStanding): CallVerdict | undefined {
   return doing.verdicts.get(itemId);
 }
 

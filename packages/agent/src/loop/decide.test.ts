@@ -1,4 +1,4 @@
-import { noUsage } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { allow, Driving } from "../testing/driving.ts";
 

@@ -1,7 +1,6 @@
-import { abortedCause } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
 import type {
   Cause,
-  FactBody,
   InputId,
   Item,
   ItemId,
@@ -11,6 +10,7 @@ import type {
   ToolCallPart,
   TurnId,
 } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
 import { approvalIdOf, inputItemIdOf, numberedParts, partIdOf, stopItemIdOf } from "./ids.ts";
 import { answerFacts } from "./answers.ts";

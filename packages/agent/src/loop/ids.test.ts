@@ -1,4 +1,4 @@
-import { inputId, runId, turnId } from "@millrace/core";
+import { inputId, runId, turnId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import {
   answerInputIdOf,

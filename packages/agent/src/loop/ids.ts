@@ -1,7 +1,7 @@
-import { approvalId, idTail, itemId, partId, turnId } from "@millrace/core";
+import { approvalId, idTail, itemId, partId, turnId } from "@millrace/core/writing";
 import type { ApprovalId, ItemId, Part, PartId, RunId, SessionUid, TurnId } from "@millrace/core";
 
-export { answerInputIdOf, inputItemIdOf, laneItemIdOf, runIdOf } from "@millrace/core";
+export { answerInputIdOf, inputItemIdOf, laneItemIdOf, runIdOf } from "@millrace/core/writing";
 
 // Ids are reserved, not made: each follows from the input that began the run and from the place in
 // it. So a step that is taken again after a crash takes the same ids, and the store tells it from a

@@ -23,7 +23,7 @@ export type {
   Spent,
   Standing,
   TurnStanding,
-  Verdict,
+  CallVerdict,
 } from "./state.ts";
 export type { Limits } from "../definition/limits.ts";
 export type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";

@@ -1,4 +1,5 @@
-import type { Cause, Epoch, ItemId, Json, ResultStatus, SessionState, Usage } from "@millrace/core";
+import type { Cause, ItemId, Json, ResultStatus, SessionState, Usage } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
 import type { Standing } from "./state.ts";
 
 /** What the facts of an action are made of, beside the action itself. */
@@ -18,12 +19,14 @@ export interface Known {
   readonly failed: FailedFacts | undefined;
 }
 
+/** A client's answer to a call, after its output was held against the tool's schema. */
 export interface CheckedAnswer {
   readonly status: ResultStatus;
   readonly text: string;
   readonly output?: Json;
 }
 
+/** What is known of an attempt that failed: its epoch, its usage and its cause. */
 export interface FailedFacts {
   readonly epoch: Epoch;
   readonly usage: Usage;

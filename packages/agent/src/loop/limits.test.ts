@@ -1,5 +1,5 @@
-import { noUsage, runId } from "@millrace/core";
-import { call, scriptedModel } from "@millrace/core/reference";
+import { noUsage, runId } from "@millrace/core/writing";
+import { call, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";
 import { Driving, plainTool } from "../testing/driving.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 import type { CallPrint, LoopState, RunStanding } from "./state.ts";

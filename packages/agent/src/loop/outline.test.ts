@@ -1,4 +1,4 @@
-import { inputId, partId } from "@millrace/core";
+import { inputId, partId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { allow, Driving } from "../testing/driving.ts";
 import { standingOf, standingOfOutlines } from "./advance.ts";

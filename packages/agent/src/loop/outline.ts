@@ -1,10 +1,8 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type {
   ApprovalId,
   CallId,
-  Epoch,
   Fact,
-  FactOf,
   InputId,
   Item,
   ItemId,
@@ -14,6 +12,8 @@ import type {
   TurnId,
   Usage,
 } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
+import type { Epoch } from "@millrace/core/ports";
 import type { Limits } from "../definition/limits.ts";
 import { readLimits } from "./limits.ts";
 import { printOf } from "./print.ts";
@@ -59,11 +59,13 @@ type OutlineBody =
   /** A fact that no decision rests on. It still counts, so that outlines are as dense as facts. */
   | { readonly type: "other" };
 
+/** An accepted input, without its content. */
 export type InputOutline =
   | { readonly kind: "prompt" | "steer" | "follow_up"; readonly limits?: Limits }
   | { readonly kind: "answer" }
   | { readonly kind: "abort"; readonly runId?: RunId };
 
+/** A committed item, without its content. */
 export interface ItemOutline {
   readonly type: "item_committed";
   readonly itemId: ItemId;
@@ -76,6 +78,7 @@ export interface ItemOutline {
   readonly aborted?: true;
 }
 
+/** What the loop keeps of a model's item: how it ended, its size and its calls. */
 export interface ReplyOutline {
   readonly stop: StopReason;
   /** The code of what cut it short. */
@@ -84,6 +87,7 @@ export interface ReplyOutline {
   readonly calls: readonly CallOutline[];
 }
 
+/** A call in a reply: its tool, and the print by which repeats are recognised. */
 export interface CallOutline {
   readonly callId: CallId;
   readonly tool: string;

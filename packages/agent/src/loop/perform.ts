@@ -1,4 +1,4 @@
-import type { FactBody } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { Action, RecordAction, WorkAction } from "./action.ts";
 import { factsFor } from "./facts.ts";
 import type { Known } from "./known.ts";

@@ -1,4 +1,4 @@
-import { noUsage } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
 import type { Cause } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { Driving } from "../testing/driving.ts";

@@ -1,15 +1,14 @@
 import type {
   ApprovalId,
   CallId,
-  Epoch,
   InputId,
   ItemId,
   ResultStatus,
-  RetryHint,
   RunId,
   StopReason,
   TurnId,
 } from "@millrace/core";
+import type { Epoch, RetryHint } from "@millrace/core/ports";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 
@@ -47,6 +46,7 @@ export interface Spent {
   readonly cost: number | undefined;
 }
 
+/** Where a run stands: its turns, what it has spent, and whether a stop was asked for. */
 export interface RunStanding {
   readonly runId: RunId;
   /** By the clock of the process that started it. */
@@ -80,6 +80,7 @@ export interface CallPrint {
   readonly print: string;
 }
 
+/** Where a turn stands: its attempts, its reply, and how it ended. */
 export interface TurnStanding {
   readonly turnId: TurnId;
   /** Attempts at the reply that are over, by their reports. */
@@ -91,6 +92,7 @@ export interface TurnStanding {
   readonly stop: StopReason | undefined;
 }
 
+/** The model's item of a turn, with where each of its calls stands. */
 export interface ReplyStanding {
   readonly itemId: ItemId;
   readonly stop: StopReason;
@@ -99,6 +101,7 @@ export interface ReplyStanding {
   readonly calls: readonly CallStanding[];
 }
 
+/** Where a call stands: asked about, started, answered. */
 export interface CallStanding {
   readonly callId: CallId;
   readonly tool: string;
@@ -113,6 +116,7 @@ export interface CallStanding {
   readonly settled: boolean;
 }
 
+/** A question to a person, and its answer if there is one. */
 export interface ApprovalStanding {
   readonly approvalId: ApprovalId;
   readonly hash: string;
@@ -130,7 +134,7 @@ export interface Doing {
   /** All that is under way has had its signal aborted. */
   readonly interrupted: boolean;
   /** By the same ids. */
-  readonly verdicts: ReadonlyMap<ItemId, Verdict>;
+  readonly verdicts: ReadonlyMap<ItemId, CallVerdict>;
   /** Answers of clients that were checked: what each call comes to. By the same ids. */
   readonly answers: ReadonlyMap<ItemId, ResultStatus>;
   /** Whether the answer has the requested shape. Where none is requested it is valid. */
@@ -142,7 +146,7 @@ export interface Doing {
 }
 
 /** What is known of a call before it runs: what would run, and whether it may. */
-export type Verdict =
+export type CallVerdict =
   | { readonly decision: "allow" | "ask"; readonly hash: string }
   | { readonly decision: "refuse"; readonly status: ResultStatus };
 
@@ -159,8 +163,10 @@ export interface FailedAttempt {
 
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
+/** The standing of a session before its first fact. */
 export const emptyStanding: Standing = { incarnation: 0, queue: [], run: undefined };
 
+/** Nothing is under way and nothing has been found out: a driver that has just begun. */
 export const doingNothing: Doing = {
   reply: false,
   compaction: false,

@@ -1,6 +1,6 @@
 import type { CallToolRequestOptions, Client, Progress } from "@modelcontextprotocol/client";
 
-import { checkJson, isJsonObject } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
 
 import type { ToolExecution } from "../definition/tool.ts";
 import { resultText } from "./result-text.ts";

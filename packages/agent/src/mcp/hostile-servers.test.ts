@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterEach, expect, test, vi } from "vitest";
 
-import { callId, itemId, runId, sessionUid } from "@millrace/core";
+import { callId, itemId, runId, sessionUid } from "@millrace/core/writing";
 
 import { approvalHash } from "../tool/hash.ts";
 import { openMcp } from "./open-mcp.ts";

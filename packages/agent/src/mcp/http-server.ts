@@ -1,7 +1,7 @@
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 
 import { limitBody } from "./limit-body.ts";
 import { within } from "../process/within.ts";

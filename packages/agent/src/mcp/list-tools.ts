@@ -1,6 +1,6 @@
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 
 /** Takes whatever comes. The client's own schema refuses the whole list for one bad tool. */

@@ -1,6 +1,6 @@
 // Tools of servers keep the server's name in their type, so they don't blur the types of those that
 // stand beside them. Compiled, never run.
-import type { EventOf } from "@millrace/core";
+import type { EventOf } from "@millrace/core/reading";
 import { z } from "zod";
 
 import { defineTool } from "../definition/tool.ts";

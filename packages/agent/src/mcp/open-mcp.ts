@@ -14,6 +14,7 @@ import { oneLine } from "./visible-text.ts";
 /** Where a server is and how it is treated. */
 export type McpOptions<Name extends string> = McpSettings<Name> & (McpAddress | McpCommand);
 
+/** What every connection to a server takes, however the server is reached. */
 export interface McpSettings<Name extends string> {
   /** What its tools' names begin with: 1 to 32 letters, digits or `-`. There is no `_` in it, so that no two servers share a tool name. */
   readonly name: Name;

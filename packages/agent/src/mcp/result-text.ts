@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 
 import { oneLine } from "./visible-text.ts";

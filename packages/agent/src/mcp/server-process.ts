@@ -7,7 +7,8 @@ import type { Readable, Writable } from "node:stream";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
-import { MillraceError, parseJsonText } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 
 import { endTree } from "../process/end-tree.ts";
 import { createMark, environmentOf, executionVariable } from "../process/environment.ts";

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 import { cappedText, visibleText } from "./visible-text.ts";

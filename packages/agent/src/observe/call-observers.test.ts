@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { RunEvent } from "@millrace/core";
 import { expect, test } from "vitest";
 import { callObservers } from "./call-observers.ts";

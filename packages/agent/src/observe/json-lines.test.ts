@@ -1,4 +1,5 @@
-import { decodeMessage, partId } from "@millrace/core";
+import { decodeMessage } from "@millrace/core/wire";
+import { partId } from "@millrace/core/writing";
 import { expect, test } from "vitest";
 import { jsonLines } from "./json-lines.ts";
 import { append, delta, Facts, item, live, text } from "./testing/events.ts";

@@ -1,5 +1,6 @@
-import { encodeDelta, encodeMessage } from "@millrace/core";
-import type { LiveEnvelope, LiveEvent, RunEvent } from "@millrace/core";
+import { encodeDelta, encodeMessage } from "@millrace/core/wire";
+import type { LiveEvent, RunEvent } from "@millrace/core";
+import type { LiveEnvelope } from "@millrace/core/reading";
 import type { Observer } from "../definition/observer.ts";
 import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";

@@ -11,6 +11,7 @@ import type { TerminalText } from "./terminal-text.ts";
 import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";
 
+/** How a narration is written to a terminal or a file. */
 export interface NarrateOptions {
   /** Left out: if the sink is a terminal that has colours, which `NO_COLOR` denies. */
   readonly color?: boolean | undefined;

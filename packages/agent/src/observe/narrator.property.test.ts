@@ -1,5 +1,8 @@
-import { apply, emptyState, narrate, sessionId, sessionUid } from "@millrace/core";
-import type { Batch, Fact, Narration } from "@millrace/core";
+import { narrate } from "@millrace/core";
+import { apply, emptyState } from "@millrace/core/reading";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { Fact, Narration } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { createNarrator } from "./narrator.ts";

@@ -1,14 +1,10 @@
-import { apply, emptyState, List, narrate, schemaVersion, sessionUid } from "@millrace/core";
-import type {
-  Batch,
-  Fact,
-  LiveEnvelope,
-  LiveEvent,
-  Narration,
-  RunEvent,
-  SessionId,
-  SessionState,
-} from "@millrace/core";
+import { narrate } from "@millrace/core";
+import { apply, emptyState } from "@millrace/core/reading";
+import { schemaVersion } from "@millrace/core/wire";
+import { List, sessionUid } from "@millrace/core/writing";
+import type { Fact, LiveEvent, Narration, RunEvent, SessionId, SessionState } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { LiveEnvelope } from "@millrace/core/reading";
 
 /**
  * Tells the flat story from events as they happen, by the same `narrate` that readers of a log use:

@@ -1,5 +1,6 @@
-import { coalesce } from "@millrace/core";
-import type { Delta, LiveEnvelope, RunEvent } from "@millrace/core";
+import { coalesce } from "@millrace/core/writing";
+import type { Delta, RunEvent } from "@millrace/core";
+import type { LiveEnvelope } from "@millrace/core/reading";
 
 /** Merged text and bytes stop growing here, so that an entry of a queue has a size. */
 const mergedSize = { text: 4_096, bytes: 65_536 };

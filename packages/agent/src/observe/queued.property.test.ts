@@ -1,4 +1,6 @@
-import { emptyDraft, encodeDelta, fold, restate } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { encodeDelta } from "@millrace/core/wire";
+import { restate } from "@millrace/core/writing";
 import type { Draft, RunEvent } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { RunEvent } from "@millrace/core";
 import { expect, test, vi } from "vitest";
 import { queuedObserver } from "./queued.ts";

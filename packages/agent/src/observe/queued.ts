@@ -2,6 +2,7 @@ import type { RunEvent } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
 import { attemptOf, mergeEvents } from "./queue-entries.ts";
 
+/** The bounds of a queued observer, and where its losses and errors go. */
 export interface QueueOptions {
   /** The live events that wait, at most. 1,000 if left out. */
   readonly capacity?: number | undefined;

@@ -1,4 +1,4 @@
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import type { Usage } from "@millrace/core";
 import { expect, test } from "vitest";
 import { call, epochOf, Facts, live, opened, reply, run, turn } from "./testing/events.ts";

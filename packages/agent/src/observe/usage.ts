@@ -1,5 +1,7 @@
-import { addUsage, noUsage } from "@millrace/core";
-import type { Epoch, FactOf, RunEvent, RunId, SessionId, Usage } from "@millrace/core";
+import { addUsage, noUsage } from "@millrace/core/writing";
+import type { RunEvent, RunId, SessionId, Usage } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
+import type { Epoch } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
 
 /** Adds up what sessions use. All functions are bound. */

@@ -1,15 +1,9 @@
 import { SpanKind } from "@opentelemetry/api";
 import type { Context } from "@opentelemetry/api";
-import type {
-  AttemptStarted,
-  Cause,
-  Epoch,
-  FactOf,
-  Item,
-  LiveEnvelope,
-  LiveEvent,
-  Usage,
-} from "@millrace/core";
+import type { Cause, Item, LiveEvent, Usage } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { LiveEnvelope } from "@millrace/core/reading";
+import type { AttemptStarted, FactOf } from "@millrace/core/writing";
 import { providerAttributes, replyAttributes, splitModel, usageAttributes } from "./attributes.ts";
 import { messagesOf } from "./content.ts";
 import { errorOf } from "./settings.ts";

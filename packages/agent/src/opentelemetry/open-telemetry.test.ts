@@ -6,7 +6,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import { inputId, sessionId } from "@millrace/core";
+import { inputId, sessionId } from "@millrace/core/writing";
 import type { RunEvent, Usage } from "@millrace/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {

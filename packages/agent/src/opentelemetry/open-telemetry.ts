@@ -1,10 +1,12 @@
 import { context, isSpanContextValid, trace } from "@opentelemetry/api";
 import type { Context, Tracer } from "@opentelemetry/api";
-import type { SessionId, TraceContext } from "@millrace/core";
+import type { SessionId } from "@millrace/core";
+import type { TraceContext } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
 import type { TracePlace } from "../definition/settings.ts";
 import { SessionSpans } from "./session-spans.ts";
 
+/** Which tracer gets the spans, and what they carry. */
 export interface OpenTelemetryOptions {
   /** Left out: one of the global provider. */
   readonly tracer?: Tracer | undefined;

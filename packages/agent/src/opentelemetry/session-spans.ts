@@ -1,19 +1,11 @@
 import { SpanKind } from "@opentelemetry/api";
 import type { Context } from "@opentelemetry/api";
-import { addUsage, noUsage, packEpoch } from "@millrace/core";
-import type {
-  AttemptStarted,
-  LiveEnvelope,
-  CallId,
-  Epoch,
-  FactOf,
-  Item,
-  RunEvent,
-  RunId,
-  SessionId,
-  StopReason,
-  Usage,
-} from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { addUsage, noUsage } from "@millrace/core/writing";
+import type { CallId, Item, RunEvent, RunId, SessionId, StopReason, Usage } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { LiveEnvelope } from "@millrace/core/reading";
+import type { AttemptStarted, FactOf } from "@millrace/core/writing";
 import { AttemptSpans } from "./attempt-spans.ts";
 import { finishReasons, providerAttributes, usageAttributes } from "./attributes.ts";
 import { messagesOf } from "./content.ts";

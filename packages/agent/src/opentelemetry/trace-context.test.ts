@@ -8,7 +8,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Model } from "@millrace/core";
-import { call, fail, say, scriptedModel } from "@millrace/core/reference";
+import { call, fail, say, scriptedModel } from "@millrace/core/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

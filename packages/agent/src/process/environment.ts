@@ -1,4 +1,5 @@
-import { isWellFormed, MillraceError } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { isWellFormed } from "@millrace/core/wire";
 
 /** Names and values that a process starts with. `undefined` takes a name away. */
 export type Environment = Readonly<Record<string, string | undefined>>;

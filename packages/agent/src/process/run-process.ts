@@ -15,6 +15,7 @@ import { startChild } from "./start-child.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { within } from "./within.ts";
 
+/** How a process is started, what it is given, and what ends it. */
 export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /**

@@ -1,5 +1,7 @@
-import { checkJson, isJsonObject, MillraceError } from "@millrace/core";
-import type { JsonLimits, JsonObject } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
+import type { JsonObject } from "@millrace/core";
+import type { JsonLimits } from "@millrace/core/wire";
 import { Ajv } from "ajv";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -8,6 +10,7 @@ import type { Issue, Schema } from "./schema.ts";
 /** What a format accepts. */
 export type FormatCheck = RegExp | ((text: string) => boolean);
 
+/** Options of `fromJsonSchema`. */
 export interface JsonSchemaOptions {
   /** Checks for formats by name. A format that is not among them is not looked at. */
   readonly formats?: Readonly<Record<string, FormatCheck>> | undefined;

@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject } from "@millrace/core";
+import { equalJson, isJsonObject } from "@millrace/core/wire";
 import type { Json } from "@millrace/core";
 
 /**

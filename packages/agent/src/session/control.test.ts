@@ -1,12 +1,6 @@
-import { noUsage, sessionId } from "@millrace/core";
-import {
-  call,
-  fail,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  stall,
-} from "@millrace/core/reference";
+import { noUsage, sessionId } from "@millrace/core/writing";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

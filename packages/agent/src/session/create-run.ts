@@ -7,7 +7,7 @@ import type { Acceptance, Sent } from "./input.ts";
 import { resultOf, textOrThrow } from "./result.ts";
 import type { Run, RunResult } from "./run.ts";
 import { eventsOf, narrationOf } from "./watch.ts";
-import { noUsage } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
 
 export interface RunParts {
   /** There already, or on its way: `agent.run` opens its session after it has answered. */

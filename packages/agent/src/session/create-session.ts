@@ -1,16 +1,9 @@
-import { inputId, MillraceError } from "@millrace/core";
-import type {
-  AnyTools,
-  CallAnswer,
-  FactOf,
-  Inbox,
-  InputId,
-  ItemOf,
-  Json,
-  JsonObject,
-  RunId,
-} from "@millrace/core";
-import { randomId } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { inputId } from "@millrace/core/writing";
+import type { Inbox, InputId, JsonObject, RunId } from "@millrace/core";
+import type { CallAnswer, FactOf } from "@millrace/core/writing";
+import type { AnyTools, ItemOf } from "@millrace/core/reading";
+import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
 import type { Limits } from "../definition/limits.ts";
@@ -19,11 +12,13 @@ import { createRun } from "./create-run.ts";
 import { forkAt } from "./fork.ts";
 import type { SessionHost } from "./session-host.ts";
 import { acceptance } from "./acceptance.ts";
+import { callAnswerOf } from "./call-answer.ts";
 import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
 import type { Run } from "./run.ts";
-import type { OutputFor, RunOptions, Session } from "./session.ts";
+import type { OutputFor, RunOptions, Session, WatchOptions } from "./session.ts";
+import { childOf, watchFamily } from "./family.ts";
 
 /** A session as its user sees it: a view of its host, and what may be sent to it. */
 export function createSession<Tools extends AnyTools>(
@@ -42,6 +37,8 @@ export function createSession<Tools extends AnyTools>(
       const branch = await openBranch(host, await forkAt(host, itemId, id));
       return createSession<Tools>(branch.host, branch.close);
     },
+    watch: (options?: WatchOptions) => watchFamily(host, options),
+    child: (id: string) => childOf(host, id),
     close,
     [Symbol.asyncDispose]: close,
     get status() {
@@ -176,7 +173,7 @@ function controlsOf(host: SessionHost): Controls {
       accepted: acceptance(inbox.deny(id, { reason, ...options })),
     }),
     answer: (called, answer, options) => ({
-      accepted: answerCall(host, called, answerOf(answer), options),
+      accepted: answerCall(host, called, callAnswerOf(answer), options),
     }),
     abort: (reason, { key = newKey(host), actor } = {}) => ({
       accepted: acceptance(inbox.abort({ reason, key, actor })),
@@ -208,15 +205,6 @@ async function answerCall(
   }
   // What is not plain JSON is refused by the inbox.
   return await acceptance(host.inbox.answer({ callId: called }, answer, options));
-}
-
-/** An object with one key, `output` or `error`, says which of the two it is. */
-function answerOf(answer: unknown): CallAnswer {
-  if (typeof answer === "object" && answer !== null && Object.keys(answer).length === 1) {
-    if ("output" in answer) return { output: answer.output as Json };
-    if ("error" in answer && typeof answer.error === "string") return { error: answer.error };
-  }
-  return { output: answer as Json };
 }
 
 function refuse(message: string): Acceptance {

@@ -1,14 +1,9 @@
-import { noUsage, sessionId, unpackEpoch } from "@millrace/core";
-import type { EventLog, RunEvent, SessionStore, Transcript } from "@millrace/core";
-import {
-  call,
-  fail,
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  stall,
-} from "@millrace/core/reference";
+import { unpackEpoch } from "@millrace/core/ports";
+import { noUsage, sessionId } from "@millrace/core/writing";
+import type { RunEvent, Transcript } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,12 +1,8 @@
-import { approvalId, callId, inputId, partId, runId, turnId } from "@millrace/core";
-import type { Fact, FactBody, SessionUid } from "@millrace/core";
-import {
-  call,
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-} from "@millrace/core/reference";
+import { approvalId, callId, inputId, partId, runId, turnId } from "@millrace/core/writing";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

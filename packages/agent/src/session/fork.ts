@@ -1,5 +1,7 @@
-import { inputId, MillraceError, sessionId } from "@millrace/core";
-import type { Fact, PeopleFact, SessionRecord } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { inputId, sessionId } from "@millrace/core/writing";
+import type { Fact } from "@millrace/core";
+import type { PeopleFact, SessionRecord } from "@millrace/core/ports";
 import { standingOf } from "../loop/advance.ts";
 import type { SessionHost } from "./session-host.ts";
 

@@ -1,4 +1,5 @@
-import type { SessionStore, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 
 /** How many handles of this process hold each session, for stores that let one process write. */
 const held = new WeakMap<SessionStore, Map<SessionUid, number>>();

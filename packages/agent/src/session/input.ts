@@ -18,6 +18,7 @@ export interface Sent {
   readonly accepted: Promise<Acceptance>;
 }
 
+/** An input that was sent, with the id under which it waits until a run takes it up. */
 export interface SentInput extends Sent {
   readonly id: InputId;
 }
@@ -33,6 +34,7 @@ export interface SendOptions {
   readonly actor?: Actor | undefined;
 }
 
+/** Whether something that was sent is stored, or why it is not. */
 export type Acceptance =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly error: MillraceError };

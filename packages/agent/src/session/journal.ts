@@ -1,12 +1,6 @@
-import { apply, emptyState, replay } from "@millrace/core";
-import type {
-  EventLog,
-  Fact,
-  SessionId,
-  SessionState,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import { apply, emptyState, replay } from "@millrace/core/reading";
+import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { advance, standingOf } from "../loop/advance.ts";
 import { outline } from "../loop/outline.ts";
 import type { Standing } from "../loop/state.ts";

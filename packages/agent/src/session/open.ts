@@ -1,26 +1,16 @@
-import { MillraceError, sessionId } from "@millrace/core";
-import type {
-  Clock,
-  EventLog,
-  FactBody,
-  MakeId,
-  Metadata,
-  SessionRecord,
-  SessionStore,
-  Transcript,
-} from "@millrace/core";
-import {
-  memoryEventLog,
-  memorySessionStore,
-  randomId,
-  systemClock,
-} from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
+import type { Transcript } from "@millrace/core";
+import type { FactBody, Metadata } from "@millrace/core/writing";
+import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import { uniqueParts } from "./parts.ts";
 import { SessionHost } from "./session-host.ts";
 
+/** Which session is opened, and where it is kept. */
 export interface OpenOptions {
   /** Left out: a new one. */
   readonly id?: string | undefined;

@@ -1,6 +1,7 @@
-import { itemId, partId } from "@millrace/core";
-import type { Item, RunEvent, Update } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/reference";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item, RunEvent } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Part, PartId, Transcript } from "@millrace/core";
 import { numberedParts } from "../loop/ids.ts";
 import type { Content } from "./input.ts";

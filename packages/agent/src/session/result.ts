@@ -1,5 +1,7 @@
-import { addUsage, MillraceError, noUsage } from "@millrace/core";
-import type { Cause, ErrorCode, FactOf, InputId, RunId, Usage } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { addUsage, noUsage } from "@millrace/core/writing";
+import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
 import { answerOf, readOutput } from "../work/output.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHost } from "./session-host.ts";

@@ -1,13 +1,5 @@
-import type {
-  AnyTools,
-  Cause,
-  EventOf,
-  MillraceError,
-  NarrationOf,
-  RunEvent,
-  RunId,
-  Usage,
-} from "@millrace/core";
+import type { Cause, MillraceError, RunEvent, RunId, Usage } from "@millrace/core";
+import type { AnyTools, EventOf, NarrationOf } from "@millrace/core/reading";
 import type { Acceptance, Sent } from "./input.ts";
 
 interface Ended {

@@ -1,20 +1,8 @@
 import { createInbox, MillraceError, project } from "@millrace/core";
-import type {
-  Clock,
-  EventLog,
-  Fact,
-  FactOf,
-  Inbox,
-  InboxOptions,
-  InputId,
-  MakeId,
-  OpenLane,
-  RunEvent,
-  RunId,
-  SessionRecord,
-  SessionStore,
-  View,
-} from "@millrace/core";
+import type { Fact, Inbox, InputId, RunEvent, RunId, View } from "@millrace/core";
+import type { FactOf, InboxOptions } from "@millrace/core/writing";
+import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { OpenLane } from "@millrace/core/reading";
 import { Driver } from "../drive/driver.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { WorkHost } from "../work/host.ts";
@@ -309,7 +297,8 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
   };
 }
 
-function brokenPort(error: unknown): MillraceError {
+/** The error of a store or a log, as users get it. */
+export function brokenPort(error: unknown): MillraceError {
   if (MillraceError.is(error)) return error;
   const said = error instanceof Error ? error.message : String(error);
   return new MillraceError("broken_port", `the store or the log failed: ${said}`, { cause: error });

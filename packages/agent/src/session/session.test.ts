@@ -1,16 +1,17 @@
-import { itemId, noUsage, partId, sessionId } from "@millrace/core";
-import type { Item, Model, RunEvent, Update } from "@millrace/core";
+import { itemId, noUsage, partId, sessionId } from "@millrace/core/writing";
+import type { Item, Model, RunEvent } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import {
   call,
   callRaw,
   countingIds,
   fail,
-  memorySessionStore,
   say,
   scriptedModel,
   stall,
   trace,
-} from "@millrace/core/reference";
+} from "@millrace/core/testing";
+import { memorySessionStore } from "@millrace/core/memory";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,19 +1,19 @@
+import type { SessionId } from "@millrace/core";
 import type {
   AnyTools,
-  ApprovalId,
   ApprovalOf,
-  CallId,
-  ItemId,
+  Cursor,
+  FollowedSession,
   ItemOf,
-  SessionId,
   ViewOf,
-} from "@millrace/core";
+} from "@millrace/core/reading";
 import type { Limits } from "../definition/limits.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import type { Content, SendOptions, Sent, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";
 
+/** What one run takes besides its prompt. */
 export interface RunOptions<
   Tools extends AnyTools = AnyTools,
   S extends Schema | undefined = undefined,
@@ -34,7 +34,18 @@ export interface RunOptions<
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The type of `result.output`: what the schema gives, or the text if there is no schema. */
 export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
+
+/** From where on a session is watched, and until when. */
+export interface WatchOptions {
+  /** The last cursor of each session that was watched. Left out: each begins with a snapshot. */
+  readonly cursors?: readonly Cursor[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The session of a sub-agent, as far as people answer it. It is driven with its parent. */
+export type ChildSession = Pick<Session, "allow" | "deny" | "answer">;
 
 /**
  * A conversation that can be left and taken up again. Its state (items, approvals, queue, …) is what
@@ -53,20 +64,31 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly followUp: (content: Content, options?: SendOptions) => SentInput;
   /** Takes an input back that has not been taken up yet. */
   readonly takeBack: (inputId: string, options?: SendOptions) => Sent;
-  readonly allow: (id: ApprovalId, options?: SendOptions) => Sent;
-  readonly deny: (id: ApprovalId, reason?: string, options?: SendOptions) => Sent;
+  /** Answers a question of `approvals` with yes. */
+  readonly allow: (approvalId: string, options?: SendOptions) => Sent;
+  /** Answers a question of `approvals` with no. The model is given the reason. */
+  readonly deny: (approvalId: string, reason?: string, options?: SendOptions) => Sent;
   /**
-   * Answers a call that a client carries out: `{ output }` is what came of it, `{ error }` is why it
-   * failed. Anything else is the output itself; one that has this very form is given as `{ output }`.
+   * Answers a call that a client carries out: `{ output }` is its result, `{ error }` is why it
+   * failed. Anything else is the output itself; an output that has one of these forms is given as
+   * `{ output }`.
    */
-  readonly answer: (callId: CallId, answer: unknown, options?: SendOptions) => Sent;
+  readonly answer: (callId: string, answer: unknown, options?: SendOptions) => Sent;
   /** Stops the run that is on, or takes back the prompt that would begin the next one. */
   readonly abort: (reason?: string, options?: SendOptions) => Sent;
   /** The run that is on, also one that another process began. */
   readonly run: Run<Tools> | undefined;
   readonly transcript: readonly ItemOf<Tools>[];
+  /**
+   * All that happens in the session and in those of its sub-agents, from the given cursors on, without
+   * end: each message says which session it is of. Leaving it stops nothing. Throws when the
+   * subscription breaks; then watch again, from the last cursor of each session.
+   */
+  readonly watch: (options?: WatchOptions) => AsyncIterable<FollowedSession>;
+  /** Speaks to a sub-agent's session, whose id `watch` gives: its questions are answered there. */
+  readonly child: (sessionId: string) => ChildSession;
   /** A new session that begins with this one's items up to and including this one. */
-  readonly fork: (itemId: ItemId, id?: string) => Promise<Session<Tools>>;
+  readonly fork: (itemId: string, id?: string) => Promise<Session<Tools>>;
   /** Lets the session go: what is under way is left as a crash would leave it, to be taken up again. */
   readonly close: () => Promise<void>;
 }

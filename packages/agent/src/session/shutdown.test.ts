@@ -1,14 +1,8 @@
-import { follow } from "@millrace/core";
-import type { Fact, SessionStore } from "@millrace/core";
-import {
-  call,
-  memoryEventLog,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  stall,
-  systemClock,
-} from "@millrace/core/reference";
+import { follow } from "@millrace/core/reading";
+import type { Fact } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
+import { call, say, scriptedModel, stall } from "@millrace/core/testing";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

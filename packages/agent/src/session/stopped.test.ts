@@ -1,13 +1,8 @@
-import { noUsage } from "@millrace/core";
-import type { FactOf, SessionStore } from "@millrace/core";
-import {
-  call,
-  fail,
-  memorySessionStore,
-  say,
-  scriptedModel,
-  stall,
-} from "@millrace/core/reference";
+import { noUsage } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

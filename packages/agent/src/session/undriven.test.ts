@@ -1,4 +1,5 @@
-import { call, memorySessionStore, say, scriptedModel } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { call, say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,6 +1,6 @@
-import { apply, emptyState, follow, narrate, replay, restore } from "@millrace/core";
+import { narrate } from "@millrace/core";
+import { apply, emptyState, follow, replay, restore } from "@millrace/core/reading";
 import type {
-  Batch,
   CallId,
   Fact,
   InputId,
@@ -10,6 +10,7 @@ import type {
   RunId,
   SessionState,
 } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 import type { SessionHost } from "./session-host.ts";
 
 /** A run to watch, and the input that began it. */

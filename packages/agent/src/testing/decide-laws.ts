@@ -179,7 +179,7 @@ function requests(action: Action): boolean {
   return action.do === "reply" || action.do === "respond" || action.do === "start_compaction";
 }
 
-/** When a call may run, said once more in other words than the loop's. */
+/** When a call may run, stated independently of the loop's code. */
 function checkExecution({ standing, doing, settings }: LoopState, call: CallStanding): void {
   const reply = standing.run?.turn?.reply;
   law(reply?.stop === "tools", `runs a call of a reply that ended as ${reply?.stop}`);

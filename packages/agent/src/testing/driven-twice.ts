@@ -1,5 +1,5 @@
 import type { Item } from "@millrace/core";
-import { memoryEventLog, memorySessionStore } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
 import { writtenIn } from "./respond.ts";

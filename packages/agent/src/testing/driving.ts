@@ -1,10 +1,11 @@
-import { inputId, partId } from "@millrace/core";
-import type { Input, JsonObject, Usage } from "@millrace/core";
+import { inputId, partId } from "@millrace/core/writing";
+import type { JsonObject, Usage } from "@millrace/core";
+import type { Input } from "@millrace/core/writing";
 import type { Action } from "../loop/action.ts";
 import { decide } from "../loop/decide.ts";
-import { defaultRetryPolicy } from "@millrace/core";
+import { defaultRetryPolicy } from "@millrace/core/ports";
 import type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";
-import type { CallStanding, Verdict } from "../loop/state.ts";
+import type { CallStanding, CallVerdict } from "../loop/state.ts";
 import { overloaded, Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
 
@@ -26,7 +27,7 @@ const plainSettings: LoopSettings = {
   retry: defaultRetryPolicy,
 };
 
-/** A session that is driven step by step, with everything that happens said by the test. */
+/** A session that is driven step by step. The test decides everything that happens. */
 export class Driving extends Simulation {
   #inputs = 0;
 
@@ -81,7 +82,7 @@ export class Driving extends Simulation {
   }
 
   /** Begins a run, up to calls of these tools that were found so. */
-  asked(tools: readonly string[], judge: (call: CallStanding) => Verdict = allow): void {
+  asked(tools: readonly string[], judge: (call: CallStanding) => CallVerdict = allow): void {
     const calls = tools.map((tool, at) => ({ callId: `c${at + 1}`, tool, raw: `{"n":${at}}` }));
     this.answerWith({ stop: "tools", calls });
     this.endAssessing(judge);
@@ -103,10 +104,10 @@ export class Driving extends Simulation {
   }
 }
 
-export function allow({ itemId }: CallStanding): Verdict {
+export function allow({ itemId }: CallStanding): CallVerdict {
   return { decision: "allow", hash: itemId };
 }
 
-export function ask({ itemId }: CallStanding): Verdict {
+export function ask({ itemId }: CallStanding): CallVerdict {
   return { decision: "ask", hash: itemId };
 }

@@ -1,6 +1,6 @@
 import type { LoopState } from "../loop/state.ts";
 
-/** Whoever changes a state that was handed out is told so at once. */
+/** A set that throws on every change once it is fixed. */
 class FixedSet<T> extends Set<T> {
   #fixed = false;
 
@@ -23,6 +23,7 @@ class FixedSet<T> extends Set<T> {
   }
 }
 
+/** A map that throws on every change once it is fixed. */
 class FixedMap<K, V> extends Map<K, V> {
   #fixed = false;
 

@@ -1,6 +1,8 @@
-import { partId } from "@millrace/core";
-import type { Cause, Item, PartId, SessionStore, Update, Usage } from "@millrace/core";
-import { memorySessionStore } from "@millrace/core/reference";
+import { partId } from "@millrace/core/writing";
+import type { Update } from "@millrace/core/writing";
+import type { Cause, Item, PartId, Usage } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
+import { memorySessionStore } from "@millrace/core/memory";
 import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
 import { partIdOf, withPartId } from "../loop/ids.ts";

@@ -1,26 +1,25 @@
+import { packEpoch } from "@millrace/core/ports";
 import {
   callId,
   noUsage,
-  packEpoch,
   parseArguments,
   partId,
   sessionId,
   sessionUid,
-} from "@millrace/core";
+} from "@millrace/core/writing";
 import type {
   Cause,
-  Epoch,
   Fact,
-  FactBody,
   Item,
   ItemId,
   Part,
-  PeopleFact,
   ResultStatus,
   StopReason,
   Usage,
 } from "@millrace/core";
-import { SessionLedger } from "@millrace/core/reference";
+import type { Epoch, PeopleFact } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
+import { SessionLedger } from "@millrace/core/memory";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 import type { Action, RecordAction, WorkAction } from "../loop/action.ts";
 import { advance } from "../loop/advance.ts";
@@ -38,7 +37,7 @@ import type {
   RunStanding,
   Standing,
   TurnStanding,
-  Verdict,
+  CallVerdict,
 } from "../loop/state.ts";
 import { fixed, freeze } from "./fixed.ts";
 import { aborted, result, text } from "./simulated-parts.ts";
@@ -61,8 +60,9 @@ interface Work {
 }
 
 /**
- * A host of the loop without any agent: facts are stored under the store's own rules, and what takes
- * long is begun and ends when the test says how. Actions are performed by the loop's own `perform`.
+ * A host of the loop without any agent: facts are stored under the store's own rules, and long
+ * actions are begun and end when the test decides how. Actions are performed by the loop's own
+ * `perform`.
  */
 export class Simulation {
   readonly ledger: SessionLedger;
@@ -71,7 +71,7 @@ export class Simulation {
   standing: Standing = emptyStanding;
   output: Doing["output"] = "valid";
   allowance: string | undefined;
-  readonly verdicts = new Map<ItemId, Verdict>();
+  readonly verdicts = new Map<ItemId, CallVerdict>();
   readonly answers = new Map<ItemId, ResultStatus>();
   /** Calls whose tool runs now. */
   readonly calls = new Map<ItemId, Work>();
@@ -131,7 +131,7 @@ export class Simulation {
     this.failed = undefined;
   }
 
-  /** What a person says. False if the store refuses it. */
+  /** A person's input. False if the store refuses it. */
   say(key: string, body: PeopleFact): boolean {
     const answer = this.ledger.accept(key, body);
     if (answer.outcome !== "accepted") return false;
@@ -279,7 +279,7 @@ export class Simulation {
   }
 
   /** The assessment under way finds this, call by call. */
-  endAssessing(judge: (call: CallStanding) => Verdict): void {
+  endAssessing(judge: (call: CallStanding) => CallVerdict): void {
     for (const call of this.assessing ?? []) this.verdicts.set(call.itemId, freeze(judge(call)));
     this.assessing = undefined;
   }

@@ -1,8 +1,8 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Cause, Part, ResultStatus, ToolResultPart } from "@millrace/core";
 import type { CallStanding } from "../loop/state.ts";
 
-/** What cuts a simulated reply short, if nothing else is said. */
+/** The default cause that cuts a simulated reply short. */
 export const aborted: Cause = { code: "aborted", message: "stopped" };
 
 export function text(said: string): Part {

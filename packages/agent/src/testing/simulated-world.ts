@@ -1,9 +1,10 @@
-import { callId, inputId, noUsage, partId, runId } from "@millrace/core";
-import type { ApprovalId, Cause, FactOf, Input, JsonObject, Usage } from "@millrace/core";
-import { defaultRetryPolicy } from "@millrace/core";
+import { callId, inputId, noUsage, partId, runId } from "@millrace/core/writing";
+import type { ApprovalId, Cause, JsonObject, Usage } from "@millrace/core";
+import type { FactOf, Input } from "@millrace/core/writing";
+import { defaultRetryPolicy } from "@millrace/core/ports";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 import { answerInputIdOf } from "../loop/ids.ts";
-import type { CallStanding, Verdict } from "../loop/state.ts";
+import type { CallStanding, CallVerdict } from "../loop/state.ts";
 import type { Random } from "../../../../tests/kit/random.ts";
 import { Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
@@ -39,7 +40,7 @@ export class SimulatedWorld {
     this.session.output = this.#random.chance(0.5) ? "valid" : "invalid";
   }
 
-  /** What people say, time, crashes. */
+  /** Inputs of people, time, crashes. */
   #outside(): readonly (() => void)[] {
     const { session } = this;
     return [
@@ -51,7 +52,7 @@ export class SimulatedWorld {
       () => session.claim(),
       () => session.restart(),
       () => this.#pass(),
-      // Whoever's budget this run spends from.
+      // The allowance that this run spends from.
       () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
     ];
   }
@@ -159,7 +160,7 @@ export class SimulatedWorld {
     return { stop, cause, calls, usage };
   }
 
-  #judge({ itemId }: CallStanding): Verdict {
+  #judge({ itemId }: CallStanding): CallVerdict {
     const random = this.#random;
     const draw = random.next();
     // Mostly what it was before a crash; sometimes the tool has changed since.

@@ -6,14 +6,10 @@ import {
   runId,
   sessionId,
   sessionUid,
-} from "@millrace/core";
+} from "@millrace/core/writing";
 import type { ToolCallPart } from "@millrace/core";
-import {
-  countingIds,
-  manualClock,
-  memoryEventLog,
-  memorySessionStore,
-} from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { countingIds, manualClock } from "@millrace/core/testing";
 import type { AssessContext } from "../tool/assess.ts";
 import type { Checked, Schema } from "../schema/schema.ts";
 import { runTool } from "../tool/run-tool.ts";
@@ -73,7 +69,7 @@ export function schemaOf<Out>(
 /** A schema that takes everything as it is. */
 export const anything: Schema<object, object> = schemaOf((value) => ({ value: value as object }));
 
-/** What a tool is run with. `emitted` and `told` gather what it says. */
+/** What a tool is run with. `emitted` and `told` collect its output and its progress. */
 export function executionOf(
   tool: AnyTool,
   more: Partial<RunToolOptions> = {},

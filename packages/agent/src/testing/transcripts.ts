@@ -1,15 +1,15 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
   Author,
   CallId,
-  Compaction,
-  Ending,
   Item,
   Part,
   StopReason,
   ToolCallPart,
   ToolResultPart,
 } from "@millrace/core";
+import type { Compaction } from "@millrace/core/reading";
+import type { Ending } from "@millrace/core/writing";
 import fc from "fast-check";
 
 /** What a session holds, as far as a model's context is made of it. */
@@ -107,7 +107,7 @@ export function call(name: string): ToolCallPart {
   return { kind: "tool_call", id, callId: callId(name), tool: "x", raw: "{}", input: {} };
 }
 
-/** Some say it by their text, some by their output alone, some by both. */
+/** Some have it in their text, some in their output alone, some in both. */
 export function result(name: string, said: string, number = 0): ToolResultPart {
   const base = {
     kind: "tool_result",

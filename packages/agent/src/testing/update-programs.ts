@@ -1,5 +1,7 @@
-import { callId, commitOf, emptyDraft, fillOf, fold, partId } from "@millrace/core";
-import type { BeginPart, Delta, Draft, PartId, Update } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { callId, commitOf, fillOf, partId } from "@millrace/core/writing";
+import type { Delta, Draft, PartId } from "@millrace/core";
+import type { BeginPart, Update } from "@millrace/core/writing";
 import fc from "fast-check";
 
 /** An update, and whether the stored items are the same without it. */

@@ -1,4 +1,4 @@
-import type { ArgumentFault } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 
 /** What is wrong with the arguments, and how the model can mend it. */
 const meanings: Readonly<Record<ArgumentFault["code"], string>> = {

@@ -1,4 +1,5 @@
-import { callId, equalJson, itemId, parseJson, runId, sessionUid } from "@millrace/core";
+import { equalJson, parseJson } from "@millrace/core/wire";
+import { callId, itemId, runId, sessionUid } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";

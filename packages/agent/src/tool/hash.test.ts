@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { callId, itemId, runId, sessionUid } from "@millrace/core";
+import { callId, itemId, runId, sessionUid } from "@millrace/core/writing";
 import type { Json } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { approvalHash, canonicalJson } from "./hash.ts";

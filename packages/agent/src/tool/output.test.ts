@@ -1,4 +1,4 @@
-import { checkJson } from "@millrace/core";
+import { checkJson } from "@millrace/core/wire";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";

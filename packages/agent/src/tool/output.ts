@@ -1,4 +1,4 @@
-import { checkJson } from "@millrace/core";
+import { checkJson } from "@millrace/core/wire";
 import type { Json } from "@millrace/core";
 import { describe, readMessage } from "./output-json.ts";
 import { capText } from "./output-tail.ts";

@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
-import { manualClock, systemClock } from "@millrace/core/reference";
+import { systemClock } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { executionOf, outcomeOf, toolOf } from "../testing/tools.ts";
 import type { RunFunction } from "../testing/tools.ts";

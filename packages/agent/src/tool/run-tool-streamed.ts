@@ -1,4 +1,4 @@
-import { wholeText } from "@millrace/core";
+import { wholeText } from "@millrace/core/writing";
 import { capText, createTail } from "./output-tail.ts";
 import type { ToolOutput } from "./output.ts";
 import { resultOf } from "./output.ts";

@@ -1,6 +1,7 @@
-import { callId, emptyDraft, foldAll, partId } from "@millrace/core";
+import { emptyDraft } from "@millrace/core";
+import { callId, foldAll, partId } from "@millrace/core/writing";
 import type { Delta } from "@millrace/core";
-import { manualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";

@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import type { Clock, ResultStatus } from "@millrace/core";
+import type { ResultStatus } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import { describeIssues } from "../schema/schema.ts";
 import { joined, messageOf, resultOf } from "./output.ts";
 import type { ToolOutput } from "./output.ts";

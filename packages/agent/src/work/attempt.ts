@@ -1,16 +1,7 @@
-import { abortedCause } from "@millrace/core";
-import type {
-  Cause,
-  Clock,
-  Delta,
-  Ending,
-  Fault,
-  Model,
-  ModelRequest,
-  ModelStream,
-  Reply,
-  Usage,
-} from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { Cause, Delta, Model, Usage } from "@millrace/core";
+import type { Clock, ModelRequest, ModelStream, Reply } from "@millrace/core/ports";
+import type { Ending, Fault } from "@millrace/core/writing";
 import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";
 import { watchForStall } from "./stall.ts";

@@ -1,5 +1,7 @@
-import { noUsage } from "@millrace/core";
-import type { BodyOf, ItemId, ModelRequest, RunId, TurnId } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
+import type { ItemId, RunId, TurnId } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
+import type { BodyOf } from "@millrace/core/writing";
 import { planCompaction, summaryRequest, summaryText } from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { attempt } from "./attempt.ts";

@@ -1,13 +1,7 @@
-import { abortedCause, partId } from "@millrace/core";
-import type {
-  BodyOf,
-  Ending,
-  Item,
-  JsonObject,
-  RunId,
-  ToolResultPart,
-  TurnId,
-} from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { partId } from "@millrace/core/writing";
+import type { Item, JsonObject, RunId, ToolResultPart, TurnId } from "@millrace/core";
+import type { BodyOf, Ending } from "@millrace/core/writing";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { AnyTool } from "../definition/tool.ts";
 import type { ReadyCall } from "../loop/action.ts";

@@ -1,5 +1,7 @@
-import { abortedCause, commitDraft, noUsage } from "@millrace/core";
-import type { BodyOf, Cause, Ending, Item, ItemId, RunId, TurnId, Usage } from "@millrace/core";
+import { commitDraft, noUsage } from "@millrace/core/writing";
+import { abortedCause } from "@millrace/core/ports";
+import type { Cause, Item, ItemId, RunId, TurnId, Usage } from "@millrace/core";
+import type { BodyOf, Ending } from "@millrace/core/writing";
 import type { Attempted } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";

@@ -1,17 +1,6 @@
-import type {
-  Clock,
-  Epoch,
-  EventLog,
-  Fact,
-  MakeId,
-  OpenLane,
-  RunEvent,
-  RunId,
-  SessionId,
-  SessionState,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import type { Fact, RunEvent, RunId, SessionId, SessionState, SessionUid } from "@millrace/core";
+import type { Clock, Epoch, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
+import type { OpenLane } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";

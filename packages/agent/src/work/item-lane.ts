@@ -1,20 +1,19 @@
-import { createLaneWriter } from "@millrace/core";
+import { createLaneWriter } from "@millrace/core/writing";
 import type {
   Author,
-  BodyOf,
   CallId,
   Delta,
   Draft,
-  Epoch,
-  Fault,
   Item,
   ItemId,
-  LiveEnvelope,
   LiveEvent,
   PartId,
   RunId,
   TurnId,
 } from "@millrace/core";
+import type { Epoch } from "@millrace/core/ports";
+import type { LiveEnvelope } from "@millrace/core/reading";
+import type { BodyOf, Fault } from "@millrace/core/writing";
 import { Fenced } from "./host.ts";
 import type { WorkHost } from "./host.ts";
 import { PartIds } from "./part-ids.ts";

@@ -1,14 +1,8 @@
-import {
-  apply,
-  commitOf,
-  createModelStream,
-  defaultDraftLimits,
-  follow,
-  partId,
-  restore,
-} from "@millrace/core";
+import { createModelStream } from "@millrace/core/ports";
+import { apply, follow, restore } from "@millrace/core/reading";
+import { commitOf, defaultDraftLimits, partId } from "@millrace/core/writing";
 import type { Item, Model, SessionState } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { expect, it } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";
 

@@ -1,4 +1,4 @@
-import { parseJson } from "@millrace/core";
+import { parseJson } from "@millrace/core/wire";
 import type { Item, RunId } from "@millrace/core";
 import { describeIssues } from "../schema/schema.ts";
 import type { Schema } from "../schema/schema.ts";

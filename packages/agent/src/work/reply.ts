@@ -1,5 +1,7 @@
-import { MillraceError, noUsage } from "@millrace/core";
-import type { ItemId, ModelRequest, RunId, TurnId, Usage } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { noUsage } from "@millrace/core/writing";
+import type { ItemId, RunId, TurnId, Usage } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";

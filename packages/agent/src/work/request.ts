@@ -1,4 +1,5 @@
-import type { Json, ModelRequest, RunId } from "@millrace/core";
+import type { Json, RunId } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { assemble } from "../context/assemble.ts";
 import { runIdOf } from "../loop/ids.ts";
 import type { TracePlace } from "../definition/settings.ts";

@@ -1,6 +1,6 @@
 import type { RunEvent } from "@millrace/core";
-import { manualClock, say, scriptedModel, stall } from "@millrace/core/reference";
-import type { ManualClock, ScriptedReply } from "@millrace/core/reference";
+import { manualClock, say, scriptedModel, stall } from "@millrace/core/testing";
+import type { ManualClock, ScriptedReply } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";
 import type { AgentSettings } from "../definition/settings.ts";

@@ -1,4 +1,5 @@
-import type { Clock, LiveEvent } from "@millrace/core";
+import type { LiveEvent } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { FilledStallSettings } from "../definition/stall.ts";
 
 export interface StallWatch {

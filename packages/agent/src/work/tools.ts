@@ -1,4 +1,5 @@
-import type { Item, ToolDescription } from "@millrace/core";
+import type { Item } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
 import { defaultOutputBytes, trimOutputs } from "../context/outputs.ts";
 import { readOutputTool } from "../tool/read-output.ts";
 import type { AnyTool } from "../definition/tool.ts";

@@ -1,16 +1,16 @@
+import { emptyDraft, fold } from "@millrace/core";
+import { decodeDelta, encodeDelta } from "@millrace/core/wire";
 import {
   checkTranscript,
   coalesce,
-  decodeDelta,
   defaultDraftLimits,
-  emptyDraft,
-  encodeDelta,
-  fold,
   foldAll,
   parseArguments,
   repairTranscript,
-} from "@millrace/core";
-import type { Delta, Draft, DraftLimits, Item, Json, JsonLimits, JsonObject } from "@millrace/core";
+} from "@millrace/core/writing";
+import type { Delta, Draft, Item, Json, JsonObject } from "@millrace/core";
+import type { JsonLimits } from "@millrace/core/wire";
+import type { DraftLimits } from "@millrace/core/writing";
 import { differences } from "./compare.ts";
 import { decodeDeltas, decodeItem, list, record, showPart, text, toJson } from "./plain.ts";
 

@@ -1,16 +1,9 @@
-import { decodeDelta, decodeMessage, encodeDelta, partId, textOf, joinBytes } from "@millrace/core";
-import type {
-  Batch,
-  Delta,
-  DraftPart,
-  Fact,
-  Item,
-  Json,
-  JsonObject,
-  OpenPart,
-  Part,
-  PartKind,
-} from "@millrace/core";
+import { textOf } from "@millrace/core";
+import { decodeDelta, decodeMessage, encodeDelta } from "@millrace/core/wire";
+import { joinBytes, partId } from "@millrace/core/writing";
+import type { Delta, Fact, Item, Json, JsonObject, Part } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { DraftPart, OpenPart, PartKind } from "@millrace/core/writing";
 
 /**
  * The value after a round trip through JSON text: without undefined fields, bytes in base64, no

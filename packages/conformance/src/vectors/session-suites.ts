@@ -1,14 +1,7 @@
-import {
-  apply,
-  cursorOf,
-  emptyState,
-  encodeCursor,
-  narrate,
-  noUsage,
-  project,
-  sessionId,
-  sessionUid,
-} from "@millrace/core";
+import { narrate, project } from "@millrace/core";
+import { apply, cursorOf, emptyState } from "@millrace/core/reading";
+import { encodeCursor } from "@millrace/core/wire";
+import { noUsage, sessionId, sessionUid } from "@millrace/core/writing";
 import type { Json, JsonObject, Narration, SessionState, View } from "@millrace/core";
 import { decodeFactOrBatch, list, showPart, text, toJson } from "./plain.ts";
 

@@ -1,5 +1,5 @@
+import { MillraceError } from "@millrace/core";
 import {
-  MillraceError,
   createSseDecoder,
   decodeCursor,
   decodeDelta,
@@ -9,8 +9,10 @@ import {
   encodeMessage,
   encodeSse,
   encodeSseComment,
-} from "@millrace/core";
-import type { Cursor, Json, JsonObject, SseEvent } from "@millrace/core";
+} from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Cursor } from "@millrace/core/reading";
+import type { SseEvent } from "@millrace/core/wire";
 import { list, record, text, toJson } from "./plain.ts";
 
 /** `{ cursor }` to `{ text }`, or `{ text }` to `{ cursor }`, which is null for any other text. */

@@ -25,8 +25,11 @@ export type Ending =
   | { readonly stop: WholeStop; readonly evidence?: Json; readonly cause?: never }
   | { readonly stop: CutStop; readonly cause: Cause; readonly evidence?: never };
 
+/** Why a whole reply ended. `paused`: the vendor stopped for now and expects a request to go on. */
 export type WholeStop = "end" | "tools" | "length" | "filtered" | "paused";
+/** Why an item was cut short. What came before is kept. */
 export type CutStop = "aborted" | "truncated" | "failed";
+/** Why an item ended: by itself (`WholeStop`), or cut short (`CutStop`). */
 export type StopReason = WholeStop | CutStop;
 
 /** What cut an item short. Codes are snake case; the message is for people. */

@@ -25,11 +25,13 @@ interface PartBase {
   readonly metadata?: Metadata;
 }
 
+/** Text, as it was written. */
 export interface TextPart extends PartBase {
   readonly kind: "text";
   readonly text: string;
 }
 
+/** Reasoning that a model wrote before or between its words. */
 export interface ReasoningPart extends PartBase {
   readonly kind: "reasoning";
   readonly text: string;
@@ -79,6 +81,7 @@ export interface ToolResultPart extends PartBase {
 /** An image, sound or film: by its bytes, or by the address where they are. */
 export type MediaPart = PartBase & { readonly kind: "media"; readonly mediaType: string } & Source;
 
+/** A file, by its bytes or by an address. */
 export type FilePart = PartBase & {
   readonly kind: "file";
   readonly name: string;

@@ -19,6 +19,7 @@ export type TranscriptFaultCode =
   | "duplicate_call"
   | "duplicate_item";
 
+/** One place where a transcript breaks the law: the item, and the call if it is about one. */
 export interface TranscriptFault {
   readonly code: TranscriptFaultCode;
   readonly itemId: ItemId;

@@ -14,6 +14,7 @@ export interface Usage {
   readonly cost?: number;
 }
 
+/** Nothing was used: where sums begin. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 
 /** The sum. A cost is known only if both are, or if one of them used nothing. */

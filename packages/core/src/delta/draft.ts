@@ -15,6 +15,7 @@ export interface Draft {
   readonly limits: DraftLimits;
 }
 
+/** A part of a draft: still being written, or committed. */
 export type DraftPart = OpenPart | CommittedPart;
 
 /** A part that is being written. `textOf` and `joinBytes` give its content in one piece. */
@@ -57,6 +58,7 @@ export interface DraftLimits {
   readonly json: JsonLimits;
 }
 
+/** The limits of a draft for which none are given. */
 export const defaultDraftLimits: DraftLimits = {
   parts: 1_000,
   text: 8 * 1024 * 1024,
@@ -104,6 +106,7 @@ export type FaultCode =
   | "malformed_value"
   | "unknown_op";
 
+/** A draft without parts: where every fold begins. */
 export function emptyDraft(limits: DraftLimits = defaultDraftLimits): Draft {
   return { parts: [], fault: undefined, limits };
 }

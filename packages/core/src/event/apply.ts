@@ -7,7 +7,7 @@ import { closedEpoch, findLane } from "./state.ts";
 import type { OpenLane, SessionState } from "./state.ts";
 
 /** What became of a fact or batch that was handed to `apply`. */
-export type Verdict =
+export type ApplyVerdict =
   | "applied"
   /** It was applied before. */
   | "duplicate"
@@ -19,8 +19,9 @@ export type Verdict =
 /** `snapshot`: an operator's reset undid facts that this reader no longer has the parts of. */
 export type Missing = "facts" | "lane" | "snapshot";
 
+/** The state after a message, and what became of the message. */
 export type Applied =
-  | { readonly state: SessionState; readonly verdict: Exclude<Verdict, "gap"> }
+  | { readonly state: SessionState; readonly verdict: Exclude<ApplyVerdict, "gap"> }
   | { readonly state: SessionState; readonly verdict: "gap"; readonly missing: Missing };
 
 /**

@@ -12,6 +12,7 @@ export interface Cursor {
   readonly lanes: readonly LanePosition[];
 }
 
+/** Where a reader with this state is: its facts, and its place in each open lane. */
 export function cursorOf(state: SessionState): Cursor {
   const lanes = state.lanes.map(({ lane, epoch, seq }) => ({ lane, epoch, seq }));
   return { uid: state.uid, head: state.head, lanes };

@@ -28,6 +28,7 @@ export function packEpoch({ incarnation, generation, attempt }: EpochFields): Ep
   return (incarnation * generations + generation) * attempts + attempt;
 }
 
+/** The three numbers that `packEpoch` made an epoch of. */
 export function unpackEpoch(epoch: Epoch): EpochFields {
   const attempt = epoch % attempts;
   const rest = (epoch - attempt) / attempts;

@@ -29,6 +29,7 @@ export interface FactEnvelope {
   readonly time: number;
 }
 
+/** What a fact says, without its number, its time and its session. */
 export type FactBody =
   | SessionClaimed
   | SessionReleased
@@ -86,6 +87,7 @@ export interface InputAccepted {
   readonly actor?: Actor;
 }
 
+/** What is sent to a session. */
 export type Input =
   /** `steer` is taken up at the next consistent boundary, `follow_up` after the natural end. */
   | {
@@ -113,6 +115,7 @@ export interface RunStarted {
   readonly runId: RunId;
 }
 
+/** How a run ended. */
 export type RunOutcome =
   | { readonly outcome: "completed" | "aborted" }
   | { readonly outcome: "limited"; readonly limit: string }

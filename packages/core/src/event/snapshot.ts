@@ -9,7 +9,7 @@ import { schemaVersion } from "./event.ts";
 import type { FactOf } from "./event.ts";
 import { restateLane } from "./lane.ts";
 import type {
-  ActiveRun,
+  OpenRun,
   Approval,
   ClosedLane,
   Compaction,
@@ -34,7 +34,7 @@ export interface Snapshot {
   readonly lanes: readonly Batch[];
   readonly items: readonly Item[];
   readonly queue: readonly QueuedInput[];
-  readonly run?: ActiveRun;
+  readonly run?: OpenRun;
   readonly ended?: FactOf<"run_finished">;
   readonly executions: readonly FactOf<"tool_execution_started">[];
   readonly approvals: readonly Approval[];
@@ -43,6 +43,7 @@ export interface Snapshot {
   readonly usage: Usage;
 }
 
+/** The state as data, for a reader that begins here. `restore` is its inverse. */
 export function snapshot(state: SessionState): Snapshot {
   const { lanes, items, run, ended, ...plain } = state;
   return {

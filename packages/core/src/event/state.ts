@@ -27,7 +27,7 @@ export interface SessionState {
   readonly items: List<Item>;
   /** Accepted, and neither an item yet nor taken back. In the order of acceptance. */
   readonly queue: readonly QueuedInput[];
-  readonly run: ActiveRun | undefined;
+  readonly run: OpenRun | undefined;
   /** How the last run ended. */
   readonly ended: FactOf<"run_finished"> | undefined;
   /** Tools that were started and have not been settled. */
@@ -39,11 +39,13 @@ export interface SessionState {
   readonly usage: Usage;
 }
 
+/** A lane, and the epoch up to which its writers are over. */
 export interface ClosedLane {
   readonly lane: number;
   readonly epoch: Epoch;
 }
 
+/** A lane with an item being written, and the draft of it. */
 export interface OpenLane {
   readonly lane: number;
   readonly epoch: Epoch;
@@ -70,16 +72,16 @@ export interface QueuedInput {
   readonly input: Exclude<Input, { readonly kind: "abort" }>;
 }
 
-export interface ActiveRun {
+export interface OpenRun {
   readonly runId: RunId;
-  readonly turn?: ActiveTurn;
+  readonly turn?: OpenTurn;
   /** A stop was asked for and has not taken effect yet. */
   readonly aborting: boolean;
   /** The incarnation whose driver has shut down. A later one goes on with the run. */
   readonly released?: number;
 }
 
-export interface ActiveTurn {
+export interface OpenTurn {
   readonly turnId: TurnId;
   /** The model's item of this turn, once it is there. */
   readonly reply?: ItemId;
@@ -92,6 +94,7 @@ export interface Approval {
   readonly answer?: FactOf<"approval_resolved">;
 }
 
+/** A summary, and the items from `first` to `last` that it stands for in requests. */
 export interface Compaction {
   readonly itemId: ItemId;
   readonly first: ItemId;

@@ -2,7 +2,7 @@ import type { Item } from "../content/item.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../content/part.ts";
 import type { Fact, FactOf, LiveEvent } from "./event.ts";
 import type { Narration } from "./narration.ts";
-import type { View, ViewApproval, ViewItem, ViewPart, ViewToolCall } from "./view.ts";
+import type { ToolState, View, ViewApproval, ViewCallBase, ViewItem, ViewPart } from "./view.ts";
 import type { ItemId, RunId, SessionId, TurnId } from "../ids.ts";
 import type { Json } from "../json.ts";
 
@@ -16,6 +16,7 @@ export interface ToolShape<Name extends string = string, In = never, Out = unkno
   readonly "~types"?: { readonly input: (input: In) => void; readonly output: Out } | undefined;
 }
 
+/** The tools of an agent, by what the type level knows of them. */
 export type AnyTools = readonly ToolShape[];
 
 type InputOf<T> = T extends {
@@ -29,20 +30,86 @@ type OutputOf<T> = T extends { readonly "~types"?: { readonly output: infer Out 
   ? Out
   : unknown;
 
-/** One shape for each tool of an agent: `Base` with this tool's name and values. */
-type EachTool<Tools extends AnyTools, Base, With extends "input" | "output" | "name"> = [
+// What an event or a part becomes for one tool. Interfaces, so that an editor shows a name and the tool's
+// types, and not how the type was made.
+
+/** A tool was started. */
+interface ToolStarted<Name, In> extends Omit<FactOf<"tool_execution_started">, "tool" | "input"> {
+  readonly tool: Name;
+  readonly input: In;
+}
+/** A tool is done. */
+interface ToolFinished<Name, Out> extends Omit<
+  FactOf<"tool_execution_finished">,
+  "tool" | "output"
+> {
+  readonly tool: Name;
+  readonly output?: Out;
+}
+/** A person is asked whether a tool may run. */
+interface ToolAsked<Name, In> extends Omit<FactOf<"approval_requested">, "tool" | "input"> {
+  readonly tool: Name;
+  readonly input: In;
+}
+interface NarratedCall<Name, In> extends Omit<
+  NarrationOfType<"tool_call_ready">,
+  "tool" | "input"
+> {
+  readonly tool: Name;
+  readonly input: In;
+}
+interface NarratedStart<Name, In> extends Omit<
+  NarrationOfType<"tool_execution_started">,
+  "tool" | "input"
+> {
+  readonly tool: Name;
+  readonly input: In;
+}
+interface NarratedQuestion<Name, In> extends Omit<
+  NarrationOfType<"approval_requested">,
+  "tool" | "input"
+> {
+  readonly tool: Name;
+  readonly input: In;
+}
+/** A question to a person about a tool. */
+interface ToolApproval<Name, In> extends Omit<ViewApproval, "tool" | "input"> {
+  readonly tool: Name;
+  readonly input: In;
+}
+/** A call of a tool on a screen. Its state stands beside. */
+interface CallOnScreen<Name, In> extends Omit<ViewCallBase, "tool" | "input"> {
+  readonly tool: Name;
+  readonly input: In | undefined;
+}
+
+/** All of them for one tool, to be looked up by name. */
+interface TypesOfTool<Name, In, Out> {
+  readonly started: ToolStarted<Name, In>;
+  readonly finished: ToolFinished<Name, Out>;
+  readonly asked: ToolAsked<Name, In>;
+  readonly narratedCall: NarratedCall<Name, In>;
+  readonly narratedStart: NarratedStart<Name, In>;
+  readonly narratedQuestion: NarratedQuestion<Name, In>;
+  readonly approval: ToolApproval<Name, In>;
+  readonly call: CallOnScreen<Name, In> & StateWith<Out, ToolState>;
+}
+
+/** One of them for each tool of an agent. */
+type EachTool<Tools extends AnyTools, Key extends keyof TypesOfTool<string, unknown, unknown>> = [
   Tools[number],
 ] extends [never]
   ? never
   : Tools[number] extends infer T
     ? T extends ToolShape
-      ? Omit<Base, "tool" | With> & { readonly tool: T["name"] } & (With extends "input"
-            ? { readonly input: InputOf<T> }
-            : With extends "output"
-              ? { readonly output?: OutputOf<T> }
-              : unknown)
+      ? TypesOfTool<T["name"], InputOf<T>, OutputOf<T>>[Key]
       : never
     : never;
+
+/** The states of a call, with the tool's output where it is finished. */
+type StateWith<Out, State> = State extends { readonly state: "finished" }
+  ? Omit<State, "output"> & { readonly output: unknown extends Out ? Json : Out }
+  : State;
 
 /** The place of a live event. Facts carry their own. */
 export interface LiveEnvelope {
@@ -66,9 +133,7 @@ export type EventOf<Tools extends AnyTools = AnyTools> =
         readonly type: "tool_execution_started" | "tool_execution_finished" | "approval_requested";
       }
     >
-  | EachTool<Tools, FactOf<"tool_execution_started">, "input">
-  | EachTool<Tools, FactOf<"tool_execution_finished">, "output">
-  | EachTool<Tools, FactOf<"approval_requested">, "input">;
+  | EachTool<Tools, "started" | "finished" | "asked">;
 
 type NarrationOfType<Type extends Narration["type"]> = Extract<Narration, { readonly type: Type }>;
 
@@ -78,9 +143,7 @@ export type NarrationOf<Tools extends AnyTools = AnyTools> =
       Narration,
       { readonly type: "tool_call_ready" | "tool_execution_started" | "approval_requested" }
     >
-  | EachTool<Tools, NarrationOfType<"tool_call_ready">, "input">
-  | EachTool<Tools, NarrationOfType<"tool_execution_started">, "input">
-  | EachTool<Tools, NarrationOfType<"approval_requested">, "input">;
+  | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedQuestion">;
 
 /** One shape for each tool that is also assignable to `Base`, for code that takes any tool's. */
 type ToolPart<
@@ -102,39 +165,26 @@ export type PartOf<Tools extends AnyTools = AnyTools> =
   | ToolPart<Tools, ToolResultPart, true>;
 
 /** A question that a person is asked, with the input of the tool that it is about. */
-export type ApprovalOf<Tools extends AnyTools = AnyTools> = EachTool<Tools, ViewApproval, "input">;
-
-type FinishedWith<Out, State> = State extends { readonly state: "finished" }
-  ? Omit<State, "output"> & { readonly output: unknown extends Out ? Json : Out }
-  : State;
-type ViewCallOf<Tools extends AnyTools> = Tools[number] extends infer T
-  ? T extends ToolShape
-    ? ViewToolCall extends infer Call
-      ? Call extends ViewToolCall
-        ? FinishedWith<OutputOf<T>, Omit<Call, "tool" | "input">> & {
-            readonly tool: T["name"];
-            readonly input: InputOf<T> | undefined;
-          }
-        : never
-      : never
-    : never
-  : never;
+export type ApprovalOf<Tools extends AnyTools = AnyTools> = EachTool<Tools, "approval">;
 
 /** A part as a screen shows it: what a call came to is on the call. */
 export type ViewPartOf<Tools extends AnyTools = AnyTools> =
   | Exclude<ViewPart, { readonly kind: "tool_call" }>
-  | ViewCallOf<Tools>;
+  | EachTool<Tools, "call">;
 
 /** An item as a screen shows it. */
-export type ViewItemOf<Tools extends AnyTools = AnyTools> = Omit<ViewItem, "parts"> & {
+export interface ViewItemOf<Tools extends AnyTools = AnyTools> extends Omit<ViewItem, "parts"> {
   readonly parts: readonly ViewPartOf<Tools>[];
-};
+}
 
 /** What a screen shows of a session of an agent with these tools. */
-export type ViewOf<Tools extends AnyTools = AnyTools> = Omit<View, "items" | "approvals"> & {
+export interface ViewOf<Tools extends AnyTools = AnyTools> extends Omit<
+  View,
+  "items" | "approvals"
+> {
   readonly items: readonly ViewItemOf<Tools>[];
   readonly approvals: readonly ApprovalOf<Tools>[];
-};
+}
 
 /** An item with typed parts. It is an `Item` all the same. */
 export type ItemOf<Tools extends AnyTools = AnyTools> = Item extends infer One

@@ -26,6 +26,7 @@ export interface View {
   readonly usage: Usage;
 }
 
+/** An item as a screen shows it, finished or still being written. */
 export interface ViewItem {
   readonly id: ItemId;
   readonly author: Author;
@@ -46,6 +47,7 @@ interface ViewBase {
   readonly metadata?: Metadata;
 }
 
+/** A part as a screen shows it. What a call came to is on the call, so there are no results. */
 export type ViewPart =
   | (ViewBase & { readonly kind: "text" | "reasoning"; readonly text: string })
   | (ViewBase & { readonly kind: "media"; readonly mediaType: string } & ViewSource)
@@ -71,15 +73,19 @@ interface ViewSource {
 }
 
 /** A call as a screen shows it: what it came to is on the call. */
-export type ViewToolCall = ViewBase & {
+export type ViewToolCall = ViewCallBase & ToolState;
+
+/** What a call shows in every state. */
+export interface ViewCallBase extends ViewBase {
   readonly kind: "tool_call";
   readonly callId: CallId;
   readonly tool: string;
   /** The argument text, as far as it has come. For display only: nothing runs on it. */
   readonly raw: string;
   readonly input: JsonObject | undefined;
-} & ToolState;
+}
 
+/** How far a call has come, and what it came to. */
 export type ToolState =
   | { readonly state: "writing" }
   /** For its turn, or, with an approval id, for a person. */
@@ -97,6 +103,7 @@ export type ToolState =
   /** It may have run; its outcome was not recorded. */
   | { readonly state: "unknown"; readonly message: string };
 
+/** A question to a person, as a screen shows it. */
 export interface ViewApproval {
   readonly id: ApprovalId;
   readonly callId: CallId;
@@ -105,6 +112,7 @@ export interface ViewApproval {
   readonly hash: FactOf<"approval_requested">["hash"];
 }
 
+/** An input that waits to be taken up, as a screen shows it. */
 export interface ViewInput {
   readonly id: InputId;
   readonly kind: Exclude<Input["kind"], "abort">;

@@ -1,5 +1,5 @@
 import type { Part } from "../content/part.ts";
-import { inputId, partId } from "../ids.ts";
+import { inputId, partId, sessionUid } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { randomId } from "../ports/clock.ts";
 import { answerCall } from "./answer.ts";
@@ -7,17 +7,21 @@ import { decide } from "./decide.ts";
 import { checkOptions, checkedJson, takeBackKeyOf } from "./inbox-context.ts";
 import type { Checked, InboxContext } from "./inbox-context.ts";
 import { newInputId, runIdOf } from "./ids.ts";
-import type { Inbox, InboxOptions, InputContent, PostOptions, SendOptions } from "./inbox.ts";
+import type { Inbox, InboxOptions, InputContent, PostOptions, InboxSendOptions } from "./inbox.ts";
 import { KnownSession } from "./known-session.ts";
 import { Poster } from "./post.ts";
 import { refuse, refusedBy } from "./posted.ts";
 import type { Posted, Refused } from "./posted.ts";
 import { stopRun } from "./stop.ts";
 
-/** An inbox of a session that is there. Makes no call until it is used. */
+/**
+ * An inbox of a session that is there. Makes no call until it is used. Throws `invalid_id` for a uid that
+ * can't be one.
+ */
 export function createInbox(options: InboxOptions): Inbox {
   const { makeId = randomId } = options;
-  const context: InboxContext = { poster: new Poster(options), known: new KnownSession(options) };
+  const ports = { ...options, uid: sessionUid(options.uid) };
+  const context: InboxContext = { poster: new Poster(ports), known: new KnownSession(ports) };
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a call after all that were made before it. */
   const inOrder = <T>(
@@ -37,7 +41,7 @@ export function createInbox(options: InboxOptions): Inbox {
   };
   const input =
     (kind: "prompt" | "steer" | "follow_up") =>
-    (content: InputContent, given: SendOptions = {}): Promise<Posted | Refused> =>
+    (content: InputContent, given: InboxSendOptions = {}): Promise<Posted | Refused> =>
       inOrder(given, async ({ keyed, by }) => {
         const id = keyed ?? newInputId(makeId);
         const asked =

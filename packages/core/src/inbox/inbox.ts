@@ -1,6 +1,5 @@
 import type { Part } from "../content/part.ts";
 import type { Actor } from "../event/event.ts";
-import type { SessionUid } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { MakeId } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
@@ -13,7 +12,8 @@ export interface InboxOptions {
   readonly store: Pick<SessionStore, "accept" | "read" | "key">;
   /** An outage of it is no failure of a post: writers find what is stored when they read the head. */
   readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
-  readonly uid: SessionUid;
+  /** The session's, from its record. */
+  readonly uid: string;
   /** Makes the ids of inputs without a key. Left out: at random. */
   readonly makeId?: MakeId | undefined;
   /** The person for whom calls are made, unless a call names another. */
@@ -28,11 +28,14 @@ export interface InboxOptions {
  */
 export interface Inbox {
   /** A prompt, which begins a run. */
-  readonly send: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly send: (content: InputContent, options?: InboxSendOptions) => Promise<Posted | Refused>;
   /** An input for the run that is on, taken up at its next consistent boundary. */
-  readonly steer: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly steer: (content: InputContent, options?: InboxSendOptions) => Promise<Posted | Refused>;
   /** An input for after the natural end of the run that is on. */
-  readonly followUp: (content: InputContent, options?: SendOptions) => Promise<Posted | Refused>;
+  readonly followUp: (
+    content: InputContent,
+    options?: InboxSendOptions,
+  ) => Promise<Posted | Refused>;
   /** Takes an input back that still waits. Again: accepted. Once it is an item: `settled`. */
   readonly takeBack: (inputId: string, options?: PostOptions) => Promise<Posted | Refused>;
   /** Answers a question with yes. The same decision again: accepted. Another one: `settled`. */
@@ -71,7 +74,7 @@ export interface PostOptions {
   readonly actor?: Actor | undefined;
 }
 
-export interface SendOptions extends PostOptions {
+export interface InboxSendOptions extends PostOptions {
   /** What the sender asks of the run, such as limits. Read by the driver. */
   readonly options?: JsonObject | undefined;
 }

@@ -81,6 +81,7 @@ const reseedEveryMs = 1_000;
 /** Given to `abort`: without a reason it makes an error, which costs more than all the rest of a batch. */
 const wakeReason = "wake";
 
+/** Opens a lane for writing. Its deltas are folded here, and batched for the log at its pace. */
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
   const writer = new Writer(options);
   return {

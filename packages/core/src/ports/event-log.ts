@@ -68,11 +68,13 @@ export interface EventLog {
   readonly remove: (uid: SessionUid) => Promise<void>;
 }
 
+/** A place in a lane: an epoch, and the last seq of it that is stored. */
 export interface EpochSeq {
   readonly epoch: Epoch;
   readonly seq: number;
 }
 
+/** What a log did with a batch. */
 export type AppendOutcome =
   /**
    * `watched`: whether a subscriber received this batch or the one before it. Left out: not known.
@@ -83,6 +85,7 @@ export type AppendOutcome =
   /** The lane does not exist, or was lost: append all of it again, as a batch from 0. */
   | { readonly outcome: "absent" };
 
+/** How long a subscription lasts. */
 export interface SubscribeOptions {
   readonly signal?: AbortSignal | undefined;
 }

@@ -23,6 +23,7 @@ export interface ReplySource {
   ) => Promise<Ending & { readonly usage?: Usage | undefined }>;
 }
 
+/** Where the source of a reply puts its deltas. */
 export interface ReplyWriter {
   readonly emit: (delta: Delta) => void;
   /** What has been emitted so far, for writers that commit parts with `commitOf`. */
@@ -203,6 +204,7 @@ async function settle(
   }
 }
 
+/** The cause of a reply that its caller stopped. */
 export const abortedCause: Cause = { code: "aborted", message: "the request was stopped" };
 
 function causeOf(error: unknown): Cause {

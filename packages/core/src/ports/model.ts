@@ -13,6 +13,7 @@ export interface Model {
   readonly stream: (request: ModelRequest) => ModelStream;
 }
 
+/** What a model is asked: the transcript, and what it may use to reply. */
 export interface ModelRequest {
   readonly transcript: Transcript;
   readonly instructions?: string | undefined;

@@ -13,6 +13,7 @@ export interface RetryPolicy {
 /** The fields of a cause that the policy depends on. */
 export type RetryHint = Pick<Cause, "retryable" | "evidence">;
 
+/** Three requests for one reply, with waits below 0.5 s and 1 s. */
 export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 30_000 };
 
 /**

@@ -9,12 +9,13 @@ import type { Metadata } from "../json.ts";
  * writers have three doors: people by `accept`, a lane's writer by `open` and `commit`, the driver
  * by `append`. Each call is all or nothing, and what it answers has been stored. The facts that a
  * call stored come back with it, for the caller to announce: durable first, then announced. What is
- * handed over is not changed by the caller afterwards.
+ * handed over is not changed by the caller afterwards. A session's name comes in as a plain string: a
+ * store checks it by `sessionId`, and throws `invalid_id` for one that can't be a name.
  */
 export interface SessionStore {
   /** Throws `session_exists` if the name is in use. */
   readonly create: (options: CreateOptions) => Promise<SessionRecord>;
-  readonly find: (sessionId: SessionId) => Promise<SessionRecord | undefined>;
+  readonly find: (sessionId: string) => Promise<SessionRecord | undefined>;
   readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
   /** Deletes the session and its facts. The name may be used again, under another uid. May be repeated. */
   readonly remove: (uid: SessionUid) => Promise<void>;
@@ -66,22 +67,26 @@ export interface SessionStore {
   ) => Promise<SessionRecord>;
 }
 
+/** The name and the metadata of a new session. */
 export interface CreateOptions {
-  readonly sessionId: SessionId;
+  readonly sessionId: string;
   readonly metadata?: Metadata | undefined;
 }
 
+/** Which sessions are listed. */
 export interface ListOptions {
   /** Sessions whose id is after this one. The order is that of the ids' UTF-16 units. */
-  readonly after?: SessionId | undefined;
+  readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
+/** Which facts are read. */
 export interface ReadOptions {
   readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
 
+/** What a store holds of a session besides its facts. */
 export interface SessionRecord {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
@@ -90,14 +95,18 @@ export interface SessionRecord {
   readonly head: number;
 }
 
+/** A lane, and the epoch below which its writers are refused. */
 export interface Floor {
   readonly lane: number;
   readonly epoch: Epoch;
 }
 
+/** The facts that people may store. */
 export type PeopleFact = BodyOf<"input_accepted" | "queue_updated" | "approval_resolved">;
+/** The facts that a lane's writer may store. */
 export type LaneFact = BodyOf<"item_committed" | "item_replaced">;
 
+/** What a driver hands over to take a session. */
 export interface ClaimRequest {
   /** The incarnation that the caller read before it proved itself the rightful driver. */
   readonly from: number;
@@ -109,11 +118,13 @@ export interface ClaimRequest {
   readonly resumes?: RunId | undefined;
 }
 
+/** Whether a driver has got the session. */
 export type ClaimOutcome =
   | { readonly outcome: "claimed"; readonly incarnation: number; readonly facts: readonly Fact[] }
   /** Another claim was stored first, or facts were stored that the caller has not read. */
   | { readonly outcome: "moved"; readonly incarnation: number };
 
+/** What a store did with what a person sent. */
 export type AcceptOutcome =
   | { readonly outcome: "accepted"; readonly facts: readonly Fact[] }
   /** This key was accepted before, with the same content. */
@@ -121,6 +132,7 @@ export type AcceptOutcome =
   /** `settled`: the input is an item already, or the question was answered. `unknown`: no such thing. */
   | { readonly outcome: "refused"; readonly reason: "key_reused" | "settled" | "unknown" };
 
+/** What a writer hands over to take a lane, for one item. */
 export interface OpenRequest {
   readonly lane: number;
   readonly epoch: Epoch;
@@ -129,6 +141,7 @@ export interface OpenRequest {
   readonly intent?: BodyOf<"tool_execution_started"> | undefined;
 }
 
+/** Whether a writer has got the lane. */
 export type OpenOutcome =
   | { readonly outcome: "opened"; readonly head: number; readonly facts: readonly Fact[] }
   /** The item exists already: an earlier attempt's answer was lost. */
@@ -136,17 +149,20 @@ export type OpenOutcome =
   /** Not above the lane's floor, or the session has another driver. */
   | { readonly outcome: "fenced" };
 
+/** An item and what it settles, from the writer of its lane. */
 export interface CommitRequest {
   readonly fact: LaneFact & { readonly lane: number; readonly epoch: Epoch };
   /** Stored in the same transaction, after the item. */
   readonly settlement?: readonly BodyOf<"tool_execution_finished" | "usage_reported">[] | undefined;
 }
 
+/** What a store did with the item of a lane. */
 export type CommitOutcome =
   | { readonly outcome: "committed"; readonly facts: readonly Fact[] }
   | { readonly outcome: "exists"; readonly item: Item }
   | { readonly outcome: "fenced" };
 
+/** Facts of the driver, and what its decision rests on. */
 export interface DriverRequest {
   readonly incarnation: number;
   /** The head that the decision rests on. */
@@ -154,6 +170,7 @@ export interface DriverRequest {
   readonly bodies: readonly FactBody[];
 }
 
+/** What a store did with a driver's facts. */
 export type DriverOutcome =
   | { readonly outcome: "appended"; readonly facts: readonly Fact[] }
   /** The head has moved meanwhile: decide again. */

@@ -8,6 +8,7 @@ export interface ManualClock extends Clock {
   readonly sleepers: () => number;
 }
 
+/** A clock that stands still until it is moved. */
 export function manualClock(start = 0): ManualClock {
   let now = start;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];

@@ -1,5 +1,5 @@
 import { MillraceError } from "../errors.ts";
-import { sessionKey, sessionUid } from "../ids.ts";
+import { sessionId, sessionKey, sessionUid } from "../ids.ts";
 import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
@@ -38,22 +38,23 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     return row;
   };
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
-  const create = ({ sessionId, metadata = {} }: CreateOptions): Row => {
-    if (names.has(sessionId)) {
-      throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+  const create = ({ sessionId: name, metadata = {} }: CreateOptions): Row => {
+    const id = sessionId(name);
+    if (names.has(id)) {
+      throw new MillraceError("session_exists", `there is a session ${id} already`);
     }
     const uid = sessionUid(makeId("session"));
-    const ledger = new SessionLedger({ uid, sessionId, now: clock.now });
-    const row = { uid, sessionId, metadata, ledger, key: randomKey() };
+    const ledger = new SessionLedger({ uid, sessionId: id, now: clock.now });
+    const row = { uid, sessionId: id, metadata, ledger, key: randomKey() };
     rows.set(uid, row);
-    names.set(sessionId, uid);
+    names.set(id, uid);
     return row;
   };
 
   return {
     create: async (request) => recordOf(create(request)),
-    find: async (sessionId) => {
-      const uid = names.get(sessionId);
+    find: async (name) => {
+      const uid = names.get(sessionId(name));
       return uid === undefined ? undefined : recordOf(rowOf(uid));
     },
     list: async ({ after, limit = 100 } = {}) =>
@@ -80,8 +81,8 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     fork: async (uid, { n, said = [], ...request }) => {
       const source = rowOf(uid);
       const row = create({ metadata: source.metadata, ...request });
-      const { sessionId } = row;
-      row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })));
+      const own = { sessionId: row.sessionId };
+      row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })));
       row.ledger.say(said);
       return recordOf(row);
     },

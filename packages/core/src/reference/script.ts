@@ -21,10 +21,12 @@ export type ScriptedReply =
   | readonly ScriptedPart[]
   | ((request: ModelRequest) => readonly ScriptedPart[]);
 
+/** Text of the reply. */
 export function say(text: string): ScriptedPart {
   return { say: text };
 }
 
+/** Reasoning of the reply, with what a vendor would want back. */
 export function think(text: string, opaque?: Json): ScriptedPart {
   return opaque === undefined ? { think: text } : { think: text, opaque };
 }
@@ -38,6 +40,7 @@ export function call(tool: string, input: unknown, options: CallOptions = {}): S
   return callRaw(tool, JSON.stringify(input), options);
 }
 
+/** A call with this argument text, sound or not. */
 export function callRaw(tool: string, raw: string, { callId }: CallOptions = {}): ScriptedPart {
   return callId === undefined ? { call: tool, raw } : { call: tool, raw, callId };
 }
@@ -47,6 +50,7 @@ export function emit(...deltas: readonly Delta[]): ScriptedPart {
   return { deltas };
 }
 
+/** Nothing comes for this long; without a number, nothing more at all. */
 export function stall(ms?: number): ScriptedPart {
   return { stall: ms };
 }
@@ -58,6 +62,7 @@ export function truncate(): ScriptedPart {
   };
 }
 
+/** The reply fails with this cause after what came before. */
 export function fail(
   code: string,
   message: string,

@@ -12,7 +12,7 @@ import type {
   RunOutcome,
 } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type { ActiveRun, ActiveTurn, Approval, ClosedLane } from "../event/state.ts";
+import type { OpenRun, OpenTurn, Approval, ClosedLane } from "../event/state.ts";
 import type * as ids from "../ids.ts";
 import type { Json } from "../json.ts";
 import {
@@ -241,10 +241,10 @@ const closedLanes: fc.Arbitrary<readonly ClosedLane[]> = fc.array(
   record({ lane: count, epoch: count }),
   { maxLength: 3 },
 );
-const activeRun: fc.Arbitrary<ActiveRun> = record<ActiveRun>(
+const activeRun: fc.Arbitrary<OpenRun> = record<OpenRun>(
   {
     runId,
-    turn: record<ActiveTurn>({ turnId, reply: itemId, stop: stopReason }, ["reply", "stop"]),
+    turn: record<OpenTurn>({ turnId, reply: itemId, stop: stopReason }, ["reply", "stop"]),
     aborting: fc.boolean(),
     released: incarnation,
   },

@@ -88,10 +88,12 @@ export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
   refused("op", "an operation of this version"),
 );
 
+/** Writes a delta as JSON. */
 export function encodeDelta(value: Delta): JsonObject {
   return delta.encode(value);
 }
 
+/** Reads a delta from JSON. Never throws: what is malformed is a fault. */
 export function decodeDelta(value: unknown): Decoded<Delta> {
   return decodeBy(delta, value);
 }

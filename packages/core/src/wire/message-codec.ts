@@ -3,8 +3,8 @@ import { schemaVersion } from "../event/event.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
 import type {
-  ActiveRun,
-  ActiveTurn,
+  OpenRun,
+  OpenTurn,
   Approval,
   ClosedLane,
   Compaction,
@@ -79,10 +79,10 @@ function toJson(message: Message): JsonObject {
   return "first" in message ? batch.encode(message) : snapshotShape.encode(message);
 }
 
-const activeRun = object<ActiveRun>({
+const activeRun = object<OpenRun>({
   runId: id(runId),
   turn: optional(
-    object<ActiveTurn>({
+    object<OpenTurn>({
       turnId: id(turnId),
       reply: optional(id(itemId)),
       stop: optional(stopReason),

@@ -23,6 +23,7 @@ export interface WireFault {
   readonly message: string;
 }
 
+/** A value that was read, or the first fault in it. */
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: WireFault };

@@ -46,6 +46,7 @@ export type SseItem =
   /** An event beyond the limit. Nothing more comes: the stream can't be trusted any further. */
   | { readonly kind: "overflow" };
 
+/** Reads server-sent events from text that comes in pieces. */
 export interface SseDecoder {
   /** Takes text as it comes, cut anywhere. Cut characters are the business of a streaming TextDecoder. */
   readonly feed: (chunk: string) => readonly SseItem[];

@@ -1,4 +1,5 @@
-import type { Cause, Ending, Json, Usage } from "@millrace/core";
+import type { Cause, Json, Usage } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { failure } from "../failure.ts";
 import { cutBy } from "./cause.ts";
 import { countOf, fieldsOf, textOr } from "./read.ts";

@@ -1,7 +1,10 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { emptyDraft, fold, isJsonObject, itemId, partId } from "@millrace/core";
-import type { Delta, Item, Model, ModelRequest, Reply } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Delta, Item, Model } from "@millrace/core";
+import type { ModelRequest, Reply } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
 import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";
@@ -102,7 +105,7 @@ describe.each(["v3", "v4"] as const)("a chat model of specification %s over HTTP
     expect(appends.length).toBeGreaterThanOrEqual(7);
   });
 
-  test("is sent the whole conversation, with what it said before and what the tools answered", async () => {
+  test("is sent the whole conversation, with its earlier replies and the answers of the tools", async () => {
     await using server = await bridgeServer([busy, chatAnswer([{ content: "Rain." }], "stop")]);
     const model = compatible[version](server.url);
     const first = await ask(model, { instructions: "be brief" });
@@ -238,7 +241,7 @@ describe.each(["v3", "v4"] as const)("a chat model of specification %s over HTTP
     expect(server.requests.length).toBe(1);
   });
 
-  test("says after what time to ask again when the vendor said so", async () => {
+  test("has the time after which to ask again when the vendor sent one", async () => {
     const body = ['{"error":{"message":"slow down","type":"rate_limit_error"}}'];
     const headers = { "content-type": "application/json", "retry-after": "7" };
     await using server = await bridgeServer([{ status: 429, headers, body }]);
@@ -269,7 +272,7 @@ describe.each(["v3", "v4"] as const)("a chat model of specification %s over HTTP
     expect(reply).toMatchObject({ stop: "failed", cause: { code, retryable } });
   });
 
-  test("that nobody listens for is a failure that may pass", async () => {
+  test("at a port without a server is a failure that may pass", async () => {
     const gone = await bridgeServer([]);
     await gone[Symbol.asyncDispose]();
 

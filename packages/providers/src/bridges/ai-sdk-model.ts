@@ -1,12 +1,7 @@
-import { abortedCause, createModelStream, isJsonObject } from "@millrace/core";
-import type {
-  Json,
-  JsonObject,
-  Model,
-  ModelRequest,
-  OutputShape,
-  ReplyWriter,
-} from "@millrace/core";
+import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject, Model } from "@millrace/core";
+import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";
 import { callIdsOf } from "../protocols/call-id.ts";
 import { askFor } from "../protocols/output.ts";
 import { wireNames, withOwnNames, withWireNames } from "../protocols/tool-names.ts";
@@ -41,6 +36,7 @@ export interface AiSdkModel {
   doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
+/** What a model of the AI SDK is called with, as far as we name it. */
 export interface AiSdkCallOptions {
   readonly prompt: unknown;
 }

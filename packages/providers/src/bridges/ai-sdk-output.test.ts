@@ -1,7 +1,8 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { itemId, partId } from "@millrace/core";
-import type { Item, ModelRequest } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
 import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";
@@ -41,7 +42,7 @@ async function optionsOf(request: Partial<ModelRequest>): Promise<Record<string,
 }
 
 describe("the shape of a reply", () => {
-  test("is a response format of theirs, and in words for those who drop it", async () => {
+  test("is a response format of theirs, and in words for providers that drop it", async () => {
     const options = await optionsOf({ output, instructions: "Be brief." });
 
     expect(options["responseFormat"]).toEqual({ type: "json", name: "place", schema });

@@ -3,14 +3,15 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import { itemId, partId } from "@millrace/core";
-import type { Item, ModelNotice, Reply } from "@millrace/core";
+import { itemId, partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { ModelNotice, Reply } from "@millrace/core/ports";
 import { convertArrayToReadableStream, MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import { sketch } from "../testing/updates.ts";
 import { aiSdk } from "./ai-sdk.ts";
 
-const said: Item = {
+const prompt: Item = {
   id: itemId("u1"),
   author: "user",
   stop: "end",
@@ -37,7 +38,7 @@ function mock(...parts: readonly Part[]): MockLanguageModelV4 {
 
 async function replyTo(
   model: LanguageModelV4,
-  transcript: readonly Item[] = [said],
+  transcript: readonly Item[] = [prompt],
 ): Promise<Reply> {
   return aiSdk(model).stream({ transcript }).result;
 }
@@ -115,7 +116,7 @@ describe("the parts of an AI SDK model", () => {
     expect(sketch(reply.parts)).toEqual(['call c1 patch "*** Begin" !not_an_object']);
   });
 
-  test("may be a call that is written anew at its end, as long as it says the same", async () => {
+  test("may be a call that is written anew at its end, as long as its value is the same", async () => {
     const reply = await replyTo(
       mock(
         { type: "tool-input-start", id: "c1", toolName: "look" },
@@ -129,7 +130,7 @@ describe("the parts of an AI SDK model", () => {
     expect(sketch(reply.parts)).toEqual(['call c1 look { "a": 1 }']);
   });
 
-  test("may not be a call that says something else at its end", async () => {
+  test("may not be a call that has another value at its end", async () => {
     const reply = await replyTo(
       mock(
         { type: "tool-input-start", id: "c1", toolName: "pay" },
@@ -172,7 +173,7 @@ describe("the parts of an AI SDK model", () => {
     expect(sketch(whole.parts)).toEqual(["call c1 look {}", "call c2 look {}"]);
   });
 
-  test("that the provider runs by itself are custom, and are told to it again", async () => {
+  test("that the provider runs by itself are custom, and are sent back to it", async () => {
     const anthropic = { anthropic: { caller: "direct" } };
     const first = mock(
       { type: "tool-input-start", id: "s1", toolName: "web_search", providerExecuted: true },
@@ -210,7 +211,7 @@ describe("the parts of an AI SDK model", () => {
     const reply = await replyTo(first);
     const item: Item = { id: itemId("m1"), author: "model", ...reply };
 
-    await replyTo(first, [said, item, { ...said, id: itemId("u2") }]);
+    await replyTo(first, [prompt, item, { ...prompt, id: itemId("u2") }]);
 
     expect(reply.stop).toBe("end");
     expect(sketch(reply.parts)).toEqual([
@@ -259,7 +260,7 @@ describe("the parts of an AI SDK model", () => {
     );
 
     const reply = await aiSdk(model).stream({
-      transcript: [said],
+      transcript: [prompt],
       notify: (notice) => {
         notices.push(notice);
         throw new Error("listeners must not matter");
@@ -269,7 +270,7 @@ describe("the parts of an AI SDK model", () => {
     expect(reply.stop).toBe("end");
     expect(sketch(reply.parts)).toEqual(["custom acme.mood", "text: hi"]);
     expect(notices).toMatchObject([{ type: "remark", code: "unknown_event" }]);
-    await replyTo(model, [said, { id: itemId("m1"), author: "model", ...reply }, said]);
+    await replyTo(model, [prompt, { id: itemId("m1"), author: "model", ...reply }, prompt]);
     expect(promptOf(model)[1]).toMatchObject({
       content: [
         { type: "custom", kind: "acme.mood", providerOptions: { acme: { mood: "fine" } } },
@@ -312,7 +313,7 @@ describe("the parts of an AI SDK model", () => {
       "media video/mp4 https://a.test/v",
       "file application/pdf 1",
     ]);
-    await replyTo(model, [said, { id: itemId("m1"), author: "model", ...reply }, said]);
+    await replyTo(model, [prompt, { id: itemId("m1"), author: "model", ...reply }, prompt]);
     expect(promptOf(model)[1]).toMatchObject({
       content: [
         {
@@ -341,10 +342,10 @@ describe("the parts of an AI SDK model", () => {
         ]),
       }),
     });
-    const reply = await aiSdk(model).stream({ transcript: [said] }).result;
+    const reply = await aiSdk(model).stream({ transcript: [prompt] }).result;
 
     const again: Item = { id: itemId("m1"), author: "model", ...reply };
-    await aiSdk(model).stream({ transcript: [said, again, said] }).result;
+    await aiSdk(model).stream({ transcript: [prompt, again, prompt] }).result;
 
     expect(sketch(reply.parts)).toEqual(["media image/png 3"]);
     expect(model.doStreamCalls[1]?.prompt[1]?.content).toEqual([
@@ -373,7 +374,7 @@ describe("the parts of an AI SDK model", () => {
     );
     const reply = await replyTo(model);
 
-    await replyTo(model, [said, { id: itemId("m1"), author: "model", ...reply }]);
+    await replyTo(model, [prompt, { id: itemId("m1"), author: "model", ...reply }]);
 
     expect(promptOf(model)[1]).toEqual({
       role: "assistant",
@@ -395,7 +396,7 @@ describe("the parts of an AI SDK model", () => {
   });
 });
 
-describe("what an AI SDK model says about its parts", () => {
+describe("what an AI SDK model reports about its parts", () => {
   test("adds up, event by event and provider by provider", async () => {
     const model = mock(
       { type: "reasoning-start", id: "r", providerMetadata: { a: { item: "rs_1" } } },
@@ -510,7 +511,7 @@ describe("the end of an AI SDK model's stream", () => {
   test("comes at once when a model ignores that it was stopped", async () => {
     const never = new MockLanguageModelV4({ doStream: () => new Promise(() => undefined) });
     const stop = new AbortController();
-    const stream = aiSdk(never).stream({ transcript: [said], signal: stop.signal });
+    const stream = aiSdk(never).stream({ transcript: [prompt], signal: stop.signal });
     stop.abort();
 
     expect((await stream.result).stop).toBe("aborted");
@@ -526,7 +527,7 @@ describe("the end of an AI SDK model's stream", () => {
     });
     const stop = new AbortController();
     const model = new MockLanguageModelV4({ doStream: async () => ({ stream }) });
-    const reply = aiSdk(model).stream({ transcript: [said], signal: stop.signal });
+    const reply = aiSdk(model).stream({ transcript: [prompt], signal: stop.signal });
     for await (const delta of reply) if (delta.op === "append_text") stop.abort();
 
     expect((await reply.result).stop).toBe("aborted");
@@ -547,7 +548,7 @@ describe("the request to an AI SDK model", () => {
     const model = mock(finish("stop", "stop"));
 
     await aiSdk(model).stream({
-      transcript: [said],
+      transcript: [prompt],
       instructions: "be brief",
       tools: [{ name: "look", input: { type: "object" } }],
       settings: {
@@ -588,7 +589,7 @@ describe("the request to an AI SDK model", () => {
 
     await replyTo(model, [
       {
-        ...said,
+        ...prompt,
         parts: [
           media("p1", "image/png", "https://a.test/1"),
           media("p2", "image/png", "https://b.test/2"),
@@ -644,7 +645,7 @@ describe("the request to an AI SDK model", () => {
       ],
     };
 
-    await replyTo(model, [said, call, answer]);
+    await replyTo(model, [prompt, call, answer]);
 
     expect(promptOf(model).slice(2)).toEqual([
       {

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from "@millrace/core";
+import { isJsonObject, parseJson } from "@millrace/core/wire";
 import type {
   CustomPart,
   FilePart,
@@ -19,6 +19,7 @@ export type AiSdkMessage =
   | { role: "assistant"; content: AiSdkAssistantPart[] }
   | { role: "tool"; content: AiSdkToolResult[] };
 
+/** A part of an assistant's message. */
 export type AiSdkAssistantPart =
   | AiSdkText
   | AiSdkFile
@@ -28,9 +29,13 @@ export type AiSdkAssistantPart =
   | AiSdkCustom;
 
 type Options = { providerOptions?: Record<string, JsonObject> };
+/** Text. */
 export type AiSdkText = { type: "text"; text: string } & Options;
+/** Reasoning, as text. */
 export type AiSdkReasoning = { type: "reasoning"; text: string } & Options;
+/** A part of a vendor's own kind. */
 export type AiSdkCustom = { type: "custom"; kind: `${string}.${string}` } & Options;
+/** A file, by its bytes or its address. */
 export type AiSdkFile = {
   type: "file";
   /** Bare in version 3 and for `streamText`, tagged since version 4. */
@@ -38,6 +43,7 @@ export type AiSdkFile = {
   mediaType: string;
   filename?: string;
 } & Options;
+/** A call of a tool, with its whole input. */
 export type AiSdkToolCall = {
   type: "tool-call";
   toolCallId: string;
@@ -45,6 +51,7 @@ export type AiSdkToolCall = {
   input: Json;
   providerExecuted?: boolean;
 } & Options;
+/** The result of a call. */
 export type AiSdkToolResult = {
   type: "tool-result";
   toolCallId: string;

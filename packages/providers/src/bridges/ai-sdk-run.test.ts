@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { checkTranscript, itemId, partId } from "@millrace/core";
+import { checkTranscript, itemId, partId } from "@millrace/core/writing";
 import type { Item } from "@millrace/core";
 import { isStepCount, streamText, tool } from "ai";
 import type { LanguageModel, StreamTextResult, ToolSet } from "ai";
@@ -151,7 +151,7 @@ describe("a run of streamText", () => {
     expect(checkTranscript(asTranscript(run))).toEqual([]);
   });
 
-  test("says on what input a tool ran, where that is not what the model wrote", async () => {
+  test("has the input that a tool ran on, where that is not what the model wrote", async () => {
     await using server = await bridgeServer([calling, answering]);
 
     const { items } = await written(fromAiSdk(stream(compatible(server.url))));
@@ -164,7 +164,7 @@ describe("a run of streamText", () => {
     expect(calls?.[1]?.metadata).toBeUndefined();
   });
 
-  test("is told to the next run as the model's own words and the tools' answers", async () => {
+  test("is sent to the next run as the model's own text and the tools' answers", async () => {
     await using server = await bridgeServer([calling, answering]);
     const run = await written(fromAiSdk(stream(compatible(server.url))));
     const next: Item = { ...said, id: itemId("u2") };

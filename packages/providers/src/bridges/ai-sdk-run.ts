@@ -1,5 +1,6 @@
-import { abortedCause } from "@millrace/core";
-import type { Cause, Transcript, Update } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { Cause, Transcript } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import { prepare } from "../protocols/prepare.ts";
 import { cutEnding } from "../reply.ts";
 import { AiSdkContent } from "./ai-sdk-content.ts";

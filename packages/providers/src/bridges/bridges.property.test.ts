@@ -1,12 +1,7 @@
-import {
-  checkTranscript,
-  emptyDraft,
-  fold,
-  itemId,
-  partId,
-  repairTranscript,
-} from "@millrace/core";
-import type { Ending, Item } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { checkTranscript, itemId, partId, repairTranscript } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { convertArrayToReadableStream } from "ai/test";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
@@ -21,14 +16,14 @@ import { fromOpenAiAgents } from "./openai-agents.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const said: Item = {
+const prompt: Item = {
   id: itemId("u1"),
   author: "user",
   stop: "end",
   parts: [{ kind: "text", id: partId("p1"), text: "go" }],
 };
 
-/** Any text, also with halves of characters. */
+/** Any text, including lone surrogates. */
 const text = fc.string({
   unit: fc.constantFrom("a", "{", '"', "}", "é", "\ud83d", "\ude80"),
   maxLength: 6,
@@ -220,7 +215,7 @@ describe("whatever a framework streams", () => {
       .tuple(fc.array(part, { maxLength: 24 }), fc.boolean())
       .map(([parts, isEnded]) => (isEnded ? [...parts, done] : parts));
     const property = fc.asyncProperty(ended, async (parts) => {
-      const stream = aiSdk(model(parts)).stream({ transcript: [said] });
+      const stream = aiSdk(model(parts)).stream({ transcript: [prompt] });
       let draft = emptyDraft();
       for await (const delta of stream) draft = fold(draft, delta);
       const reply = await stream.result;
@@ -233,7 +228,7 @@ describe("whatever a framework streams", () => {
       }
       expectNoSlip(reply);
       const item: Item = { id: itemId("m1"), author: "model", ...reply };
-      expectPaired(toAiSdk([said, item]));
+      expectPaired(toAiSdk([prompt, item]));
     });
     const numRuns = runs(400, 40_000);
     await fc.assert(property, { numRuns });
@@ -268,9 +263,9 @@ describe("whatever a framework streams", () => {
           const run = await written(bridge(values));
           items += run.items.length;
           run.items.forEach(expectNoSlip);
-          const { items: repaired } = repairTranscript([said, ...run.items]);
+          const { items: repaired } = repairTranscript([prompt, ...run.items]);
           expect(checkTranscript(repaired)).toEqual([]);
-          expectPaired(toAiSdk([said, ...run.items]));
+          expectPaired(toAiSdk([prompt, ...run.items]));
         },
       );
       const numRuns = runs(400, 40_000);
@@ -302,12 +297,12 @@ describe("whatever a framework streams", () => {
   });
 });
 
-/** An error of our own would look like one of the framework. */
+/** An error of the bridge itself would look like one of the framework. */
 function expectNoSlip({ cause }: Ending): void {
   expect(JSON.stringify(cause?.evidence ?? null)).not.toMatch(/"(?:Type|Range|Millrace)Error"/);
 }
 
-/** Each call is answered once, right behind its message. */
+/** Each call is answered once, directly after its message. */
 function expectPaired(messages: readonly AiSdkMessage[]): void {
   for (const [at, message] of messages.entries()) {
     if (message.role !== "assistant") continue;

@@ -1,4 +1,4 @@
-import { callId } from "@millrace/core";
+import { callId } from "@millrace/core/writing";
 import type { CallId } from "@millrace/core";
 import { chooseCallId } from "../protocols/call-id.ts";
 

@@ -30,12 +30,12 @@ describe("the cause of an error that a framework reports", () => {
     });
   });
 
-  test("may not pass when the provider says that it does not", () => {
+  test("is not retryable when the provider reports that it is not", () => {
     expect(causeOf(answered(503), false)).toMatchObject({ code: "overloaded", retryable: true });
     expect(causeOf(answered(503, { isRetryable: false }), false).retryable).toBe(false);
   });
 
-  test("does not pass because of its status when its name says otherwise", () => {
+  test("is not retryable by its status when its name has another meaning", () => {
     const responseBody = '{"error":{"message":"pay","code":"insufficient_quota"}}';
 
     expect(causeOf(answered(429, { responseBody }), false)).toMatchObject({

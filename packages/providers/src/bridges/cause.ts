@@ -1,4 +1,5 @@
-import type { Cause, Ending, Json } from "@millrace/core";
+import type { Cause, Json } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { networkFailure } from "../transport/errors.ts";
 import { codeOfError, failure, vendorFailure } from "../failure.ts";
 import type { FailureCode } from "../failure.ts";

@@ -1,5 +1,6 @@
-import { decodeBase64 } from "@millrace/core";
-import type { CallId, Ending, Json, PartId, Usage } from "@millrace/core";
+import { decodeBase64 } from "@millrace/core/wire";
+import type { CallId, Json, PartId, Usage } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { failure } from "../failure.ts";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";

@@ -13,7 +13,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { addUsage, checkTranscript, noUsage } from "@millrace/core";
+import { addUsage, checkTranscript, noUsage } from "@millrace/core/writing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chunksOf, sketch, written } from "../testing/updates.ts";
@@ -22,8 +22,8 @@ import type { LangGraphEvent } from "./langgraph.ts";
 
 type Reply = readonly AIMessageChunk[] | Error;
 
-/** A chat model that says what it was told to, reply by reply. */
-class ToldModel extends BaseChatModel {
+/** A chat model that replays scripted replies. */
+class ScriptedChatModel extends BaseChatModel {
   readonly #replies: Reply[];
   readonly #isStreaming: boolean;
 
@@ -158,7 +158,7 @@ const calling: Reply = [
 
 describe("a run of a LangGraph graph", () => {
   test("is an item for each reply, with calls and results once and texts to the letter", async () => {
-    const model = new ToldModel([calling, [say("It is "), say("3."), stopped("stop")]]);
+    const model = new ScriptedChatModel([calling, [say("It is "), say("3."), stopped("stop")]]);
 
     const { items, updates } = await written(fromLangGraph(events(agent(model))));
 
@@ -188,7 +188,7 @@ describe("a run of a LangGraph graph", () => {
   });
 
   test("with a model that does not stream has its whole replies", async () => {
-    const model = new ToldModel([calling, [say("It is 3."), stopped("stop")]], false);
+    const model = new ScriptedChatModel([calling, [say("It is 3."), stopped("stop")]], false);
 
     const { items } = await written(fromLangGraph(events(agent(model))));
 
@@ -207,7 +207,7 @@ describe("a run of a LangGraph graph", () => {
   test("has thoughts apart from texts, and other blocks as custom parts", async () => {
     const block = (content: object): AIMessageChunk =>
       new AIMessageChunk({ content: [content] as never });
-    const model = new ToldModel([
+    const model = new ScriptedChatModel([
       [
         block({ type: "thinking", thinking: "hm", index: 0 }),
         block({ type: "thinking", thinking: "m", index: 0 }),
@@ -227,7 +227,7 @@ describe("a run of a LangGraph graph", () => {
   });
 
   test("does not show what a tool asks a model of its own", async () => {
-    const inner = new ToldModel([
+    const inner = new ScriptedChatModel([
       [say("inner "), piece(0, '{"a":0,"b":0}', "i1", "add"), stopped("tool_calls")],
       [say("words"), stopped("stop")],
     ]);
@@ -246,10 +246,10 @@ describe("a run of a LangGraph graph", () => {
     );
     const plainAsk = tool(
       async (): Promise<string> =>
-        (await new ToldModel([[say("aside"), stopped("stop")]]).invoke("?")).text,
+        (await new ScriptedChatModel([[say("aside"), stopped("stop")]]).invoke("?")).text,
       { name: "ask", description: "asks a model", schema: z.object({}) },
     );
-    const model = new ToldModel([
+    const model = new ScriptedChatModel([
       [piece(0, "{}", "c1", "expert"), piece(1, "{}", "c2", "ask"), stopped("tool_calls")],
       [say("Well."), stopped("stop")],
     ]);
@@ -272,9 +272,9 @@ describe("a run of a LangGraph graph", () => {
     ]);
   });
 
-  test("shows what a graph within the graph says, once", async () => {
-    const inner = agent(new ToldModel([[say("inner words"), stopped("stop")]]));
-    const outer = new ToldModel([[say("outer words"), stopped("stop")]]);
+  test("shows the text of a graph within the graph, once", async () => {
+    const inner = agent(new ScriptedChatModel([[say("inner words"), stopped("stop")]]));
+    const outer = new ScriptedChatModel([[say("outer words"), stopped("stop")]]);
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("inner", inner as never)
       .addNode("outer", async (state) => ({ messages: [await outer.invoke(state.messages)] }))
@@ -292,8 +292,8 @@ describe("a run of a LangGraph graph", () => {
   });
 
   test("keeps apart what two branches say at the same time", async () => {
-    const left = new ToldModel([[say("l1 "), say("l2"), stopped("stop")]]);
-    const right = new ToldModel([[say("r1 "), say("r2"), stopped("stop")]]);
+    const left = new ScriptedChatModel([[say("l1 "), say("l2"), stopped("stop")]]);
+    const right = new ScriptedChatModel([[say("r1 "), say("r2"), stopped("stop")]]);
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("left", async (state) => ({ messages: [await left.invoke(state.messages)] }))
       .addNode("right", async (state) => ({ messages: [await right.invoke(state.messages)] }))
@@ -326,7 +326,7 @@ describe("a run of a LangGraph graph", () => {
         }),
       { name: "go", description: "goes", schema: z.object({}) },
     );
-    const model = new ToldModel([
+    const model = new ScriptedChatModel([
       [piece(0, "{}", "c1", "go"), stopped("tool_calls")],
       [say("Gone."), stopped("stop")],
     ]);
@@ -339,8 +339,8 @@ describe("a run of a LangGraph graph", () => {
     ]);
   });
 
-  test("that a tool ends is failed, and the call says why", async () => {
-    const model = new ToldModel([[piece(0, "{}", "c2", "boom"), stopped("tool_calls")]]);
+  test("that a tool ends is failed, and the call has the reason", async () => {
+    const model = new ScriptedChatModel([[piece(0, "{}", "c2", "boom"), stopped("tool_calls")]]);
 
     const { items } = await written(fromLangGraph(events(agent(model, [boom], false))));
 
@@ -359,7 +359,7 @@ describe("a run of a LangGraph graph", () => {
       error: { message: "slow down", type: "rate_limit_error" },
     });
 
-    const { items } = await written(fromLangGraph(events(agent(new ToldModel([error])))));
+    const { items } = await written(fromLangGraph(events(agent(new ScriptedChatModel([error])))));
 
     expect(items).toMatchObject([
       { stop: "failed", cause: { code: "rate_limited", evidence: { retryAfterMs: 2_000 } } },
@@ -368,7 +368,9 @@ describe("a run of a LangGraph graph", () => {
 
   test("that is stopped ends as aborted", async () => {
     const stop = new AbortController();
-    const model = new ToldModel([[say("Once "), say("upon "), say("a time"), stopped("stop")]]);
+    const model = new ScriptedChatModel([
+      [say("Once "), say("upon "), say("a time"), stopped("stop")],
+    ]);
     const stopping = (async function* () {
       for await (const update of fromLangGraph(events(agent(model), stop.signal))) {
         yield update;
@@ -388,7 +390,7 @@ describe("a run of a LangGraph graph", () => {
       description: "asks",
       schema: z.object({}),
     });
-    const model = new ToldModel([[piece(0, "{}", "c1", "asking"), stopped("tool_calls")]]);
+    const model = new ScriptedChatModel([[piece(0, "{}", "c1", "asking"), stopped("tool_calls")]]);
 
     const { items } = await written(fromLangGraph(events(agent(model, [asking]))));
 
@@ -404,7 +406,7 @@ describe("a run of a LangGraph graph", () => {
     ["STOP", "end", undefined],
     ["brand_new", "failed", "unknown_stop"],
   ])("whose model stops with %s ends as %s", async (reason, stop, code) => {
-    const model = new ToldModel([[say("So"), stopped(reason)]]);
+    const model = new ScriptedChatModel([[say("So"), stopped(reason)]]);
 
     const { items } = await written(fromLangGraph(events(agent(model))));
 
@@ -412,8 +414,8 @@ describe("a run of a LangGraph graph", () => {
     expect(sketch(items[0]?.parts ?? [])).toEqual(["text: So"]);
   });
 
-  test("says on what input a tool ran when the framework completed the arguments", async () => {
-    const model = new ToldModel([
+  test("has the input that a tool ran on when the framework completed the arguments", async () => {
+    const model = new ScriptedChatModel([
       [piece(0, '{"a":1,"b":2', "c1", "add"), stopped("tool_calls")],
       [say("3"), stopped("stop")],
     ]);
@@ -428,7 +430,7 @@ describe("a run of a LangGraph graph", () => {
   });
 
   test("whose events break off is truncated", async () => {
-    const model = new ToldModel([[say("One "), say("two"), stopped("stop")]]);
+    const model = new ScriptedChatModel([[say("One "), say("two"), stopped("stop")]]);
     const cut = (async function* () {
       let seen = 0;
       for await (const event of events(agent(model))) {

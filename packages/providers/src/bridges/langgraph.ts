@@ -1,5 +1,8 @@
-import { abortedCause, addUsage, equalJson } from "@millrace/core";
-import type { Ending, Json, Update, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { equalJson } from "@millrace/core/wire";
+import { addUsage } from "@millrace/core/writing";
+import type { Json, Usage } from "@millrace/core";
+import type { Ending, Update } from "@millrace/core/writing";
 import { cutEnding } from "../reply.ts";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";

@@ -1,4 +1,5 @@
-import type { Ending, Json, PartId } from "@millrace/core";
+import type { Json, PartId } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import { failure } from "../failure.ts";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";

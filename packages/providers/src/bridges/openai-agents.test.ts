@@ -1,5 +1,5 @@
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents";
-import { checkTranscript } from "@millrace/core";
+import { checkTranscript } from "@millrace/core/writing";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bridgeServer, chatAnswer } from "../testing/bridge-server.ts";
@@ -103,7 +103,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
         'call call_a weather {"city":"Graz"}',
         "call call_b broken {}",
         'result call_a weather ok "21 °C in Graz"',
-        // The framework keeps the error to itself: this is what the model is told.
+        // The framework hides the error: this is the text that the model gets.
         expect.stringMatching(/^result call_b broken ok "An error occurred/),
       ],
       ["text: It is 21 °C."],
@@ -230,7 +230,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
     expect(items).toMatchObject([{ stop: "paused", parts: [{ kind: "tool_call", callId: "c" }] }]);
   });
 
-  test("that goes to another agent tells so as a call and its answer", async () => {
+  test("that goes to another agent has a call and its answer", async () => {
     const expert = new Agent({ name: "Expert", model: "tiny-1" });
     const front = new Agent({ name: "Front", model: "tiny-1", handoffs: [expert] });
     await using server = await bridgeServer([
@@ -394,7 +394,7 @@ describe("a run of the OpenAI Agents SDK over the Responses API", () => {
     expect(chunksOf(updates, "tool_call")).toEqual(['{"city":', '"Graz"}']);
   });
 
-  test("that reaches the limit of tokens has a reply that says so, and fails as the framework does", async () => {
+  test("that reaches the limit of tokens has a reply that ends by length, and fails as the framework does", async () => {
     await using server = await bridgeServer([
       events([
         ...texts,

@@ -1,5 +1,6 @@
-import { abortedCause } from "@millrace/core";
-import type { Ending, Json, ResultStatus, Update, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { Json, ResultStatus, Usage } from "@millrace/core";
+import type { Ending, Update } from "@millrace/core/writing";
 import { cutEnding } from "../reply.ts";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";

@@ -1,5 +1,7 @@
-import { partId, textOf } from "@millrace/core";
-import type { Cause, CommitPart, Json, Metadata, PartId, PartOpening } from "@millrace/core";
+import { textOf } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
+import type { Cause, Json, PartId } from "@millrace/core";
+import type { CommitPart, Metadata, PartOpening } from "@millrace/core/writing";
 import type { ClosePart, Halt, Operation } from "../protocol.ts";
 import { cutEnding, ReplyReader } from "../reply.ts";
 import type { DeltaSink, Reading, ReplyEnd } from "../reply.ts";

@@ -1,4 +1,4 @@
-import { checkJson, encodeBase64, parseJsonText } from "@millrace/core";
+import { checkJson, encodeBase64, parseJsonText } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 /**

@@ -1,5 +1,6 @@
 import { emptyDraft, fold } from "@millrace/core";
-import type { Cause, Delta, Draft, Ending, Update, Usage } from "@millrace/core";
+import type { Cause, Delta, Draft, Usage } from "@millrace/core";
+import type { Ending, Update } from "@millrace/core/writing";
 import { PartWriter } from "./part-writer.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { equalJson, parseArguments, parseJson } from "@millrace/core";
+import { equalJson, parseJson } from "@millrace/core/wire";
+import { parseArguments } from "@millrace/core/writing";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Closing, PartWriter } from "./part-writer.ts";
 import { plain } from "./read.ts";

@@ -9,6 +9,7 @@ export interface Framing<Event> {
   readonly open: () => Framer<Event>;
 }
 
+/** Cuts bytes into events. Holds what is not complete yet. */
 export interface Framer<Event> {
   /** Reads the next bytes, cut at any place. */
   readonly feed: (bytes: Uint8Array) => readonly Framed<Event>[];
@@ -16,6 +17,7 @@ export interface Framer<Event> {
   readonly end: () => readonly Framed<Event>[];
 }
 
+/** What a framer makes of bytes. */
 export type Framed<Event> =
   | { readonly kind: "event"; readonly event: Event }
   /** Input that is not an event, such as a comment. Proves that the vendor is alive. */

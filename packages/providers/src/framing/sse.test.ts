@@ -112,7 +112,7 @@ test("a fault ends the framing, and the events before it stand", () => {
   expect(values([one, `data: ${"x".repeat(2_000)}`, "\n\n", one])).toEqual([{ x: 1 }, "fault"]);
 });
 
-test("the name of an event is what its field says", () => {
+test("the name of an event is the value of its field", () => {
   const [framed] = frame(['event: ping\ndata: {"type":"x"}\n\n']);
   expect(framed).toEqual({ kind: "event", event: { name: "ping", data: { type: "x" } } });
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { createParser } from "eventsource-parser";
 import type { EventSourceMessage } from "eventsource-parser";
 import { failure } from "../failure.ts";
@@ -6,6 +6,7 @@ import type { Framed, Framing, VendorEvent } from "./framing.ts";
 import { TemplateReader } from "./template.ts";
 import { Utf8Reader } from "./utf8.ts";
 
+/** Bounds of the framing of server-sent events. */
 export interface SseFramingOptions {
   /** The length limit of an event, in UTF-16 units. */
   readonly limit?: number | undefined;

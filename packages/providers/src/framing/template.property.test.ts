@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { parseJsonText } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 import { expect, test } from "vitest";
 import { createRandom } from "../serve/random.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
@@ -15,7 +15,7 @@ function read(parse: (text: string) => unknown, text: string): Read {
   }
 }
 
-/** Texts that a template could get wrong, as contents of strings to the letter. */
+/** Contents of strings that a template could get wrong. */
 const contents = [
   "",
   "a",
@@ -74,7 +74,7 @@ const shapes = [
   '{"a":#}#',
 ];
 
-/** A text of a shape, with each place filled anew or, mostly, as before. */
+/** A text of a shape, with each place filled with a new value or, mostly, the earlier one. */
 function write(shape: string, random: () => number, steady: number): string {
   const pick = (list: readonly string[]): string =>
     random() < steady ? (list[1] as string) : (list[Math.floor(random() * list.length)] as string);

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
 /**

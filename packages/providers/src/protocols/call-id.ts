@@ -1,4 +1,4 @@
-import { callId } from "@millrace/core";
+import { callId } from "@millrace/core/writing";
 import type { CallId, Json, Transcript } from "@millrace/core";
 
 /**

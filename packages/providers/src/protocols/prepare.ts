@@ -1,4 +1,4 @@
-import { callId, partId, repairTranscript } from "@millrace/core";
+import { callId, partId, repairTranscript } from "@millrace/core/writing";
 import type {
   CustomPart,
   FilePart,

@@ -20,7 +20,7 @@ const many = (length: number, value: Json): Record<string, Json> =>
   Object.fromEntries(Array.from({ length }, (_, at) => [`p${at}`, value]));
 const nested = (depth: number): Json => (depth === 0 ? text : object({ a: nested(depth - 1) }));
 
-/** A schema, whether OpenAI can be strict about it, and whether Anthropic takes it. */
+/** A schema, whether OpenAI takes it as strict, and whether Anthropic takes it. */
 const schemas: readonly (readonly [name: string, schema: Json, strict: boolean, taken: boolean])[] =
   [
     ["no properties", object({}), true, true],

@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Item, Json, JsonObject, Part } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
 import { legalName } from "./prepare.ts";
 

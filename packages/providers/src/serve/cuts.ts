@@ -6,6 +6,7 @@ import { createRandom } from "./random.ts";
  */
 export type Cuts = "whole" | "event" | "byte" | readonly number[] | RandomCuts;
 
+/** Pieces of random length, the same for the same seed. */
 export interface RandomCuts {
   readonly seed: number;
   /** The largest piece in bytes. Default: 64. */

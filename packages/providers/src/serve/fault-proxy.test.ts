@@ -66,7 +66,7 @@ describe("without faults", () => {
     expect(await server.ended()).toBe("ECONNRESET");
   });
 
-  test("a client that left is told to a server that goes on sending", async () => {
+  test("the end of a client reaches a server that goes on sending", async () => {
     const { client, server } = await wire();
     client.socket.destroy();
     expect(await server.ended()).toBe("fin");
@@ -181,7 +181,7 @@ describe("close", () => {
     await pause(1);
     const before = openResources();
     const { peer, proxy } = await openProxy({ toClient: faults, toServer: faults });
-    // Some, because a timer of the runner that ends meanwhile would hide one that is left.
+    // Several, because a runner's timer that ends meanwhile would hide one that leaks.
     for (let index = 0; index < 6; index += 1) {
       const client = await openClient(proxy);
       client.send("abc");
@@ -198,7 +198,7 @@ describe("close", () => {
     expect(proxy.connections().some(({ open }) => open)).toBe(false);
   });
 
-  test("can be called twice, and nobody gets in afterwards", async () => {
+  test("can be called twice, and accepts no connection afterwards", async () => {
     const { proxy } = await wire();
 
     await proxy.close();

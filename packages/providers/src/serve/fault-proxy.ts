@@ -5,6 +5,7 @@ import type { CutKind, Direction, Faults } from "./faults.ts";
 import { FaultyConnection, waysOf } from "./faulty-connection.ts";
 import type { FaultConnection } from "./faulty-connection.ts";
 
+/** Where a fault proxy listens, what is behind it, and the faults that it begins with. */
 export interface FaultProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** Default: 0, which takes any free port. */

@@ -90,7 +90,7 @@ describe("cut", () => {
     await expect.poll(() => proxy.connections()[1]?.toServer.bytes).toBe(1);
 
     proxy.cutAll(by);
-    // These two let a connection be half closed, so that they have to close their own half.
+    // These two allow a half-closed connection, so they have to close their own half.
     server.socket.end();
     (await peer.end(1)).socket.end();
 
@@ -275,7 +275,7 @@ describe("slices", () => {
 });
 
 describe("half-open", () => {
-  test("nothing goes either way, and no end is told", async () => {
+  test("nothing moves in either direction, and no end is forwarded", async () => {
     const { client, server, proxy } = await wire({
       toClient: { freeze: { at: 2 } },
       toServer: { freeze: { at: 0 } },
@@ -293,7 +293,7 @@ describe("half-open", () => {
     expect(proxy.connections()[0]?.open).toBe(true);
   });
 
-  test("a reset of one end is not told to the other", async () => {
+  test("a reset of one end is not forwarded to the other", async () => {
     const { client, server } = await wire({ toClient: { freeze: { at: 0 } } });
     client.send("x");
     await server.until(1);

@@ -30,6 +30,7 @@ export interface Faults {
   readonly bytesPerSecond?: number | undefined;
 }
 
+/** Small writes, as a slow network makes them. */
 export interface Slice {
   /** The largest write. Boundaries lie at multiples of it, however the bytes arrived. */
   readonly bytes: number;

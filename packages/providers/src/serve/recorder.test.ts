@@ -227,7 +227,7 @@ test.each([
   },
 );
 
-test("a client that leaves is told to the vendor, and what came so far is kept", async () => {
+test("a client that disconnects ends the vendor's request, and what came so far is kept", async () => {
   const { vendor, recorder } = await setUp([{ body: events, end: "stay_open" }]);
   const client = await connectTcp(Number(new URL(recorder.url).port));
   client.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n");

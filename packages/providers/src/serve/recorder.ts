@@ -13,6 +13,7 @@ import { saveRecording } from "./recording.ts";
 import type { Recording } from "./recording.ts";
 import { Redactor } from "./redact.ts";
 
+/** The vendor that is recorded, and where its recordings go. */
 export interface RecorderOptions {
   /**
    * The base URL of the vendor, such as `https://api.openai.com`. Its path is put before that of
@@ -42,6 +43,7 @@ export interface Recorder extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+/** What became of one recording. */
 export type Recorded =
   | { readonly kind: "saved"; readonly name: string }
   | { readonly kind: "failed"; readonly name: string; readonly problem: string };

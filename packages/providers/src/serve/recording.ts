@@ -56,6 +56,7 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<boo
   }
 }
 
+/** How fast a recording is played. */
 export interface ReplayOptions {
   /** 1 keeps the recorded times, 10 is ten times as fast, `Infinity` does not wait. */
   readonly speed?: number | undefined;

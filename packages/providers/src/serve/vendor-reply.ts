@@ -23,6 +23,7 @@ export interface RawReply extends Pacing {
   readonly end?: Extract<ReplyEnding, "fin" | "reset" | "stay_open"> | undefined;
 }
 
+/** How the bytes of a reply are cut and timed. */
 export interface Pacing {
   /** How the bytes are split into writes. The network may still join them. */
   readonly chunks?: Cuts | undefined;
@@ -66,6 +67,7 @@ export interface VendorRequest {
   readonly ended: Promise<ReplyOutcome>;
 }
 
+/** How a reply of a vendor server ended. */
 export interface ReplyOutcome {
   /** The side that closed first. `server` if the reply was sent as its script describes. */
   readonly by: "server" | "client";

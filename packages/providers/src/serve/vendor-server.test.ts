@@ -24,7 +24,7 @@ async function serveScript(replies: VendorScript): Promise<VendorServer> {
   return server;
 }
 
-/** A request written by hand, so that the answer is seen to the byte. */
+/** A raw request, so that the test sees every byte of the response. */
 async function ask(server: VendorServer): Promise<TcpEnd> {
   const end = await connectTcp(server.port, { allowHalfOpen: true });
   end.send("POST /v1/messages?beta=1 HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n");
@@ -91,7 +91,7 @@ describe("requests", () => {
 });
 
 describe("a script", () => {
-  test("is answered in order, and each reply as often as it says", async () => {
+  test("is answered in order, and each reply as often as its `times`", async () => {
     const server = await serve({ body: "a", times: 2 }, { body: "b" });
 
     const bodies = [await bodyOf(server), await bodyOf(server), await bodyOf(server)];
@@ -135,7 +135,7 @@ describe("a script", () => {
 });
 
 describe("a reply", () => {
-  test("is an event stream with status 200 if nothing else is said", async () => {
+  test("is an event stream with status 200 by default", async () => {
     const server = await serve({ body: events });
 
     const response = await fetch(server.url);
@@ -294,7 +294,7 @@ describe("an end", () => {
     },
   );
 
-  test("by the client is told with the bytes that it was sent", async () => {
+  test("by the client is reported with the bytes that it was sent", async () => {
     const server = await serve({ body: events, chunks: [15], delayMs: [0, 60_000] });
     const client = await ask(server);
     await expect.poll(() => client.received.toString()).toContain('{"n":1}');
@@ -351,7 +351,7 @@ describe("raw bytes", () => {
 });
 
 describe("close", () => {
-  test("ends what is open, and says that the server did", async () => {
+  test("ends what is open, and reports the server as its end", async () => {
     const server = await serve({ body: "x", end: "stay_open" });
     const client = await ask(server);
     await client.until(1);
@@ -375,7 +375,7 @@ describe("close", () => {
     await pause(1);
     const before = openResources();
     const server = await serve({ ...reply, times: 6 });
-    // Some, because a timer of the runner that ends meanwhile would hide one that is left.
+    // Several, because a runner's timer that ends meanwhile would hide one that leaks.
     const clients = await Promise.all(Array.from({ length: 6 }, () => ask(server)));
     await server.received(6);
     await pause(5);

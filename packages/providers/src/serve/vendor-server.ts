@@ -6,6 +6,7 @@ import type { Progress } from "./play.ts";
 import { openScript } from "./vendor-reply.ts";
 import type { ReplyOutcome, VendorReply, VendorRequest, VendorScript } from "./vendor-reply.ts";
 
+/** What a vendor server replies, and where it listens. */
 export interface VendorServerOptions {
   /** Replies in order, or a function that returns the reply for each request. */
   readonly replies: VendorScript;

@@ -3,8 +3,8 @@
  *
  *     node --conditions=@millrace/source abort-run.ts <aborts> <seed>
  *
- * A moment is a time, a number of deltas, or the consumer leaving its loop. The vendor sends a reply
- * in small pieces over a real socket, from another process would be no different: sockets are ours.
+ * A moment is a time, a number of deltas, or the consumer leaving its loop. The vendor sends a
+ * reply in small pieces over a real socket. It runs in the same process.
  */
 import { startVendorServer } from "../serve/vendor-server.ts";
 import { createRandom } from "../serve/random.ts";
@@ -55,14 +55,14 @@ for (let done = 0; done < aborts; done += 20) {
   await Promise.all(Array.from({ length: Math.min(20, aborts - done) }, abortOne));
 }
 
-// Finished connections may be kept for the next request; what was aborted must be gone.
+// Idle connections may be kept for the next request; those of aborted requests must be gone.
 await new Promise((resolve) => setTimeout(resolve, 600));
 const cut = server.requests.filter(({ outcome }) => outcome === undefined).length;
 await server.close();
 await new Promise((resolve) => setTimeout(resolve, 300));
 console.log(JSON.stringify({ outcomes, unfinished: cut, before, after: resources(), rejections }));
 
-/** What would keep a process alive, without its standard streams. */
+/** The resources that would keep a process alive, without its standard streams. */
 function resources(): readonly string[] {
   return process
     .getActiveResourcesInfo()

@@ -1,18 +1,17 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
   FilePart,
   Item,
   Json,
   JsonObject,
   MediaPart,
-  ModelRequest,
   Part,
-  ToolDescription,
   ToolResultPart,
 } from "@millrace/core";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
 
-/** The model that is asked. */
+/** The model of the requests. */
 export const model: string = "claude-sonnet-4-5";
 export const native: string = `anthropic-messages/${model}`;
 let count = 0;
@@ -107,7 +106,7 @@ export function messagesOf(transcript: readonly Item[], more: Partial<ModelReque
   return bodyOf(transcript, more)["messages"] ?? null;
 }
 
-export const said = (value: string): JsonObject => ({ type: "text", text: value });
+export const textBlock = (value: string): JsonObject => ({ type: "text", text: value });
 export const look: ToolDescription = {
   name: "look",
   description: "Looks.",

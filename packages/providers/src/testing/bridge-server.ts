@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** One answer of a server that speaks as a vendor does. */
+/** One response of a server that imitates a vendor. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,11 +14,11 @@ export interface BridgeServer extends AsyncDisposable {
   readonly url: string;
   /** Bodies of the requests, parsed. */
   readonly requests: readonly Record<string, unknown>[];
-  /** Settles when a client leaves before its answer is over. */
+  /** Settles when a client disconnects before its response is complete. */
   readonly left: Promise<void>;
 }
 
-/** Answers the requests in turn; the last answer serves all that follow. */
+/** Answers the requests in turn; the last answer serves all later ones. */
 export async function bridgeServer(answers: readonly Answer[]): Promise<BridgeServer> {
   const requests: Record<string, unknown>[] = [];
   const left = Promise.withResolvers<void>();

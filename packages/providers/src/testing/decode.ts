@@ -1,4 +1,5 @@
-import { emptyDraft, encodeDelta, fold } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { encodeDelta } from "@millrace/core/wire";
 import type { Delta, Draft } from "@millrace/core";
 import type { Framing } from "../framing/framing.ts";
 import type { Protocol, ReplyContext, StreamEnd } from "../protocol.ts";
@@ -9,7 +10,7 @@ export interface Decoded {
   readonly deltas: readonly Delta[];
   readonly draft: Draft;
   readonly end: ReplyEnd;
-  /** Events that the protocol did not know, and those that could not be read. */
+  /** Events unknown to the protocol, and events that could not be parsed. */
   readonly unknown: number;
   readonly bad: number;
   readonly alive: number;
@@ -17,7 +18,7 @@ export interface Decoded {
 
 export const plainContext: ReplyContext = { model: "test", tools: [], takenCallIds: new Set() };
 
-/** Everything between bytes and deltas, without a socket: as the provider does it. */
+/** The whole path from bytes to deltas, without a socket: the same code that the provider runs. */
 export function decode<Event, State>(
   protocol: Protocol<Event, State>,
   framing: Framing<Event>,
@@ -63,7 +64,7 @@ export interface DecodeOptions {
   readonly context?: ReplyContext;
 }
 
-/** The golden form: a delta a line, then the ending. */
+/** The golden form: one delta per line, then the ending. */
 export function printDecoded({ deltas, end }: Decoded): string {
   const { usage, ...ending } = end;
   const last = JSON.stringify({ ...ending, ...(usage === undefined ? {} : { usage }) });

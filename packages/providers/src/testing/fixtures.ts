@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readSections } from "../../../../tests/kit/sections.ts";
 
-/** What one recorded or written stream of a vendor is there to show. */
+/** One recorded or hand-written stream of a vendor. */
 export interface Scenario {
   /** Its bytes are the section of this name in `streams.txt`, its golden that in `deltas.txt`. */
   readonly name: string;
-  /** Rows of our tables of quirks and bad input that it stands for. */
+  /** The rows of the tables of quirks and bad input that it covers. */
   readonly rows: readonly string[];
   readonly about: string;
   readonly expect: Expectation;
 }
 
-/** Written by hand, so that a golden that was taken over without a look is found out. */
+/** Written by hand, to detect a golden that was updated without review. */
 export interface Expectation {
   readonly stop: string;
   /** The code of the cause of a cut reply. */

@@ -46,7 +46,7 @@ export function testFixtures<State>(
   });
 }
 
-/** What came out, in the words of the expectation, for the fields that it names. */
+/** The result in the form of the expectation, for the fields that it names. */
 function summary({ draft, end }: Decoded, expected: Expectation): Expectation {
   const parts = draft.parts.flatMap((part): readonly Part[] =>
     part.state === "committed" ? [part.part] : [],

@@ -1,5 +1,7 @@
-import { commitDraft, isJsonObject, itemId } from "@millrace/core";
-import type { Ending, Item, Json, Part } from "@millrace/core";
+import { commitDraft, itemId } from "@millrace/core/writing";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Item, Json, Part } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
@@ -7,21 +9,23 @@ import { decode } from "./decode.ts";
 import type { Decoded } from "./decode.ts";
 import { bytesOf, scenariosOf } from "./fixtures.ts";
 
-/** What a vendor once replied, whole or cut, as our protocol read it. */
+/** A reply of a vendor, whole or cut, as our protocol read it. */
 export interface NativeReply {
   readonly parts: readonly Part[];
   readonly ending: Ending;
 }
 
-/** One reply, again and again, each time with other ids of the vendor. */
+/** Copies of one reply, each with other ids of the vendor. */
 export type NativeCopies = readonly NativeReply[];
 
-/** How often one reply can stand in a transcript without the vendor's ids standing there twice. */
+/**
+ * The number of copies of one reply that a transcript can contain without duplicate vendor ids.
+ */
 const copies = 6;
 
 /**
- * All replies in a protocol's fixtures: as they are, cut by an abort in several places, and, so that
- * one can be drawn more than once, with other ids of the vendor.
+ * All replies in a protocol's fixtures: unchanged, cut by an abort in several places, and copied
+ * with other ids of the vendor, so that one reply can be drawn more than once.
  */
 export function nativeReplies<State>(protocol: Protocol<VendorEvent, State>): {
   readonly replies: readonly NativeCopies[];
@@ -38,17 +42,17 @@ export function nativeReplies<State>(protocol: Protocol<VendorEvent, State>): {
   return { replies, rich: replies.filter(([reply]) => reply?.parts.some(isRich) === true) };
 }
 
-/** Many parts of one kind take long and show nothing that a few don't. */
+/** False for replies with many parts of one kind, which take long and add no coverage. */
 function isUseful({ draft }: Decoded): boolean {
   return draft.parts.length > 0 && draft.parts.length <= 12;
 }
 
-/** Whether the part has something that only its vendor can read. */
+/** True if the part contains data that only its vendor can read. */
 function isRich(part: Part): boolean {
   return part.kind === "custom" || "opaque" in part || "metadata" in part;
 }
 
-/** Ends of events, spread over the whole. */
+/** Ends of events, spread over the stream. */
 function cutPoints(bytes: Uint8Array): readonly number[] {
   const ends: number[] = [];
   for (let at = 1; at < bytes.length; at += 1) {
@@ -69,7 +73,7 @@ function renumbered({ draft, end }: Decoded): NativeCopies {
   }));
 }
 
-/** The part with the vendor's ids changed. Ids of calls stay: vendors do use those again. */
+/** The part with the vendor's ids changed. Ids of calls stay, because vendors do reuse those. */
 function withIds(part: Part, copy: number): Part {
   if (copy === 0 || part.kind === "opaque") return part;
   const renamed = { ...part };
@@ -84,7 +88,7 @@ function withIds(part: Part, copy: number): Part {
   return renamed;
 }
 
-/** Ids have digits, and so are not the names of types such as `mcp_tool_use`. */
+/** Ids contain digits, so names of types such as `mcp_tool_use` do not match. */
 const vendorId =
   /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|ap|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
 

@@ -1,11 +1,12 @@
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part, Transcript } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { sseFraming } from "../framing/sse.ts";
 import { openAiChat } from "../protocols/openai-chat/protocol.ts";
 import { decode } from "./decode.ts";
 import { bytesOf } from "./fixtures.ts";
 
-/** The model that is asked. */
+/** The model of the requests. */
 export const model: string = "gpt-5.2";
 
 export function bodyOf(
@@ -72,7 +73,7 @@ export const result = (id: string, content = "blue"): JsonObject => ({
 });
 export const user = (content: Json): JsonObject => ({ role: "user", content });
 
-/** The item that a fixture's reply becomes. */
+/** The item of a fixture's reply. */
 export function replyOf(fixture: string, author = native.model): Item {
   const { draft } = decode(openAiChat, sseFraming(), [bytesOf("openai-chat", fixture)]);
   const parts = draft.parts.flatMap((part) => (part.state === "committed" ? [part.part] : []));

@@ -3,11 +3,14 @@ import fc from "fast-check";
 import { argumentsOf } from "./encode/arguments.ts";
 import { Random } from "../../../../tests/kit/random.ts";
 
-/** What a model says, before any vendor writes it down. */
+/** A reply of a model, independent of any vendor's format. */
 export interface LogicalReply {
   readonly parts: readonly LogicalPart[];
   readonly stop: LogicalStop;
-  /** By our rules: cached and written tokens are among the input, reasoning among the output. */
+  /**
+   * In Millrace's terms: cached and written tokens are part of the input, reasoning is part of the
+   * output.
+   */
   readonly usage: LogicalUsage;
 }
 
@@ -15,14 +18,14 @@ export type LogicalStop = "end" | "tools" | "length" | "filtered";
 export type LogicalUsage = Required<Omit<Usage, "cost">>;
 export type LogicalPart = LogicalText | LogicalReasoning | LogicalCall;
 
-/** Never empty, and never beside another text: two vendors have no border between texts. */
+/** Never empty, and never next to another text: two vendors do not separate texts. */
 export interface LogicalText {
   readonly kind: "text";
   readonly text: string;
   readonly signature: string | undefined;
 }
 
-/** Never beside another reasoning. Empty only with a signature. */
+/** Never next to another reasoning. Empty only with a signature. */
 export interface LogicalReasoning {
   readonly kind: "reasoning";
   readonly text: string;
@@ -34,7 +37,10 @@ export interface LogicalCall {
   readonly id: string;
   readonly tool: string;
   readonly raw: string;
-  /** What `raw` says, by whoever wrote it. Nothing when the arguments were cut: such a call never runs. */
+  /**
+   * The value of `raw`, by the generator. Undefined if the arguments were cut: such a call never
+   * runs.
+   */
   readonly input: JsonObject | undefined;
   readonly signature: string | undefined;
 }
@@ -122,7 +128,10 @@ function partOf(kind: LogicalPart["kind"], at: number, random: Random): LogicalP
   }
 }
 
-/** The same call with a part of its arguments, in whole characters. Blanks around them don't count. */
+/**
+ * The same call with a prefix of its arguments, in whole characters. White space around them is
+ * ignored.
+ */
 function cutCall(call: LogicalCall, random: Random): LogicalCall {
   const inner = call.raw.trim();
   const raw = inner.slice(0, random.below(inner.length)).replace(/[\uD800-\uDBFF]$/, "");
@@ -161,7 +170,7 @@ function usageOf(random: Random): LogicalUsage {
   };
 }
 
-/** Replies that shrink: fewer parts, then shorter ones. For finding the least that fails. */
+/** Replies that shrink: fewer parts, then shorter ones. To find a minimal failure. */
 export const logicalReplies: fc.Arbitrary<LogicalReply> = fc
   .record({
     seed: fc.integer(),

@@ -1,8 +1,9 @@
-import { repairTranscript } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
+import { repairTranscript } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";
 
-/** One protocol asked for one model, and the judge of what it writes. */
+/** A protocol with a model, and the validator of its requests. */
 export interface Target {
   readonly protocol: string;
   readonly model: string;
@@ -10,18 +11,18 @@ export interface Target {
   readonly validate: (body: JsonObject, transcript: Transcript) => readonly string[];
 }
 
-/** What has to be in every request that is made of a transcript, and what must not be in some. */
+/** What every request of a transcript must contain, and what some must not. */
 interface Facts {
-  /** Texts as they are in JSON. */
+  /** Texts in their JSON form. */
   readonly words: readonly string[];
   readonly results: readonly string[];
-  /** What only the protocol and model that it came from can read. */
+  /** Data that only the protocol and model of its origin can read. */
   readonly secrets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const known = new WeakMap<Transcript, Facts>();
 
-/** What is wrong with the request that a target makes of this one. Empty if nothing is. */
+/** The violations in the request that a target builds. Empty if there are none. */
 export function brokenLaws(target: Target, request: ModelRequest): readonly string[] {
   const { transcript } = request;
   let body: JsonObject;
@@ -45,7 +46,7 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   ];
 }
 
-/** The shape of the reply is in a field or in words, and its schema is as it was given. */
+/** The shape of the reply is in a field or in the instructions, with its schema unchanged. */
 function unasked({ output }: ModelRequest, written: string): readonly string[] {
   if (output === undefined) return [];
   const schema = JSON.stringify(output.schema);
@@ -87,7 +88,7 @@ function factsOf(transcript: Transcript): Facts {
       if (part.kind !== "tool_result") return [];
       if (part.text !== "") return [inJson(part.text)];
       if (typeof part.output === "string") return [inJson(part.output)];
-      // Vendors take objects in different ways. The mark in it is found in all of them.
+      // Vendors take objects in different ways. The mark is found in all of them.
       return /r\d+;/.exec(JSON.stringify(part.output) ?? "") ?? [];
     });
   const secrets = new Map<string, Set<string>>();
@@ -101,7 +102,7 @@ function factsOf(transcript: Transcript): Facts {
 }
 
 function collectSecrets({ parts }: Item, secrets: Set<string>): void {
-  // Ids of calls are the transcript's own, and may have been made from the vendor's.
+  // Ids of calls belong to the transcript, and may be derived from the vendor's.
   const calls = parts.flatMap((part) => (part.kind === "tool_call" ? [part.callId] : []));
   for (const part of parts) {
     if (part.kind !== "reasoning" && part.kind !== "tool_call" && part.kind !== "custom") continue;
@@ -111,12 +112,12 @@ function collectSecrets({ parts }: Item, secrets: Set<string>): void {
   }
 }
 
-/** The same data is in many transcripts. */
+/** A cache, because many transcripts share the same data. */
 const read = new WeakMap<object, readonly string[]>();
 
 function secretsIn(value: Json | undefined): readonly string[] {
   if (typeof value === "string") {
-    // Words and addresses are anybody's; signatures, sealed reasoning and ids are not.
+    // Text and URLs may go to any vendor; signatures, encrypted reasoning and ids may not.
     return /^[\w+/=-]{16,}$/.test(value) && /\d/.test(value) ? [value] : [];
   }
   if (typeof value !== "object" || value === null) return [];
@@ -125,7 +126,7 @@ function secretsIn(value: Json | undefined): readonly string[] {
   return found;
 }
 
-/** A smaller request for which the same still holds: what can be left out is left out. */
+/** Reduces a request while `holds` stays true. */
 export function shrinkRequest(
   request: ModelRequest,
   holds: (smaller: ModelRequest) => boolean,

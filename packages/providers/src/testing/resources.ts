@@ -1,9 +1,11 @@
-/** What keeps the process alive and was opened by a test: sockets, servers and timers. */
+/**
+ * The resources that keep the process alive and were opened by a test: sockets, servers and timers.
+ */
 export function openResources(): readonly string[] {
   return process.getActiveResourcesInfo().filter((kind) => /TCP|Timeout|Shutdown|Write/.test(kind));
 }
 
-/** What is there now and was not there before. The runner's own timers come and go. */
+/** The resources that were added. Timers of the runner come and go. */
 export function addedResources(before: readonly string[]): readonly string[] {
   const left = [...before];
   return openResources().filter((kind) => {
@@ -13,7 +15,9 @@ export function addedResources(before: readonly string[]): readonly string[] {
   });
 }
 
-/** What stays added for a tenth of a second. Closed handles take a turn of the event loop. */
+/**
+ * The resources that stay for a tenth of a second. Closed handles take a turn of the event loop.
+ */
 export async function leakedResources(before: readonly string[]): Promise<readonly string[]> {
   for (let tries = 0; tries < 50 && addedResources(before).length > 0; tries += 1) {
     await new Promise((resolve) => {

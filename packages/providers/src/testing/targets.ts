@@ -14,7 +14,7 @@ import { validateOpenAiChat } from "./validators/openai-chat.ts";
 import { validatePairs } from "./validators/openai-responses-pairs.ts";
 import { validateOpenAiResponses } from "./validators/openai-responses.ts";
 
-/** A protocol asked for one model, its judge, and what it has replied in our fixtures. */
+/** A protocol with a model, its validator, and its replies in the fixtures. */
 export type NativeTarget = Target & Native;
 
 function targetOf<State>(
@@ -31,14 +31,14 @@ function targetOf<State>(
   };
 }
 
-/** Imitators' fields go back only to the server that sent them. */
+/** True if imitators' fields are included. They go back only to the server that sent them. */
 function hasExtensions(transcript: Transcript): boolean {
   return transcript.some(
     ({ model, parts }) => model === "openai-chat/gpt-5" && parts.some((part) => "opaque" in part),
   );
 }
 
-/** What fixtures hold that no version of ours knows. It goes back as it came. */
+/** Types in the fixtures that no version of this package knows. They are sent back unchanged. */
 const later = ["hologram", "mcp_tool_listing"];
 
 export const targets: readonly NativeTarget[] = [

@@ -1,12 +1,12 @@
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** One end of a TCP connection, and what it has seen. */
+/** One end of a TCP connection, with what it has received. */
 export class TcpEnd implements Disposable {
   readonly socket: Socket;
-  /** What came, read by read. */
+  /** The received bytes, one buffer per read. */
   readonly reads: Buffer[] = [];
-  /** `fin`, or the code of the error. Nothing while it is open. */
+  /** `fin`, or the code of the error. Undefined while it is open. */
   over: string | undefined;
   readonly #changed = new Set<() => void>();
 
@@ -29,13 +29,13 @@ export class TcpEnd implements Disposable {
     this.socket.write(bytes);
   }
 
-  /** Resolves when so many bytes have come. */
+  /** Resolves when this many bytes have arrived. */
   async until(bytes: number): Promise<Buffer> {
     await this.#when(() => this.received.length >= bytes || this.over !== undefined);
     return this.received;
   }
 
-  /** Resolves when the other end has closed, with how. */
+  /** Resolves with how it ended when the other end has closed. */
   async ended(): Promise<string> {
     await this.#when(() => this.over !== undefined);
     return this.over ?? "";
@@ -71,7 +71,7 @@ export class TcpEnd implements Disposable {
 export interface TcpPeer extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** The connection that came as the n-th, from 0. */
+  /** The n-th connection, from 0. */
   readonly end: (index?: number) => Promise<TcpEnd>;
 }
 

@@ -1,4 +1,5 @@
-import type { Delta, Model, ModelNotice, Reply } from "@millrace/core";
+import type { Delta, Model } from "@millrace/core";
+import type { ModelNotice, Reply } from "@millrace/core/ports";
 import { sseFraming } from "../framing/sse.ts";
 import type { VendorEvent } from "../framing/framing.ts";
 import { createModel } from "../provider.ts";
@@ -6,7 +7,7 @@ import type { ProviderOptions, ProviderParts } from "../provider.ts";
 import { toyProtocol } from "./toy.ts";
 import type { ToyState } from "./toy.ts";
 
-/** A model that speaks the toy protocol to an address. */
+/** A model that uses the toy protocol with the server at an address. */
 export function toyModel(
   baseUrl: string,
   options: ProviderOptions = {},
@@ -24,7 +25,7 @@ export interface Answer {
   readonly notices: readonly ModelNotice[];
 }
 
-/** Asks a model and takes everything that comes. */
+/** Sends a request and reads the whole stream. */
 export async function ask(model: Model, signal?: AbortSignal): Promise<Answer> {
   const notices: ModelNotice[] = [];
   const notify = (notice: ModelNotice): void => void notices.push(notice);
@@ -34,5 +35,5 @@ export async function ask(model: Model, signal?: AbortSignal): Promise<Answer> {
   return { reply: await stream.result, deltas, notices };
 }
 
-/** The toy's words for a reply that says "Hello". */
+/** The toy protocol's events for the reply "Hello". */
 export const hello = 'data: {"say":"Hel"}\n\ndata: {"say":"lo"}\n\ndata: {"end":true}\n\n';

@@ -1,10 +1,13 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Framed, Framing, VendorEvent } from "../framing/framing.ts";
 import type { Protocol } from "../protocol.ts";
 import { cutEnding } from "../reply.ts";
 import { failure, vendorFailure } from "../failure.ts";
 
-/** The smallest protocol: `{"say":"…"}` any number of times, then `{"end":true}`. For tests of what is around one. */
+/**
+ * The smallest protocol: `{"say":"…"}` any number of times, then `{"end":true}`. For tests of the
+ * code around a protocol.
+ */
 export const toyProtocol: Protocol<VendorEvent, ToyState> = {
   id: "toy",
   initial: () => ({ begun: false, ended: false }),
@@ -45,7 +48,7 @@ export interface ToyState {
 
 const text = partId("p1");
 
-/** Each event is its length in two bytes and then its JSON: a framing that has nothing to do with text lines. */
+/** Each event is its length in two bytes and then its JSON: a framing without text lines. */
 export const binaryFraming: Framing<VendorEvent> = {
   mediaType: "application/vnd.toy",
   open: () => {

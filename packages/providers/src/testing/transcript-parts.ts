@@ -1,5 +1,6 @@
-import { callId, parseArguments, partId } from "@millrace/core";
-import type { ArgumentFault, Json, Part, ToolCallPart } from "@millrace/core";
+import { callId, parseArguments, partId } from "@millrace/core/writing";
+import type { Json, Part, ToolCallPart } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 import type { Random } from "../../../../tests/kit/random.ts";
 
 const id = partId("p");
@@ -8,7 +9,7 @@ const letters = new TextEncoder().encode("name;value\nä;1\n");
 const noBytes = new Uint8Array();
 const noText = new Uint8Array([0xff, 0xfe, 0x00]);
 
-/** With a mark in it, each text can be told from every other and found again in a request. */
+/** The mark makes each text unique, so that it can be found in a request. */
 const phrases: readonly ((mark: string) => string)[] = [
   (mark) => mark,
   (mark) => `${mark} plain words`,
@@ -75,7 +76,7 @@ const raws = ["{}", "", '{"path":"a"}', '{"n":1e3,"deep":{"list":[1,null,"\\u00e
 const badRaws = ['{"path":', "[]", "nonsense", '"{}"', '{"a":1}{"a":1}'];
 const rubbish: readonly Json[] = [null, {}, [], "x", 5, { type: "none", id: 7 }, { id: "" }];
 
-/** Parts of all kinds. What is sent to a vendor is never made here but by that vendor's protocol. */
+/** Parts of all kinds. Data for a vendor is only made by that vendor's protocol. */
 export class TranscriptParts {
   readonly #random: Random;
   #marks = 0;
@@ -84,7 +85,7 @@ export class TranscriptParts {
     this.#random = random;
   }
 
-  /** Words that are in no other part. */
+  /** A text that is in no other part. */
   words(sort: string): string {
     this.#marks += 1;
     return this.#random.pick(phrases)(`${sort}${this.#marks};`);
@@ -136,7 +137,7 @@ export class TranscriptParts {
       : { ...base, raw, input: parsed.input };
   }
 
-  /** The part, or what an older version or another hand may have left of it. */
+  /** The part, sometimes damaged as an older version or another program may leave it. */
   damaged(part: Part): Part {
     const random = this.#random;
     if (!random.chance(0.04) || part.kind === "opaque") return part;

@@ -1,32 +1,31 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type {
-  Ending,
   Item,
   Json,
   JsonObject,
-  ModelRequest,
   Part,
   ResultStatus,
   ToolCallPart,
-  ToolDescription,
   ToolResultPart,
 } from "@millrace/core";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
+import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";
 import { TranscriptParts } from "./transcript-parts.ts";
 
-/** Whom the transcripts are for: a protocol, a model of it, and what that has replied. */
+/** The target of the transcripts: a protocol, a model, and its replies. */
 export interface Native {
   readonly protocol: string;
   readonly model: string;
   readonly replies: readonly NativeCopies[];
-  /** Those of them that hold more than any vendor could read. */
+  /** The replies with data that only their vendor can read. */
   readonly rich: readonly NativeCopies[];
 }
 
 /**
- * Makes a request with a transcript that may be legal or damaged in any way we know of. The same seed
- * makes the same request. Most of the model's items come from `home`, some from the others.
+ * Generates a request with a transcript that may be legal or damaged in any known way. The same
+ * seed gives the same request. Most of the model's items come from `home`, some from the others.
  */
 export function generateRequest(
   seed: number,
@@ -166,7 +165,7 @@ const endings: readonly Ending[] = [
 
 const partIds = Array.from({ length: 40 }, (_, at) => partId(`p${at + 1}`));
 
-/** Writes one transcript, item after item. */
+/** Writes one transcript, item by item. */
 class Writer {
   readonly #random: Random;
   readonly #natives: readonly Native[];
@@ -197,7 +196,7 @@ class Writer {
   }
 
   #commit(author: Item["author"], parts: readonly Part[], more: Partial<Item> = {}): void {
-    // Now and then an item is there twice, as after a fork that went wrong.
+    // Sometimes an item occurs twice, as after a faulty fork.
     const again = this.#random.chance(0.01) ? this.#items.at(-1)?.id : undefined;
     const id = again ?? itemId(`i${this.#items.length}`);
     const named = parts.map((part, at) => {
@@ -241,7 +240,7 @@ class Writer {
     this.#commit("model", this.#inline(parts), { ...stop, model });
   }
 
-  /** As any vendor may write it: reasoning that nobody signed, texts and calls. */
+  /** Parts that any vendor may write: unsigned reasoning, texts and calls. */
   #plainParts(): readonly Part[] {
     const random = this.#random;
     return [

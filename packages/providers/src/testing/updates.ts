@@ -1,12 +1,14 @@
-import { commitDraft, emptyDraft, fold, itemId } from "@millrace/core";
-import type { Delta, Item, Part, Update } from "@millrace/core";
+import { emptyDraft, fold } from "@millrace/core";
+import { commitDraft, itemId } from "@millrace/core/writing";
+import type { Delta, Item, Part } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 
 export interface Written {
   readonly items: readonly Item[];
   readonly updates: readonly Update[];
 }
 
-/** Takes a bridge's updates in, as the session does that they go to. A fault is an error of the test. */
+/** Applies a bridge's updates as a session does. A fault is an error of the test. */
 export async function written(updates: AsyncIterable<Update>): Promise<Written> {
   const all: Update[] = [];
   const items: Item[] = [];
@@ -29,7 +31,7 @@ export async function written(updates: AsyncIterable<Update>): Promise<Written> 
   return { items, updates: all };
 }
 
-/** Each part in a few words, for a test to read. */
+/** A short description of each part. */
 export function sketch(parts: readonly Part[]): readonly string[] {
   return parts.map((part) => {
     switch (part.kind) {
@@ -51,7 +53,7 @@ export function sketch(parts: readonly Part[]): readonly string[] {
   });
 }
 
-/** The chunks of text of one kind of part, as a viewer sees them come. */
+/** The text chunks of one kind of part, in the order in which a viewer gets them. */
 export function chunksOf(updates: readonly Update[], kind: string): readonly string[] {
   const ids = new Set<string>();
   return updates.flatMap((update) => {

@@ -40,7 +40,7 @@ export async function openClient(proxy: FaultProxy, options = {}): Promise<TcpEn
   return client;
 }
 
-/** Bytes of which each says where it is. */
+/** Bytes whose values show their positions. */
 export function numbered(length: number): Buffer {
   return Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 7 + (index >> 8)) & 0xff));
 }

@@ -1,4 +1,5 @@
-import type { Cause, Clock, ModelNotice } from "@millrace/core";
+import type { Cause } from "@millrace/core";
+import type { Clock, ModelNotice } from "@millrace/core/ports";
 import type { Framed, Framer, Framing } from "../framing/framing.ts";
 import type { StreamEnd } from "../protocol.ts";
 import type { ReplyEnd, ReplyReader } from "../reply.ts";

@@ -20,6 +20,7 @@ export interface ExchangeEvents {
   readonly failed: (cause: Cause) => void;
 }
 
+/** What is known of a response before its body. */
 export interface ResponseHead {
   readonly status: number;
   readonly header: (name: string) => string | undefined;

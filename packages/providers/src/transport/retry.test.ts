@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { manualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
 import type { ProviderOptions } from "../provider.ts";
 import type { HttpReply } from "../serve/vendor-reply.ts";
 import { startVendorServer } from "../serve/vendor-server.ts";
 import { ask, hello, toyModel } from "../testing/toy-model.ts";
 import type { Answer } from "../testing/toy-model.ts";
 
-/** Asks until the replies are used up, with waits of no length. Jitter is a half. */
+/** Sends requests until the replies are used up, with waits of no length. Jitter is a half. */
 async function askAll(
   replies: readonly HttpReply[],
   options: ProviderOptions = {},
@@ -17,7 +17,7 @@ async function askAll(
   return { ...answer, asked: server.requests.length };
 }
 
-/** Waits of the watch last; those between tries are over at once. */
+/** Sleeps of the watch are real; those between tries end at once. */
 function shortSleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms < 5_000 || ms === 30_000) return Promise.resolve();
   return new Promise((resolve) =>
@@ -27,7 +27,7 @@ function shortSleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 const overloaded: HttpReply = { status: 529, body: "" };
 
-test("S56: what may pass is tried again, and the waits are told of", async () => {
+test("S56: what may pass is tried again, and the waits are reported", async () => {
   const { reply, notices, asked } = await askAll([overloaded, overloaded, { body: hello }]);
   expect(reply).toMatchObject({ stop: "end", parts: [{ text: "Hello" }] });
   expect(asked).toBe(3);
@@ -81,7 +81,7 @@ test("retry-after-ms is more exact", async () => {
   expect((await askAll([limited, { body: hello }])).notices).toMatchObject([{ delayMs: 290 }]);
 });
 
-test("a stream that breaks before anything was said is tried again", async () => {
+test("a stream that breaks before its first delta is tried again", async () => {
   const { reply, asked } = await askAll([
     { body: ": hello\n\n", end: "reset" },
     { body: "" },
@@ -90,7 +90,7 @@ test("a stream that breaks before anything was said is tried again", async () =>
   expect([reply.stop, asked]).toEqual(["end", 3]);
 });
 
-test("S42: once something was said there is no second try, since it would be seen", async () => {
+test("S42: after the first delta there is no second try, since it would be seen", async () => {
   const { reply, asked, notices } = await askAll([
     { body: 'data: {"say":"Hel"}\n\n', end: "reset" },
     { body: hello },

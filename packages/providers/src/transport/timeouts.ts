@@ -1,4 +1,5 @@
-import type { Cause, Clock } from "@millrace/core";
+import type { Cause } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import { failure } from "../failure.ts";
 
 /** How long each stage of a request may take, in milliseconds. `Infinity` switches a clock off. */

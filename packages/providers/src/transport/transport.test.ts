@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { manualClock } from "@millrace/core/reference";
+import { manualClock } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import type { ProviderOptions } from "../provider.ts";
 import { startFaultProxy } from "../serve/fault-proxy.ts";
@@ -8,7 +8,7 @@ import { startVendorServer } from "../serve/vendor-server.ts";
 import { ask, hello, toyModel } from "../testing/toy-model.ts";
 import type { Answer } from "../testing/toy-model.ts";
 
-/** Asks a server that gives this one reply, once. */
+/** Sends one request to a server with this reply. */
 async function askOnce(reply: VendorReply, options: ProviderOptions = {}): Promise<Answer> {
   await using server = await startVendorServer({ replies: [reply] });
   return await ask(toyModel(server.url, { retry: false, ...options }));
@@ -218,7 +218,7 @@ test("S57, S58: a stream that a user's fetch breaks off is a reset", async () =>
   expect(reply).toMatchObject({ stop: "failed", cause: { code: "connection_reset" } });
 });
 
-test("a port where nobody listens refuses", async () => {
+test("a port without a server refuses", async () => {
   const { reply } = await ask(toyModel("http://127.0.0.1:9", { retry: false }));
   expect(reply).toMatchObject({
     stop: "failed",
@@ -233,20 +233,20 @@ test("keys never stand in a cause", async () => {
   expect(reply.cause?.message).toContain("[redacted]");
 });
 
-test("bad events are passed over and told of, if that is wanted", async () => {
+test("bad events are skipped and reported, if that is set", async () => {
   const body = `data: {{\n\n${hello}`;
   const { reply, notices } = await askOnce({ body }, { badEvents: "skip" });
   expect(reply).toMatchObject({ stop: "end", parts: [{ text: "Hello" }] });
   expect(notices).toMatchObject([{ type: "remark", code: "bad_event" }]);
 });
 
-test("S10: unknown events are told of and change nothing", async () => {
+test("S10: unknown events are reported and change nothing", async () => {
   const { reply, notices } = await askOnce({ body: `data: {"new":1}\n\n${hello}` });
   expect(reply).toMatchObject({ stop: "end", parts: [{ text: "Hello" }] });
   expect(notices).toMatchObject([{ type: "remark", code: "unknown_event" }]);
 });
 
-test("S23: text that was no UTF-8 is told of", async () => {
+test("S23: text that was no UTF-8 is reported", async () => {
   const body = Buffer.concat([
     Buffer.from('data: {"say":"'),
     Buffer.from([0xc3, 0x28]),
@@ -267,7 +267,7 @@ const clocks = {
   request: 60_000,
 };
 
-/** Asks over a real socket, with time moved by hand in small steps. */
+/** Sends a request over a real socket, with the clock advanced in small steps. */
 async function askInTime(reply: HttpReply, ms: number, timeouts = clocks): Promise<Answer> {
   await using server = await startVendorServer({ replies: [reply] });
   const clock = manualClock();
@@ -316,7 +316,7 @@ test("a request that goes on for too long is ended, whatever comes", async () =>
   });
 });
 
-test("D43: a stall is told of once, and then it is an ending", async () => {
+test("D43: a stall is reported once, and then it is an ending", async () => {
   const { reply, notices } = await askInTime({ body: ping, repeat: Infinity, delayMs: 5 }, 20_000);
   expect(notices).toEqual([{ type: "stalled", silentMs: 1_500 }]);
   expect(reply.cause?.code).toBe("stalled");
@@ -334,7 +334,7 @@ test("S32: a flood of comments is no progress, and costs little", async () => {
 test("a connection that is never made ends by its own clock", async () => {
   await using server = await startVendorServer({ replies: [{ body: hello }] });
   const clock = manualClock();
-  // Nothing answers: neither connected nor refused.
+  // The address neither accepts nor refuses a connection.
   const model = toyModel(
     server.url,
     { retry: false, timeouts: clocks, clock },

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import { codeOfError, failure } from "../failure.ts";
 import { excerpt } from "./redact.ts";

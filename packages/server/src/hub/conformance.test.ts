@@ -1,8 +1,9 @@
 import { deliveryCases, deliveryLossCases } from "@millrace/conformance";
 import type { LosableDeliveryFixture, OpenedDelivery } from "@millrace/conformance";
-import type { EventLog, SessionStore } from "@millrace/core";
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
-import type { ManualClock } from "@millrace/core/reference";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
+import type { ManualClock } from "@millrace/core/testing";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { openLoopback } from "../testing/loopback.ts";
 import type { Loopback } from "../testing/loopback.ts";

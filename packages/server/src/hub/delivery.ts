@@ -1,4 +1,4 @@
-import type { Cursor } from "@millrace/core";
+import type { Cursor } from "@millrace/core/reading";
 import type { Frame } from "../sse/frame.ts";
 import type { Sink, SinkEvents } from "../sse/sink.ts";
 import type { Attached, Room } from "./room.ts";

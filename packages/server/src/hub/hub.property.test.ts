@@ -1,4 +1,4 @@
-import { emptyState, replay, snapshot } from "@millrace/core";
+import { emptyState, replay, snapshot } from "@millrace/core/reading";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { watchAsBytes } from "../testing/watch-as-bytes.ts";

@@ -1,5 +1,6 @@
-import { sessionUid } from "@millrace/core";
-import type { Cursor, SessionState } from "@millrace/core";
+import { sessionUid } from "@millrace/core/writing";
+import type { SessionState } from "@millrace/core";
+import type { Cursor } from "@millrace/core/reading";
 import { expect, test } from "vitest";
 import { createClient, itemTexts } from "../testing/client.ts";
 import { expectStoredState, openHubFixture } from "../testing/hub-fixture.ts";

@@ -1,17 +1,12 @@
-import type {
-  Clock,
-  Cursor,
-  EventLog,
-  Followed,
-  SessionId,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Sink } from "../sse/sink.ts";
 import { Delivery } from "./delivery.ts";
 import { Room } from "./room.ts";
 import { Viewer } from "./viewer.ts";
 
+/** What a hub reads from, and its bounds. */
 export interface HubOptions {
   readonly store: SessionStore;
   readonly log: EventLog;
@@ -29,6 +24,7 @@ export interface HubOptions {
   readonly keptMessages?: number | undefined;
 }
 
+/** Which session a viewer watches, and from where. */
 export interface WatchOptions {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;

@@ -1,5 +1,6 @@
-import { SessionReader } from "@millrace/core";
-import type { Fact, SessionSource } from "@millrace/core";
+import { SessionReader } from "@millrace/core/reading";
+import type { Fact } from "@millrace/core";
+import type { SessionSource } from "@millrace/core/reading";
 import { Ring } from "./ring.ts";
 
 export interface MirrorOptions extends SessionSource {

@@ -1,4 +1,4 @@
-import type { SessionStore } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
 import { expectStoredState, openHubFixture } from "../testing/hub-fixture.ts";

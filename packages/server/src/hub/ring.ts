@@ -1,4 +1,4 @@
-import type { Followed } from "@millrace/core";
+import type { Followed } from "@millrace/core/reading";
 
 const nothing: readonly Followed[] = [];
 /** How many spans are remembered. Viewers stand at few different indexes, most at the end. */

@@ -1,5 +1,6 @@
-import { isAhead, MillraceError, welcome } from "@millrace/core";
-import type { Cursor, Followed, SessionReader, Welcome } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { isAhead, welcome } from "@millrace/core/reading";
+import type { Cursor, Followed, SessionReader, Welcome } from "@millrace/core/reading";
 import { frameOf, heartbeatOf } from "../sse/frame.ts";
 import type { Frame } from "../sse/frame.ts";
 import { Mirror } from "./mirror.ts";

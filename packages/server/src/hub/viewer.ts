@@ -1,4 +1,4 @@
-import type { Cursor, Followed } from "@millrace/core";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Room } from "./room.ts";
 
 /** Facts that are copied for one viewer at a time. The others stay where they are held for all. */

@@ -1,4 +1,4 @@
-import { sessionUid } from "@millrace/core";
+import { sessionUid } from "@millrace/core/writing";
 import { expect, test } from "vitest";
 import { createHub } from "../hub/hub.ts";
 import type { HubOptions } from "../hub/hub.ts";

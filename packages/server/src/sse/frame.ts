@@ -1,5 +1,5 @@
-import { encodeCursor, encodeMessage, encodeSse, encodeSseComment } from "@millrace/core";
-import type { Followed } from "@millrace/core";
+import { encodeCursor, encodeMessage, encodeSse, encodeSseComment } from "@millrace/core/wire";
+import type { Followed } from "@millrace/core/reading";
 
 /** Server-sent events as bytes, ready to be sent to any number of connections. Never changed. */
 export interface Frame {

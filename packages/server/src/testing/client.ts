@@ -1,5 +1,6 @@
-import { apply, emptyState, restore } from "@millrace/core";
-import type { Cursor, Followed, SessionState } from "@millrace/core";
+import { apply, emptyState, restore } from "@millrace/core/reading";
+import type { SessionState } from "@millrace/core";
+import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Hub } from "../hub/hub.ts";
 import { name } from "./session-fixture.ts";
 import type { SessionFixture } from "./session-fixture.ts";

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "../hub/hub.ts";
 import type { Frame } from "../sse/frame.ts";
 import { sseSink } from "../sse/sse-sink.ts";

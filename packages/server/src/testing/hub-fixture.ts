@@ -1,4 +1,4 @@
-import { emptyState, replay, snapshot } from "@millrace/core";
+import { emptyState, replay, snapshot } from "@millrace/core/reading";
 import { expect } from "vitest";
 import { createHub } from "../hub/hub.ts";
 import type { Hub, HubOptions } from "../hub/hub.ts";

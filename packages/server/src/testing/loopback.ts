@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core";
-import type { Followed } from "@millrace/core";
+import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core/wire";
+import type { Followed } from "@millrace/core/reading";
 import type { Hub, WatchOptions } from "../hub/hub.ts";
 import { sseSink } from "../sse/sse-sink.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parseJsonText } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 
 /**
  * Runs a program of this folder, in a process of its own that can collect its garbage at once, and

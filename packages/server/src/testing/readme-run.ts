@@ -1,15 +1,15 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { decodeCursor, sessionId } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { decodeCursor } from "@millrace/core/wire";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub, sseSink } from "@millrace/server";
 
 const store = memorySessionStore();
 const hub = createHub({ store, log: memoryEventLog(), clock: systemClock });
-await store.create({ sessionId: sessionId("demo") });
+await store.create({ sessionId: "demo" });
 
 async function show({ url, headers }: IncomingMessage, response: ServerResponse): Promise<void> {
-  const session = await store.find(sessionId(url?.slice(1) || "demo"));
+  const session = await store.find(url?.slice(1) || "demo");
   if (session === undefined) return void response.writeHead(404).end();
   const cursor = decodeCursor(String(headers["last-event-id"]));
   await hub.deliver({ ...session, cursor }, sseSink(response)).catch(() => response.destroy());

@@ -1,5 +1,7 @@
-import { apply, createSseDecoder, decodeCursor, decodeMessage, restore } from "@millrace/core";
-import type { Cursor, SessionState } from "@millrace/core";
+import { apply, restore } from "@millrace/core/reading";
+import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core/wire";
+import type { SessionState } from "@millrace/core";
+import type { Cursor } from "@millrace/core/reading";
 import type { Frame } from "../sse/frame.ts";
 import type { Sink, SinkEvents } from "../sse/sink.ts";
 

@@ -1,4 +1,5 @@
-import { apply, createSseDecoder, decodeMessage, restore } from "@millrace/core";
+import { apply, restore } from "@millrace/core/reading";
+import { createSseDecoder, decodeMessage } from "@millrace/core/wire";
 import type { SessionState } from "@millrace/core";
 import { laneText } from "./lane-text.ts";
 

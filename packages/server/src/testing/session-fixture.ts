@@ -4,15 +4,19 @@ import {
   createLaneWriter,
   inputId,
   itemId,
-  packEpoch,
   partId,
   runId,
   sessionId,
   turnId,
-} from "@millrace/core";
-import type { Epoch, EventLog, Fact, LaneWriter, SessionStore, SessionUid } from "@millrace/core";
-import { manualClock, memoryEventLog, memorySessionStore } from "@millrace/core/reference";
-import type { ManualClock, MemoryEventLog } from "@millrace/core/reference";
+} from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { LaneWriter } from "@millrace/core/writing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
+import type { MemoryEventLog } from "@millrace/core/memory";
+import type { ManualClock } from "@millrace/core/testing";
 
 /** The writer of one reply, in an open lane. */
 export interface ReplyWriter {

@@ -5,8 +5,9 @@
  */
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { decodeCursor, encodeCursor, packEpoch } from "@millrace/core";
-import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { decodeCursor, encodeCursor } from "@millrace/core/wire";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "../hub/hub.ts";
 import { sseSink } from "../sse/sse-sink.ts";
 import { listen } from "./loopback.ts";

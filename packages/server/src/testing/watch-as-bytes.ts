@@ -1,5 +1,5 @@
-import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core";
-import type { Followed } from "@millrace/core";
+import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core/wire";
+import type { Followed } from "@millrace/core/reading";
 import type { Hub, WatchOptions } from "../hub/hub.ts";
 import type { Frame } from "../sse/frame.ts";
 import type { Sink, SinkEvents } from "../sse/sink.ts";

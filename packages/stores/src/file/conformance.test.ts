@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sessionStoreCases } from "@millrace/conformance";
 import type { SessionStoreFixture } from "@millrace/conformance";
-import type { SessionStore } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { describe, it } from "vitest";
 import { fileStore } from "./file-store.ts";
 

@@ -1,8 +1,10 @@
 import { open, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callId, itemId, packEpoch, partId, sessionId } from "@millrace/core";
-import type { Fact, FactBody, SessionId } from "@millrace/core";
-import { manualClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { callId, itemId, partId, sessionId } from "@millrace/core/writing";
+import type { Fact, SessionId } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
+import { manualClock } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import {
   fillSession,

@@ -1,17 +1,17 @@
-import { MillraceError, checkJson, claimCall, sessionUid } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { claimCall } from "@millrace/core/ports";
+import { checkJson } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
 import type {
   Clock,
   CreateOptions,
-  ErrorCode,
-  Fact,
   Floor,
   MakeId,
-  SessionId,
   SessionRecord,
   SessionStore,
-  SessionUid,
-} from "@millrace/core";
-import { randomId, SessionLedger, systemClock } from "@millrace/core/reference";
+} from "@millrace/core/ports";
+import { SessionLedger, randomId, systemClock } from "@millrace/core/memory";
 import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
@@ -23,7 +23,7 @@ import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
 import type { SessionFile, TornTail } from "./session-file.ts";
 import { verifySessionFile } from "./verify.ts";
-import type { FileVerdict, VerifyOptions } from "./verify.ts";
+import type { FileVerdict, FileVerifyOptions } from "./verify.ts";
 import type { Note } from "./writer.ts";
 
 /** How a file store does its work. All of it may be left out. */
@@ -49,9 +49,9 @@ export interface FileStore extends SessionStore, AsyncDisposable {
   /** Finishes the writes of a session and releases its lock. A later call takes it again. */
   readonly release: (uid: SessionUid) => Promise<void>;
   /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
-  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<FileVerdict>;
+  readonly verify: (sessionId: string, options?: FileVerifyOptions) => Promise<FileVerdict>;
   /** The session's facts, one line of JSON for each, without line ends. Throws `unknown_session`. */
-  readonly exportSession: (sessionId: SessionId) => AsyncIterable<string>;
+  readonly exportSession: (sessionId: string) => AsyncIterable<string>;
   /** A new session that begins with facts that were exported, under its own name. */
   readonly importSession: (
     options: CreateOptions,
@@ -70,23 +70,23 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
   const { clock = systemClock, makeId = randomId, fsync = "always", onBroken, onTorn } = options;
   const sessions = new SessionFolder({ folder, now: clock.now, fsync, onBroken, onTorn });
   const create = async (
-    { sessionId, metadata = {} }: CreateOptions,
+    { sessionId: id, metadata = {} }: CreateOptions & { readonly sessionId: SessionId },
     call: Entry["call"] = "append",
     facts: readonly Fact[] = [],
   ): Promise<SessionUid> => {
-    const header = { uid: sessionUid(makeId("session")), sessionId, metadata };
+    const header = { uid: sessionUid(makeId("session")), sessionId: id, metadata };
     if (checkJson(metadata) !== undefined) {
-      throw new MillraceError("invalid_event", `the metadata of ${sessionId} is not plain JSON`);
+      throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
     }
-    const path = sessions.pathOf(sessionId);
+    const path = sessions.pathOf(id);
     await makeFolder(folder, fsync);
     if (await createWhole(path, encodeSession(header, call, facts), fsync)) return header.uid;
-    throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+    throw new MillraceError("session_exists", `there is a session ${id} already`);
   };
-  const findFile = async (sessionId: SessionId): Promise<SessionFile> => {
-    const record = await sessions.record(sessionId);
-    if (record !== undefined) return sessions.adopt(record.uid, sessionId);
-    throw new MillraceError("unknown_session", `there is no session ${sessionId}`);
+  const findFile = async (id: SessionId): Promise<SessionFile> => {
+    const record = await sessions.record(id);
+    if (record !== undefined) return sessions.adopt(record.uid, id);
+    throw new MillraceError("unknown_session", `there is no session ${id}`);
   };
   const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
     sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
@@ -95,48 +95,52 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     ...createCalls(sessions, new FolderSecret(folder, fsync)),
     create: (request) =>
       sessions.during(async () => {
-        const file = sessions.adopt(await create(request), request.sessionId);
+        const id = sessionId(request.sessionId);
+        const file = sessions.adopt(await create({ ...request, sessionId: id }), id);
         await file.hold().catch(ignore("session_locked")); // the session exists all the same
         return file.view(recordOf);
       }),
-    find: (sessionId) => sessions.during(() => sessions.record(sessionId)),
+    find: (name) => sessions.during(async () => sessions.record(sessionId(name))),
     list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
     remove: (uid) =>
       sessions.during(async () => {
         await (await sessions.findFile(uid))?.remove();
         sessions.forget(uid);
       }),
-    fork: (uid, { n, sessionId, metadata, said = [] }) =>
+    fork: (uid, { n, sessionId: name, metadata, said = [] }) =>
       sessions.during(async () => {
         checkBodies(said);
+        const own = { sessionId: sessionId(name) };
         const source = await (
           await sessions.fileOf(uid)
         ).view(({ header, ledger }) => ({
           metadata: header.metadata,
-          facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, sessionId })),
+          facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })),
         }));
-        const ledger = new SessionLedger({ uid, sessionId, now: clock.now });
+        const ledger = new SessionLedger({ uid, ...own, now: clock.now });
         ledger.load(source.facts);
         ledger.say(said);
-        return copy({ sessionId, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
+        return copy({ ...own, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
       }),
     hold: (uid) => sessions.during(async () => (await sessions.fileOf(uid)).hold()),
     release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
-    verify: (sessionId, wanted) =>
+    verify: (name, wanted) =>
       sessions.during(async () => {
-        await findFile(sessionId).catch(ignore("corrupt_session")); // the verdict reports it
-        return verifySessionFile(sessions.pathOf(sessionId), wanted);
+        const id = sessionId(name);
+        await findFile(id).catch(ignore("corrupt_session")); // the verdict reports it
+        return verifySessionFile(sessions.pathOf(id), wanted);
       }),
-    exportSession: async function* exportSession(sessionId) {
+    exportSession: async function* exportSession(name) {
       const facts = await sessions.during(async () =>
-        (await findFile(sessionId)).view(({ ledger }) => ledger.facts.slice()),
+        (await findFile(sessionId(name))).view(({ ledger }) => ledger.facts.slice()),
       );
       for (const fact of facts) yield encodeFact(fact);
     },
     importSession: (request, lines) =>
-      sessions.during(async () =>
-        copy(request, "import", await readFacts(request.sessionId, lines)),
-      ),
+      sessions.during(async () => {
+        const id = sessionId(request.sessionId);
+        return copy({ ...request, sessionId: id }, "import", await readFacts(id, lines));
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -235,7 +239,7 @@ function checkFloor({ lane, epoch }: Floor): void {
 }
 
 async function readFacts(
-  sessionId: SessionId,
+  id: SessionId,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<readonly Fact[]> {
   const facts: Fact[] = [];
@@ -246,7 +250,7 @@ async function readFacts(
     if (read.fact.n !== n) {
       throw new MillraceError("invalid_event", `expected fact ${n}, not ${read.fact.n}`);
     }
-    facts.push({ ...read.fact, sessionId });
+    facts.push({ ...read.fact, sessionId: id });
   }
   return facts;
 }

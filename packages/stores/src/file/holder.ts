@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isJsonObject, parseJsonText } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 
 /** The process that holds a lock, as the lock's file describes it. */
 export interface Holder {

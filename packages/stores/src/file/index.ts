@@ -4,4 +4,4 @@ export type { BrokenFile } from "./session-folder.ts";
 export type { Fsync } from "./folder.ts";
 export type { TornTail } from "./session-file.ts";
 export { verifySessionFile } from "./verify.ts";
-export type { Anchor, FileFaultCode, FileVerdict, VerifyOptions } from "./verify.ts";
+export type { Anchor, FileFaultCode, FileVerdict, FileVerifyOptions } from "./verify.ts";

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
-import { checkJson, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
-import type { Fact, Floor, Metadata, SessionId, SessionUid } from "@millrace/core";
+import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
+import type { Floor } from "@millrace/core/ports";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 
 /** The version of the file format. Facts have a version of their own. */

@@ -1,4 +1,4 @@
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";

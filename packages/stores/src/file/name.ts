@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 
 /** The extension of session files. */

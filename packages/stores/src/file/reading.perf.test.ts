@@ -1,6 +1,6 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { inputId as anyInputId, itemId, runId, sessionUid } from "@millrace/core";
+import { inputId as anyInputId, itemId, runId, sessionUid } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { expect, it, vi } from "vitest";
 import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";

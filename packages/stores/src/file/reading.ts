@@ -1,6 +1,7 @@
 import { MillraceError } from "@millrace/core";
-import type { Fact, Floor } from "@millrace/core";
-import { SessionLedger } from "@millrace/core/reference";
+import type { Fact } from "@millrace/core";
+import type { Floor } from "@millrace/core/ports";
+import { SessionLedger } from "@millrace/core/memory";
 import type { FileHandle } from "node:fs/promises";
 import { checkSeal, decodeEntry, decodeHeader, noHash, sealLength, statedHash } from "./line.ts";
 import type { Header } from "./line.ts";

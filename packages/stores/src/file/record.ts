@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import type { SessionRecord } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
 import { hasCode } from "./folder.ts";
 import { checkSeal, decodeHeader, noHash, progressOf, sealLength, statedHash } from "./line.ts";
 import type { Header } from "./line.ts";

@@ -1,6 +1,6 @@
 import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import { expect, it } from "vitest";
 import { fillSession, name, openFolder } from "../testing/fixtures.ts";
 import { fileStore } from "./file-store.ts";

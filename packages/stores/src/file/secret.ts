@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MillraceError, sessionKey } from "@millrace/core";
-import type { SessionKey, SessionUid } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { sessionKey } from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { SessionKey } from "@millrace/core/ports";
 import { createWhole, hasCode, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 

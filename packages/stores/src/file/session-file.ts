@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MillraceError } from "@millrace/core";
 import type { SessionUid } from "@millrace/core";
-import type { SessionLedger } from "@millrace/core/reference";
+import type { SessionLedger } from "@millrace/core/memory";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { acquireLock } from "./lock.ts";

@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
-import type { SessionId, SessionRecord, SessionUid } from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
 import { hasCode } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { extension, idOfStem, isHashed, stemOf } from "./name.ts";
@@ -108,7 +109,7 @@ export class SessionFolder {
   }
 
   /** The records after an id, in the order of ids. Files that can't be read are reported and left out. */
-  async list(after: SessionId | undefined, limit: number): Promise<readonly SessionRecord[]> {
+  async list(after: string | undefined, limit: number): Promise<readonly SessionRecord[]> {
     const ids = (await this.#ids()).filter((id) => after === undefined || id > after);
     const records: SessionRecord[] = [];
     for (const id of ids) {

@@ -11,7 +11,7 @@ export interface Anchor {
 }
 
 /** What `verify` compares the file with besides its own hashes. */
-export interface VerifyOptions {
+export interface FileVerifyOptions {
   /** Stored outside the file, it proves that since then no lines were cut off the end or rewritten. */
   readonly anchor?: Anchor | undefined;
 }
@@ -46,7 +46,7 @@ export type FileVerdict =
  */
 export async function verifySessionFile(
   path: string,
-  { anchor }: VerifyOptions = {},
+  { anchor }: FileVerifyOptions = {},
 ): Promise<FileVerdict> {
   const handle = await open(path, "r");
   try {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
-import type { SessionLedger } from "@millrace/core/reference";
+import type { SessionLedger } from "@millrace/core/memory";
 import { appendAll } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { encodeEntry } from "./line.ts";

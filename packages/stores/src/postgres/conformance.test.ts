@@ -1,6 +1,6 @@
 import { sessionStoreCases } from "@millrace/conformance";
 import type { SessionStoreFixture } from "@millrace/conformance";
-import type { SessionStore } from "@millrace/core";
+import type { SessionStore } from "@millrace/core/ports";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";

@@ -1,21 +1,11 @@
-import {
-  MillraceError,
-  checkJson,
-  emptyState,
-  itemsOf,
-  replay,
-  rowOf,
-  sessionUid,
-} from "@millrace/core";
-import type {
-  CreateOptions,
-  Fact,
-  SessionId,
-  SessionRecord,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
-import { SessionLedger } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { itemsOf, rowOf } from "@millrace/core/ports";
+import { emptyState, replay } from "@millrace/core/reading";
+import { checkJson } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { CreateOptions, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
@@ -39,14 +29,14 @@ const factsPerStatement = 256;
 /** Creates a session that begins with these facts. Throws `session_exists`. */
 export async function createSession(
   options: CopyOptions,
-  { sessionId, metadata }: { readonly sessionId: SessionId; readonly metadata: string },
+  { sessionId: id, metadata }: { readonly sessionId: SessionId; readonly metadata: string },
   facts: readonly Fact[] = [],
 ): Promise<SessionRecord> {
   const { connection, makeUid } = options;
   const uid = sessionUid(makeUid());
-  const rows = encodeFacts(facts, beginChain({ uid, sessionId, metadata }));
-  const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId, metadata });
-  const copied = rowOf(replay(emptyState(uid, sessionId), facts), []);
+  const rows = encodeFacts(facts, beginChain({ uid, sessionId: id, metadata }));
+  const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId: id, metadata });
+  const copied = rowOf(replay(emptyState(uid, id), facts), []);
   const row: SessionRow = { ...copied, metadata, chain, version: 0 };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
@@ -55,7 +45,7 @@ export async function createSession(
       const make = [insertSession(options, row), own];
       const [made = [], found = []] = await (facts.length > 0 ? send : commit)(...make);
       if (found.length === 0) {
-        throw new MillraceError("session_exists", `there is a session ${sessionId} already`);
+        throw new MillraceError("session_exists", `there is a session ${id} already`);
       }
       if (facts.length > 0 && made.length > 0) {
         await commit(...insertFacts(options, uid, rows, facts));
@@ -72,7 +62,8 @@ export async function forkSession(
   request: Parameters<SessionStore["fork"]>[1],
 ): Promise<SessionRecord> {
   const { connection, statements, tenant, now } = options;
-  const { n, sessionId, metadata, said = [] } = request;
+  const { n, metadata, said = [] } = request;
+  const id = sessionId(request.sessionId);
   checkBodies(said);
   const [rows, bodies] = await connection.retrying(() =>
     connection.once(
@@ -81,17 +72,17 @@ export async function forkSession(
     ),
   );
   const source = onlyRow(uid, rows);
-  const ledger = new SessionLedger({ uid, sessionId, now });
-  ledger.load(readFacts(uid, bodies).map((fact) => ({ ...fact, sessionId })));
+  const ledger = new SessionLedger({ uid, sessionId: id, now });
+  ledger.load(readFacts(uid, bodies).map((fact) => ({ ...fact, sessionId: id })));
   ledger.say(said);
-  const own = metadata === undefined ? source.metadata : encodeMetadata(sessionId, metadata);
-  return createSession(options, { sessionId, metadata: own }, ledger.facts);
+  const own = metadata === undefined ? source.metadata : encodeMetadata(id, metadata);
+  return createSession(options, { sessionId: id, metadata: own }, ledger.facts);
 }
 
 /** The column of metadata. Throws `invalid_event` for what is not plain JSON. */
-export function encodeMetadata(sessionId: SessionId, metadata: CreateOptions["metadata"]): string {
+export function encodeMetadata(id: SessionId, metadata: CreateOptions["metadata"]): string {
   if (checkJson(metadata ?? {}) === undefined) return JSON.stringify(metadata ?? {});
-  throw new MillraceError("invalid_event", `the metadata of ${sessionId} is not plain JSON`);
+  throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
 }
 
 function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {

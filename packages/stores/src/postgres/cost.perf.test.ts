@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { itemId, packEpoch, runId, sessionId } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { itemId, runId, sessionId } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";

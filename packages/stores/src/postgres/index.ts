@@ -2,4 +2,9 @@ export { postgresStore } from "./postgres-store.ts";
 export type { PostgresStore, PostgresStoreOptions } from "./postgres-store.ts";
 export { printSql } from "./migrate.ts";
 export type { MigrateOptions } from "./migrate.ts";
-export type { FactAnchor, SessionFaultCode, SessionVerdict, VerifyOptions } from "./verify.ts";
+export type {
+  FactAnchor,
+  SessionFaultCode,
+  SessionVerdict,
+  PostgresVerifyOptions,
+} from "./verify.ts";

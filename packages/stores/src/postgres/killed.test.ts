@@ -1,4 +1,4 @@
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";

@@ -1,14 +1,8 @@
-import { MillraceError, subjectOf } from "@millrace/core";
-import type {
-  Fact,
-  FactBody,
-  Found,
-  Item,
-  Lookup,
-  PeopleFact,
-  SessionUid,
-  StoreRow,
-} from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { subjectOf } from "@millrace/core/ports";
+import type { Fact, Item, SessionUid } from "@millrace/core";
+import type { Found, Lookup, PeopleFact, StoreRow } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import type { Bound, Rows } from "./connection.ts";
 import { readBody } from "./fact-row.ts";
 import { encodeId, encodeKey } from "./row.ts";

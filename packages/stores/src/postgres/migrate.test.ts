@@ -1,4 +1,4 @@
-import { sessionId } from "@millrace/core";
+import { sessionId } from "@millrace/core/writing";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../../scripts/services/shared.ts";

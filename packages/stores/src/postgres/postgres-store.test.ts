@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { itemId, packEpoch, runId, sessionId } from "@millrace/core";
-import type { FactBody, SessionUid } from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { itemId, runId, sessionId } from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { FactBody } from "@millrace/core/writing";
 import type { Pool, PoolClient } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fillSession, item, prompt, contentOf } from "../testing/fixtures.ts";

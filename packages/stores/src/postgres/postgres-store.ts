@@ -1,15 +1,9 @@
 import { randomBytes } from "node:crypto";
-import {
-  MillraceError,
-  acceptCall,
-  appendCall,
-  claimCall,
-  commitCall,
-  openCall,
-  sessionKey,
-} from "@millrace/core";
-import type { Clock, Floor, MakeId, SessionId, SessionStore } from "@millrace/core";
-import { randomId, systemClock } from "@millrace/core/reference";
+import { MillraceError } from "@millrace/core";
+import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
+import { sessionId, sessionKey } from "@millrace/core/writing";
+import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
+import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
 import { Connection } from "./connection.ts";
 import type { Rows } from "./connection.ts";
@@ -22,7 +16,7 @@ import { decodeRow, encodeName, recordOf } from "./row.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
 import { verifySession } from "./verify.ts";
-import type { SessionVerdict, VerifyOptions } from "./verify.ts";
+import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
 import { SessionWriter, onlyRow } from "./writing.ts";
 
 /** How a PostgreSQL store does its work. All of it may be left out. */
@@ -47,7 +41,7 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
   /** Brings the schema to this release. May be repeated, and run by many processes at once. */
   readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
-  readonly verify: (sessionId: SessionId, options?: VerifyOptions) => Promise<SessionVerdict>;
+  readonly verify: (sessionId: string, options?: PostgresVerifyOptions) => Promise<SessionVerdict>;
   /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
   readonly close: () => Promise<void>;
 }
@@ -73,8 +67,10 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   const close = (): Promise<void> => connection.close();
   return {
     ...readingCalls(context),
-    create: async ({ sessionId, metadata }) =>
-      createSession(context, { sessionId, metadata: encodeMetadata(sessionId, metadata) }),
+    create: async ({ sessionId: name, metadata }) => {
+      const id = sessionId(name);
+      return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
+    },
     remove: async (uid) => {
       writer.forget(uid);
       const statement = { statement: statements.remove, values: [uid] };
@@ -90,8 +86,10 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
     append: (uid, request) => writer.write(uid, appendCall(request)),
     fork: (uid, request) => forkSession({ ...context, now: clock.now }, uid, request),
     migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
-    verify: (sessionId, wanted) =>
-      connection.retrying(() => verifySession(context, sessionId, wanted)),
+    verify: async (name, wanted) => {
+      const id = sessionId(name);
+      return connection.retrying(() => verifySession(context, id, wanted));
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -112,8 +110,8 @@ function readingCalls({
       ),
     );
   return {
-    find: async (sessionId) => {
-      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId)]);
+    find: async (name) => {
+      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId(name))]);
       return row && recordOf(decodeRow(row));
     },
     list: async ({ after, limit = 100 } = {}) => {

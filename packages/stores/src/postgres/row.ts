@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto";
-import { MillraceError, isJsonObject, parseJsonText, sessionId, sessionUid } from "@millrace/core";
-import type {
-  ClosedLane,
-  Floor,
-  Metadata,
-  SessionId,
-  SessionRecord,
-  StoreRow,
-} from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { SessionId } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
+import type { ClosedLane, Floor, SessionRecord, StoreRow } from "@millrace/core/ports";
 
 /** An open lane, and the token of the call that opened it. */
 export interface OpenFloor extends Floor {
@@ -67,7 +64,7 @@ export function encodeFloors(floors: readonly OpenFloor[]): string {
 }
 
 /** A name as its column holds it: in UTF-16, high byte first, so that bytes order as units do. */
-export function encodeName(name: SessionId): Buffer {
+export function encodeName(name: string): Buffer {
   return Buffer.from(name, "utf16le").swap16();
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { sessionId } from "@millrace/core";
-import type { SessionStore } from "@millrace/core";
-import { manualClock, memorySessionStore } from "@millrace/core/reference";
+import { sessionId } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
+import { memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operation, perform, progressOf } from "../testing/operations.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { itemId, sessionId } from "@millrace/core";
+import { itemId, sessionId } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

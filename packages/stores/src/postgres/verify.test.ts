@@ -1,4 +1,4 @@
-import { itemId, sessionId } from "@millrace/core";
+import { itemId, sessionId } from "@millrace/core/writing";
 import type { SessionId, SessionUid } from "@millrace/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillSession, prompt } from "../testing/fixtures.ts";

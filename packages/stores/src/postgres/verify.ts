@@ -1,5 +1,6 @@
 import { decodeFact } from "../fact-text.ts";
-import { MillraceError, itemsOf } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { itemsOf } from "@millrace/core/ports";
 import type { Fact, SessionId } from "@millrace/core";
 import type { Bound, Connection, Rows } from "./connection.ts";
 import { aboutOf, beginChain, linkChain } from "./fact-row.ts";
@@ -15,7 +16,7 @@ export interface FactAnchor {
 }
 
 /** What `verify` compares the session with besides its own hashes. */
-export interface VerifyOptions {
+export interface PostgresVerifyOptions {
   /** Stored outside the database, it proves that since then no facts were cut off or rewritten. */
   readonly anchor?: FactAnchor | undefined;
 }
@@ -54,7 +55,7 @@ type Fault = Extract<SessionVerdict, { readonly ok: false }>;
 export async function verifySession(
   { connection, statements, tenant }: VerifyContext,
   sessionId: SessionId,
-  { anchor }: VerifyOptions = {},
+  { anchor }: PostgresVerifyOptions = {},
 ): Promise<SessionVerdict> {
   return connection.transaction(async ({ send, commit }) => {
     const ask = (name: keyof Statements, ...values: readonly unknown[]): Bound => ({

@@ -1,12 +1,7 @@
-import {
-  MillraceError,
-  advanceRow,
-  isReset,
-  itemsOf,
-  nothingFound,
-  numberFacts,
-} from "@millrace/core";
-import type { Clock, Fact, SessionUid, StoreCall } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { advanceRow, isReset, itemsOf, nothingFound, numberFacts } from "@millrace/core/ports";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Clock, StoreCall } from "@millrace/core/ports";
 import { checkBodies } from "../fact-text.ts";
 import { isTaken } from "./connection.ts";
 import type { Bound, Connection, Rows } from "./connection.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage } from "@millrace/core";
+import { encodeMessage } from "@millrace/core/wire";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { KnownSession } from "./known-sessions.ts";
 

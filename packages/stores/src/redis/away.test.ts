@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { runId, sessionId } from "@millrace/core";
+import { runId, sessionId } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { parseJsonText } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
 import { beforeAll, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";
 import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";

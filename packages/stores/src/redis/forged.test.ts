@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage, runId, sessionId, sessionKey } from "@millrace/core";
-import type { Fact, Nudge, SessionKey, SessionUid } from "@millrace/core";
+import { encodeMessage } from "@millrace/core/wire";
+import { runId, sessionId, sessionKey } from "@millrace/core/writing";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { Nudge, SessionKey } from "@millrace/core/ports";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { sharedRedis } from "../../../../scripts/services/shared.ts";

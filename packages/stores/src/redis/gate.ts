@@ -1,5 +1,5 @@
-import { isAfter } from "@millrace/core";
-import type { Batch, EpochSeq } from "@millrace/core";
+import { isAfter } from "@millrace/core/ports";
+import type { Batch, EpochSeq } from "@millrace/core/ports";
 
 /** Whether a received batch is new. */
 export type Gate = (batch: Batch) => boolean;

@@ -1,4 +1,5 @@
-import type { Batch, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 import { slotOf } from "./slot.ts";
 
 /** The names of all that a session has in Redis. The uid is the hash tag, so they share a slot. */

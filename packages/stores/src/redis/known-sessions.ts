@@ -1,5 +1,8 @@
-import { createBatchEncoder, MillraceError } from "@millrace/core";
-import type { BatchEncoder, Epoch, SessionKey, SessionUid } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { createBatchEncoder } from "@millrace/core/wire";
+import type { SessionUid } from "@millrace/core";
+import type { Epoch, SessionKey } from "@millrace/core/ports";
+import type { BatchEncoder } from "@millrace/core/wire";
 import { keysOf } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { Seal } from "./seal.ts";

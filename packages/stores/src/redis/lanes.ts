@@ -1,5 +1,7 @@
-import { checkBatch, decodeMessage, isAfter } from "@millrace/core";
-import type { AppendOutcome, Batch, EpochSeq, SessionUid } from "@millrace/core";
+import { checkBatch, isAfter } from "@millrace/core/ports";
+import { decodeMessage } from "@millrace/core/wire";
+import type { SessionUid } from "@millrace/core";
+import type { AppendOutcome, Batch, EpochSeq } from "@millrace/core/ports";
 import { entryId } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { laneOf } from "./known-sessions.ts";

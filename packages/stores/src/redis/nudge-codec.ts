@@ -1,5 +1,5 @@
-import { parseJsonText } from "@millrace/core";
-import type { Nudge } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
+import type { Nudge } from "@millrace/core/ports";
 
 /** One nudge as JSON. */
 export function encodeNudge(nudge: Nudge): string {

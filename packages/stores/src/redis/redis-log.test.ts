@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Nudge } from "@millrace/core";
+import type { Nudge } from "@millrace/core/ports";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";

@@ -1,5 +1,7 @@
-import { decodeMessage, MillraceError } from "@millrace/core";
-import type { Batch, EventLog, Fact, Nudge } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { decodeMessage } from "@millrace/core/wire";
+import type { Fact } from "@millrace/core";
+import type { Batch, EventLog, Nudge } from "@millrace/core/ports";
 import type { RedisClientOptions } from "@redis/client";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";
@@ -13,6 +15,7 @@ import type { Shard } from "./shards.ts";
 import { Topics } from "./topics.ts";
 import type { Source } from "./topics.ts";
 
+/** Where Redis is, and the bounds of the log in it. */
 export interface RedisLogOptions {
   /** `redis://` or `rediss://`. Left out, it is REDIS_URL, or else a Redis on this machine. */
   readonly url?: string | undefined;

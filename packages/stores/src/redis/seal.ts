@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import type { SessionKey, SessionUid } from "@millrace/core";
+import type { SessionUid } from "@millrace/core";
+import type { SessionKey } from "@millrace/core/ports";
 
 /** What a text is. A text that was sealed as one sort does not open as another. */
 export type Sort = "fact" | "batch" | "nudge" | "removal";

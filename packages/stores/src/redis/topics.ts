@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createChannel } from "@millrace/core";
-import type { Channel } from "@millrace/core";
+import { createChannel } from "@millrace/core/ports";
+import type { Channel } from "@millrace/core/ports";
 import type { Client, Link } from "./link.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import type { Sort } from "./seal.ts";

@@ -1,4 +1,5 @@
-import type { Batch, Fact } from "@millrace/core";
+import type { Fact } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
 
 /** Reads a subscription in the background. */
 export function listen<T>(subscription: AsyncIterable<T>): { all: T[]; over: Promise<unknown> } {

@@ -1,23 +1,8 @@
-import {
-  approvalId,
-  callId,
-  inputId,
-  itemId,
-  packEpoch,
-  partId,
-  runId,
-  turnId,
-} from "@millrace/core";
-import type {
-  Epoch,
-  FactBody,
-  Floor,
-  Item,
-  PeopleFact,
-  SessionId,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { approvalId, callId, inputId, itemId, partId, runId, turnId } from "@millrace/core/writing";
+import type { Item, SessionId, SessionUid } from "@millrace/core";
+import type { Epoch, Floor, PeopleFact, SessionStore } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import fc from "fast-check";
 
 /** A call that writes. Its numbers are relative to the session's head and incarnation. */

@@ -1,10 +1,10 @@
-import { inputId, partId, sessionId } from "@millrace/core";
+import { inputId, partId } from "@millrace/core/writing";
 import { postgresStore } from "@millrace/stores/postgres";
 
 await using store = postgresStore(); // the environment's DATABASE_URL
 await store.migrate(); // may be run by every process that starts
 
-const name = sessionId("holiday plans");
+const name = "holiday plans";
 const { uid } = (await store.find(name)) ?? (await store.create({ sessionId: name }));
 
 const parts = [{ kind: "text", id: partId("p1"), text: "Where is it warm in May?" }] as const;

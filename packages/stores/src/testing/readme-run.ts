@@ -1,8 +1,8 @@
-import { inputId, partId, sessionId } from "@millrace/core";
+import { inputId, partId } from "@millrace/core/writing";
 import { fileStore } from "@millrace/stores/file";
 
 await using store = fileStore("sessions");
-const name = sessionId("holiday plans");
+const name = "holiday plans";
 const { uid } = (await store.find(name)) ?? (await store.create({ sessionId: name }));
 
 const parts = [{ kind: "text", id: partId("p1"), text: "Where is it warm in May?" }] as const;

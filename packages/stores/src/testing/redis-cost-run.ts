@@ -2,10 +2,19 @@
  * Prints what a batch costs this process, in microseconds of the processor, as JSON. Redis has a
  * process of its own, and so has this: a test runner's modules are slower than Node's.
  */
-import { createLaneWriter, encodeMessage, itemId, partId, runId } from "@millrace/core";
-import { sessionId, sessionKey, turnId } from "@millrace/core";
-import type { Batch, SessionUid } from "@millrace/core";
-import { systemClock } from "@millrace/core/reference";
+import { encodeMessage } from "@millrace/core/wire";
+import {
+  createLaneWriter,
+  itemId,
+  partId,
+  runId,
+  sessionId,
+  sessionKey,
+  turnId,
+} from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
 import { redisLog } from "@millrace/stores/redis";
 import { createClient } from "@redis/client";
 import { Seal } from "../redis/seal.ts";

@@ -1,5 +1,6 @@
 import type { LosableDeliveryFixture, LosableEventLogFixture } from "@millrace/conformance";
-import { manualClock, memorySessionStore } from "@millrace/core/reference";
+import { memorySessionStore } from "@millrace/core/memory";
+import { manualClock } from "@millrace/core/testing";
 import { keysOf } from "../redis/keys.ts";
 import type { RedisLog, RedisLogOptions } from "../redis/redis-log.ts";
 

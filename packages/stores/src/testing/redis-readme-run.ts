@@ -1,6 +1,7 @@
-import { createLaneWriter, follow, itemId, packEpoch, partId, runId } from "@millrace/core";
-import { sessionId, turnId } from "@millrace/core";
-import { memorySessionStore, systemClock } from "@millrace/core/reference";
+import { packEpoch } from "@millrace/core/ports";
+import { follow } from "@millrace/core/reading";
+import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import { redisLog } from "@millrace/stores/redis";
 
 await using log = redisLog(); // REDIS_URL

@@ -1,30 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { textOf } from "@millrace/core";
 import {
-  apply,
   commitDraft,
   commitOf,
   createLaneWriter,
-  emptyState,
-  follow,
   itemId,
-  packEpoch,
   partId,
-  restore,
   runId,
   sessionId,
-  textOf,
   turnId,
-} from "@millrace/core";
-import type {
-  Cursor,
-  Epoch,
-  EventLog,
-  LaneWriter,
-  SessionState,
-  SessionStore,
-  SessionUid,
-} from "@millrace/core";
-import { memorySessionStore, systemClock } from "@millrace/core/reference";
+} from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
+import { apply, emptyState, follow, restore } from "@millrace/core/reading";
+import type { SessionState, SessionUid } from "@millrace/core";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Cursor } from "@millrace/core/reading";
+import type { LaneWriter } from "@millrace/core/writing";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 
 const name = sessionId("session");
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1"), itemId: itemId("item_1") };

@@ -1,4 +1,4 @@
-import { callId, sessionId } from "@millrace/core";
+import { callId, sessionId } from "@millrace/core/writing";
 
 import { describeIssues } from "../../schema/schema.ts";
 import type { AnyInput } from "../describe-tools.ts";

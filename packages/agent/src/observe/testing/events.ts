@@ -1,22 +1,9 @@
-import {
-  callId,
-  itemId,
-  packEpoch,
-  partId,
-  runId,
-  schemaVersion,
-  sessionId,
-  turnId,
-} from "@millrace/core";
-import type {
-  Delta,
-  FactBody,
-  Item,
-  LiveEnvelope,
-  LiveEvent,
-  Part,
-  RunEvent,
-} from "@millrace/core";
+import { packEpoch } from "@millrace/core/ports";
+import { schemaVersion } from "@millrace/core/wire";
+import { callId, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
+import type { Delta, Item, LiveEvent, Part, RunEvent } from "@millrace/core";
+import type { LiveEnvelope } from "@millrace/core/reading";
+import type { FactBody } from "@millrace/core/writing";
 
 export const run = runId("run_1");
 export const turn = turnId("turn_1");

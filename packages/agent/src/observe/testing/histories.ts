@@ -1,29 +1,21 @@
+import { emptyDraft, fold } from "@millrace/core";
 import {
   callId,
   commitDraft,
   commitOf,
-  emptyDraft,
-  fold,
   inputId,
   itemId,
-  packEpoch,
   partId,
   runId,
-  schemaVersion,
   sessionId,
   turnId,
-} from "@millrace/core";
-import type {
-  Batch,
-  Delta,
-  Draft,
-  Fact,
-  FactBody,
-  LiveEnvelope,
-  LiveEvent,
-  PartKind,
-  RunEvent,
-} from "@millrace/core";
+} from "@millrace/core/writing";
+import { packEpoch } from "@millrace/core/ports";
+import { schemaVersion } from "@millrace/core/wire";
+import type { Delta, Draft, Fact, LiveEvent, RunEvent } from "@millrace/core";
+import type { Batch } from "@millrace/core/ports";
+import type { LiveEnvelope } from "@millrace/core/reading";
+import type { FactBody, PartKind } from "@millrace/core/writing";
 
 interface Writer {
   readonly lane: number;

@@ -1,6 +1,6 @@
-import { partId } from "@millrace/core";
-import type { Update } from "@millrace/core";
-import { memorySessionStore } from "@millrace/core/reference";
+import { partId } from "@millrace/core/writing";
+import type { Update } from "@millrace/core/writing";
+import { memorySessionStore } from "@millrace/core/memory";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../define/define-agent.ts";
 import type { Respond } from "../../definition/settings.ts";

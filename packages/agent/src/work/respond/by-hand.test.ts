@@ -1,5 +1,6 @@
-import { callId, partId } from "@millrace/core";
-import type { Metadata, Part } from "@millrace/core";
+import { callId, partId } from "@millrace/core/writing";
+import type { Part } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import type { ItemWriter } from "../../definition/settings.ts";
 import { answerOf, numbered } from "../../testing/respond.ts";

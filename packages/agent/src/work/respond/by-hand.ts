@@ -1,5 +1,6 @@
-import { wholeText } from "@millrace/core";
-import type { Delta, Ending, Item } from "@millrace/core";
+import { wholeText } from "@millrace/core/writing";
+import type { Delta, Item } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { ItemWriter } from "../../definition/settings.ts";
 import { AgentFailure, causeOf } from "./failure.ts";
 import { OwnItem, stopped } from "./own-item.ts";

@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import type { Cause, Fault, FaultCode, Item, OpenPart } from "@millrace/core";
+import type { Cause, Item } from "@millrace/core";
+import type { Fault, FaultCode, OpenPart } from "@millrace/core/writing";
 
 /** A failure of the agent's own code, with the cause that its item is stored with. */
 export class AgentFailure extends MillraceError {

@@ -1,5 +1,6 @@
-import { partId } from "@millrace/core";
-import type { Delta, Item, Part, Update } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
+import type { Delta, Item, Part } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { drivenTwice, Gate } from "../../testing/driven-twice.ts";
 import { answerOf, numbered, yields } from "../../testing/respond.ts";

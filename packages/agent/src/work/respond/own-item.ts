@@ -1,5 +1,7 @@
-import { abortedCause, commitDraft, commitOf } from "@millrace/core";
-import type { Author, BeginPart, Delta, Ending, Item, PartId, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import { commitDraft, commitOf } from "@millrace/core/writing";
+import type { Author, Delta, Item, PartId, Usage } from "@millrace/core";
+import type { BeginPart, Ending } from "@millrace/core/writing";
 import { Fenced } from "../host.ts";
 import { isLane, openItemLane } from "../item-lane.ts";
 import type { ItemLane } from "../item-lane.ts";

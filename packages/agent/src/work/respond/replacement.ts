@@ -1,13 +1,8 @@
-import { checkJson, emptyDraft, foldAll, partId } from "@millrace/core";
-import type {
-  Draft,
-  DraftPart,
-  Metadata,
-  Part,
-  PartId,
-  ReplaceItem,
-  TextPart,
-} from "@millrace/core";
+import { emptyDraft } from "@millrace/core";
+import { foldAll, partId } from "@millrace/core/writing";
+import { checkJson } from "@millrace/core/wire";
+import type { Draft, Part, PartId, TextPart } from "@millrace/core";
+import type { DraftPart, Metadata, ReplaceItem } from "@millrace/core/writing";
 import { illegalUpdate } from "./failure.ts";
 import type { AgentFailure } from "./failure.ts";
 

@@ -1,5 +1,7 @@
-import { abortedCause, MillraceError } from "@millrace/core";
-import type { Ending, Item, Transcript, TurnId, Update } from "@millrace/core";
+import { MillraceError } from "@millrace/core";
+import { abortedCause } from "@millrace/core/ports";
+import type { Item, Transcript, TurnId } from "@millrace/core";
+import type { Ending, Update } from "@millrace/core/writing";
 import type { ActiveRun, ItemWriter, Respond } from "../../definition/settings.ts";
 import { assemble } from "../../context/assemble.ts";
 import type { Epochs, WorkHost } from "../host.ts";

@@ -1,5 +1,6 @@
-import { partId } from "@millrace/core";
-import type { Item, Update } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
+import type { Item } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { runs } from "../../../../../tests/kit/runs.ts";

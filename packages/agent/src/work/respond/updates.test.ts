@@ -1,5 +1,6 @@
-import { callId, noUsage, partId } from "@millrace/core";
-import type { Delta, Part, Update } from "@millrace/core";
+import { callId, noUsage, partId } from "@millrace/core/writing";
+import type { Delta, Part } from "@millrace/core";
+import type { Update } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { answerOf, numbered, yields } from "../../testing/respond.ts";
 

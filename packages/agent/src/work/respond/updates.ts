@@ -1,4 +1,6 @@
-import type { Delta, Item, PartId, ReplaceItem, Reply, Update } from "@millrace/core";
+import type { Delta, Item, PartId } from "@millrace/core";
+import type { ReplaceItem, Update } from "@millrace/core/writing";
+import type { Reply } from "@millrace/core/ports";
 import { Fenced } from "../host.ts";
 import { causeOf } from "./failure.ts";
 import { OwnItem, stopped } from "./own-item.ts";

@@ -1,5 +1,7 @@
-import { checkJson, isJsonObject, partId } from "@millrace/core";
-import type { ArgumentFault, CallId, Json, JsonObject, PartId } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { partId } from "@millrace/core/writing";
+import type { CallId, Json, JsonObject, PartId } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { chooseCallId } from "../call-id.ts";

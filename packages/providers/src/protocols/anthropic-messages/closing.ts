@@ -1,5 +1,6 @@
-import { parseJson } from "@millrace/core";
-import type { Json, JsonObject, Metadata, PartId } from "@millrace/core";
+import { parseJson } from "@millrace/core/wire";
+import type { Json, JsonObject, PartId } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { isSound, textAt } from "../read.ts";
 import { isBlank, pick } from "./events.ts";

@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core";
+import { encodeBase64 } from "@millrace/core/wire";
 import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
 import type { UserPart } from "../prepare.ts";
 import { isBlank } from "./events.ts";

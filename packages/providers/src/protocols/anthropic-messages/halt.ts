@@ -1,4 +1,5 @@
-import type { Ending, JsonObject, WholeStop } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
+import type { Ending, WholeStop } from "@millrace/core/writing";
 import type { Halt, Operation, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
 import { failure } from "../../failure.ts";

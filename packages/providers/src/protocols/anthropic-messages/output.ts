@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { JsonObject, OutputShape } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { JsonObject } from "@millrace/core";
+import type { OutputShape } from "@millrace/core/ports";
 import { keepsTo, subset } from "../schema.ts";
 import type { Subset } from "../schema.ts";
 

@@ -10,7 +10,7 @@ import {
   messagesOf,
   native,
   result,
-  said,
+  textBlock,
   says,
   signed,
   text,
@@ -42,7 +42,7 @@ describe("tools of the vendor", () => {
 
     expect(messagesOf(transcript)).toMatchObject([
       {},
-      { content: [use, found, upload, { type: "hologram", a: 1 }, said("Found.")] },
+      { content: [use, found, upload, { type: "hologram", a: 1 }, textBlock("Found.")] },
       {},
     ]);
   });
@@ -72,7 +72,7 @@ describe("tools of the vendor", () => {
   ])("do not go back: %s", (_, parts) => {
     expect(messagesOf([user("Search."), says(...parts, "Found."), user("And?")])).toMatchObject([
       {},
-      { content: [said("Found.")] },
+      { content: [textBlock("Found.")] },
       {},
     ]);
   });
@@ -88,9 +88,9 @@ describe("tools of the vendor", () => {
 
     expect(messagesOf(transcript)).toMatchObject([
       {},
-      { content: [use, found, said("One.")] },
+      { content: [use, found, textBlock("One.")] },
       {},
-      { content: [said("Two.")] },
+      { content: [textBlock("Two.")] },
       {},
     ]);
   });
@@ -100,7 +100,7 @@ describe("tools of the vendor", () => {
 
     expect(messagesOf([user("Hi"), foreign, user("A")])).toMatchObject([
       {},
-      { content: [said("Hi.")] },
+      { content: [textBlock("Hi.")] },
       {},
     ]);
   });
@@ -110,34 +110,34 @@ describe("tools of the vendor", () => {
       item("model", parts, { model: native, stop: "paused" });
 
     expect(messagesOf([user("Search."), paused(text("Sure.\n"), custom(use))])).toEqual([
-      { role: "user", content: [said("Search.")] },
-      { role: "assistant", content: [said("Sure.\n"), use] },
+      { role: "user", content: [textBlock("Search.")] },
+      { role: "assistant", content: [textBlock("Sure.\n"), use] },
     ]);
     const late = paused(custom(use), custom(found), text("Sure. \n"));
     expect(messagesOf([user("Search."), late])).toMatchObject([
       {},
-      { role: "assistant", content: [use, found, said("Sure.")] },
+      { role: "assistant", content: [use, found, textBlock("Sure.")] },
     ]);
   });
 
   test.each<[string, readonly Part[], readonly JsonObject[]]>([
-    ["only said something", [text("Sure.\n")], [said("Sure.\n")]],
+    ["only said something", [text("Sure.\n")], [textBlock("Sure.\n")]],
     ["only thought", [signed("Hm.")], []],
     [
       "began what can't be sent",
       [text("Sure."), custom(use, { unusable: "partial" })],
-      [said("Sure.")],
+      [textBlock("Sure.")],
     ],
   ])("a turn that was paused and %s does not go on by itself", (_, parts, content) => {
     const paused = item("model", parts, { model: native, stop: "paused" });
 
     expect(messagesOf([user("Search."), paused])).toEqual(
       content.length === 0
-        ? [{ role: "user", content: [said("Search."), said("(continue)")] }]
+        ? [{ role: "user", content: [textBlock("Search."), textBlock("(continue)")] }]
         : [
-            { role: "user", content: [said("Search.")] },
+            { role: "user", content: [textBlock("Search.")] },
             { role: "assistant", content },
-            { role: "user", content: [said("(continue)")] },
+            { role: "user", content: [textBlock("(continue)")] },
           ],
     );
   });
@@ -151,8 +151,8 @@ describe("tools of the vendor", () => {
 
     expect(messagesOf([user("Search."), before, paused])).toMatchObject([
       {},
-      { role: "assistant", content: [use, found, said("One.")] },
-      { role: "user", content: [said("(continue)")] },
+      { role: "assistant", content: [use, found, textBlock("One.")] },
+      { role: "user", content: [textBlock("(continue)")] },
     ]);
   });
 
@@ -183,7 +183,7 @@ describe("tools of the vendor", () => {
       {},
       { content: [code, { caller }] },
       {},
-      { content: [done, said("Done.")] },
+      { content: [done, textBlock("Done.")] },
       {},
     ]);
 

@@ -12,7 +12,7 @@ import {
   model,
   native,
   result,
-  said,
+  textBlock,
   says,
   text,
   user,
@@ -35,7 +35,7 @@ describe("the request", () => {
         stream: true,
         system: "Be brief.",
         tools: [{ name: "look", description: "Looks.", input_schema: { type: "object" } }],
-        messages: [{ role: "user", content: [said("Hi")] }],
+        messages: [{ role: "user", content: [textBlock("Hi")] }],
       },
     });
   });
@@ -65,7 +65,7 @@ describe("the request", () => {
     expect(body).toMatchObject({ temperature: 0.5, max_tokens: 100, model, stream: true });
     expect(body).not.toHaveProperty("betas");
     expect(body["system"]).toEqual([
-      said("Be brief."),
+      textBlock("Be brief."),
       { type: "text", text: "Rules.", cache_control: { type: "ephemeral" } },
     ]);
     expect(body["tools"]).toEqual([
@@ -76,7 +76,7 @@ describe("the request", () => {
   });
 
   test("of an empty transcript lets the user speak", () => {
-    expect(messagesOf([])).toEqual([{ role: "user", content: [said("(continue)")] }]);
+    expect(messagesOf([])).toEqual([{ role: "user", content: [textBlock("(continue)")] }]);
   });
 
   test("leaves out instructions, settings and choices that are empty", () => {
@@ -119,13 +119,13 @@ describe("the request", () => {
 describe("users and their attachments", () => {
   test("two users in a row are one message, and white space is no text", () => {
     expect(messagesOf([user("Hi", " \n", "\u001c\u0085"), user("there")])).toEqual([
-      { role: "user", content: [said("Hi"), said("there")] },
+      { role: "user", content: [textBlock("Hi"), textBlock("there")] },
     ]);
   });
 
   test("half a character is mended", () => {
     expect(messagesOf([user("Hi \ud83d")])).toEqual([
-      { role: "user", content: [said("Hi \uFFFD")] },
+      { role: "user", content: [textBlock("Hi \uFFFD")] },
     ]);
   });
 
@@ -166,14 +166,14 @@ describe("users and their attachments", () => {
     [
       "an address that is not safe",
       media("image/png", { url: "http://a.b/c" }),
-      said("[media, image/png, at http://a.b/c]"),
+      textBlock("[media, image/png, at http://a.b/c]"),
     ],
     [
       "an image without bytes",
       media("image/png", { bytes: new Uint8Array() }),
-      said("[media, image/png, 0 bytes]"),
+      textBlock("[media, image/png, 0 bytes]"),
     ],
-    ["a sound", media("audio/wav", { bytes: png }), said("[media, audio/wav, 4 bytes]")],
+    ["a sound", media("audio/wav", { bytes: png }), textBlock("[media, audio/wav, 4 bytes]")],
     [
       "a document",
       file("application/pdf", { bytes: pdf }),
@@ -196,12 +196,12 @@ describe("users and their attachments", () => {
     [
       "a text that is none",
       file("text/plain", { bytes: Uint8Array.from([0xff]) }),
-      said("[file notes, text/plain, 1 bytes]"),
+      textBlock("[file notes, text/plain, 1 bytes]"),
     ],
     [
       "an archive",
       file("application/zip", { bytes: pdf }),
-      said("[file notes, application/zip, 4 bytes]"),
+      textBlock("[file notes, application/zip, 4 bytes]"),
     ],
   ])("%s", (_, part, block) => {
     expect(messagesOf([user(part)])).toEqual([{ role: "user", content: [block] }]);
@@ -211,15 +211,15 @@ describe("users and their attachments", () => {
     expect(
       messagesOf([user("Draw."), says(media("image/png", { bytes: png })), user("Nice.")]),
     ).toEqual([
-      { role: "user", content: [said("Draw.")] },
-      { role: "assistant", content: [said("[media, image/png, 4 bytes]")] },
-      { role: "user", content: [said("Nice.")] },
+      { role: "user", content: [textBlock("Draw.")] },
+      { role: "assistant", content: [textBlock("[media, image/png, 4 bytes]")] },
+      { role: "user", content: [textBlock("Nice.")] },
     ]);
   });
 });
 
 describe("calls and answers", () => {
-  test("results come first, then what the user says", () => {
+  test("results come first, then the user's text", () => {
     const transcript = [
       user("Look."),
       says("Sure.", call("a", { at: 1 }), call("b")),
@@ -228,11 +228,11 @@ describe("calls and answers", () => {
     ];
 
     expect(messagesOf(transcript, { tools: [look] })).toEqual([
-      { role: "user", content: [said("Look.")] },
+      { role: "user", content: [textBlock("Look.")] },
       {
         role: "assistant",
         content: [
-          said("Sure."),
+          textBlock("Sure."),
           { type: "tool_use", id: "a", name: "look", input: { at: 1 } },
           { type: "tool_use", id: "b", name: "look", input: {} },
         ],
@@ -244,12 +244,12 @@ describe("calls and answers", () => {
             type: "tool_result",
             tool_use_id: "a",
             content: [
-              said("one"),
+              textBlock("one"),
               { type: "image", source: { type: "url", url: "https://a.b/c" } },
             ],
           },
           { type: "tool_result", tool_use_id: "b", content: "(no output)" },
-          said("And?"),
+          textBlock("And?"),
         ],
       },
     ]);
@@ -322,9 +322,9 @@ test("citations go back with the fields that a request may have", () => {
   expect(
     messagesOf([user("Hi"), says(text("Hi.", metadata), text(" ", metadata)), user("A")]),
   ).toEqual([
-    { role: "user", content: [said("Hi")] },
-    { role: "assistant", content: [{ ...said("Hi."), citations: [citation] }] },
-    { role: "user", content: [said("A")] },
+    { role: "user", content: [textBlock("Hi")] },
+    { role: "assistant", content: [{ ...textBlock("Hi."), citations: [citation] }] },
+    { role: "user", content: [textBlock("A")] },
   ]);
 });
 
@@ -336,16 +336,16 @@ test("a turn that was cut is followed by the user", () => {
   });
 
   expect(messagesOf([user("Tell."), cut])).toEqual([
-    { role: "user", content: [said("Tell.")] },
-    { role: "assistant", content: [said("Once upon ")] },
-    { role: "user", content: [said("(continue)")] },
+    { role: "user", content: [textBlock("Tell.")] },
+    { role: "assistant", content: [textBlock("Once upon ")] },
+    { role: "user", content: [textBlock("(continue)")] },
   ]);
 });
 
 test("two turns of the model in a row are one message", () => {
   expect(messagesOf([user("Hi"), says("One."), says("Two."), user("A")])).toMatchObject([
     {},
-    { role: "assistant", content: [said("One."), said("Two.")] },
+    { role: "assistant", content: [textBlock("One."), textBlock("Two.")] },
     {},
   ]);
 });

@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, ModelRequest, Transcript } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";

@@ -1,4 +1,5 @@
-import type { ArgumentFault, Cause, Json, JsonObject, PartId } from "@millrace/core";
+import type { Cause, Json, JsonObject, PartId } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 import type { Operation, ReplyContext, Translated } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import type { Counts } from "./usage.ts";

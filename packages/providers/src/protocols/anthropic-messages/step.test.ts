@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "../../framing/framing.ts";
@@ -43,7 +43,7 @@ function eventsOf(name: string): readonly VendorEvent[] {
   return framed.flatMap((each) => (each.kind === "event" ? [each.event] : []));
 }
 
-/** Decodes events that are there already. */
+/** Decodes parsed events. */
 function read(
   events: readonly VendorEvent[],
   end: StreamEnd,
@@ -78,7 +78,7 @@ function stepAll(events: readonly VendorEvent[]): AnthropicMessagesState {
 }
 
 describe("a reply that is cut", () => {
-  test.each(fixtures)("%s is never whole before the vendor said so", (name) => {
+  test.each(fixtures)("%s is never whole before the vendor proves it", (name) => {
     const events = eventsOf(name);
 
     for (let count = 0; count < events.length; count += 1) {

@@ -9,7 +9,7 @@ import {
   messagesOf,
   native,
   result,
-  said,
+  textBlock,
   says,
   signed,
   text,
@@ -38,7 +38,7 @@ describe("thinking", () => {
           block,
           { type: "redacted_thinking", data: "ZGF0YQ==" },
           { type: "thinking", thinking: "", signature: "c2ln" },
-          said("Hi."),
+          textBlock("Hi."),
         ],
       },
       {},
@@ -52,12 +52,12 @@ describe("thinking", () => {
 
     expect(messagesOf([user("Hi"), says(thought("Hm."), "Hi."), user("And?")])).toMatchObject([
       {},
-      { content: [said("Hi.")] },
+      { content: [textBlock("Hi.")] },
       {},
     ]);
     expect(messagesOf([user("Hi"), foreign, user("And?")])).toMatchObject([
       {},
-      { content: [said("Hi.")] },
+      { content: [textBlock("Hi.")] },
       {},
     ]);
   });
@@ -70,7 +70,7 @@ describe("thinking", () => {
     });
 
     expect(messagesOf([user("Hi"), stopped, user("Again")])).toEqual([
-      { role: "user", content: [said("Hi"), said("Again")] },
+      { role: "user", content: [textBlock("Hi"), textBlock("Again")] },
     ]);
   });
 
@@ -85,7 +85,7 @@ describe("thinking", () => {
 
     expect(messages).toMatchObject([
       {},
-      { content: [block, { type: "tool_use" }, said("Hi.")] },
+      { content: [block, { type: "tool_use" }, textBlock("Hi.")] },
       {},
     ]);
   });
@@ -119,7 +119,7 @@ describe("thinking", () => {
 
     expect(messagesOf(transcript)).toMatchObject([
       {},
-      { content: [{ thinking: "Hm." }, said("…"), { thinking: "So." }, said("Hi.")] },
+      { content: [{ thinking: "Hm." }, textBlock("…"), { thinking: "So." }, textBlock("Hi.")] },
       {},
     ]);
   });
@@ -183,7 +183,7 @@ describe("thinking", () => {
 
     expect(messagesOf(transcript, { settings: { thinking: { type: "disabled" } } })).toMatchObject([
       {},
-      { content: [block, said("Hi.")] },
+      { content: [block, textBlock("Hi.")] },
       {},
       { content: [{ type: "tool_use" }] },
       {},

@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, ModelRequest } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { Turn } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
 import { isBlank } from "./events.ts";

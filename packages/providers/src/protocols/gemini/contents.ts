@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject, ToolCallPart } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";

@@ -1,4 +1,5 @@
-import type { JsonObject, Usage, WholeStop } from "@millrace/core";
+import type { JsonObject, Usage } from "@millrace/core";
+import type { WholeStop } from "@millrace/core/writing";
 import type { Halt, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
 import { failure } from "../../failure.ts";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { FilePart, MediaPart } from "@millrace/core";
 import { expect, test } from "vitest";
 import { mediaPart } from "./media.ts";

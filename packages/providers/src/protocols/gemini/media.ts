@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core";
+import { encodeBase64 } from "@millrace/core/wire";
 import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
 
 /** Media types that the vendor reads. It refuses others. */

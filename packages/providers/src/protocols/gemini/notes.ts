@@ -1,4 +1,5 @@
-import { equalJson, isJsonObject, List } from "@millrace/core";
+import { equalJson, isJsonObject } from "@millrace/core/wire";
+import { List } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound } from "../read.ts";
 

@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, OutputShape } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { OutputShape } from "@millrace/core/ports";
 import { listAt, objectAt } from "../read.ts";
 
 /**

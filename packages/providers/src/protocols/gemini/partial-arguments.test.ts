@@ -1,11 +1,11 @@
-import { parseJson } from "@millrace/core";
+import { parseJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../../tests/kit/runs.ts";
 import { addArgument, endOf, noArguments } from "./partial-arguments.ts";
 
-/** The text of arguments, or why there is none. */
+/** The text of arguments, or the error. */
 function textOf(partial: readonly Json[]): string {
   let state = noArguments;
   let text = "";
@@ -87,7 +87,7 @@ test.each<readonly [string, readonly Json[], RegExp]>([
 
 const leaf = fc.oneof(
   fc.string({ unit: "binary" }),
-  // Whole numbers beyond 2^53 are refused by whoever parses arguments.
+  // The argument parser refuses integers beyond 2^53.
   fc
     .double({ noNaN: true, min: -(2 ** 53) + 1, max: 2 ** 53 - 1 })
     .map((number) => (number === 0 ? 0 : number)),
@@ -97,11 +97,14 @@ const leaf = fc.oneof(
 const keys = fc.string({ unit: "binary", maxLength: 4 }).filter((key) => !key.includes("proto"));
 const tree = fc.letrec<{ value: Json; record: JsonObject }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, leaf, tie("record"), fc.array(tie("value"), { maxLength: 3 })),
-  // The vendor has no way to say an object without keys, but for the arguments themselves.
+  // The vendor can't express an object without keys, except as the arguments themselves.
   record: fc.dictionary(keys, tie("value"), { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
 }));
 
-/** As the vendor streams a value: its leaves in order, strings in pieces, lists with an end or not. */
+/**
+ * A value as the vendor streams it: its leaves in order, strings in pieces, lists with an end or
+ * not.
+ */
 function streamed(value: Json, path: string, cut: () => number): readonly JsonObject[] {
   if (Array.isArray(value)) {
     const rows = value.flatMap((row: Json, index) => streamed(row, `${path}[${index}]`, cut));
@@ -132,7 +135,7 @@ function segment(key: string): string {
 /** A campaign takes minutes. */
 const timeout = runs(60_000, 3_600_000);
 
-test("whatever is streamed is what the text says", { timeout }, () => {
+test("whatever is streamed is the value of the text", { timeout }, () => {
   let count = 0;
   fc.assert(
     fc.property(tree.record, fc.infiniteStream(fc.nat({ max: 3 })), (record, cuts) => {

@@ -1,5 +1,6 @@
-import { decodeBase64, isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, Metadata, PartOpening } from "@millrace/core";
+import { decodeBase64, isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Metadata, PartOpening } from "@millrace/core/writing";
 import { takeCall } from "./calls.ts";
 import { filledAt, isSound } from "../read.ts";
 import { dataOf, signatureOf } from "./events.ts";

@@ -1,5 +1,6 @@
-import { callId, itemId, partId } from "@millrace/core";
-import type { Item, JsonObject, ModelRequest, Part } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
+import type { Item, JsonObject, Part } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { gemini } from "./protocol.ts";
 
@@ -48,7 +49,7 @@ const hi = { role: "user", parts: [{ text: "Hi" }] };
 const goOn = { role: "user", parts: [{ text: "(continue)" }] };
 
 describe("a request", () => {
-  test("says what to stream by its path", () => {
+  test("has the model and the streaming method in its path", () => {
     const path = (name: string): string => gemini.request({ transcript: [] }, { model: name }).path;
 
     expect(path(model)).toBe("/models/gemini-3.7-flash:streamGenerateContent?alt=sse");

@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, ModelRequest, ToolDescription } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";

@@ -11,7 +11,7 @@ import { gemini } from "./protocol.ts";
 const timeout = runs(60_000, 3_600_000);
 
 const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
-/** Mostly as it should be, sometimes anything at all. */
+/** Mostly a valid value, sometimes any value. */
 const mostly = (good: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
   fc.oneof({ arbitrary: good, weight: 12 }, { arbitrary: anything, weight: 1 });
 const some = (model: Record<string, fc.Arbitrary<Json>>): fc.Arbitrary<JsonObject> =>

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "../../framing/framing.ts";
@@ -28,7 +28,7 @@ testFixtures(gemini, [
   ...named("block", "SAFETY OTHER BLOCKLIST PROHIBITED_CONTENT IMAGE_SAFETY MODEL_ARMOR JAILBREAK"),
 ]);
 
-/** The events of all fixtures, as far as they are events. */
+/** The events of all fixtures, without invalid ones. */
 const streams = scenariosOf("gemini").map(({ name }) => {
   const framer = sseFraming().open();
   const framed = [...framer.feed(bytesOf("gemini", name)), ...framer.end()];
@@ -68,7 +68,7 @@ describe("the end of a reply", () => {
     { kind: "failed", cause },
   ];
 
-  test.each(streams)("$name is never whole before the vendor says so", ({ events }) => {
+  test.each(streams)("$name is never whole before the vendor proves it", ({ events }) => {
     let state = start();
     for (const one of [event({}), ...events]) {
       if (saysItsEnd(one)) break;
@@ -143,7 +143,7 @@ describe("a step", () => {
     expect(gemini.step(state, content([{ text: " there" }])).state).toBe(state);
   });
 
-  test("of an event that nobody knows says so", () => {
+  test("of an unknown event has the sign unknown", () => {
     expect(gemini.step(start(), event({ news: 1 })).sign).toBe("unknown");
   });
 });
@@ -322,7 +322,7 @@ describe("an error", () => {
   });
 });
 
-/** Freezes plain data. What hides behind a class keeps to itself. */
+/** Freezes plain data. Instances of classes are skipped. */
 function deepFreeze<Value>(value: Value): Value {
   if (Array.isArray(value) || isJsonObject(value)) {
     Object.freeze(value);

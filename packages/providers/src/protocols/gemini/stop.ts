@@ -1,26 +1,26 @@
-import type { WholeStop } from "@millrace/core";
+import type { WholeStop } from "@millrace/core/writing";
 import type { FailureCode } from "../../failure.ts";
 
 /** The meaning of a `finishReason`. */
-export type Verdict =
+export type GeminiStop =
   | { readonly stop: WholeStop }
   | { readonly failed: FailureCode; readonly message: string };
 
-const filtered: Verdict = { stop: "filtered" };
-const malformed: Verdict = {
+const filtered: GeminiStop = { stop: "filtered" };
+const malformed: GeminiStop = {
   failed: "malformed_call",
   message: "the model wrote a call that the vendor could not read",
 };
-const notExpected: Verdict = {
+const notExpected: GeminiStop = {
   failed: "malformed_call",
   message: "the model called a tool where it may not",
 };
-const unknown: Verdict = {
+const unknown: GeminiStop = {
   failed: "unknown_stop",
   message: "the model stopped for a reason that says nothing about the reply",
 };
 
-const verdicts: Readonly<Record<string, Verdict>> = {
+const verdicts: Readonly<Record<string, GeminiStop>> = {
   STOP: { stop: "end" },
   MAX_TOKENS: { stop: "length" },
   CONTINUATION: { stop: "paused" },
@@ -49,6 +49,6 @@ const verdicts: Readonly<Record<string, Verdict>> = {
 };
 
 /** An unknown reason proves nothing, so it is a failure. */
-export function verdictOf(reason: string): Verdict {
+export function verdictOf(reason: string): GeminiStop {
   return Object.hasOwn(verdicts, reason) ? (verdicts[reason] ?? unknown) : unknown;
 }

@@ -1,5 +1,6 @@
-import { partId } from "@millrace/core";
-import type { Cause, Json, Metadata, PartId, PartOpening } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
+import type { Cause, Json, PartId } from "@millrace/core";
+import type { Metadata, PartOpening } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import type { FailureCode } from "../../failure.ts";

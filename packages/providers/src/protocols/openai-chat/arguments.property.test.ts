@@ -1,4 +1,4 @@
-import { parseJson } from "@millrace/core";
+import { parseJson } from "@millrace/core/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../../tests/kit/runs.ts";
@@ -10,7 +10,7 @@ interface Written {
   readonly shown: string;
 }
 
-/** Text given in pieces, cut at the given places. */
+/** Text fed in pieces, cut at the given places. */
 function write(text: string, places: readonly number[]): Written {
   const cuts = [...new Set(places.map((place) => place % (text.length + 1)))].toSorted(
     (a, b) => a - b,
@@ -52,7 +52,7 @@ test("a copy behind the arguments is left out, and anything else is kept", () =>
       const doubled = write(text + between + text, cuts);
       expect(doubled.shown + restOfArguments(doubled.arguments)).toBe(text + between);
       const respelt = write(text + between + JSON.stringify(value, null, 1), cuts);
-      // What can't be read can't be compared either, and does not run.
+      // Invalid JSON can't be compared, and does not run.
       if (parseJson(text).ok) {
         expect(respelt.shown + restOfArguments(respelt.arguments)).toBe(text + between);
       }

@@ -1,4 +1,5 @@
-import type { Ending, Json, JsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { restOfArguments } from "./arguments.ts";

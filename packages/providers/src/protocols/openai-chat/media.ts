@@ -1,4 +1,5 @@
-import { decodeBase64, isJsonObject, partId } from "@millrace/core";
+import { decodeBase64, isJsonObject } from "@millrace/core/wire";
+import { partId } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { objectOf, textOf } from "./events.ts";

@@ -114,7 +114,7 @@ describe("reasoning", () => {
     });
   });
 
-  test("a signature on a call goes back with it, and Gemini is told of calls that have none", () => {
+  test("a signature on a call goes back with it, and for Gemini unsigned calls are marked", () => {
     const name = "gemini-3-pro-preview";
     const reply = replyOf("thought-signature", `openai-chat/${name}`);
     const other = item("model", [call("c1"), call("c2")], foreign);

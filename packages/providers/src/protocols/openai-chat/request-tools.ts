@@ -1,5 +1,6 @@
-import { isJsonObject } from "@millrace/core";
-import type { Json, JsonObject, ToolDescription } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
 import { listOf, objectOf } from "./events.ts";
 
 /**

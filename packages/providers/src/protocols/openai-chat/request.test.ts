@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Json, JsonObject, Part } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,5 @@
-import type { JsonObject, ModelRequest } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";

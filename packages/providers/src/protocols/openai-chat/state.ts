@@ -1,4 +1,5 @@
-import type { Ending, Json, JsonObject, PartId } from "@millrace/core";
+import type { Json, JsonObject, PartId } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { ReplyContext } from "../../protocol.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Details } from "./reasoning-details.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "../../framing/framing.ts";
@@ -20,7 +20,7 @@ const transportRows = ["S5", "S6", "S9", "S10", "S47", "S48", "S49", "S50", "S51
 
 testFixtures(openAiChat, [...rows("C", 31, 1), ...rows("O", 30, 2), ...transportRows]);
 
-/** The events of a fixture, up to the first that can't be read. */
+/** The events of a fixture, up to the first invalid one. */
 function eventsOf(name: string): readonly VendorEvent[] {
   const framer = sseFraming().open();
   const framed = [...framer.feed(bytesOf("openai-chat", name)), ...framer.end()];
@@ -60,7 +60,7 @@ function encode(events: readonly VendorEvent[]): readonly Uint8Array[] {
   return [new TextEncoder().encode(lines.join(""))];
 }
 
-/** The committed and open parts that come of events, each as `kind:text`. */
+/** The committed and open parts after the events, each as `kind:text`. */
 function partsOf(protocol: Chat, events: readonly VendorEvent[], context = plainContext): string[] {
   const decoded = decode(protocol, sseFraming(), encode(events), { context });
   expect(decoded.draft.fault).toBeUndefined();
@@ -84,7 +84,7 @@ const ends: readonly StreamEnd[] = [
   { kind: "failed", cause: failure("bad_json", "bad") },
 ];
 
-/** Whether an event has the one thing that proves a reply: a reason to stop, of choice 0. */
+/** True if an event proves the reply complete: it has a finish reason of choice 0. */
 function isEvidence({ data }: VendorEvent): boolean {
   const choices = data?.["choices"];
   if (!Array.isArray(choices)) return false;
@@ -144,7 +144,7 @@ describe("endings", () => {
     expect(operations.map(({ op }) => op)).toEqual(["begin_part", "append_text"]);
   });
 
-  test("[DONE] ends a reply of text where the server never says why it stopped", () => {
+  test("[DONE] ends a reply of text where the server never sends a finish reason", () => {
     const lenient = createOpenAiChat({ finishOptional: true });
     const stops = [
       [text("Hi"), done],
@@ -356,7 +356,7 @@ describe("calls", () => {
 });
 
 describe("signs", () => {
-  test("chunks without progress are signs of life, and what nobody knows is reported", () => {
+  test("chunks without progress are signs of life, and unknown ones are reported", () => {
     const state = openAiChat.initial(plainContext);
     const signOf = (data: JsonObject): string | undefined =>
       openAiChat.step(state, { name: "", data }).sign;

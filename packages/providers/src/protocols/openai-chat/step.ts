@@ -1,4 +1,5 @@
-import type { Ending, Json, JsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Halt, Operation, StreamEnd, Translated } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";

@@ -1,13 +1,13 @@
-import type { WholeStop } from "@millrace/core";
+import type { WholeStop } from "@millrace/core/writing";
 import type { FailureCode } from "../../failure.ts";
 
 /** The meaning of a `finish_reason`: an ending, or a failure. */
-export type Verdict =
+export type ChatStop =
   | { readonly stop: Exclude<WholeStop, "paused">; readonly code?: never }
   | { readonly code: FailureCode; readonly stop?: never };
 
 /** The vendor's five reasons, and those of servers that imitate it. */
-const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
+const verdicts: ReadonlyMap<string, ChatStop> = new Map<string, ChatStop>([
   ["stop", { stop: "end" }],
   ["end", { stop: "end" }],
   ["end_turn", { stop: "end" }],
@@ -32,6 +32,6 @@ const verdicts: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
 ]);
 
 /** An unknown reason proves nothing, so it is a failure. */
-export function verdictOf(reason: string): Verdict {
+export function verdictOf(reason: string): ChatStop {
   return verdicts.get(reason.toLowerCase()) ?? { code: "unknown_stop" };
 }

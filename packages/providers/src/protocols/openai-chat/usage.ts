@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, Usage } from "@millrace/core";
 import { objectOf } from "./events.ts";
 

@@ -1,5 +1,6 @@
-import { wholeText } from "@millrace/core";
-import type { ArgumentFault, JsonObject } from "@millrace/core";
+import { wholeText } from "@millrace/core/writing";
+import type { JsonObject } from "@millrace/core";
+import type { ArgumentFault } from "@millrace/core/writing";
 import { chooseCallId } from "../call-id.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { keepable, present } from "./events.ts";

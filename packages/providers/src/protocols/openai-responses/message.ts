@@ -1,5 +1,6 @@
-import { checkJson } from "@millrace/core";
-import type { Json, JsonObject, Metadata } from "@millrace/core";
+import { checkJson } from "@millrace/core/wire";
+import type { Json, JsonObject } from "@millrace/core";
+import type { Metadata } from "@millrace/core/writing";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { countField, objectsField, present } from "./events.ts";
 import { noAnnotations } from "./state.ts";

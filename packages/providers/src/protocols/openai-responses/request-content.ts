@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core";
+import { encodeBase64 } from "@millrace/core/wire";
 import type { FilePart, JsonObject, MediaPart, ToolResultPart } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { Answer, UserPart } from "../prepare.ts";

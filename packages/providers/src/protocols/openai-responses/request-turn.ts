@@ -1,4 +1,4 @@
-import { encodeBase64, isJsonObject } from "@millrace/core";
+import { encodeBase64, isJsonObject } from "@millrace/core/wire";
 import type {
   CustomPart,
   Json,

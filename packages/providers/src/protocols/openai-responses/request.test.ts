@@ -1,5 +1,7 @@
-import { callId, commitDraft, itemId, parseJsonText, partId } from "@millrace/core";
-import type { Item, Json, JsonObject, ModelRequest, Part, Transcript } from "@millrace/core";
+import { parseJsonText } from "@millrace/core/wire";
+import { callId, commitDraft, itemId, partId } from "@millrace/core/writing";
+import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { sseFraming } from "../../framing/sse.ts";
 import { decode } from "../../testing/decode.ts";
@@ -9,7 +11,7 @@ import { openAiResponses } from "./protocol.ts";
 const model = "gpt-5.2";
 const native = `openai-responses/${model}`;
 
-/** Ids in the fixtures, without the letters in which one fixture differs from another. */
+/** Ids in the fixtures, without the characters in which one fixture differs from another. */
 const id = (kind: string, number: number): string => `${kind}_…${number}`;
 
 function withShortIds(value: Json): Json {
@@ -28,7 +30,7 @@ function says(text: string): Part {
   return { kind: "text", id: partId("p1"), text };
 }
 
-/** The item that the bytes of a fixture come to, by whichever model. */
+/** The item of a fixture's bytes, by the given model. */
 function replyOf(fixture: string, author: string = native): Item {
   count += 1;
   const bytes = bytesOf(openAiResponses.id, fixture);
@@ -320,7 +322,7 @@ describe("a model's own turn", () => {
     expect(JSON.stringify(input)).not.toContain("created_by");
   });
 
-  test("leaves out what the vendor waits for and nobody answered", () => {
+  test("leaves out what the vendor waits for and has no answer", () => {
     const input = inputOf([
       user(says("Go")),
       replyOf("computer"),
@@ -511,7 +513,7 @@ describe("results", () => {
     });
   });
 
-  test("of calls that nobody answered are there all the same", () => {
+  test("of calls without an answer are there all the same", () => {
     const input = inputOf([user(says("Hi")), replyOf("parallel-calls")]);
 
     expect(typesOf(input)).toEqual([

@@ -1,4 +1,4 @@
-import { equalJson } from "@millrace/core";
+import { equalJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ResponsesState } from "./state.ts";
 

@@ -1,15 +1,6 @@
-import { defaultDraftLimits, List, partId } from "@millrace/core";
-import type {
-  ArgumentFault,
-  Cause,
-  Ending,
-  Json,
-  JsonObject,
-  Metadata,
-  PartId,
-  PartOpening,
-  Usage,
-} from "@millrace/core";
+import { List, defaultDraftLimits, partId } from "@millrace/core/writing";
+import type { Cause, Json, JsonObject, PartId, Usage } from "@millrace/core";
+import type { ArgumentFault, Ending, Metadata, PartOpening } from "@millrace/core/writing";
 import type { ClosePart, Operation, ReplyContext, Translated } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 

@@ -76,7 +76,7 @@ const numbered = (count: number): readonly string[] =>
 testFixtures(openAiResponses, [
   ...numbered(15),
   ...numbered(9).map((row) => row.replace("R", "R0")),
-  // These two names stand in both tables.
+  // Both tables have rows with these two names.
   "bad:R10",
   "bad:R11",
   ...eventTypes.map((type) => `event:${type}`),
@@ -101,7 +101,7 @@ function statesOf(events: readonly VendorEvent[]): readonly ResponsesState[] {
   return states;
 }
 
-/** Freezes what the state is made of, but for the insides of maps. */
+/** Freezes the state, except for the contents of maps. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);

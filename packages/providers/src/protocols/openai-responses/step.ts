@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Cause, JsonObject, PartId } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";

@@ -1,4 +1,5 @@
-import type { Cause, Ending, Json, JsonObject, WholeStop } from "@millrace/core";
+import type { Cause, Json, JsonObject } from "@millrace/core";
+import type { Ending, WholeStop } from "@millrace/core/writing";
 import type { Halt, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
 import { failure, vendorFailure } from "../../failure.ts";

@@ -5,14 +5,14 @@ import { pieces } from "./weave.ts";
 
 export interface BlockStyle {
   readonly indexed: boolean;
-  /** How far the indexes of two blocks are apart. */
+  /** The difference between the indexes of two blocks. */
   readonly stride: number;
-  /** A call's input stands in the start of its block, and there are no deltas. */
+  /** A call's input is in the start of its block, without deltas. */
   readonly wholeInput: boolean;
-  /** The first piece of a text stands in the start of its block. */
+  /** The first piece of a text is in the start of its block. */
   readonly early: boolean;
-  /** There are deltas of a type that nobody knows yet. */
-  readonly curious: boolean;
+  /** Adds deltas of an unknown type. */
+  readonly unknownDeltas: boolean;
 }
 
 interface Place {
@@ -31,7 +31,7 @@ export function anthropicBlock(
   return [
     { type: "content_block_start", ...index, content_block: start },
     ...deltas.map((delta): JsonObject => ({ type: "content_block_delta", ...index, delta })),
-    ...(style.curious
+    ...(style.unknownDeltas
       ? [{ type: "content_block_delta", ...index, delta: { type: "mood_delta", mood: "good" } }]
       : []),
     { type: "content_block_stop", ...index },

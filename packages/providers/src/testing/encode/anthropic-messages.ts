@@ -15,11 +15,11 @@ export function encodeAnthropicMessages(reply: LogicalReply, random: Random): En
     stride: random.chance(0.95) ? 1 : 3,
     wholeInput: whole && random.chance(0.1),
     early: random.chance(0.1),
-    curious: random.chance(0.05),
+    unknownDeltas: random.chance(0.05),
   };
   const lanes = reply.parts.map((part, at) => anthropicBlock(part, { at, style }, random));
   const writer = new SseWriter(random);
-  // Without an index there is no telling whose a delta is, so blocks come one by one.
+  // Without an index a delta can't be matched to its block, so blocks follow one another.
   writeEvents(
     writer,
     { reply, events: style.indexed ? weave(lanes, random) : lanes.flat() },
@@ -27,7 +27,7 @@ export function encodeAnthropicMessages(reply: LogicalReply, random: Random): En
   );
   return {
     bytes: writer.bytes(),
-    says: {
+    preserved: {
       order: true,
       raw: !style.wholeInput,
       ids: true,
@@ -63,7 +63,7 @@ function writeEvents(writer: SseWriter, { reply, events }: MessageBody, random: 
     write({ ...last, delta: { stop_reason: null, stop_sequence: null } });
   }
   write(last);
-  // A reason to stop and no open block are enough.
+  // A stop reason and no open block are enough.
   if (random.chance(0.95)) write({ type: "message_stop" });
 }
 
@@ -87,7 +87,7 @@ function messageStart(usage: LogicalUsage, random: Random): JsonObject {
   };
 }
 
-/** Tokens from and for the cache are counted beside the input. */
+/** Cached tokens are not part of the input. */
 function inputJson({ inputTokens, cachedTokens, cacheWriteTokens }: LogicalUsage): JsonObject {
   return {
     input_tokens: inputTokens - cachedTokens - cacheWriteTokens,
@@ -96,7 +96,7 @@ function inputJson({ inputTokens, cachedTokens, cacheWriteTokens }: LogicalUsage
   };
 }
 
-/** Counts so far, all or only the output. What is null is not known here. */
+/** Cumulative counts, all of them or only the output. Null means unknown. */
 function messageDelta({ stop, usage }: LogicalReply, random: Random): JsonObject {
   const input = random.pick<JsonObject>([
     {},

@@ -19,7 +19,7 @@ const no: Spelled = { value: false, text: "false" };
 const keys = ["a", "path", "old text", "日本", "x-1", "then", "type", "delta", "🙂", "a.b", "q'"];
 const blanks = ["", "", "", " ", "  ", "\n", "\t", "\r\n  "];
 
-/** A call's arguments: the text as a model writes it, and the value that it stands for. */
+/** A call's arguments: the text as a model writes it, and its value. */
 export function argumentsOf(
   random: Random,
   textOf: (random: Random) => string,
@@ -58,7 +58,7 @@ export function argumentsOf(
   return { raw: `${space()}${text}${space()}`, input };
 }
 
-/** A string literal: as short as can be, all in ASCII, or each unit by its number. */
+/** A string literal: the shortest form, ASCII only, or each unit escaped. */
 function spelledText(value: string, random: Random): Spelled {
   const plain = JSON.stringify(value);
   const draw = random.next();

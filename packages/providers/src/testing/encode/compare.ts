@@ -1,10 +1,14 @@
 import type { Part, Usage } from "@millrace/core";
 import type { Decoded } from "../decode.ts";
 import type { LogicalCall, LogicalPart, LogicalReply } from "../replies.ts";
-import type { Says } from "./encoded.ts";
+import type { Preserved } from "./encoded.ts";
 
-/** The first difference between what was said and what was understood, or nothing. */
-export function difference(reply: LogicalReply, says: Says, decoded: Decoded): string | undefined {
+/** The first difference between the encoded and the decoded reply, or undefined. */
+export function difference(
+  reply: LogicalReply,
+  preserved: Preserved,
+  decoded: Decoded,
+): string | undefined {
   const { draft, end } = decoded;
   if (draft.fault !== undefined) return `fault of the fold: ${draft.fault.code}`;
   if (end.stop !== reply.stop) {
@@ -15,22 +19,24 @@ export function difference(reply: LogicalReply, says: Says, decoded: Decoded): s
     if (part.state === "open") return `part ${part.id} stays open`;
     parts.push(part.part);
   }
-  const content = says.order ? partsDifference : sumDifference;
+  const content = preserved.order ? partsDifference : sumDifference;
   return (
-    usageDifference(reply, says, end.usage) ?? content(reply, says, parts) ?? idsDifference(parts)
+    usageDifference(reply, preserved, end.usage) ??
+    content(reply, preserved, parts) ??
+    idsDifference(parts)
   );
 }
 
 function usageDifference(
   { usage }: LogicalReply,
-  says: Says,
+  preserved: Preserved,
   found: Usage | undefined,
 ): string | undefined {
   if (found === undefined) return "usage: lost";
   const expected = {
     ...usage,
-    cacheWriteTokens: says.cacheWriteTokens ? usage.cacheWriteTokens : 0,
-    reasoningTokens: says.reasoningTokens ? usage.reasoningTokens : 0,
+    cacheWriteTokens: preserved.cacheWriteTokens ? usage.cacheWriteTokens : 0,
+    reasoningTokens: preserved.reasoningTokens ? usage.reasoningTokens : 0,
   };
   for (const [name, count] of Object.entries(expected)) {
     const other = found[name as keyof Usage] ?? 0;
@@ -41,7 +47,7 @@ function usageDifference(
 
 function partsDifference(
   { parts: expected, stop }: LogicalReply,
-  says: Says,
+  preserved: Preserved,
   found: readonly Part[],
 ): string | undefined {
   if (found.length !== expected.length) {
@@ -51,16 +57,16 @@ function partsDifference(
   }
   const cut = stop === "length" || stop === "filtered";
   for (const [at, part] of expected.entries()) {
-    const different = partDifference(part, says, { found: found[at] as Part, cut });
+    const different = partDifference(part, preserved, { found: found[at] as Part, cut });
     if (different !== undefined) return `part ${at}: ${different}`;
   }
   return undefined;
 }
 
-/** For what has no order: all text together, all reasoning together, the calls one by one. */
+/** Compares without order: all text together, all reasoning together, the calls one by one. */
 function sumDifference(
   reply: LogicalReply,
-  says: Says,
+  preserved: Preserved,
   found: readonly Part[],
 ): string | undefined {
   const { parts } = reply;
@@ -70,51 +76,52 @@ function sumDifference(
     if (before !== after) return `${kind}: ${show(before)} became ${show(after)}`;
   }
   for (const { kind, signature } of parts) {
-    if (kind === "tool_call" || signature === undefined || !says.signatures[kind]) continue;
+    if (kind === "tool_call" || signature === undefined || !preserved.signatures[kind]) continue;
     if (!found.some((part) => holds(part, signature))) return `signature ${signature} is not kept`;
   }
   const calls = parts.filter((part) => part.kind === "tool_call");
   return partsDifference(
     { ...reply, parts: calls },
-    says,
+    preserved,
     found.filter((part) => part.kind === "tool_call"),
   );
 }
 
 function partDifference(
   expected: LogicalPart,
-  says: Says,
+  preserved: Preserved,
   { found, cut }: { readonly found: Part; readonly cut: boolean },
 ): string | undefined {
   if (expected.kind !== found.kind) return `${expected.kind} became ${found.kind}`;
   if (expected.kind === "tool_call") {
-    const different = callDifference(expected, says, { found, cut });
+    const different = callDifference(expected, preserved, { found, cut });
     if (different !== undefined) return different;
   } else if ("text" in found && found.text !== expected.text) {
     return `${show(expected.text)} became ${show(found.text)}`;
   }
   const { signature } = expected;
-  if (signature === undefined || !says.signatures[expected.kind]) return undefined;
+  if (signature === undefined || !preserved.signatures[expected.kind]) return undefined;
   const kept = "opaque" in found ? found.opaque : "metadata" in found ? found.metadata : undefined;
   return holds(kept, signature) ? undefined : `signature ${signature} is not kept`;
 }
 
 function callDifference(
   call: LogicalCall,
-  says: Says,
+  preserved: Preserved,
   { found, cut }: { readonly found: Part; readonly cut: boolean },
 ): string | undefined {
   if (found.kind !== "tool_call") return "no call";
   if (found.tool !== call.tool) return `tool ${call.tool} became ${found.tool}`;
-  if (says.ids && found.callId !== call.id) return `id ${call.id} became ${found.callId}`;
-  if (says.raw && found.raw !== call.raw) return `raw ${show(call.raw)} became ${show(found.raw)}`;
+  if (preserved.ids && found.callId !== call.id) return `id ${call.id} became ${found.callId}`;
+  if (preserved.raw && found.raw !== call.raw)
+    return `raw ${show(call.raw)} became ${show(found.raw)}`;
   if (call.input === undefined) {
     return found.fault === undefined ? `cut arguments ${show(call.raw)} have an input` : undefined;
   }
-  // No arguments at all look like arguments that did not come.
-  const bare = says.raw ? call.raw === "" : Object.keys(call.input).length === 0;
-  const doubtful = cut && (bare || !says.whole);
-  if (doubtful && found.fault?.code === "truncated") return undefined;
+  // A call without arguments looks like one whose arguments were cut off.
+  const bare = preserved.raw ? call.raw === "" : Object.keys(call.input).length === 0;
+  const mayBeCut = cut && (bare || !preserved.whole);
+  if (mayBeCut && found.fault?.code === "truncated") return undefined;
   if (found.fault !== undefined)
     return `input of ${show(call.raw)} is a fault: ${found.fault.code}`;
   if (same(found.input, call.input)) return undefined;
@@ -126,7 +133,7 @@ function idsDifference(parts: readonly Part[]): string | undefined {
   return new Set(ids).size === ids.length ? undefined : `ids are not unique: ${ids.join(" ")}`;
 }
 
-/** Whether a text stands anywhere in a value, whole. */
+/** True if a value contains the whole text anywhere. */
 function holds(value: unknown, text: string): boolean {
   if (value === text) return true;
   if (typeof value !== "object" || value === null) return false;

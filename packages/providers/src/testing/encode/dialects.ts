@@ -13,7 +13,7 @@ import { encodeGemini } from "./gemini.ts";
 import { encodeOpenAiChat } from "./openai-chat.ts";
 import { encodeOpenAiResponses } from "./openai-responses.ts";
 
-/** A vendor's language, written by the encoders here and read by our protocol. */
+/** A vendor's format, written by these encoders and read by our protocol. */
 export interface Dialect {
   readonly name: string;
   readonly encode: Encode;

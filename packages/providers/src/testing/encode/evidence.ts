@@ -1,22 +1,34 @@
-/** A reading of a stream that owes nothing to our framing or protocols. Slow, short and lenient. */
+/**
+ * An event of an independent parser, which shares no code with our framing and protocols. Slow,
+ * short and lenient.
+ */
 interface PlainEvent {
   readonly name: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Where its last line of data ends, in bytes, without the line end. */
+  /** The offset where its last line of data ends, without the line end. */
   readonly end: number;
-  /** Where the blank line behind it ends. */
+  /** The offset where the blank line after it ends. */
   readonly closed: number;
 }
 
-/** After how many bytes a stream has said that its reply is whole; `Infinity` if it never does. */
+/**
+ * The byte offset at which a stream proves that its reply is complete; `Infinity` if it never does.
+ */
 export interface Evidence {
-  /** What is called whole before this is wrong. Without the line ends behind it. */
+  /**
+   * A decoder that reports a complete reply before this is wrong. Excludes the line ends after it.
+   */
   readonly earliest: number;
-  /** What is not called whole after this is wrong, unless the stream goes on to break its rules. */
+  /**
+   * A decoder that reports an incomplete reply after this is wrong, unless the stream then violates
+   * its protocol.
+   */
   readonly latest: number;
 }
 
-/** Where the evidence of a stream stands. Of several choices or candidates the first is the reply. */
+/**
+ * The place of the evidence in a stream. Of several choices or candidates the first is the reply.
+ */
 export function evidenceOf(dialect: string, bytes: Uint8Array): Evidence {
   const events = plainEvents(bytes);
   switch (dialect) {
@@ -46,7 +58,7 @@ function isStopped({ data }: PlainEvent): boolean {
   return finished || isWord(fields(data["promptFeedback"])["blockReason"]);
 }
 
-/** A reason to stop, and then a moment at which no block is open; or the last event. */
+/** A stop reason followed by a moment without an open block, or the last event. */
 function closedAt(events: readonly PlainEvent[]): Evidence {
   let open = 0;
   let reason: "none" | "early" | "given" = "none";
@@ -54,7 +66,7 @@ function closedAt(events: readonly PlainEvent[]): Evidence {
   for (const { data, end, closed } of events) {
     if (data["type"] === "content_block_start") open += 1;
     if (data["type"] === "content_block_stop") open -= 1;
-    // A proxy may put the whole of a reply into its first event, also one that is still to come.
+    // A proxy may put the whole reply into its first event, including a later stop reason.
     if (isWord(fields(data["message"])["stop_reason"]) && reason === "none") reason = "early";
     if (isWord(fields(data["delta"])["stop_reason"])) reason = "given";
     if (reason === "none") continue;
@@ -87,7 +99,7 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** One character for each byte until the lines are found, so that places are counted in bytes. */
+/** One character per byte until the lines are found, so that offsets count bytes. */
 function plainEvents(bytes: Uint8Array): readonly PlainEvent[] {
   const text = Buffer.from(bytes).toString("latin1");
   const events: PlainEvent[] = [];

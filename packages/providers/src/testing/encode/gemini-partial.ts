@@ -3,7 +3,7 @@ import type { LogicalCall } from "../replies.ts";
 import type { Random } from "../../../../../tests/kit/random.ts";
 import { pieces } from "./weave.ts";
 
-/** Whether paths to values can say it: a container without a value has no path that leads to one. */
+/** True if paths to values can express the input: a container without a value has no path. */
 export function canStream(input: JsonObject): boolean {
   return Object.values(input).every(hasPath);
 }
@@ -42,7 +42,7 @@ export function partialCall(
   return ends && !ended ? [...parts, { functionCall: {} }] : parts;
 }
 
-/** A text that was being written when the tokens ran out. */
+/** A text that was cut when the tokens ran out. */
 const cutValues: readonly JsonObject[] = [
   { jsonPath: "$.path", stringValue: "/etc/pas", willContinue: true },
 ];
@@ -68,7 +68,7 @@ function member(key: string): string {
   return `['${key.replaceAll(/['\\]/g, String.raw`\$&`)}']`;
 }
 
-/** Each piece but the last promises more. The vendor's own last piece is an empty one. */
+/** Each piece but the last has `willContinue`. The vendor's own last piece is empty. */
 function textAt(path: string, text: string, random: Random): readonly JsonObject[] {
   const cut = pieces(text, random);
   const all = cut.length === 0 || random.chance(0.5) ? [...cut, ""] : cut;

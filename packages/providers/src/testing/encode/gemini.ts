@@ -6,7 +6,7 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { pieces } from "./weave.ts";
 
-/** Gemini's streamGenerateContent. Calls come whole, or in paths as Vertex streams them. */
+/** Gemini's streamGenerateContent. Calls are whole, or in paths as Vertex streams them. */
 export function encodeGemini(reply: LogicalReply, random: Random): Encoded {
   const ids = random.chance(0.7);
   const streams = random.chance(0.3);
@@ -23,7 +23,7 @@ export function encodeGemini(reply: LogicalReply, random: Random): Encoded {
   writeChunks(writer, { reply, parts }, random);
   return {
     bytes: writer.bytes(),
-    says: {
+    preserved: {
       order: true,
       raw: false,
       ids,
@@ -117,7 +117,7 @@ function finishJson(stop: LogicalStop, random: Random): JsonObject {
   }
 }
 
-/** Thoughts are counted beside the candidates, and what tools put in beside the prompt. */
+/** Thoughts are not part of the candidates' count, and tool input not part of the prompt's. */
 function usageJson(usage: LogicalUsage, random: Random): JsonObject {
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
   const fromTools = random.chance(0.1) ? random.below(inputTokens - cachedTokens) : 0;

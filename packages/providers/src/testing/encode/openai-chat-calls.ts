@@ -91,7 +91,7 @@ function inPieces(
   const start = random.pick([0, 1]);
   const lead = start === 1 ? (cut[0] ?? "") : random.pick<Json>(["", null]);
   const rest = cut.slice(start);
-  // Blanks around a value are not a part of it, and would make the copy another text.
+  // White space around a value is not part of it, and would make the copy a different text.
   if (style === "doubled" && call.raw !== "" && call.raw === call.raw.trim()) rest.push(call.raw);
   return [
     entry({ index, id: call.id, ...opening, function: named(call, lead) }),

@@ -25,8 +25,8 @@ export function encodeOpenAiChat(reply: LogicalReply, random: Random): Encoded {
   writeChunks(writer, { reply, deltas, legacy: calls === "legacy" }, random);
   return {
     bytes: writer.bytes(),
-    says: {
-      // Reasoning without a text belongs to the whole reply: it has no place among the parts.
+    preserved: {
+      // Reasoning without a text belongs to the whole reply and has no place among the parts.
       order: isPlain(reply) && !reply.parts.some(isHidden),
       raw: calls !== "object",
       ids: calls !== "legacy",
@@ -46,7 +46,7 @@ function isHidden(part: LogicalPart): boolean {
   return part.kind === "reasoning" && part.text === "";
 }
 
-/** Only details can say that there is reasoning without a text. */
+/** Only details can express reasoning without a text. */
 function reasoningStyle({ parts }: LogicalReply, random: Random): ReasoningStyle {
   if (parts.some(isHidden) || random.chance(0.3)) return "details";
   return random.pick(["reasoning_content", "reasoning", "reasoning_text", "both"]);
@@ -94,7 +94,10 @@ function chatDeltas(
 
 const ranks = ["reasoning_content", "reasoning", "reasoning_text", "content", "tool_calls"];
 
-/** Some neighbours in one delta: several entries of calls, or fields of which the later comes later. */
+/**
+ * Joins some neighbours into one delta: several entries of calls, or fields in the order of their
+ * parts.
+ */
 function merged(deltas: readonly JsonObject[], random: Random): readonly JsonObject[] {
   const rows: JsonObject[] = [];
   for (const delta of deltas) {
@@ -221,7 +224,7 @@ function finishReason(stop: LogicalStop, legacy: boolean, random: Random): Json 
   }
 }
 
-/** OpenAI, DeepSeek and Moonshot each have their own place for what came from the cache. */
+/** OpenAI, DeepSeek and Moonshot each have their own field for cached tokens. */
 function usageJson(usage: LogicalUsage, random: Random): JsonObject {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
   const written: JsonObject =

@@ -4,16 +4,19 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 import { pieces } from "./weave.ts";
 
 export interface ItemStyle {
-  /** Some events that say a value whole are left out. */
-  readonly silent: boolean;
-  /** Encrypted reasoning stands only in the last event of the reply. */
+  /** Omits some events that repeat a complete value. */
+  readonly omitsRepeats: boolean;
+  /** Encrypted reasoning is only in the last event of the reply. */
   readonly lateSecret: boolean;
   readonly obfuscated: boolean;
 }
 
-/** One item of the output: its events, and its whole. */
+/** One item of the output: its events, and its final form. */
 export interface ResponseItem {
-  /** The first ones, until its content begins, come together also where items are mixed. */
+  /**
+   * The first events, until its content begins. They stay together even where items are
+   * interleaved.
+   */
   readonly lead: readonly JsonObject[];
   readonly events: readonly JsonObject[];
   readonly item: JsonObject;
@@ -22,7 +25,7 @@ export interface ResponseItem {
 interface Place {
   readonly at: number;
   readonly style: ItemStyle;
-  /** The vendor cut the reply short, and this is its last item. */
+  /** True for the last item of a reply that the vendor cut. */
   readonly incomplete: boolean;
 }
 
@@ -91,7 +94,7 @@ function textItem(
   if (random.chance(0.03)) return { lead: [done(at, item)], events: [], item };
   const place = { item_id: id, output_index: at, content_index: 0 };
   const extra = { content_index: 0, logprobs: [] };
-  const keep = (): boolean => !style.silent || random.chance(0.5);
+  const keep = (): boolean => !style.omitsRepeats || random.chance(0.5);
   const deltas = streamed(part.text, { type, at, extra, style }, random);
   const lead: readonly JsonObject[] = [
     added(at, { ...message, status: "in_progress", content: [] }),
@@ -127,7 +130,7 @@ function reasoningItem(part: LogicalReasoning, { at, style }: Place, random: Ran
   for (const [index, shownPart] of shown.entries()) {
     const place = { item_id: id, output_index: at, [key]: index };
     const extra = { [key]: index };
-    const keep = (): boolean => !style.silent || random.chance(0.5);
+    const keep = (): boolean => !style.omitsRepeats || random.chance(0.5);
     if (keep()) events.push({ type: added_, ...place, part: { ...shownPart, text: "" } });
     events.push(...streamed(shownPart.text, { type, at, extra, style }, random));
     if (keep()) events.push({ type: `${type}.done`, ...place, text: shownPart.text });
@@ -137,7 +140,7 @@ function reasoningItem(part: LogicalReasoning, { at, style }: Place, random: Ran
   return { lead: [added(at, first)], events, item };
 }
 
-/** Several parts of a summary are read with blank lines between them. */
+/** The parts of a summary. The decoder joins them with blank lines. */
 function paragraphs(text: string, random: Random): readonly string[] {
   const split = text.split("\n\n");
   return split.includes("") || random.chance(0.3) ? [text] : split;
@@ -153,8 +156,8 @@ function callItem(call: LogicalCall, { at, style }: Place, random: Random): Resp
   const place = { item_id: id, output_index: at };
   const deltas = streamed(call.raw, { type, at, extra: {}, style }, random);
   const end = { type: `${type}.done`, ...place, name: call.tool, arguments: call.raw };
-  // One of the two must say that the arguments are whole.
-  const left = style.silent ? random.below(2) : 2;
+  // One of the two must prove that the arguments are complete.
+  const left = style.omitsRepeats ? random.below(2) : 2;
   const lead = [added(at, { ...bare, arguments: "", status: "in_progress" })];
   const events: readonly JsonObject[] = [
     ...(whole && random.chance(0.05) ? [] : deltas),

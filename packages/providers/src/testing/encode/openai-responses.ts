@@ -7,10 +7,10 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { weave } from "./weave.ts";
 
-/** OpenAI's Responses, with the events that imitators leave out. */
+/** OpenAI's Responses, with the events that imitators omit. */
 export function encodeOpenAiResponses(reply: LogicalReply, random: Random): Encoded {
   const style: ItemStyle = {
-    silent: random.chance(0.2),
+    omitsRepeats: random.chance(0.2),
     lateSecret: random.chance(0.15),
     obfuscated: random.chance(0.3),
   };
@@ -23,7 +23,7 @@ export function encodeOpenAiResponses(reply: LogicalReply, random: Random): Enco
   writeEvents(writer, { reply, items, style }, random);
   return {
     bytes: writer.bytes(),
-    says: {
+    preserved: {
       order: true,
       raw: true,
       ids: true,
@@ -73,9 +73,11 @@ function writeEvents(writer: SseWriter, body: ResponseBody, random: Random): voi
     write(event);
     if (alive && random.chance(0.1)) write({ type: "keepalive" });
   }
-  // The items stand in the last event once more. Some servers leave them out.
+  // The last event repeats the items. Some servers omit them.
   const output =
-    style.lateSecret || style.silent || random.chance(0.85) ? items.map(({ item }) => item) : [];
+    style.lateSecret || style.omitsRepeats || random.chance(0.85)
+      ? items.map(({ item }) => item)
+      : [];
   write(lastEvent(reply, { ...base, output, usage: usageJson(reply.usage) }));
   if (random.chance(0.1)) writer.event("[DONE]");
 }

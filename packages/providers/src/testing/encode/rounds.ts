@@ -1,6 +1,6 @@
 /**
- * Calls `work` for 0, 1, 2 … until `count`, or until five have failed. Lets the test runner speak
- * now and then, which gives up on a worker that is silent for a minute.
+ * Calls `work` for 0, 1, 2 … until `count`, or until five have failed. Yields to the event loop
+ * regularly, because the test runner gives up on a worker that does not answer for a minute.
  */
 export async function rounds(
   count: number,

@@ -5,7 +5,7 @@ type Spelling = "plain" | "ascii" | "lines" | "spaced" | "keys";
 
 const encoder = new TextEncoder();
 
-/** Writes events as servers do that keep to the grammar, each in its own way: drawn once a stream. */
+/** Writes events in the variants that the grammar allows. Each stream draws its own. */
 export class SseWriter {
   readonly #random: Random;
   readonly #ends: readonly string[];
@@ -39,7 +39,7 @@ export class SseWriter {
     if (random.chance(0.05)) this.#line("retry: 3000");
   }
 
-  /** `name` is the `event:` field, if there is to be one. */
+  /** `name` is the `event:` field; undefined omits it. */
   event(data: JsonObject | string, name?: Json): void {
     if (this.#keepAlives > 0 && this.#random.chance(this.#keepAlives)) this.#keepAlive();
     if (typeof name === "string" && !this.#eventLast) this.#line(`event: ${name}`);
@@ -55,7 +55,7 @@ export class SseWriter {
     this.#line("");
   }
 
-  /** The bytes. A server may leave out the last blank line. */
+  /** The bytes. A server may omit the last blank line. */
   bytes(): Uint8Array {
     const end = /(?:\r\n|\n|\r)$/;
     let text = this.#out;
@@ -73,7 +73,7 @@ export class SseWriter {
 
   #line(text: string): void {
     let end = this.#ends.length === 1 ? (this.#ends[0] as string) : this.#random.pick(this.#ends);
-    // A CR of one line and the LF of the next empty one would be a single line end.
+    // A CR of one line and the LF of an empty next one would be a single line end.
     if (text === "" && this.#lastEnd === "\r" && end === "\n") end = "\r\n";
     this.#lastEnd = end;
     this.#out += text + end;

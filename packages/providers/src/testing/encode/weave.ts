@@ -1,8 +1,8 @@
 import type { Random } from "../../../../../tests/kit/random.ts";
 
 /**
- * Cuts a text into pieces: one for each UTF-16 unit, a few, or one for all. Cuts inside a character
- * are among them, since vendors make them.
+ * Cuts a text into pieces: one for each UTF-16 unit, a few, or one. Some cuts are inside a
+ * character, as vendors make them.
  */
 export function pieces(text: string, random: Random): readonly string[] {
   if (text === "") return [];
@@ -18,7 +18,10 @@ export function pieces(text: string, random: Random): readonly string[] {
   return cut;
 }
 
-/** All lanes one after the other, or mixed. Lanes begin in their order, and each keeps its own. */
+/**
+ * Returns all lanes one after the other, or interleaved. Lanes begin in order, and each keeps its
+ * own order.
+ */
 export function weave<Row>(lanes: readonly (readonly Row[])[], random: Random): readonly Row[] {
   if (lanes.length < 2 || random.chance(0.6)) return lanes.flat();
   const woven: Row[] = [];
@@ -32,7 +35,7 @@ export function weave<Row>(lanes: readonly (readonly Row[])[], random: Random): 
     const place = open.length === 1 ? 0 : random.below(open.length);
     const drawn = open[place];
     if (drawn === undefined) continue;
-    // A lane that has just begun speaks first, or a later one could begin before it.
+    // A lane that has just begun goes first, or a later one could begin before it.
     const newest = open.at(-1);
     const turn = newest !== undefined && newest.at === 0 ? newest : drawn;
     if (turn.at < turn.lane.length) woven.push(turn.lane[turn.at] as Row);

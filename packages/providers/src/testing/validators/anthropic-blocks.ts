@@ -1,11 +1,11 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import { checkBase64, checkList, checkOneOf, checkShape, checkText, shape, word } from "./check.ts";
 import type { Shape, Violations } from "./check.ts";
 
 /**
- * Checks one block, as far as it can be checked alone. `place` is a role, `system` or `result`.
- * Blocks of `later` types are newer than this: nothing is known of them but their name.
+ * Checks one block by itself. `place` is a role, `system` or `result`. Blocks of `later` types are
+ * newer than this validator: only their names are known.
  */
 export function checkBlock(
   found: Violations,
@@ -176,7 +176,7 @@ const serverResult: BlockRule = {
   check: checkServerResult,
 };
 
-/** Blocks of each kind: whose they may be, their keys, and what else holds for them. */
+/** Blocks of each kind: the roles that may have them, their keys, and further rules. */
 const blocks: Readonly<Record<string, BlockRule>> = {
   text: {
     places: ["user", "assistant", "system", "result"],

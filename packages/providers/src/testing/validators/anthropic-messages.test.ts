@@ -318,7 +318,7 @@ describe("validateAnthropicMessages", () => {
     expect(validateAnthropicMessages(body).join("\n")).toContain(expected);
   });
 
-  test("takes blocks that it is told of unseen, from the assistant only", () => {
+  test("takes listed blocks unchecked, from the assistant only", () => {
     const odd = { type: "hologram", size: 3 };
 
     expect(validateAnthropicMessages(ask([hi, says(odd), hi]), { later: ["hologram"] })).toEqual(

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import { checkBlock } from "./anthropic-blocks.ts";
 import { checkCalls, checkServerTools, checkThinking } from "./anthropic-order.ts";
@@ -16,19 +16,19 @@ import {
 } from "./check.ts";
 import { anthropicFormat, checkReplySchema } from "./check-schema.ts";
 
-/** One message: who speaks, and what. */
-export interface Spoken {
+/** One message: its role and content. */
+export interface SentMessage {
   readonly role: string;
   readonly blocks: readonly JsonObject[];
   readonly path: string;
 }
 
 export interface MessagesRules {
-  /** Types of blocks that are newer than this, which are taken unseen. */
+  /** Types of blocks that are newer than this validator, which are accepted unchecked. */
   readonly later?: readonly string[];
 }
 
-/** What the vendor of the Messages API would refuse in a request's body. */
+/** The violations that the vendor of the Messages API would refuse in a request's body. */
 export function validateAnthropicMessages(body: unknown, rules: MessagesRules = {}): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
@@ -175,7 +175,7 @@ function readMessage(
   message: Json,
   path: string,
   later: readonly string[] | undefined,
-): Spoken {
+): SentMessage {
   if (!checkShape(found, message, path, messageShape)) return { role: "", blocks: [], path };
   const { role, content } = message as Record<string, Json>;
   checkOneOf(found, role, `${path}.role`, ["user", "assistant"]);
@@ -193,15 +193,15 @@ function readMessage(
 
 const messageShape = shape("role content");
 
-function checkRoles(found: Violations, messages: readonly Spoken[]): void {
+function checkRoles(found: Violations, messages: readonly SentMessage[]): void {
   if (messages[0]?.role !== "user") found.add("$.messages[0]", "the first one is not the user");
   for (const [at, { role, path }] of messages.entries()) {
     if (at > 0 && messages[at - 1]?.role === role) found.add(path, `${role} twice in a row`);
   }
 }
 
-/** The model's words can't be put into its mouth; only a turn that the vendor paused goes on. */
-function checkLast(found: Violations, messages: readonly Spoken[]): void {
+/** The last message must not be the assistant's, unless it is a turn that the vendor paused. */
+function checkLast(found: Violations, messages: readonly SentMessage[]): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
   const isPaused = last.blocks.some(({ type }) => pausing.includes(word(type)));
@@ -212,5 +212,5 @@ function checkLast(found: Violations, messages: readonly Spoken[]): void {
   }
 }
 
-/** A tool of the vendor that still runs, or a summary after which the vendor waits. */
+/** A server tool that still runs, or a compaction after which the vendor waits. */
 const pausing = ["server_tool_use", "mcp_tool_use", "compaction"];

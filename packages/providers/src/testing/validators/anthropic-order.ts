@@ -1,6 +1,6 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
-import type { Spoken } from "./anthropic-messages.ts";
+import type { SentMessage } from "./anthropic-messages.ts";
 import { checkUnique, word } from "./check.ts";
 import type { Violations } from "./check.ts";
 
@@ -12,15 +12,15 @@ function isThought(block: JsonObject | undefined): boolean {
   return block?.["type"] === "thinking" || block?.["type"] === "redacted_thinking";
 }
 
-/** What the vendor itself puts before the thinking that a turn starts with. */
+/** Blocks that the vendor itself puts before the thinking of a turn. */
 function isNote(block: JsonObject): boolean {
   return block["type"] === "compaction" || block["type"] === "fallback";
 }
 
-/** Each call is answered once, in the next message, before anything else in it. */
+/** Each call is answered once, in the next message, before any other block. */
 export function checkCalls(
   found: Violations,
-  messages: readonly Spoken[],
+  messages: readonly SentMessage[],
   hasTools: boolean,
 ): void {
   const ids = new Set<string>();
@@ -51,8 +51,8 @@ export function checkCalls(
   if (called && !hasTools) found.add("$.tools", "missing, though there are calls");
 }
 
-/** Tools that the vendor runs: their results stand with them, and never alone. */
-export function checkServerTools(found: Violations, messages: readonly Spoken[]): void {
+/** Server tools: their results stand with them, and never alone. */
+export function checkServerTools(found: Violations, messages: readonly SentMessage[]): void {
   const used = new Set<string>();
   const pending = new Set<string>();
   for (const [at, { role, blocks, path }] of messages.entries()) {
@@ -69,7 +69,8 @@ export function checkServerTools(found: Violations, messages: readonly Spoken[])
     const callers = ofType(blocks, "tool_use").map(({ caller }) =>
       isJsonObject(caller) ? caller["tool_id"] : undefined,
     );
-    // A paused turn goes on where it was, and code that called is answered before it goes on.
+    // A paused turn continues where it was, and a server tool that called a client tool is answered
+    // before it continues.
     if (role === "user" || at === messages.length - 1) continue;
     for (const id of pending) {
       if (callers.includes(id)) continue;
@@ -79,8 +80,12 @@ export function checkServerTools(found: Violations, messages: readonly Spoken[])
   }
 }
 
-/** Where thoughts may stand, and whether the running loop of tools has to have them. */
-export function checkThinking(found: Violations, messages: readonly Spoken[], mode: string): void {
+/** Where thinking may stand, and whether the current tool loop requires it. */
+export function checkThinking(
+  found: Violations,
+  messages: readonly SentMessage[],
+  mode: string,
+): void {
   for (const { blocks, path } of messages) {
     if (isThought(blocks.at(-1))) found.add(path, "the final block is thinking");
     const firstCall = blocks.findIndex(({ type }) => type === "tool_use");
@@ -99,9 +104,9 @@ export function checkThinking(found: Violations, messages: readonly Spoken[], mo
   }
 }
 
-/** The assistant's messages since the user last spoke, if it is still in a loop of tools. */
-function runningLoop(messages: readonly Spoken[]): readonly Spoken[] {
-  const isResults = ({ blocks }: Spoken): boolean => ofType(blocks, "tool_result").length > 0;
+/** The assistant's messages since the last user input, if the tool loop still runs. */
+function runningLoop(messages: readonly SentMessage[]): readonly SentMessage[] {
+  const isResults = ({ blocks }: SentMessage): boolean => ofType(blocks, "tool_result").length > 0;
   const last = messages.at(-1);
   if (last === undefined || (last.role === "user" && !isResults(last))) return [];
   const start = messages.findLastIndex((message) => message.role === "user" && !isResults(message));

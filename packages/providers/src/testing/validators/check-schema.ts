@@ -1,11 +1,11 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import { word, words } from "./check.ts";
 import type { Violations } from "./check.ts";
 
-/** What a vendor demands of the schema that it holds a reply to. */
+/** What a vendor requires of the schema of a reply. */
 export interface SchemaRules {
-  /** Keywords that it refuses, wherever they are. */
+  /** Keywords that it refuses anywhere. */
   readonly refused: string;
   /** Formats of strings. Others are refused. */
   readonly formats: string;
@@ -36,7 +36,7 @@ export const anthropicFormat: SchemaRules = {
   finite: true,
 };
 
-/** What a vendor would refuse in the schema of a reply. */
+/** The violations that a vendor would refuse in the schema of a reply. */
 export function checkReplySchema(
   found: Violations,
   schema: Json | undefined,
@@ -97,7 +97,7 @@ function checkObject(found: Violations, node: JsonObject, path: string, rules: S
   }
 }
 
-/** Whether the schema leads back to a reference by way of others. */
+/** True if the schema leads back to a reference through others. */
 function reaches(root: JsonObject, node: Json, target: string, seen: Set<string>): boolean {
   if (Array.isArray(node)) return node.some((each: Json) => reaches(root, each, target, seen));
   if (!isJsonObject(node)) return false;
@@ -115,7 +115,7 @@ function reaches(root: JsonObject, node: Json, target: string, seen: Set<string>
   );
 }
 
-/** A format of replies as both APIs of OpenAI have it: a name, a schema, and whether it is kept strictly. */
+/** A reply format as both OpenAI APIs have it: a name, a schema, and whether it is strict. */
 export function checkNamedSchema(found: Violations, format: JsonObject, path: string): void {
   const { strict, schema } = format as Partial<JsonObject>;
   if (strict !== undefined && strict !== null && typeof strict !== "boolean") {

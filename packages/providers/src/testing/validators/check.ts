@@ -1,7 +1,7 @@
-import { checkJson, isJsonObject, parseJson } from "@millrace/core";
+import { checkJson, isJsonObject, parseJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 
-/** What a vendor would refuse, each with the place in the body that it is about. */
+/** The violations that a vendor would refuse, each with its path in the body. */
 export class Violations {
   readonly list: string[] = [];
 
@@ -10,7 +10,7 @@ export class Violations {
   }
 }
 
-/** The keys that an object may have. What is not named is refused. */
+/** The keys that an object may have. Other keys are refused. */
 export type Shape = Readonly<Record<string, "required" | "optional">>;
 
 /** A shape from the names of its keys, with white space between them. */
@@ -21,12 +21,12 @@ export function shape(required: string, optional = ""): Shape {
   ]);
 }
 
-/** The words of a text that has white space between them. */
+/** The words of a text, split at white space. */
 export function words(text: string): readonly string[] {
   return text.split(/\s+/).filter((key) => key !== "");
 }
 
-/** True for a body that survives being written as JSON: nothing undefined, no half characters. */
+/** True for a body that survives serialisation as JSON: nothing undefined, no lone surrogates. */
 export function checkBody(found: Violations, body: unknown): body is JsonObject {
   const fault = checkJson(body);
   if (fault !== undefined) found.add("$", `not JSON: ${fault.code} ${fault.key ?? ""}`);
@@ -92,7 +92,7 @@ export function checkOneOf(
   return false;
 }
 
-/** A list with something in it. */
+/** A list that is not empty. */
 export function checkList(
   found: Violations,
   value: Json | undefined,
@@ -124,7 +124,7 @@ export function checkBase64(found: Violations, value: Json | undefined, path: st
 
 const dataUrl = /^data:([^;,]+);base64,(.*)$/s;
 
-/** An address on the web, or the bytes themselves as a data URL of an allowed media type. */
+/** A web address, or a data URL of an allowed media type. */
 export function checkAddress(
   found: Violations,
   value: Json | undefined,
@@ -139,7 +139,7 @@ export function checkAddress(
   } else if (!/^https?:\/\/\S+$/.test(value)) found.add(path, "not an address");
 }
 
-/** Arguments as text. Servers that imitate a vendor parse them, so they have to be an object. */
+/** Arguments as text. Servers that imitate a vendor parse them, so they must be an object. */
 export function checkArguments(found: Violations, value: Json | undefined, path: string): void {
   if (typeof value !== "string") {
     found.add(path, "not a string");
@@ -151,10 +151,10 @@ export function checkArguments(found: Violations, value: Json | undefined, path:
   else if (soundArguments.size < 10_000) soundArguments.add(value);
 }
 
-/** Parsing is slow, and the same arguments come again and again. */
+/** A cache: parsing is slow, and the same arguments occur often. */
 const soundArguments = new Set<string>();
 
-/** What vendors demand of the top of a tool's schema. */
+/** What vendors require of the top of a tool's schema. */
 export function checkToolSchema(
   found: Violations,
   value: Json | undefined,
@@ -179,7 +179,7 @@ export function checkToolSchema(
 /** Names of calls and of declared tools, for vendors that take letters, digits, "_" and "-". */
 export const functionName: TextRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/ };
 
-/** A string as it is, anything else as the empty one: for values that were checked before. */
+/** A string unchanged, anything else as the empty one: for values that were checked before. */
 export function word(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }

@@ -28,7 +28,7 @@ function named(schema: Json, more: JsonObject = {}): JsonObject {
   return { name: "shape", schema, ...more };
 }
 
-/** What is said about a format, or nothing if it is taken. */
+/** The violation of a format, or undefined if it is accepted. */
 type Verdicts = readonly (readonly [
   name: string,
   judge: () => readonly string[],

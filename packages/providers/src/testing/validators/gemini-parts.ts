@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBase64,
@@ -13,13 +13,15 @@ import type { Shape, Violations } from "./check.ts";
 
 export const functionNameRule = { pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/ } as const;
 
-/** Where a part stands: a role, or `system`; and data fields that are newer than this. */
+/**
+ * The place of a part: a role, or `system`; and data fields that are newer than this validator.
+ */
 export interface PartPlace {
   readonly place: string;
   readonly later?: readonly string[] | undefined;
 }
 
-/** Checks one part. Nothing is known of `later` data fields but their names. */
+/** Checks one part. Of `later` data fields only the names are known. */
 export function checkPart(
   found: Violations,
   part: Json,
@@ -55,7 +57,7 @@ function checkSignature(found: Violations, value: Json, path: string): void {
   if (!isBase64) found.add(path, "not base64");
 }
 
-/** What a tool made, inside its result. */
+/** Media of a tool, inside its result. */
 function checkPictures(found: Violations, parts: Json, path: string): void {
   if (!checkList(found, parts, path)) return;
   for (const [at, part] of parts.entries()) {

@@ -229,7 +229,7 @@ describe("validateGemini", () => {
     expect(validateGemini(signed, { model: "gemini-3-pro-preview" })).toEqual([]);
   });
 
-  test("takes data fields that it is told of unseen, from the model only", () => {
+  test("takes listed data fields unchecked, from the model only", () => {
     const odd = { hologram: { size: 3 } };
 
     expect(validateGemini(ask([hi, says(odd), hi]), { later: ["hologram"] })).toEqual([]);

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBody,
@@ -15,13 +15,13 @@ import {
 import { checkPart, functionNameRule } from "./gemini-parts.ts";
 
 export interface GeminiRules {
-  /** Whom the request is for: newer models are stricter. */
+  /** The model of the request: newer models are stricter. */
   readonly model?: string;
-  /** Data fields of parts that are newer than this, which are taken unseen. */
+  /** Data fields of parts that are newer than this validator, which are accepted unchecked. */
   readonly later?: readonly string[];
 }
 
-/** What the vendor of `generateContent` would refuse in the body of a request to a model. */
+/** The violations that the vendor of `generateContent` would refuse in a request's body. */
 export function validateGemini(body: unknown, rules: GeminiRules = {}): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
@@ -83,7 +83,7 @@ function readContent(
   return { role, parts, calls, results: fieldsOf(parts, "functionResponse"), path };
 }
 
-/** Settings of how to reply. Those about its format belong together. */
+/** Settings of the reply. Those of its format depend on each other. */
 function checkConfig(found: Violations, body: JsonObject, model: string): void {
   const path = "$.generationConfig";
   const config = body["generationConfig"];
@@ -163,7 +163,7 @@ const declarationShape = shape(
   "description behavior parameters parametersJsonSchema response responseJsonSchema",
 );
 
-/** Turns alternate, but for a user who speaks behind the results of calls. */
+/** Turns alternate, except for user input after the results of calls. */
 function checkRoles(found: Violations, contents: readonly Content[], resumes: boolean): void {
   if (contents[0]?.role !== "user") found.add("$.contents[0]", "the first one is not the user");
   if (contents.at(-1)?.role !== "user" && !resumes) {
@@ -188,7 +188,7 @@ function fieldsOf(parts: readonly JsonObject[], field: string): readonly JsonObj
   });
 }
 
-/** As many results as calls, right behind them, by the same names and, where given, ids. */
+/** As many results as calls, directly after them, with the same names and, where given, ids. */
 function checkCalls(found: Violations, contents: readonly Content[]): void {
   const ids = new Set<string>();
   for (const [at, { calls, results: own, path }] of contents.entries()) {
@@ -211,7 +211,7 @@ function checkCalls(found: Violations, contents: readonly Content[]): void {
   }
 }
 
-/** What the vendor's code gave stands behind the code, and no code is without a result. */
+/** The result of the vendor's code follows the code, and no code is without a result. */
 function checkCode(found: Violations, contents: readonly Content[]): void {
   for (const { parts, path } of contents) {
     for (const [at, part] of parts.entries()) {
@@ -234,7 +234,7 @@ function checkCode(found: Violations, contents: readonly Content[]): void {
   }
 }
 
-/** From the third generation on, the first call of each turn has to be signed. */
+/** From the third generation on, the first call of each turn must be signed. */
 function checkSignatures(found: Violations, contents: readonly Content[]): void {
   for (const { parts, path } of contents) {
     const first = parts.find(({ functionCall }) => functionCall !== undefined);
@@ -244,7 +244,7 @@ function checkSignatures(found: Violations, contents: readonly Content[]): void 
   }
 }
 
-/** Before that, a result has no room for pictures. */
+/** Before that, a result can't contain images. */
 function checkNoPictures(found: Violations, contents: readonly Content[]): void {
   for (const { results, path } of contents) {
     if (results.some((result) => result["parts"] !== undefined)) {

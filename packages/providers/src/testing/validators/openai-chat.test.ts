@@ -217,7 +217,7 @@ describe("validateOpenAiChat", () => {
     expect(validateOpenAiChat(body).join("\n")).toContain(expected);
   });
 
-  test("takes what imitators add if they are told to", () => {
+  test("takes what imitators add if that is allowed", () => {
     const body = chat([
       user,
       {

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkAddress,
@@ -19,11 +19,11 @@ import {
 import { checkNamedSchema } from "./check-schema.ts";
 
 export interface ChatRules {
-  /** Takes what servers that imitate the vendor add: reasoning, and signatures of calls. */
+  /** Accepts fields that imitators add: reasoning, and signatures of calls. */
   readonly extensions?: boolean;
 }
 
-/** What the vendor of chat completions would refuse in a request's body. */
+/** The violations that the vendor of chat completions would refuse in a request's body. */
 export function validateOpenAiChat(body: unknown, rules: ChatRules = {}): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
@@ -113,7 +113,7 @@ const customToolShape = shape("type custom");
 const functionShape = shape("name", "description parameters strict");
 const customShape = shape("name", "description format");
 
-/** Order of roles, and each call answered once, right behind it. */
+/** The order of roles, and that each call is answered once, directly after it. */
 function checkMessages(found: Violations, messages: readonly Json[], extensions: boolean): void {
   const ids = new Set<string>();
   let unanswered = new Set<string>();
@@ -219,7 +219,7 @@ function checkToolMessage(
 
 const toolMessageShape = shape("role content tool_call_id");
 
-/** Gives back the ids of the calls that wait for an answer. */
+/** Returns the ids of the calls that wait for an answer. */
 function checkAssistant(
   found: Violations,
   message: JsonObject,
@@ -255,7 +255,7 @@ function checkAssistant(
   return open;
 }
 
-/** Some imitators have reasoning among the parts of the content. */
+/** Some imitators have reasoning among the content parts. */
 function isThought(part: Json): boolean {
   return isJsonObject(part) && part["type"] === "thinking" && Array.isArray(part["thinking"]);
 }

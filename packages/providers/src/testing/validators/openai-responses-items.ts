@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkAddress,
@@ -14,7 +14,7 @@ import {
 import type { Shape, TextRule, Violations } from "./check.ts";
 
 export interface ItemRules {
-  /** Whether the vendor keeps items, so that an id alone can stand for one. */
+  /** True if the vendor stores items, so that an id alone can stand for one. */
   readonly stored: boolean;
 }
 
@@ -46,7 +46,7 @@ export function isUserMessage(item: JsonObject): boolean {
 
 const statuses = ["in_progress", "completed", "incomplete"];
 
-/** Ids are short, of few letters, and begin with the letters of their kind. */
+/** Ids are short, use few characters, and begin with the prefix of their kind. */
 function checkId(found: Violations, item: JsonObject, path: string, prefix: string): void {
   const id = item["id"];
   if (id === undefined) return;
@@ -74,7 +74,7 @@ function checkMessage(found: Violations, item: JsonObject, path: string): void {
   if (typeof content === "string") checkText(found, content, `${path}.content`);
   else if (checkList(found, content, `${path}.content`)) {
     for (const [at, part] of content.entries()) {
-      if (ours) checkSaid(found, part, `${path}.content[${at}]`);
+      if (ours) checkModelContent(found, part, `${path}.content[${at}]`);
       else checkInput(found, part, `${path}.content[${at}]`);
     }
   }
@@ -83,8 +83,8 @@ function checkMessage(found: Violations, item: JsonObject, path: string): void {
 const speakerShape = shape("role content", "type status");
 const assistantShape = shape("role content", "type status id phase");
 
-/** What the model said. */
-function checkSaid(found: Violations, part: Json, path: string): void {
+/** Content of the model. */
+function checkModelContent(found: Violations, part: Json, path: string): void {
   if (isJsonObject(part) && part["type"] === "refusal") {
     checkShape(found, part, path, refusalShape);
     checkText(found, part["refusal"], `${path}.refusal`);
@@ -112,7 +112,7 @@ const annotationShapes: Readonly<Record<string, Shape>> = {
   file_path: shape("type file_id index"),
 };
 
-/** What a user says, or what a tool gave. */
+/** Content of a user, or of a tool's output. */
 function checkInput(found: Violations, part: Json, path: string): void {
   const kind = isJsonObject(part) ? part["type"] : undefined;
   if (kind === "input_image" && checkShape(found, part, path, imageShape)) {
@@ -182,7 +182,7 @@ function checkReasoningItem(
   }
 }
 
-/** Open models send their reasoning as it is. */
+/** Open models send their reasoning in plain text. */
 function hasTexts(content: Json | undefined): boolean {
   return Array.isArray(content) && content.length > 0;
 }
@@ -221,7 +221,7 @@ function checkOutput(found: Violations, item: JsonObject, path: string): void {
 
 const outputShape = shape("type call_id output", "status caller");
 
-/** Items of tools that the vendor runs, and others that only come back as they were. */
+/** Items of tools that the vendor runs, and others that are only sent back unchanged. */
 function checkHosted(found: Violations, item: JsonObject, path: string, rules: ItemRules): void {
   const kind = word(item["type"]);
   const known = hosted[kind];

@@ -1,4 +1,4 @@
-import { callId, itemId, partId } from "@millrace/core";
+import { callId, itemId, partId } from "@millrace/core/writing";
 import type { Item, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import { validatePairs } from "./openai-responses-pairs.ts";

@@ -1,11 +1,11 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject, Part, Transcript } from "@millrace/core";
 
 const itemIds = /"((?:rs|msg|fc|ctc|ws|fs|ci|ig|mcp)_\w*\d\w*)"/g;
 
 /**
  * Items that the vendor wrote after reasoning can't be sent without it, if they are sent by their
- * ids. Only the transcript knows which belong together; the vendor does too.
+ * ids. Which items belong together is only in the transcript and in the vendor's storage.
  */
 export function validatePairs(body: JsonObject, transcript: Transcript, author: string): string[] {
   const input = Array.isArray(body["input"]) ? (body["input"] as readonly Json[]) : [];
@@ -14,7 +14,7 @@ export function validatePairs(body: JsonObject, transcript: Transcript, author: 
   for (const { model, parts } of transcript) {
     if (model === author) collectNeeds(parts, needs);
   }
-  // An id that is there twice may be sent for the one that needs nothing.
+  // A duplicate id may be sent for the item that needs no reasoning.
   return [...needs]
     .filter(([id, before]) => sent.has(id) && ![...before].some((each) => isThere(each, sent)))
     .map(([id, before]) => `$.input: ${id} without ${[...before].join(" or ")}`);

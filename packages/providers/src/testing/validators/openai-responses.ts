@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBody,
@@ -16,7 +16,7 @@ import {
 import { checkNamedSchema } from "./check-schema.ts";
 import { checkItem, isCall, isOutput, isUserMessage } from "./openai-responses-items.ts";
 
-/** What the vendor of the Responses API would refuse in a request's body. */
+/** The violations that the vendor of the Responses API would refuse in a request's body. */
 export function validateOpenAiResponses(body: unknown): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
@@ -115,7 +115,7 @@ function checkIds(found: Violations, input: readonly Json[]): void {
   }
 }
 
-/** Each call has one output of its kind, before anybody else speaks. */
+/** Each call has one output of its kind, before any other message. */
 function checkAnswers(found: Violations, input: readonly Json[]): void {
   const open = new Map<string, string>();
   let answering = false;
@@ -137,7 +137,7 @@ function checkAnswers(found: Violations, input: readonly Json[]): void {
   if (open.size > 0) found.add("$.input", `no output for ${[...open.keys()].join(", ")}`);
 }
 
-/** Reasoning stands right before what it led to. */
+/** Reasoning stands directly before the item that followed it. */
 function checkReasoning(found: Violations, input: readonly Json[]): void {
   for (const [at, item] of input.entries()) {
     if (!isJsonObject(item) || item["type"] !== "reasoning") continue;

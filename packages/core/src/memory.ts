@@ -1,0 +1,8 @@
+// The ports for one process, with the full semantics: log and store in memory, the machine's clock,
+// random ids.
+export { memoryEventLog } from "./reference/memory-event-log.ts";
+export type { MemoryEventLog } from "./reference/memory-event-log.ts";
+export { memorySessionStore } from "./reference/memory-session-store.ts";
+export { SessionLedger } from "./reference/session-ledger.ts";
+export { systemClock } from "./reference/system.ts";
+export { randomId } from "./ports/clock.ts";

@@ -1,0 +1,62 @@
+// What others bring, and what they build it with: models, event logs, session stores, clocks.
+export type { Clock, MakeId } from "./ports/clock.ts";
+export type {
+  ModelNotice,
+  ModelRequest,
+  ModelStream,
+  OutputShape,
+  Remark,
+  Reply,
+  ToolDescription,
+  TraceContext,
+} from "./ports/model.ts";
+export { abortedCause, createModelStream } from "./ports/model-stream.ts";
+export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export { defaultRetryPolicy, retryDelay, retryHintOf } from "./ports/retry.ts";
+export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
+export { checkBatch, isAfter } from "./event/batch.ts";
+export type { Batch } from "./event/batch.ts";
+export { packEpoch, unpackEpoch } from "./event/epoch.ts";
+export type { Epoch } from "./event/epoch.ts";
+export type {
+  AppendOutcome,
+  EpochSeq,
+  EventLog,
+  Nudge,
+  SubscribeOptions,
+} from "./ports/event-log.ts";
+export type { SessionKey } from "./ids.ts";
+export type {
+  AcceptOutcome,
+  ClaimOutcome,
+  ClaimRequest,
+  CommitOutcome,
+  CommitRequest,
+  CreateOptions,
+  DriverOutcome,
+  DriverRequest,
+  Floor,
+  LaneFact,
+  ListOptions,
+  OpenOutcome,
+  OpenRequest,
+  PeopleFact,
+  ReadOptions,
+  SessionRecord,
+  SessionStore,
+} from "./ports/session-store.ts";
+export {
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  nothingFound,
+  openCall,
+  subjectOf,
+} from "./ports/store-rules.ts";
+export type { Found, Lookup, StoreCall } from "./ports/store-rules.ts";
+export { advanceRow, isReset, itemsOf, numberFacts, rowOf } from "./ports/store-row.ts";
+export type { StoreRow } from "./ports/store-row.ts";
+export type { ClosedLane } from "./event/state.ts";
+export { createChannel } from "./iterate/channel.ts";
+export type { Channel } from "./iterate/channel.ts";

@@ -1,0 +1,31 @@
+// What a reader of sessions needs: following one, its state and how messages change it, cursors and
+// snapshots, and the types of events and views that know an agent's tools.
+export { follow } from "./reading/follow.ts";
+export type { FollowOptions } from "./reading/follow.ts";
+export { followChildren } from "./reading/follow-children.ts";
+export type { FollowChildrenOptions, FollowedSession } from "./reading/follow-children.ts";
+export { SessionReader } from "./reading/session-reader.ts";
+export type { SessionSource } from "./reading/session-reader.ts";
+export { isAhead, welcome } from "./reading/welcome.ts";
+export type { Followed, Welcome } from "./reading/welcome.ts";
+export { apply } from "./event/apply.ts";
+export type { Applied } from "./event/apply.ts";
+export { emptyState } from "./event/state.ts";
+export type { Compaction, OpenLane } from "./event/state.ts";
+export { replay, withoutUndone } from "./event/reduce.ts";
+export { cursorOf } from "./event/cursor.ts";
+export type { Cursor } from "./event/cursor.ts";
+export { restore, snapshot } from "./event/snapshot.ts";
+export type { Snapshot } from "./event/snapshot.ts";
+export { restateLane } from "./event/lane.ts";
+export type {
+  AnyTools,
+  ApprovalOf,
+  EventOf,
+  ItemOf,
+  LiveEnvelope,
+  NarrationOf,
+  PartOf,
+  ToolShape,
+  ViewOf,
+} from "./event/typed.ts";

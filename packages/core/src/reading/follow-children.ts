@@ -1,0 +1,185 @@
+import type { Cursor } from "../event/cursor.ts";
+import type { Fact } from "../event/event.ts";
+import type { Snapshot } from "../event/snapshot.ts";
+import type { SessionId } from "../ids.ts";
+import { createChannel } from "../iterate/channel.ts";
+import type { Channel } from "../iterate/channel.ts";
+import { follow } from "./follow.ts";
+import type { FollowOptions } from "./follow.ts";
+import type { SessionSource } from "./session-reader.ts";
+import type { Followed } from "./welcome.ts";
+
+/** What is read with its children, and from where on. */
+export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor"> {
+  /**
+   * Where the viewer is: the last cursor of each session that it has messages of. A session without
+   * one gets a snapshot.
+   */
+  readonly cursors?: readonly Cursor[] | undefined;
+}
+
+/** One message of one of the sessions. The cursor is of that session, which its uid names. */
+export interface FollowedSession extends Followed {
+  readonly sessionId: SessionId;
+}
+
+/** A child is there soon after the call that names it: it is looked for this often until then. */
+const lookEveryMs = 50;
+
+/**
+ * Reads a session as `follow` does, and with it the sessions of its sub-agents, and of theirs: those
+ * whose calls run when the viewer joins, and each one that begins later. A question of a sub-agent is
+ * a fact of its own session, so it is read there, once; no fact is copied. Each session has its order,
+ * and there is none between sessions. A child is left once its run and the call that named it are
+ * over. A slow viewer makes the readers wait, so at most one message of each session is held.
+ */
+export async function* followChildren(
+  options: FollowChildrenOptions,
+): AsyncGenerator<FollowedSession, void, undefined> {
+  const { signal } = options;
+  const done = new AbortController();
+  const leave = (): void => done.abort();
+  signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted === true) leave();
+  const merged = createChannel<Held>(Infinity);
+  const family = new Family(options, merged, done.signal);
+  done.signal.addEventListener("abort", merged.end, { once: true });
+  // The parent is followed without end: when it ends, all is over.
+  const working = family.join(options).then(merged.end, (error: unknown) => family.fail(error));
+  try {
+    for await (const { followed, taken } of merged) {
+      yield followed;
+      taken();
+    }
+  } finally {
+    signal?.removeEventListener("abort", leave);
+    leave();
+    await working;
+  }
+}
+
+/** A message on its way to the viewer, and what is called once the viewer comes back for the next. */
+interface Held {
+  readonly followed: FollowedSession;
+  readonly taken: () => void;
+}
+
+/** A sub-agent's session while it is followed. */
+interface Child {
+  readonly leave: AbortController;
+  /** Its run has ended; its parent's call has. Both: it is left. */
+  ended: boolean;
+  settled: boolean;
+}
+
+class Family {
+  readonly #options: FollowChildrenOptions;
+  readonly #merged: Channel<Held>;
+  readonly #signal: AbortSignal;
+  /** All that were ever followed: call ids come again, sessions do not. */
+  readonly #children = new Map<SessionId, Child>();
+
+  constructor(options: FollowChildrenOptions, merged: Channel<Held>, signal: AbortSignal) {
+    this.#options = options;
+    this.#merged = merged;
+    this.#signal = signal;
+  }
+
+  /** The viewer is given the error, and follows anew from its cursors. */
+  fail(error: unknown): void {
+    this.#merged.fail(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  /** Follows one session until it is left. */
+  async join(
+    { uid, sessionId }: Pick<SessionSource, "uid" | "sessionId">,
+    child?: Child,
+  ): Promise<void> {
+    const { cursors, ...rest } = this.#options;
+    const signal = child === undefined ? this.#signal : child.leave.signal;
+    const cursor = cursors?.find((each) => each.uid === uid);
+    const calls = new Map<string, SessionId>();
+    // Calls before the cursor are in no message: their children are found among the facts.
+    if (cursor !== undefined) this.#look(calls, await rest.store.read(uid));
+    for await (const followed of follow({ ...rest, uid, sessionId, cursor, signal })) {
+      await this.#hand({ ...followed, sessionId }, signal);
+      const { message } = followed;
+      if ("uid" in message) this.#lookAt(calls, message, child);
+      else if ("n" in message) {
+        this.#look(calls, [message]);
+        if (child !== undefined && message.type === "run_finished") child.ended = true;
+      }
+      if (child !== undefined) leaveIfOver(child);
+    }
+  }
+
+  #lookAt(
+    calls: Map<string, SessionId>,
+    { executions, run, ended }: Snapshot,
+    child?: Child,
+  ): void {
+    this.#look(calls, executions);
+    if (child !== undefined && run === undefined && ended !== undefined) child.ended = true;
+  }
+
+  /** Finds the calls that run as sessions of their own, and those of them that are over. */
+  #look(calls: Map<string, SessionId>, facts: readonly Fact[]): void {
+    for (const fact of facts) {
+      if (fact.type === "tool_execution_started" && fact.childSessionId !== undefined)
+        calls.set(fact.callId, fact.childSessionId);
+      if (fact.type === "tool_execution_finished") this.#settle(calls, fact.callId);
+    }
+    for (const name of calls.values()) if (!this.#children.has(name)) this.#attend(name);
+  }
+
+  #settle(calls: Map<string, SessionId>, callId: string): void {
+    const name = calls.get(callId);
+    const child = name === undefined ? undefined : this.#children.get(name);
+    calls.delete(callId);
+    if (child === undefined) return;
+    child.settled = true;
+    leaveIfOver(child);
+  }
+
+  #attend(name: SessionId): void {
+    const child: Child = { leave: new AbortController(), ended: false, settled: false };
+    this.#children.set(name, child);
+    const leave = (): void => child.leave.abort();
+    this.#signal.addEventListener("abort", leave, { once: true, signal: child.leave.signal });
+    if (this.#signal.aborted) leave();
+    this.#find(name, child)
+      .then((found) => (found === undefined ? undefined : this.join(found, child)))
+      .catch((error: unknown) => this.fail(error));
+  }
+
+  /** The call is stored before its session is made. Nothing: the call ended without one. */
+  async #find(
+    name: SessionId,
+    child: Child,
+  ): Promise<Pick<SessionSource, "uid" | "sessionId"> | undefined> {
+    const { store, clock } = this.#options;
+    for (;;) {
+      const settled = child.settled;
+      const found = await store.find(name);
+      if (found !== undefined || settled || child.leave.signal.aborted) return found;
+      await clock.sleep(lookEveryMs, child.leave.signal);
+    }
+  }
+
+  /** Resolves when the viewer has taken the message, or will take no more. */
+  #hand(followed: FollowedSession, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const taken = (): void => {
+        signal.removeEventListener("abort", taken);
+        resolve();
+      };
+      signal.addEventListener("abort", taken);
+      if (signal.aborted) return taken();
+      this.#merged.push({ followed, taken });
+    });
+  }
+}
+
+function leaveIfOver({ ended, settled, leave }: Child): void {
+  if (ended && settled) leave.abort();
+}

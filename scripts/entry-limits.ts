@@ -1,0 +1,33 @@
+/**
+ * How many names each public entry may export, types included. The two entries that users meet first are
+ * held at 60: a longer list is not read. The others are held near what they have, so that a new name is a
+ * decision that shows in review.
+ */
+export const entryLimits: Readonly<Record<string, number>> = {
+  "@millrace/agent": 60,
+  "@millrace/agent/json-schema": 5,
+  "@millrace/agent/loop": 50,
+  "@millrace/agent/mcp": 10,
+  "@millrace/agent/opentelemetry": 5,
+  "@millrace/agent/process": 10,
+  "@millrace/conformance": 25,
+  "@millrace/core": 60,
+  "@millrace/core/memory": 10,
+  "@millrace/core/ports": 70,
+  "@millrace/core/reading": 35,
+  "@millrace/core/testing": 20,
+  "@millrace/core/wire": 30,
+  "@millrace/core/writing": 55,
+  "@millrace/providers": 35,
+  "@millrace/providers/ai-sdk": 15,
+  "@millrace/providers/anthropic": 5,
+  "@millrace/providers/gemini": 5,
+  "@millrace/providers/langgraph": 5,
+  "@millrace/providers/openai": 5,
+  "@millrace/providers/openai-agents": 5,
+  "@millrace/providers/testing": 30,
+  "@millrace/server": 10,
+  "@millrace/stores/file": 15,
+  "@millrace/stores/postgres": 10,
+  "@millrace/stores/redis": 5,
+};
