@@ -1,9 +1,11 @@
-import type { Cause, Item, Usage } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { Update } from "@millrace/core/writing";
+import type { Cause, Item, PartId, Usage } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 import { memorySessionStore } from "@millrace/core/memory";
 import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
+import { partIdOf, withPartId } from "../loop/ids.ts";
 
 /** What became of one run of an agent that writes its items by itself. */
 export interface Answer {
@@ -40,6 +42,24 @@ export async function writtenIn(
       : [],
   );
   return { items: stored.map(({ item }) => item), facts: stored.map(({ type }) => type) };
+}
+
+/**
+ * The items with each part's number in its item as the part's id: `p1` for the first id that the
+ * item's writer used. Throws if an id is not unique in the session: not made from its item's, or there twice.
+ */
+export function numbered(items: readonly Item[]): readonly Item[] {
+  const seen = new Set<PartId>();
+  return items.map((item) => ({
+    ...item,
+    parts: item.parts.map((part) => {
+      const number = Number(/\d+$/.exec(part.id)?.[0]);
+      if (part.id !== partIdOf(item.id, number) || seen.has(part.id))
+        throw new Error(`part ${part.id} of ${item.id} has not an id of its own`);
+      seen.add(part.id);
+      return withPartId(part, partId(`p${number}`));
+    }),
+  }));
 }
 
 /** An agent that yields these updates, and after some of them does something. */

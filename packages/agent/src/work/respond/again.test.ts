@@ -1,49 +1,16 @@
 import { partId } from "@millrace/core/writing";
-import type { Item } from "@millrace/core";
 import type { Update } from "@millrace/core/writing";
-import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { memorySessionStore } from "@millrace/core/memory";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../define/define-agent.ts";
-import type { ActiveRun, Respond } from "../../definition/settings.ts";
+import type { Respond } from "../../definition/settings.ts";
+import { drivenTwice, Gate } from "../../testing/driven-twice.ts";
+import type { Ended } from "../../testing/driven-twice.ts";
 import { writtenIn, yields } from "../../testing/respond.ts";
 
 const id = partId("p1");
 const append = (chunk: string): Update => ({ op: "append_text", partId: id, chunk });
 const full: Update = { op: "replace_item", content: "final" };
-
-/** Waits inside the agent's code, the first time that it comes there. */
-class Gate {
-  readonly reached = Promise.withResolvers<void>();
-  #passed = false;
-
-  readonly wait = async ({ signal }: Pick<ActiveRun, "signal">): Promise<void> => {
-    if (this.#passed) return;
-    this.#passed = true;
-    this.reached.resolve();
-    await new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-  };
-}
-
-interface Ended {
-  readonly items: readonly Item[];
-  readonly outcome: string | undefined;
-}
-
-/** Leaves the session where the gate is, as a crash would, and drives it again. */
-async function drivenTwice(gate: Gate, respond: Respond): Promise<Ended> {
-  const ports = { store: memorySessionStore(), log: memoryEventLog() };
-  const agent = defineAgent({ respond });
-  const first = await agent.open({ id: "s", ...ports });
-  const { id: sessionId } = first;
-  first.send("go");
-  await gate.reached.promise;
-  await first.close();
-  await using second = await agent.open({ id: "s", ...ports });
-  const result = await second.run?.result;
-  return { items: (await writtenIn(ports.store, sessionId)).items, outcome: result?.outcome };
-}
 
 /** Stops the run where the gate is. */
 async function stoppedAt(gate: Gate, respond: Respond): Promise<Ended> {
@@ -87,7 +54,10 @@ describe("an item that was replaced", () => {
 
     const { items, outcome } = await stoppedAt(gate, writing(gate));
 
-    expect(items).toMatchObject([{ stop: "end", parts: [{ text: "final" }] }]);
+    expect(items).toMatchObject([
+      { stop: "end", parts: [{ text: "final" }] },
+      { stop: "aborted", parts: [] },
+    ]);
     expect(outcome).toBe("aborted");
   });
 

@@ -3,7 +3,7 @@ import type { Part } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import type { ItemWriter } from "../../definition/settings.ts";
-import { answerOf } from "../../testing/respond.ts";
+import { answerOf, numbered } from "../../testing/respond.ts";
 import type { Answer } from "../../testing/respond.ts";
 
 async function byHand(write: (item: ItemWriter) => void | Promise<void>): Promise<Answer> {
@@ -38,7 +38,7 @@ describe("replace of an item that is written by hand", () => {
       item.append(" later");
     });
 
-    expect(items[0]?.parts).toEqual([{ kind: "text", id: "p1", text: "final" }]);
+    expect(numbered(items)[0]?.parts).toEqual([{ kind: "text", id: "p1", text: "final" }]);
     expect(items).toHaveLength(1);
     expect(outcome).toBe("completed");
   });
@@ -71,7 +71,10 @@ describe("replace of an item that is written by hand", () => {
       void item.replace(parts, { sources: 3 });
     });
 
-    expect(items).toMatchObject([{ stop: "end", parts, metadata: { sources: 3 } }]);
+    const stored = parts.map((part, at) => ({ ...part, id: `p${at + 2}` })); // after the text
+    expect(numbered(items)).toMatchObject([
+      { stop: "end", parts: stored, metadata: { sources: 3 } },
+    ]);
     expect(outcome).toBe("completed");
   });
 

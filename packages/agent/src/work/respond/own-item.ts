@@ -7,7 +7,7 @@ import { isLane, openItemLane } from "../item-lane.ts";
 import type { ItemLane } from "../item-lane.ts";
 import { AgentFailure, cutCall, illegalUpdate, storedFailure } from "./failure.ts";
 import type { Places } from "./places.ts";
-import { replaced } from "./replacement.ts";
+import { firstPart, replaced } from "./replacement.ts";
 import type { Replacement } from "./replacement.ts";
 
 /** How an item ends, with what its writer knows of it. */
@@ -32,6 +32,8 @@ export class OwnItem {
   readonly #laneNumber: number;
   readonly #opened: ItemLane | Item;
   readonly #partIds = new Set<PartId>();
+  /** The first of them that is a text. */
+  #text: PartId | undefined;
   #failure: AgentFailure | undefined;
 
   private constructor(
@@ -64,7 +66,10 @@ export class OwnItem {
     return this.#failure;
   }
 
-  /** The ids of all parts that the item has had. */
+  /**
+   * The ids of all parts that the item has had, as its writer names them. They come from the updates
+   * alone, so they are the same when the writer goes through a stored item again after a crash.
+   */
   get partIds(): ReadonlySet<PartId> {
     return this.#partIds;
   }
@@ -74,12 +79,14 @@ export class OwnItem {
    * item's failure, and returned.
    */
   write(delta: Delta): AgentFailure | undefined {
-    const known = this.#partIds.has(delta.partId);
-    this.#partIds.add(delta.partId);
+    const { op, partId } = delta;
+    const isNew = !this.#partIds.has(partId);
+    this.#partIds.add(partId);
+    if (isNew && beginsText(delta)) this.#text ??= partId;
     if (!isLane(this.#opened)) return undefined;
-    const begin = known ? undefined : impliedBegin(delta);
+    const begin = isNew ? impliedBegin(delta) : undefined;
     const fault = (begin && this.#opened.write(begin)) ?? this.#opened.write(delta);
-    return fault && (this.#failure ??= illegalUpdate(delta.op, fault));
+    return fault && (this.#failure ??= illegalUpdate(op, { ...fault, partId }));
   }
 
   /** Stores what was written. After a failure the item is stored as failed, however it was to end. */
@@ -97,9 +104,12 @@ export class OwnItem {
    * nothing, if the new content is illegal.
    */
   async replace(full: Replacement, { usage, model }: Provenance = {}): Promise<Item> {
+    const text = this.#text ?? firstPart;
+    const ids = typeof full.content === "string" ? [text] : full.content.map(({ id }) => id);
+    for (const id of ids) this.#partIds.add(id);
     if (!isLane(this.#opened)) return this.#done(this.#opened);
     const lane = this.#opened;
-    const content = replaced(lane.draft(), full);
+    const content = replaced(lane.draft(), full, text);
     if (content instanceof AgentFailure) throw (this.#failure ??= content);
     this.#failure = undefined;
     const item: Item = {
@@ -121,9 +131,14 @@ export class OwnItem {
       if (commit?.op !== "commit_part") continue;
       const { part: whole } = commit;
       if (whole.kind === "tool_call" && whole.fault !== undefined)
-        this.#failure ??= cutCall(part, whole.fault.code);
+        this.#failure ??= cutCall({ ...part, id: this.#ownId(lane, part.id) }, whole.fault.code);
       else lane.write(commit); // never at fault: it is what the lane's own draft holds
     }
+  }
+
+  /** The id that the writer uses for a part: the only one that the author of its code knows. */
+  #ownId(lane: ItemLane, id: PartId): PartId {
+    return [...this.#partIds].find((own) => lane.partId(own) === id) ?? id;
   }
 
   async #store(
@@ -146,7 +161,6 @@ export class OwnItem {
   }
 
   #done(item: Item): Item {
-    for (const { id } of item.parts) this.#partIds.add(id);
     this.#places.done(this.#laneNumber, item);
     return item;
   }
@@ -158,4 +172,11 @@ function impliedBegin({ op, partId }: Delta): BeginPart | undefined {
   if (op === "append_text" || op === "set_metadata")
     return { op: "begin_part", partId, kind: "text" };
   return undefined;
+}
+
+/** Whether the first delta for a part makes it a text. */
+function beginsText(delta: Delta): boolean {
+  if (delta.op === "commit_part") return delta.part.kind === "text";
+  const begin = delta.op === "begin_part" ? delta : impliedBegin(delta);
+  return begin?.kind === "text";
 }

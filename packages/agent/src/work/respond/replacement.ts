@@ -14,15 +14,18 @@ export type Replacement = Pick<ReplaceItem, "content"> & {
 /** The part that text goes to unless its author names another one. */
 export const firstPart: PartId = partId("p1");
 
-/** What an item has in place of its draft, or why it can't: a part must be sound by itself. */
+/**
+ * What an item has in place of its draft, or why it can't: a part must be sound by itself. Its
+ * ids are the writer's own; a text has the given one.
+ */
 export function replaced(
   draft: Draft,
   { content, metadata: given }: Replacement,
+  id: PartId,
 ): { readonly parts: readonly Part[]; readonly metadata?: Metadata } | AgentFailure {
   const streamed = draft.parts.find(isText);
   const metadata = given ?? (streamed && metadataOf(streamed));
   const aside = metadata === undefined ? {} : { metadata };
-  const id = streamed?.id ?? firstPart;
   if (typeof content === "string") {
     const text: TextPart = { kind: "text", id, text: content.toWellFormed(), ...aside };
     return unsound(draft, [text]) ?? { parts: [text] };

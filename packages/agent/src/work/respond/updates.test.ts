@@ -1,18 +1,18 @@
 import { callId, noUsage, partId } from "@millrace/core/writing";
-import type { Part } from "@millrace/core";
+import type { Delta, Part } from "@millrace/core";
 import type { Update } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
-import { answerOf, yields } from "../../testing/respond.ts";
+import { answerOf, numbered, yields } from "../../testing/respond.ts";
 
 const id = partId("p1");
 const other = partId("p2");
 const call = { kind: "tool_call", callId: callId("c1"), tool: "search" } as const;
 
-function append(chunk: string, part = id): Update {
+function append(chunk: string, part = id): Delta {
   return { op: "append_text", partId: part, chunk };
 }
 
-function begin(kind: "text" | "reasoning", part = id): Update {
+function begin(kind: "text" | "reasoning", part = id): Delta {
   return { op: "begin_part", partId: part, kind };
 }
 
@@ -30,7 +30,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
       yields(append("one"), { op: "commit_item", stop: "end" }, append("two")),
     );
 
-    expect(items.map(({ stop, parts }) => [stop, parts])).toMatchObject([
+    expect(numbered(items).map(({ stop, parts }) => [stop, parts])).toMatchObject([
       ["end", [{ id: "p1", text: "one" }]],
       ["end", [{ id: "p1", text: "two" }]],
     ]);
@@ -46,7 +46,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
       ),
     );
 
-    expect(items[0]?.parts).toEqual([
+    expect(numbered(items)[0]?.parts).toEqual([
       { kind: "structured", id: "p1", value: { a: 1 } },
       { kind: "text", id: "p2", text: "yes", metadata: { lang: "en" } },
     ]);
@@ -66,7 +66,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
       ),
     );
 
-    expect(items[0]?.parts).toEqual([
+    expect(numbered(items)[0]?.parts).toEqual([
       { kind: "reasoning", id: "p1", text: "Let me see." },
       { ...call, id: "p2", raw: '{"q":"a"}', input: { q: "a" } },
       { kind: "media", id: "p3", mediaType: "image/png", bytes: Uint8Array.of(1, 2) },
@@ -99,6 +99,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
       parts: [{ raw: '{"q":', fault: { code: "truncated" } }],
       cause: { code: "agent_failed", evidence: { partId: "p1", fault: "part_left_open" } },
     });
+    expect(cause?.message).toMatch(/^part p1, /);
     expect(outcome).toBe("failed");
     expect(cause).toEqual(items[0]?.cause);
   });
@@ -106,7 +107,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
 
 describe("an illegal update", () => {
   const text: Part = { kind: "text", id, text: "kept" };
-  const cases: readonly (readonly [string, Update, RegExp])[] = [
+  const cases: readonly (readonly [string, Delta, RegExp])[] = [
     ["part_committed", append("lost"), /another id, or yield commit_item/],
     ["part_exists", begin("text"), /Begin a part once/],
     [
@@ -138,10 +139,11 @@ describe("an illegal update", () => {
     expect(outcome).toBe("failed");
     expect(items).toHaveLength(1);
     expect(items[0]?.stop).toBe("failed");
-    expect(items[0]?.parts[0]).toEqual(text);
+    expect(numbered(items)[0]?.parts[0]).toEqual(text);
     expect(JSON.stringify(items[0]?.parts)).not.toContain("after");
     const { evidence, message } = items[0]?.cause ?? {};
-    expect(evidence).toMatchObject({ op: update.op, fault: code });
+    expect(evidence).toEqual({ op: update.op, partId: update.partId, fault: code });
+    expect(message).toContain(`part ${update.partId}:`);
     expect(message).toMatch(advice);
     expect(cause).toEqual(items[0]?.cause);
     expect(closed).toBe(true);
@@ -199,7 +201,7 @@ describe("replace_item", () => {
       ),
     );
 
-    expect(items).toMatchObject([{ parts: [{ id: "p1", text: "final" }] }]);
+    expect(numbered(items)).toMatchObject([{ parts: [{ id: "p1", text: "final" }] }]);
     expect(outcome).toBe("completed");
   });
 
@@ -217,9 +219,9 @@ describe("replace_item", () => {
       ),
     );
 
-    expect(items.map(({ parts }) => parts)).toMatchObject([
+    expect(numbered(items).map(({ parts }) => parts)).toMatchObject([
       [{ id: "p1", text: "A" }],
-      [{ id: "p2", text: "b" }],
+      [{ id: "p1", text: "b" }],
       [{ id: "p1", text: "C" }],
       [{ id: "p1", text: "d" }],
     ]);
@@ -243,9 +245,9 @@ describe("replace_item", () => {
       ),
     );
 
-    expect(items.map(({ parts }) => parts)).toMatchObject([
-      [asked],
-      [result],
+    expect(numbered(items).map(({ parts }) => parts)).toMatchObject([
+      [{ ...asked, id: "p1" }],
+      [{ ...result, id: "p1" }],
       [{ text: "Found." }],
     ]);
     expect(outcome).toBe("completed");
@@ -265,7 +267,7 @@ describe("replace_item", () => {
       ),
     );
 
-    expect(items.map(({ parts }) => parts)).toMatchObject([
+    expect(numbered(items).map(({ parts }) => parts)).toMatchObject([
       [conclusion],
       [{ text: "all:" }, table],
     ]);
@@ -285,8 +287,8 @@ describe("replace_item", () => {
       ),
     );
 
-    expect(items[0]?.parts).toEqual([
-      { kind: "text", id: "p2", text: "kept", metadata: { lang: "en" } },
+    expect(numbered(items)[0]?.parts).toEqual([
+      { kind: "text", id: "p1", text: "kept", metadata: { lang: "en" } },
     ]);
     expect(items[1]?.parts).toMatchObject([{ text: "own", metadata: { sources: 3 } }]);
     expect(items[2]).toMatchObject({ parts: [], metadata: { sources: 0 } });
