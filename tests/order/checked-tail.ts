@@ -65,7 +65,7 @@ export class CheckedTail {
 
   #match(message: Fact | Batch): void {
     const at = this.#sent.findIndex((sent) => isDeepStrictEqual(message, sent.message));
-    promise(at >= 0, () => "the log announces what nobody said");
+    promise(at >= 0, () => "the log announces what was not sent");
     const before = this.#sent.splice(0, at + 1).slice(0, -1);
     promise(
       before.every(({ sure }) => !sure),

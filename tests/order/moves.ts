@@ -98,7 +98,7 @@ function writerMove(
 
 /** Only where a reader needs it: one that received every message does not show all of the lane. */
 function idleHelps({ session, hubs, viewers, setting }: History, writer: Writer): boolean {
-  if (!session.keeps("a silent lane says where it is")) return false;
+  if (!session.keeps("a silent lane appends its position")) return false;
   // A reader that has not recovered by then never does.
   if (writer.asked || writer.idles > setting.faults + 3) return false;
   if (hubs.some((hub) => hub.phase > 0 && (!hub.ready || hub.waiting.length > 0))) return false;

@@ -30,7 +30,7 @@ export const rules = [
   "numbers go on after a loss of the log",
   "a gap that the log can't fill is put to the writer",
   "heads are polled from the store",
-  "a silent lane says where it is",
+  "a silent lane appends its position",
   "stored before announced",
   "each start has its own generation",
   "only a lane's writer writes in it",

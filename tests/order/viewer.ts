@@ -123,7 +123,7 @@ export class Viewer implements HubViewer {
     const text = draft.parts.map((part) => (part.state === "open" ? textOf(part) : "")).join("");
     promise(
       author?.itemId === itemId && author.texts[seq] === text,
-      () => `lane ${lane} shows "${text}" at ${seq}, which is not what its writer had said`,
+      () => `lane ${lane} shows "${text}" at ${seq}, which is not what its writer had written`,
     );
     promise(
       truth.items.every(({ id }) => id !== itemId),
