@@ -100,6 +100,7 @@ export class Claim implements Epochs {
     if (this.#held !== undefined) return true;
     await journal.catchUp();
     if (!isStill()) return false;
+    const leftAloneBefore = this.#leftAloneUntil;
     this.#leftAloneUntil = clock.now() + leaveAloneMs;
     const from = journal.standing.incarnation;
     const { run } = journal.standing;
@@ -114,7 +115,9 @@ export class Claim implements Epochs {
       return false; // the claim is a fact
     }
     await journal.catchUp();
-    await this.#bell.next(clock, clock.now() + politeMs);
+    // Not lost to another driver: a person's fact came first. The next decision rests on it.
+    if (answer.incarnation === from) this.#leftAloneUntil = leftAloneBefore;
+    else await this.#bell.next(clock, clock.now() + politeMs);
     return false;
   }
 
