@@ -81,6 +81,6 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly child: (sessionId: string) => ChildSession;
   /** A new session that begins with this one's items up to and including this one. */
   readonly fork: (itemId: ItemId, id?: string) => Promise<Session<Tools>>;
-  /** Lets the session go: what is under way is left as a crash would leave it, to be taken up again. */
+  /** Lets the session go: what is under way is left to be taken up again, with a fact that says so. */
   readonly close: () => Promise<void>;
 }
