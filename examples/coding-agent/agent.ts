@@ -23,7 +23,7 @@ export function codingAgent(model: Model, listen: (event: AgentEvent) => void): 
     if (event !== undefined) listen(event);
   };
   const observers = [(event: Parameters<typeof narrate>[0]) => narrate(event).forEach(tell)];
-  return defineAgent({ model, tools: [read], observers }) as unknown as Agent;
+  return defineAgent({ model, tools: [read], observers });
 }
 
 // #region submit

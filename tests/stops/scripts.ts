@@ -68,14 +68,14 @@ function scripted(
         model: scriptedModel(replies),
         tools: [...all, ...(settings.tools ?? [])],
         observers,
-      }) as unknown as Agent,
+      }),
     react,
   };
 }
 
 /** An agent that writes by itself. */
 function custom(name: string, respond: CustomAgentSettings["respond"]): Script {
-  return { name, agent: (observers) => defineAgent({ respond, observers }) as unknown as Agent };
+  return { name, agent: (observers) => defineAgent({ respond, observers }) };
 }
 
 /** An agent with another one as its tool. Both are observed, so that a stop falls in either. */
@@ -86,7 +86,7 @@ function nested(name: string, inner: readonly ScriptedReply[], react?: Script["r
       const child = defineAgent({ model: scriptedModel(inner), tools: all, observers });
       const helper = child.asTool({ name: "helper", description: "Helps" });
       const model = scriptedModel([[call("helper", { prompt: "help" })], done]);
-      return defineAgent({ model, tools: [helper], observers }) as unknown as Agent;
+      return defineAgent({ model, tools: [helper], observers });
     },
     react,
   };

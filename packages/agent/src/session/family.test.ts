@@ -19,14 +19,14 @@ const locate = defineTool({ name: "locate", input, output: z.string(), run: "cli
 
 /** An agent whose sub-agent asks a person, and then a client; two levels deep if asked for. */
 function parentOf(depth: number): Agent {
-  let agent = defineAgent({
+  let agent: Agent = defineAgent({
     model: scriptedModel([[call("pay", {})], [call("locate", {})], [say("Paid.")]]),
     tools: [pay, locate],
-  }) as unknown as Agent;
+  });
   for (let level = 0; level < depth; level += 1) {
     const helper = agent.asTool({ name: "helper", description: "Helps" });
     const model = scriptedModel([[call("helper", { prompt: "pay" })], [say("Done.")]]);
-    agent = defineAgent({ model, tools: [helper] }) as unknown as Agent;
+    agent = defineAgent({ model, tools: [helper] });
   }
   return agent;
 }

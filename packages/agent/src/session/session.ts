@@ -89,6 +89,6 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly child: (sessionId: string) => ChildSession;
   /** A new session that begins with this one's items up to and including this one. */
   readonly fork: (itemId: string, id?: string) => Promise<Session<Tools>>;
-  /** Lets the session go: what is under way is left as a crash would leave it, to be taken up again. */
+  /** Closes this handle. A run in progress waits for the next driver, with a fact that this one shut down. */
   readonly close: () => Promise<void>;
 }
