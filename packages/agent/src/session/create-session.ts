@@ -93,7 +93,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
   const send = (session: SessionHost): Promise<Acceptance> => {
-    session.wish(runId, { output: options.output, ask: options.ask as SenderAsk });
+    session.setSenderOptions(runId, { output: options.output, ask: options.ask as SenderAsk });
     const asked = runOptionsOf(options);
     const sent = session.inbox.send(() => partsOf(content), { key, actor, ...asked });
     const answer = acceptance(sent);
@@ -108,7 +108,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   return run;
 }
 
-type SenderAsk = Parameters<SessionHost["wish"]>[1]["ask"];
+type SenderAsk = Parameters<SessionHost["setSenderOptions"]>[1]["ask"];
 
 function refusedOpen(error: unknown): Acceptance {
   const known = MillraceError.is(error)

@@ -31,7 +31,7 @@ export interface HostOptions {
 }
 
 /** What the sender of an input wants, as far as it can't be stored with it. */
-export interface SenderWishes {
+export interface SenderOptions {
   readonly output: Schema | undefined;
   readonly ask: AskMode | undefined;
 }
@@ -50,7 +50,7 @@ export class SessionHost {
   readonly info: SessionInfo;
   readonly observers: Observers;
   readonly #lanes = new Map<number, () => OpenLane>();
-  readonly #wishes = new Map<RunId, SenderWishes>();
+  readonly #senderOptions = new Map<RunId, SenderOptions>();
   readonly #ended = new Map<RunId, FactOf<"run_finished">>();
   readonly #takenBack = new Set<InputId>();
   readonly #waiting = new Set<() => void>();
@@ -119,8 +119,8 @@ export class SessionHost {
     return new MillraceError("closed", "the session was closed; open it again to go on");
   }
 
-  wish(runId: RunId, wishes: SenderWishes): void {
-    this.#wishes.set(runId, wishes);
+  setSenderOptions(runId: RunId, options: SenderOptions): void {
+    this.#senderOptions.set(runId, options);
   }
 
   /** What is picked, as soon as there is something to pick. Nothing if the session is over first. */
@@ -165,7 +165,7 @@ export class SessionHost {
     this.journal.announcedUpTo(await store.head(record.uid));
   }
 
-  broke(error: unknown): void {
+  fail(error: unknown): void {
     this.#broken ??= brokenPort(error);
     this.#notify();
   }
@@ -173,7 +173,7 @@ export class SessionHost {
   onFact(fact: Fact): void {
     this.#remember(fact);
     this.#emit(fact);
-    if (fact.type === "approval_requested") this.#put(fact);
+    if (fact.type === "approval_requested") this.#askApprover(fact);
     this.#driver?.wake();
     this.#notify();
   }
@@ -189,7 +189,7 @@ export class SessionHost {
   }
 
   #drive(): void {
-    this.#driver = new Driver(this.#workHost(), (error) => this.broke(error));
+    this.#driver = new Driver(this.#workHost(), (error) => this.fail(error));
   }
 
   /** What is accepted is in the journal before its sender is answered, and announced by the inbox. */
@@ -233,7 +233,7 @@ export class SessionHost {
       journal: this.journal,
       observed: (runId) => this.observers.has(runId),
       emit: (event) => this.#emit(event),
-      wishes: (runId) => ({ output: this.#wishes.get(runId)?.output }),
+      runOptions: (runId) => ({ output: this.#senderOptions.get(runId)?.output }),
       allowance,
       depth,
       ask,
@@ -250,12 +250,19 @@ export class SessionHost {
     if (fact.type === "queue_updated") this.#takenBack.add(fact.inputId);
     if (fact.type !== "run_finished") return;
     this.#ended.set(fact.runId, fact);
-    this.#wishes.delete(fact.runId);
+    this.#senderOptions.delete(fact.runId);
   }
 
   /** Puts a question to whoever started the run. */
-  #put({ approvalId, callId, tool, input, hash, runId }: FactOf<"approval_requested">): void {
-    const ask = this.#wishes.get(runId)?.ask ?? this.options.ask;
+  #askApprover({
+    approvalId,
+    callId,
+    tool,
+    input,
+    hash,
+    runId,
+  }: FactOf<"approval_requested">): void {
+    const ask = this.#senderOptions.get(runId)?.ask ?? this.options.ask;
     if (ask === "wait") return;
     const answer = async (): Promise<void> => {
       const approval = { id: approvalId, callId, tool, input, hash };
