@@ -26,7 +26,7 @@ function parentOf(depth: number): Agent {
   for (let level = 0; level < depth; level += 1) {
     const helper = agent.asTool({ name: "helper", description: "Helps" });
     const model = scriptedModel([[call("helper", { prompt: "pay" })], [say("Done.")]]);
-    agent = defineAgent({ model, tools: [helper] }) as unknown as Agent;
+    agent = defineAgent({ model, tools: [helper] });
   }
   return agent;
 }
@@ -127,6 +127,6 @@ it(
 
 it("an answer to a session that is not there is refused", patience, async () => {
   await using session = await parentOf(1).open();
-  const { accepted } = await session.child("nowhere").allow("approval_1" as never).accepted;
+  const { accepted } = await session.child("nowhere").allow("approval_1").accepted;
   expect(accepted).toBe(false);
 });

@@ -61,7 +61,7 @@ class Items {
     return this.#last as Item; // `#commit` sets it
   }
 
-  /** True for an update of an item that was already replaced: it is ignored. A plain text names no part, so it counts as one. */
+  /** True for a late update of a replaced item. It is ignored. A plain text names no part, so it counts as one. */
   #isForReplaced(update: Update): boolean {
     const ids = this.#replaced;
     if (ids === undefined) return false;
