@@ -20,7 +20,7 @@ it("a driver that answers is alive", async () => {
   options.end.abort();
 });
 
-it("where nobody listens the driver is silent, without any wait", async () => {
+it("without a subscriber the driver is silent, without any wait", async () => {
   const options = ports();
   const sleep = vi.spyOn(options.clock, "sleep");
 

@@ -84,7 +84,7 @@ describe("a limit", () => {
     expect(outcomeOf(session)).toBe("limited by cost");
   });
 
-  it("of another's budget forbids even the first request", () => {
+  it("of a parent's budget forbids even the first request", () => {
     const session = new Driving();
     session.allowance = "tokens";
     session.send();

@@ -16,7 +16,7 @@ const numbers = fc.array(fc.nat(0xffffff), { maxLength: 60, size: "max" });
 
 /**
  * What events come to: the facts in order, each with the drafts of these attempts at that point, and
- * for each attempt what else it said, each with its draft at that point.
+ * for each attempt its other events, each with its draft at that point.
  */
 function story(events: readonly RunEvent[], attempts: ReadonlySet<string>): string {
   const drafts = new Map<string, Draft>();
@@ -52,7 +52,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-test("whatever waits and is merged, the same story comes out; what is cut short has no holes", async () => {
+test("queued and merged events give the same drafts; a cut attempt has no gaps", async () => {
   let merged = 0;
   let cut = 0;
   await fc.assert(

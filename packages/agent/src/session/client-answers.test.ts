@@ -36,7 +36,7 @@ it("a client's answer is its output, by itself or named as such", async () => {
   }
 });
 
-it("a client's tool that fails says why, and the model is given that", async () => {
+it("the model gets the error of a client's tool that failed", async () => {
   const { accepted, result } = await answered({ error: "location is switched off" });
 
   expect(accepted).toBe(true);

@@ -10,7 +10,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
 const nothing = z.object({});
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 
@@ -29,7 +29,7 @@ function counting(work: (signal: AbortSignal) => unknown = () => "paid", descrip
   return { tool, count };
 }
 
-/** Goes on until it is told to stop. */
+/** Runs until its signal is aborted. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });

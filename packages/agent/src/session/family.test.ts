@@ -11,7 +11,7 @@ import type { Agent } from "../define/agent.ts";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const input = z.object({});
 const pay = defineTool({ name: "pay", input, approve: "ask", run: () => "paid" });
@@ -125,7 +125,7 @@ it(
   },
 );
 
-it("an answer to a session that is not there is refused", patience, async () => {
+it("an answer to an unknown session is refused", patience, async () => {
   await using session = await parentOf(1).open();
   const { accepted } = await session.child("nowhere").allow("approval_1").accepted;
   expect(accepted).toBe(false);

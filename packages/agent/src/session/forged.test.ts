@@ -33,7 +33,7 @@ async function openGuarded() {
 /** Long enough for a driver to act on what it believes. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-describe("T1: an announcement is a hint:", () => {
+describe("an announcement is a hint:", () => {
   it("a forged approval runs no tool and holds nothing up", async () => {
     const { session, store, uid, forge, runs } = await openGuarded();
     await using _ = session;

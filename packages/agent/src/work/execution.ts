@@ -77,7 +77,7 @@ async function run(
     clock: host.clock,
     seconds: tool.limits.seconds ?? defaultToolSeconds,
     emit: (text) => void lane.write({ op: "append_text", partId: id, chunk: text }),
-    tell: (message) => lane.publish({ type: "tool_execution_update", callId, message }),
+    report: (message) => lane.publish({ type: "tool_execution_update", callId, message }),
   });
 }
 

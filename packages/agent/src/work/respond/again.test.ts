@@ -61,7 +61,7 @@ describe("an item that was replaced", () => {
     expect(outcome).toBe("aborted");
   });
 
-  it("says that it was stopped if it is replaced after the stop", async () => {
+  it("ends as aborted if it is replaced after the stop", async () => {
     const gate = new Gate();
 
     const { items, outcome } = await stoppedAt(gate, yields(append("draft"), gate.wait, full));
