@@ -28,7 +28,7 @@ function callInPieces(...pieces: readonly string[]) {
   );
 }
 
-/** The run that the coding-agent document shows, narrated by an inline observer. */
+/** The run of the coding-agent document, as an inline observer gets it. */
 async function observe(): Promise<readonly Narration[]> {
   const story: Narration[] = [];
   const narrate = createNarrator();
@@ -83,7 +83,7 @@ function line(event: Narration): string {
   }
 }
 
-/** What the document's list is about: what it does not name is left out. */
+/** The events that the document's list names. */
 const named: readonly Narration["type"][] = [
   "assistant_text_delta",
   "tool_call_started",

@@ -13,7 +13,7 @@ it("a call that is no longer what was assessed does not run", async () => {
       input: z.object({}),
       run: () => `paid ${(runs += 1)}`,
     }),
-    // What the tool is changes between the assessment and the execution.
+    // The tool changes between the assessment and the execution.
     approve: (): "allow" => {
       tool.description = "Pays a thousand";
       return "allow";

@@ -10,7 +10,7 @@ import { outline } from "./outline.ts";
 import { emptyRun, emptyStanding } from "./state.ts";
 import type { RunStanding, Standing } from "./state.ts";
 
-/** A fact that says this, as the next one of the session. */
+/** The next fact of the session, with this body. */
 function factOf(session: Driving, body: FactBody): Fact {
   const n = session.ledger.facts.length + 1;
   return { ...body, v: schemaVersion, n, sessionId: sessionId("s"), time: session.now };
@@ -24,7 +24,7 @@ function runAfter(session: Driving, body: FactBody): RunStanding | undefined {
   return after(session, body).run;
 }
 
-/** A session with a reply whose two calls wait: the first for a person. */
+/** A session whose reply has two calls. The first waits for an approval. */
 function asking(): Driving {
   const session = new Driving();
   session.runUpToCalls(["pay", "look"], ask);

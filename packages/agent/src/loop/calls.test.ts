@@ -5,7 +5,7 @@ import type { Action } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
 import type { CallVerdict } from "./state.ts";
 
-/** Which calls are begun now, by their numbers. */
+/** The numbers of the calls that the next action starts. */
 function begun(session: Driving): readonly number[] {
   const action = session.next();
   return action.do === "execute" ? action.calls.map(({ lane }) => lane) : [];
@@ -17,7 +17,7 @@ function answersOf(action: Action): readonly string[] {
     : [];
 }
 
-/** The texts of all answers so far. */
+/** The texts of all results so far. */
 function resultsOf({ ledger }: Driving): readonly string[] {
   return ledger.state.items
     .toArray()

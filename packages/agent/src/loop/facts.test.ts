@@ -3,7 +3,7 @@ import { allow, Driving } from "../testing/driving.ts";
 import type { Action, RecordAction } from "./action.ts";
 import { factsFor } from "./facts.ts";
 
-/** All actions that record something in the course of a run that goes through most of them. */
+/** All record actions of a run that performs most of them. */
 function recorded(): readonly { readonly action: RecordAction; readonly session: Driving }[] {
   const seen: { readonly action: RecordAction; readonly session: Driving }[] = [];
   const session = new Driving({ limits: { turns: 3 } });

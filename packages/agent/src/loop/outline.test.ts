@@ -5,7 +5,7 @@ import { standingOf, standingOfOutlines } from "./advance.ts";
 import { callsToRemember } from "./limits.ts";
 import { outline } from "./outline.ts";
 
-/** A session of so many turns, with three calls of long arguments in each. */
+/** A session with this many turns of three calls with long arguments each. */
 function longSession(turns: number): Driving {
   const session = new Driving({ limits: { repeats: 3 } });
   // Ids as they are made: 32 digits in each.

@@ -6,7 +6,7 @@ import { overloaded } from "../testing/simulate.ts";
 
 const retry = { attempts: 3, baseMs: 100, capMs: 1_000 };
 
-/** A run whose first attempt at the reply is under way. */
+/** A run during the first attempt at its reply. */
 function asking(settings: ConstructorParameters<typeof Driving>[0] = {}): Driving {
   const session = new Driving({ retry, ...settings });
   session.send();

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: patience });
 
 const numbers = fc.array(fc.nat(0xffffff), { maxLength: 80, size: "max" });
 
-/** What a reader of the log tells, message by message. */
+/** The narration of a reader of the log, message by message. */
 function narrated(session: string, messages: readonly (Fact | Batch)[]): readonly Narration[] {
   let state = emptyState(sessionUid("u"), sessionId(session));
   return messages.flatMap((message) => {

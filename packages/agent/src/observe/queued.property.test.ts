@@ -38,7 +38,7 @@ function story(events: readonly RunEvent[], attempts: ReadonlySet<string>): stri
         asides.push(`${attempt} ${event.type} ${JSON.stringify(restate(draft).map(encodeDelta))}`);
     }
   }
-  // Lanes have no order among each other. A sort that is stable keeps each one's own.
+  // Lanes have no order among each other. A stable sort keeps the order within each.
   lines.push(...asides.toSorted((left, right) => compare(laneOf(left), laneOf(right))));
   note("end");
   return lines.join("\n");
@@ -103,7 +103,7 @@ test("queued and merged events give the same drafts; a cut attempt has no gaps",
         );
         expect(dropped.filter((event) => "n" in event)).toEqual([]);
         expect(story(handled, whole)).toBe(story(events, whole));
-        // What was seen of a broken attempt folds: a hole would be a fault, or other content.
+        // The events of a broken attempt fold. A gap would be a fault, or give other content.
         const lost = new Set<RunEvent>(dropped);
         const kept = events.filter((event) => !lost.has(event));
         expect(story(handled, broken)).toBe(story(kept, broken));

@@ -147,7 +147,7 @@ test("facts are never dropped, and an attempt has no gaps", async () => {
   expect(begun).toEqual(["p0", "p1", "p2", "p3"]);
   expect(seen.filter((event) => "n" in event)).toHaveLength(21);
 
-  // The turn is over: nothing is remembered of what it broke.
+  // The turn has ended, so its broken attempts are forgotten.
   observer(begin("text"));
   await observer.idle();
   expect(dropped).toHaveLength(16);

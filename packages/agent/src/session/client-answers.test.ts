@@ -12,7 +12,7 @@ const locate = defineTool({
   run: "client",
 });
 
-/** Gives one answer to the one call of a run, and what the model was given as its result. */
+/** Answers the only call of a run. Returns the acceptance and the stored result. */
 async function answered(answer: unknown): Promise<{ accepted: boolean; result: unknown }> {
   const model = scriptedModel([[call("locate", {})], [say("Done.")]]);
   await using session = await defineAgent({ model, tools: [locate] }).open();

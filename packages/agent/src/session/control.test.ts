@@ -140,7 +140,7 @@ describe("after another process was lost,", () => {
     const { childSessionId } = await first.send("pack").until("tool_execution_started");
     await vi.waitFor(() => expect(begun).toBe(true), soon);
 
-    // The first one is not closed, and does not know that it was given up.
+    // The first session is not closed, and its driver does not know of the takeover.
     const elsewhere = { ...store };
     const agent = lead([[say("Take a coat.")]], [[say("A coat.")], [say("another coat")]]);
     await using second = await agent.open({ id: "s", store: elsewhere });

@@ -14,7 +14,7 @@ const nothing = z.object({});
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 
-/** A tool that counts its runs, and does what it is given each time. */
+/** A tool that counts its executions and calls the given function in each. */
 function counting(work: (signal: AbortSignal) => unknown = () => "paid", description = "Pays") {
   const count = { runs: 0 };
   const tool = defineTool({
@@ -36,7 +36,7 @@ function hang(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** A store that takes its time, so that whatever does not wait for it is found out. */
+/** A slow store, so that code that does not wait for it fails. */
 function slow(store: SessionStore): SessionStore {
   const later = async <T>(work: () => Promise<T>): Promise<T> => {
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -17,7 +17,7 @@ const input = z.object({});
 const pay = defineTool({ name: "pay", input, approve: "ask", run: () => "paid" });
 const locate = defineTool({ name: "locate", input, output: z.string(), run: "client" });
 
-/** An agent whose sub-agent asks a person, and then a client; two levels deep if asked for. */
+/** An agent whose sub-agent requests an approval, then a client's answer. Nested this many levels. */
 function parentOf(depth: number): Agent {
   let agent = defineAgent({
     model: scriptedModel([[call("pay", {})], [call("locate", {})], [say("Paid.")]]),
@@ -31,7 +31,7 @@ function parentOf(depth: number): Agent {
   return agent;
 }
 
-/** What a viewer keeps: a state and a cursor for each session that it has messages of. */
+/** A viewer: a state and a cursor for each session of which it got messages. */
 class Viewer {
   readonly states = new Map<string, SessionState>();
   readonly cursors = new Map<string, Cursor>();

@@ -38,7 +38,7 @@ function types(events: readonly RunEvent[]): readonly string[] {
   return events.map((event) => event.type);
 }
 
-/** The answers in an item, each with the call that it is for. */
+/** The results in an item, each with the id of its call. */
 function resultsOf({ parts }: Item): readonly string[] {
   return parts.flatMap((part) =>
     part.kind === "tool_result" ? [`${part.callId}=${part.text}`] : [],

@@ -95,7 +95,7 @@ const places: Readonly<Record<string, Place>> = {
   },
 };
 
-/** What a screen and a file show of a session whose run was stopped. */
+/** Checks the view and the stored facts of a stopped run. */
 async function expectStopped(session: Session, store: SessionStore): Promise<void> {
   const { uid } = (await store.find(session.id)) ?? {};
   const facts = uid === undefined ? [] : await store.read(uid);

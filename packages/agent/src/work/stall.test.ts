@@ -12,7 +12,7 @@ const twice = { ...once, attempts: 2 };
 
 interface Story {
   readonly result: RunResult;
-  /** After how much silence a stall was reported, each time. */
+  /** The silence in each report of a stall. */
   readonly reports: readonly number[];
   readonly attempts: number;
   readonly minutes: number;

@@ -12,7 +12,7 @@ const id = partId("p1");
 const append = (chunk: string): Update => ({ op: "append_text", partId: id, chunk });
 const full: Update = { op: "replace_item", content: "final" };
 
-/** Stops the run where the gate is. */
+/** Stops the run when the agent reaches the gate. */
 async function stoppedAt(gate: Gate, respond: Respond): Promise<Ended> {
   const store = memorySessionStore();
   await using session = await defineAgent({ respond }).open({ id: "s", store });
