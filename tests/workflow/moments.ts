@@ -1,5 +1,5 @@
 import { outline } from "@millrace/agent/loop";
-import { live } from "../../packages/agent/src/testing/decide-laws.ts";
+import { simulateSession } from "../../packages/agent/src/testing/decide-laws.ts";
 import { Random } from "../kit/random.ts";
 import type { Moment } from "./entry.ts";
 
@@ -16,7 +16,7 @@ export function drawMoments(count: number): readonly Decided[] {
   const drawn: Decided[] = [];
   for (let seed = 1; drawn.length < count; seed += 1) {
     const random = new Random(seed);
-    live(seed, ({ state, action }, facts) => {
+    simulateSession(seed, ({ state, action }, facts) => {
       if (drawn.length >= count || !random.chance(0.1)) return;
       const { settings, doing, now } = state;
       const { calls, verdicts, answers } = doing;

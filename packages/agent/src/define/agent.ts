@@ -7,24 +7,24 @@ import type { OpenOptions } from "../session/open.ts";
 import type { Run } from "../session/run.ts";
 import type { OutputFor, RunOptions, Session } from "../session/session.ts";
 
-/** Described once, run as often as wanted. All functions are bound. */
+/** A defined agent. It has no state, so it can run any number of sessions. All functions are bound. */
 export interface Agent<Tools extends AnyTools = AnyTools> {
   readonly name: string;
   readonly tools: Tools;
-  /** A session in memory with one prompt. */
+  /** Runs one prompt in a new session in memory, and closes the session after it. */
   readonly run: <S extends Schema | undefined = undefined>(
     content: Content,
     options?: RunOptions<Tools, S>,
   ) => Run<Tools, OutputFor<S>>;
-  /** Opens a session, or takes one up again: what a crash left unfinished goes on. */
+  /** Opens a session, and creates it if needed. A run that a crash interrupted continues. */
   readonly open: (options?: OpenOptions) => Promise<Session<Tools>>;
-  /** The same agent with some of its settings changed. */
+  /** A new agent with some settings changed. */
   readonly with: <
     const Changed extends readonly Tool[] = Tools extends readonly Tool[] ? Tools : [],
   >(
     changes: Partial<AgentSettings<Changed>>,
   ) => Agent<Changed>;
-  /** This agent as a tool of another: a session of its own, which the call names. */
+  /** This agent as a tool of another agent. Each call runs in a session of its own. */
   readonly asTool: <const Name extends string>(options: {
     readonly name: Name;
     readonly description: string;

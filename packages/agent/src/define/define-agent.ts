@@ -20,13 +20,16 @@ import { stallSettings } from "../definition/stall.ts";
 import { readOutputDescription } from "../context/read-output.ts";
 import type { AnyTool, Tool } from "../definition/tool.ts";
 
-/** Describes an agent. Nothing runs and nothing is opened until it is asked to. */
+/**
+ * Defines an agent from its settings. Opens nothing and starts nothing; `run` and `open` do. Throws
+ * `invalid_definition` for settings that can't work, such as two tools with one name.
+ */
 export function defineAgent<const Tools extends readonly Tool[] = []>(
   settings: AgentSettings<Tools> | CustomAgentSettings,
 ): Agent<Tools> {
   const agent = blueprintOf(settings);
   const observers = settings.observers ?? [];
-  // The types of an agent's tools are known to its caller only.
+  // Only the caller has the exact types of the tools.
   const tools = (settings.tools ?? []) as unknown as Tools;
   return {
     name: agent.name,
@@ -39,7 +42,6 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
       const { host, close } = await openHost({ ...options, agent, observers, ask: "wait" });
       return createSession<Tools>(host, close);
     },
-    // What is not changed stays, also the tools.
     with: ((changes: Partial<AgentSettings<readonly Tool[]>>) =>
       defineAgent({ ...settings, ...changes } as AgentSettings<
         readonly Tool[]
@@ -48,7 +50,7 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
   };
 }
 
-/** A session in memory, with one prompt, that ends with its run. */
+/** Runs one prompt in a session in memory. The session is closed when its run ends. */
 function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
   agent: Blueprint,
   observers: readonly Observer[],
@@ -62,12 +64,13 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
     await run.result;
     await (await opened).close();
   };
-  closeAfter().catch(() => undefined); // a session that could not be opened is in the result
+  closeAfter().catch(() => undefined); // an error of opening is in the run's result
   return run;
 }
 
+/** Fills in the defaults of all settings. */
 function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSettings): Blueprint {
-  // A limit that is there but undefined is left out: it must not take the default away.
+  // A limit that is set to undefined must not remove the default.
   const given = Object.entries(settings.limits ?? {}).filter(([, limit]) => limit !== undefined);
   const limits = { ...defaultLimits, ...Object.fromEntries(given) };
   const name = settings.name ?? "agent";

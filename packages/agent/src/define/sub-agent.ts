@@ -11,7 +11,7 @@ import { runIdOf } from "../loop/ids.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { Tool, ToolExecution } from "../definition/tool.ts";
 
-/** Agents that run agents that run agents end here. */
+/** How deep sub-agents may be nested. Ends an agent that calls itself without end. */
 const maxDepth = 8;
 
 export interface AgentTool<Name extends string> {
@@ -22,9 +22,9 @@ export interface AgentTool<Name extends string> {
 }
 
 /**
- * An agent as a tool. Each call is a session of its own in its parent's store, under an id that
- * follows from the call: a call that is taken up again after a crash goes on with that session, so
- * nothing in it is done twice. It spends its parent's budget.
+ * Makes a tool of an agent. Each call runs in a session of its own in the parent's store. The id of the
+ * session is computed from the call, so a call that is executed again after a crash continues the same
+ * session and repeats nothing. The usage counts against the parent's limits.
  */
 export function agentAsTool<const Name extends string>(
   options: AgentTool<Name>,
@@ -38,8 +38,7 @@ export function agentAsTool<const Name extends string>(
     effect: "idempotent",
     sequence: "parallel",
     approve: undefined,
-    // Its own limits, and its parent's, end it.
-    limits: { seconds: Infinity },
+    limits: { seconds: Infinity }, // the limits of the agent and of its parent end it
     childSession: childOf,
     abandon: (effectKey, host) => stopSubAgent(options, effectKey, host),
     run: ({ prompt }, execution) => runSubAgent(options, prompt, execution),
@@ -56,7 +55,7 @@ async function runSubAgent(
   const over = new AbortController();
   try {
     const run = sendPrompt(opened.host, prompt, { key: "prompt" });
-    // A session that is let go leaves its sub-agents as it is left itself: to be taken up again.
+    // If the parent's session was closed or taken over, only close the child: its next driver continues it.
     const stop = (): void => void (host.left() ? opened.close() : run.abort().accepted);
     signal.addEventListener("abort", stop, { once: true, signal: over.signal });
     if (signal.aborted) stop();
@@ -70,7 +69,7 @@ async function runSubAgent(
   }
 }
 
-/** Ends the run of a sub-agent whose parent will not wait for it any more. */
+/** Stops the run of a sub-agent whose call is settled without its result, and waits for its end. */
 async function stopSubAgent(
   options: AgentTool<string>,
   effectKey: string,
@@ -100,14 +99,14 @@ function openChild(
   return openHost({ ...ports, id, agent, observers, ask, allowance, depth });
 }
 
-/** The session of a call. Its id says which call, so that the call finds it again. */
+/** The id of a call's session. Computed from the call, so that a second execution finds the session. */
 function childOf(effectKey: string): SessionId {
   return sessionId(`sub_${effectKey}`);
 }
 
 /**
- * The same input each time: the session has the prompt once, however often it is sent. It need not
- * say more: ids that name all agents above would soon be too long.
+ * The id of the prompt, equal in all sub-agents, so that a repeated prompt is stored once. Unique in its
+ * session; it does not name the parents, because the ids of nested agents would become too long.
  */
 const promptId = inputId("input_prompt");
 

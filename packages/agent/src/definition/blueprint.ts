@@ -6,7 +6,7 @@ import type { ContextSettings, PolicyRule, Respond, TracePlace } from "./setting
 import type { FilledStallSettings } from "./stall.ts";
 import type { AnyTool, SessionInfo } from "./tool.ts";
 
-/** An agent with all its defaults filled in. */
+/** The settings of an agent with all defaults filled in. */
 export interface Blueprint {
   readonly name: string;
   readonly settings: LoopSettings;

@@ -2,20 +2,20 @@ import type { CallId, JsonObject } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { Policy, SessionInfo } from "./tool.ts";
 
-/** A call that is about to be carried out, as a hook sees it. */
+/** The call that `beforeTool` decides about. */
 export interface CallToRun {
   readonly callId: CallId;
   readonly tool: string;
   readonly input: JsonObject;
 }
 
-/** Awaited at their place; they may change or refuse. One that throws stops what it guards. */
+/** Functions that the loop awaits at fixed points. They may change a request or refuse a call. */
 export interface Hooks {
-  /** Changes the request before the model is asked. Throwing ends the turn as failed. */
+  /** Called before each request to the model. Returns the request to send. Throwing fails the reply. */
   readonly beforeReply?:
     | ((request: ModelRequest, session: SessionInfo) => ModelRequest | Promise<ModelRequest>)
     | undefined;
-  /** One more say in whether a call may run; the strictest wins. Throwing denies it. */
+  /** Called before each call runs. The strictest of its policy, the tool's and the rules' wins. Throwing denies. */
   readonly beforeTool?:
     | ((call: CallToRun, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;

@@ -2,27 +2,27 @@ import type { RetryPolicy } from "@millrace/core/ports";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";
 
-/** How an agent is set up, as far as decisions depend on it. Plain data. */
+/** The settings of an agent that decisions depend on, as plain data. */
 export interface LoopSettings {
-  /** The agent answers by itself, instead of a model with tools. */
+  /** True for an agent with a `respond` function and no model. */
   readonly custom: boolean;
   readonly limits: Limits;
   readonly tools: Readonly<Record<string, ToolSettings>>;
-  /** Tools that run at once, at most. */
+  /** The most tools that run at once. */
   readonly parallel: number;
-  /** Above this many tokens the context is compacted. Left out: only when a vendor refuses it. */
+  /** The context is compacted above this many tokens. Left out: only after a vendor refuses it as too long. */
   readonly compactAbove: number | undefined;
-  /** A question without an answer is a no after this long. */
+  /** An approval request without an answer is denied after this time. */
   readonly approvalSeconds: number | undefined;
-  /** How many requests one reply may take, and how long is waited between them. */
+  /** How many requests one reply may take, and the delays between them. */
   readonly retry: RetryPolicy;
 }
 
-/** What the loop knows of a tool. Its function is not here: the loop runs nothing. */
+/** The settings of a tool that decisions depend on. */
 export interface ToolSettings {
   readonly effect: Effect;
   readonly alone: boolean;
   readonly repeats: number | undefined;
-  /** A client answers its calls: nothing runs here, the run only waits. */
+  /** True if clients answer its calls: nothing runs here, and the run waits. */
   readonly client: boolean;
 }

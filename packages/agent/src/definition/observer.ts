@@ -1,16 +1,16 @@
 import type { RunEvent } from "@millrace/core";
 
 /**
- * Sees every event of its agent's sessions, or of the run that it was given to, in order and at the
- * moment it happens: facts once they are stored, each delta inside the call by which the model makes
- * it, before any queue.
+ * Called with every event of its agent's sessions, or of its run, in order and without delay: with a
+ * fact right after it is stored, and with a delta inside the call in which the model's parser makes it,
+ * before any queue.
  *
- * Called inline and synchronously, one observer after the other, so it must be fast: while it runs,
- * neither the model's bytes nor anything else in the process goes on. It may write to a terminal,
- * count, collect or hand on. Network calls, writes to a database and anything that waits go behind
- * `queuedObserver`. It changes nothing: what it returns is not looked at, and what it throws stops
- * neither the run nor the next observer.
+ * Observers are called synchronously, one after the other, so an observer must be fast: it blocks the
+ * model's stream and everything else in the process. It may write to a terminal, count or collect. Use
+ * `queuedObserver` for network calls, databases and anything that waits. An observer can't change the
+ * run: its return value is ignored, and an error in it stops neither the run nor the next observer.
  *
- * Only the process that drives a session has its live events: elsewhere an observer gets facts alone.
+ * Only the process that drives a session has its live events. In other processes an observer gets facts
+ * alone.
  */
 export type Observer = (event: RunEvent) => void;

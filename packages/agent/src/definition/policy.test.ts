@@ -54,7 +54,7 @@ describe("a rule", () => {
     expect(ruleFor(rules(rule), tool)).toBe(covered ? "deny" : "allow");
   });
 
-  it("does not win by standing first: the strictest of all that match does", () => {
+  it("does not win by being first: the strictest of all that match does", () => {
     const both: PolicyRule[] = [
       { tool: "git_push", policy: "allow" },
       { tool: "git_*", policy: "ask" },
@@ -74,8 +74,8 @@ describe("a rule", () => {
     },
   );
 
-  it.each(["Deny", "", undefined, true])("that says %j is refused", (said) => {
-    const rule = { tool: "a", policy: said } as PolicyRule;
+  it.each(["Deny", "", undefined, true])("with the policy %j is refused", (policy) => {
+    const rule = { tool: "a", policy } as PolicyRule;
 
     expect(() => checkRules([rule])).toThrow(
       expect.objectContaining({ code: "invalid_definition" }),

@@ -7,52 +7,52 @@ import type { Observer } from "./observer.ts";
 import type { StallSettings } from "./stall.ts";
 import type { Policy, SessionInfo, Tool } from "./tool.ts";
 
-/** What every agent may have. */
+/** Settings of every agent. */
 export interface CommonSettings {
   readonly name?: string | undefined;
   readonly limits?: Limits | undefined;
   readonly observers?: readonly Observer[] | undefined;
   /**
-   * The span that a request to a model is part of, such as `traceOf` of `openTelemetry()`. It stands in
-   * the request. Left out, or if it throws: the request has none.
+   * Returns the trace context of a request to a model, such as `traceOf` of `openTelemetry()` does. It is
+   * put into the request. If it is left out or throws, the request has none.
    */
   readonly trace?: ((place: TracePlace) => TraceContext | undefined) | undefined;
 }
 
-/** What is being traced: a run, and its lane if a reply is being written in one. */
+/** The place of a traced request: its run, and the lane if it writes a reply. */
 export interface TracePlace {
   readonly sessionId: SessionId;
   readonly runId: RunId;
   readonly lane?: number | undefined;
 }
 
-/** An agent that asks a model and carries out its calls. */
+/** Settings of an agent that sends requests to a model and runs its calls. */
 export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSettings {
   readonly model: Model;
   readonly instructions?: string | ((session: SessionInfo) => string | Promise<string>) | undefined;
   readonly tools?: Tools | undefined;
-  /** Rules about tools by name; the strictest of all that match, the tool's own and the hook's wins. */
+  /** Policies by tool name. The strictest of all matching rules, the tool's own policy and the hook's wins. */
   readonly policy?: readonly PolicyRule[] | undefined;
   readonly hooks?: Hooks | undefined;
   readonly context?: ContextSettings | undefined;
   readonly retry?: RetryPolicy | undefined;
-  /** How long the model may be silent, thinking included. `false`: as long as it likes, unreported. */
+  /** How long the model may stream nothing, thinking included. `false`: without limit and without reports. */
   readonly stall?: StallSettings | false | undefined;
-  /** What a reply cost, in US dollars, where the vendor does not say. */
+  /** Returns the cost of a reply in US dollars. Called if the provider reports none. */
   readonly price?: ((usage: Usage, model: string) => number) | undefined;
-  /** A question that nobody answers is a no after this long. Left out: it waits. */
+  /** An approval request without an answer is denied after this time. Left out: it waits without limit. */
   readonly approvalSeconds?: number | undefined;
-  /** Tools that run at once, at most. */
+  /** The most tools that run at once. 8 if left out. */
   readonly parallel?: number | undefined;
   readonly respond?: undefined;
 }
 
-/** What an agent that writes by itself does for one turn: yields updates, now or later, or writes items. */
+/** Answers one turn of an agent without a model: yields updates, or writes items by `run.write`. */
 export type Respond = (
   run: ActiveRun,
 ) => AsyncIterable<Update> | Promise<void | AsyncIterable<Update>>;
 
-/** An agent that writes its items by itself. */
+/** Settings of an agent that writes its items by its own code. */
 export interface CustomAgentSettings extends CommonSettings {
   readonly respond: Respond;
   readonly model?: undefined;
@@ -60,52 +60,53 @@ export interface CustomAgentSettings extends CommonSettings {
   readonly stall?: undefined;
 }
 
-/** Whether calls of a tool may run. Of all rules that fit a call the strictest counts. */
+/** A policy for one or more tools. The strictest of all rules that match a call counts. */
 export interface PolicyRule {
-  /** A tool's name; with `*` at its end, all names that begin so. */
+  /** A tool's name. With `*` at its end: all names that start with the text before it. */
   readonly tool: string;
   readonly policy: Policy;
 }
 
-/** When the oldest items are summarised, and how. */
+/** When and how the oldest items are summarised. */
 export interface ContextSettings {
-  /** The tokens that the model's context holds. */
+  /** The size of the model's context in tokens. */
   readonly window: number;
-  /** The share of it above which the oldest items are summarised. 0.8 if left out. */
+  /** The part of the window above which the oldest items are summarised. 0.8 if left out. */
   readonly compactAbove?: number | undefined;
-  /** The latest items that stay as they are, at least. 8 if left out. */
+  /** At least this many of the latest items are never summarised. 8 if left out. */
   readonly keep?: number | undefined;
-  /** What the summarising model is told. */
+  /** The instructions of the summary request. */
   readonly instructions?: string | undefined;
-  /** Summarises instead of the agent's own model. */
+  /** Writes the summaries. Left out: the agent's own model. */
   readonly model?: Model | undefined;
 }
 
-/** A run seen from inside the agent that performs it. All functions are bound. */
+/** The run as the `respond` function of its agent gets it. All functions are bound. */
 export interface ActiveRun {
   readonly session: SessionInfo;
   readonly transcript: Transcript;
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
   /**
-   * Writes an item and gives it back once it is stored; of updates that hold several items, the last
-   * one. Rejects if the agent's own code fails in it, by an error or an illegal update, after what came
-   * is stored as failed. A model's failure is an item like others: its `stop` and `cause` say so.
+   * Writes an item, and resolves with it once it is stored. If the updates hold several items, resolves
+   * with the last. If the agent's own code throws or yields an illegal update, the content so far is
+   * stored as failed and the promise rejects. A failed model does not reject: its item has the failure
+   * in `stop` and `cause`.
    */
   readonly write: (
     source: string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>),
   ) => Promise<Item>;
 }
 
-/** One item being written by hand. All functions are bound. */
+/** Writes one item from a function. All functions are bound. */
 export interface ItemWriter {
   readonly append: (text: string) => void;
   readonly annotate: (metadata: Metadata) => void;
   /**
-   * Stores the item at once with other content than was streamed: a text, or parts of any kind. What
-   * comes after is ignored, a second `replace` too. `metadata` is stored with the text, or with the
-   * item if there are parts; left out, what `annotate` set stays. Settles once the item is stored, and
-   * need not be awaited: `write` waits for it.
+   * Stores the item at once with other content than the streamed one: a text, or parts of any kind.
+   * Later calls of this writer are ignored, also a second `replace`. `metadata` is stored with the text,
+   * or with the item if there are parts; left out, the value from `annotate` stays. Resolves once the
+   * item is stored. It need not be awaited, because `write` waits for it.
    */
   readonly replace: (full: string | readonly Part[], metadata?: Metadata) => Promise<Item>;
 }

@@ -1,34 +1,32 @@
 import { MillraceError } from "@millrace/core";
 
 /**
- * How long a model may be silent. One clock for each attempt, which the loop owns: while the loop
- * drives, a provider's own clocks for silence are off, except a `firstByte` or `idle` that was set on
- * the provider itself.
+ * How long a model may stream nothing. The loop has one such clock for each attempt. The provider's own
+ * clocks are off under the loop, except a `firstByte` or `idle` that was set on the provider itself.
  *
- * Progress is a delta. A ping, a comment or an event that nobody knows is none: a vendor that is stuck
- * may ping for ever. So silence with pings and silence without are given the same time, and thinking
- * that is not streamed lives for as long as `giveUpAfterMs`.
+ * Only a delta is progress. Pings, comments and unknown events are not, because a vendor that hangs may
+ * ping without end. A model that thinks without streaming may therefore take up to `giveUpAfterMs`.
  */
 export interface StallSettings {
   /**
-   * Without progress for this long, viewers get `stalled`, and again after each further such time.
-   * 30,000 if left out, which is 30 seconds. `Infinity`: never.
+   * After this time without progress a `stalled` event is published, and again after each further such
+   * time. 30,000 (30 seconds) if left out. `Infinity`: never.
    */
   readonly reportAfterMs?: number | undefined;
   /**
-   * Without progress for this long, the attempt ends as failed with the code `stalled`, and the agent's
-   * retry policy decides whether another one follows. 600,000 if left out, which is 10 minutes.
-   * `Infinity`: never, so that only the run's limits and a stop end it.
+   * After this time without progress the attempt fails with the code `stalled`, and the agent's retry
+   * policy decides about another attempt. 600,000 (10 minutes) if left out. `Infinity`: never; only a
+   * stop or a limit of the run ends the attempt.
    */
   readonly giveUpAfterMs?: number | undefined;
 }
 
 export type FilledStallSettings = { readonly [Name in keyof StallSettings]-?: number };
 
-/** Vendors' own clients wait as long as this before they give up. */
+/** 10 minutes is also the default timeout of the vendors' own clients. */
 const defaults: FilledStallSettings = { reportAfterMs: 30_000, giveUpAfterMs: 600_000 };
 
-/** Fills in the defaults. Throws `invalid_definition` for what is no span of time. */
+/** Fills in the defaults. Throws `invalid_definition` for a value that is no time span. */
 export function stallSettings(
   given: StallSettings | false | undefined,
 ): FilledStallSettings | false {

@@ -1,30 +1,30 @@
 import type { Usage, ViewApproval } from "@millrace/core";
 import type { Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
 
-/** What a tool needs to run an agent of its own inside its parent's session and budget. */
+/** What a tool uses to run a sub-agent: the ports of the parent's session, and its budget. */
 export interface ToolHost {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** How many agents stand above this one. */
+  /** How many agents are above the sub-agent. */
   readonly depth: number;
   readonly allowance: Allowance;
   readonly ask: AskMode;
-  /** True once the session was closed or taken over: then nothing is stopped, it is only let go. */
+  /** True once the parent's session was closed or taken over. Then the sub-agent is closed, not stopped. */
   readonly left: () => boolean;
 }
 
-/** `deny`: there is nobody to ask. `wait`: somebody who watches will answer. */
+/** `deny`: approval requests are denied at once. `wait`: a person answers through the session. */
 export type AskMode = "deny" | "wait" | AskPerson;
 
-/** Asks whoever started the run. */
+/** Answers an approval request. A function that throws denies. */
 export type AskPerson = (approval: ViewApproval) => "allow" | "deny" | Promise<"allow" | "deny">;
 
-/** A budget that is somebody else's: asked before each spend, told after it. */
+/** The budget of a parent's run, as its sub-agents use it. */
 export interface Allowance {
-  /** The limit that is reached, if one is. */
+  /** The limit that is reached, if any. Checked before each request. */
   readonly exhausted: () => string | undefined;
-  /** Settles once it is stored. */
+  /** Adds usage to the parent's run. Resolves once it is stored. */
   readonly spend: (usage: Usage) => Promise<void>;
 }

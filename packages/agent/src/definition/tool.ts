@@ -7,16 +7,16 @@ import { jsonSchemaOf } from "../schema/schema.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 /**
- * What may happen if a call is carried out again after its outcome was lost. `pure` changes nothing;
- * `idempotent` may be repeated under the same effect key; `effectful` is never repeated: its lost
- * outcome is shown as unknown.
+ * Whether a call may be executed again if its process ended before the outcome was stored. `pure`: yes,
+ * it changes nothing. `idempotent`: yes, under the same effect key. `effectful`: never; the model gets
+ * the status `unknown`.
  */
 export type Effect = "pure" | "idempotent" | "effectful";
 
-/** Whether a call may run: yes, no, or a person decides. */
+/** Whether a call may run. `ask`: a person decides. */
 export type Policy = "allow" | "ask" | "deny";
 
-/** The session as tools, hooks and policies see it. */
+/** What tools, hooks and policies get of the session. */
 export interface SessionInfo {
   readonly id: SessionId;
   readonly tenant: string;
@@ -24,33 +24,33 @@ export interface SessionInfo {
   readonly metadata: Metadata;
 }
 
-/** One execution, seen by the tool that runs. All functions are bound. */
+/** What a tool's function gets of its execution. All functions are bound. */
 export interface ToolExecution {
   readonly callId: CallId;
-  /** The same for every try at this call, and for no other call: an idempotency key. */
+  /** An idempotency key: equal for all executions of this call, and different for every other call. */
   readonly effectKey: string;
   readonly session: SessionInfo;
-  /** Tells whoever watches how it goes. The latest replaces the one before; ignored once settled. */
+  /** Publishes a progress message. Viewers show the latest only. Ignored after the call has its result. */
   readonly progress: (update: { readonly message: string }) => void;
-  /** Streams output text, which becomes the text of the result. Ignored once settled. */
+  /** Streams output text, which becomes the text of the result. Ignored after the call has its result. */
   readonly append: (text: string) => void;
-  /** Aborted when the run is stopped, a limit is reached, or the tool takes too long. */
+  /** Aborted when the run is stopped, or a limit of the run or of the tool is reached. */
   readonly signal: AbortSignal;
-  /** For tools that run agents of their own. Not for users: it may change. */
+  /** For tools that run sub-agents. Internal: it may change. */
   readonly "~host": ToolHost;
 }
 
-/** Bounds of one tool. They hold for each of its calls. */
+/** Limits of one tool, for each of its calls. */
 export interface ToolLimits {
-  /** Its signal is aborted then, and soon after the call is answered as failed. */
+  /** After this time the signal is aborted, and soon after that the call fails. 120 if left out. */
   readonly seconds?: number | undefined;
-  /** UTF-8 bytes of result that the model is given; of the rest head and tail are kept. */
+  /** The most UTF-8 bytes of a result in a request. A longer one is cut to its head and tail. */
   readonly outputBytes?: number | undefined;
-  /** How often the same call may come in a row, for tools that poll. */
+  /** How often the same call may come in a row. Raise it for tools that poll. */
   readonly repeats?: number | undefined;
 }
 
-/** Something that a model may call. */
+/** A tool that a model may call. Made by `defineTool`. */
 export interface Tool<Name extends string = string, In = never, Out = unknown> extends ToolShape<
   Name,
   In,
@@ -58,54 +58,54 @@ export interface Tool<Name extends string = string, In = never, Out = unknown> e
 > {
   readonly description: string | undefined;
   readonly input: Schema;
-  /** What the model is told of the input. */
+  /** The JSON Schema of the input, as requests to the model have it. */
   readonly inputSchema: Json;
   readonly output: Schema | undefined;
   readonly effect: Effect;
-  /** `alone`: nothing runs beside it. */
+  /** `alone`: no other call runs at the same time. */
   readonly sequence: "parallel" | "alone";
   readonly approve:
     | Policy
     | ((input: In, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits: ToolLimits;
-  /** The session that an execution runs as, for a sub-agent. */
+  /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
-  /** Stops what an execution that was lost may have left going on. */
+  /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
   readonly abandon?: ((effectKey: string, host: ToolHost) => Promise<void>) | undefined;
   readonly run: ((input: In, execution: ToolExecution) => Out | Promise<Out>) | "client";
 }
 
-/** What `defineTool` takes: the tool's name, the schema of its input, and the function that runs. */
+/** The settings of `defineTool`. */
 export interface ToolDefinition<Name extends string, S extends Schema<object, unknown>, Out> {
   readonly name: Name;
   readonly description?: string | undefined;
   readonly input: S;
-  /** Checks what the tool returns; needed where a client answers. */
+  /** Checks what the tool returns. Required if clients answer its calls. */
   readonly output?: Schema<unknown, Out> | undefined;
-  /** Left out: `effectful`, the careful one. */
+  /** Left out: `effectful`, which never repeats a call. For a tool of clients: `idempotent`. */
   readonly effect?: Effect | undefined;
-  /** Left out: it may run beside others. */
+  /** Left out: `parallel`. */
   readonly sequence?: "parallel" | "alone" | undefined;
-  /** Left out: `allow`. The strictest of this, the agent's rules and its hook wins. */
+  /** Left out: `allow`. The strictest of this, the agent's rules and its hook counts. */
   readonly approve?:
     | Policy
     | ((input: SchemaOutput<S>, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits?: ToolLimits | undefined;
-  /** `client`: whoever watches the session answers the call. */
+  /** `client`: a client of the session answers the call by `session.answer`. */
   readonly run:
     | ((input: SchemaOutput<S>, execution: ToolExecution) => Out | Promise<Out>)
     | "client";
 }
 
-/** Any tool, whatever goes in and comes out. */
+/** A tool with any input and output. */
 export type AnyTool = Tool;
 
-/** Names as people write them, such as `fs.read_file`. Providers rename them for vendors that refuse some. */
+/** Allows names such as `fs.read_file`. Providers rename them for vendors that allow fewer characters. */
 const toolName = /^[A-Za-z0-9_.:/-]{1,64}$/;
 
-/** Describes a tool. Nothing runs and nothing is opened. */
+/** Defines a tool. Throws `invalid_definition` for a definition that can't work. */
 export function defineTool<const Name extends string, S extends Schema<object, unknown>, Out>(
   definition: ToolDefinition<Name, S, Out>,
 ): Tool<Name, SchemaOutput<S>, Out> {
@@ -135,7 +135,7 @@ export function defineTool<const Name extends string, S extends Schema<object, u
     input,
     inputSchema: inputSchemaOf(name, input),
     output,
-    // A client's answer is waited for again after a crash, which repeats nothing.
+    // Waiting for a client's answer again after a crash repeats nothing.
     effect: definition.effect ?? (run === "client" ? "idempotent" : "effectful"),
     sequence: definition.sequence ?? "parallel",
     approve: definition.approve,
@@ -145,7 +145,7 @@ export function defineTool<const Name extends string, S extends Schema<object, u
 }
 
 function inputSchemaOf(name: string, input: Schema): Json {
-  // A caller without types may leave the second half out.
+  // A caller without types may pass a schema without a JSON Schema half.
   const standard: Partial<Schema["~standard"]> = input["~standard"];
   if (standard.jsonSchema === undefined) {
     throw new MillraceError(

@@ -12,36 +12,36 @@ import { checkOutput } from "../work/output.ts";
 import { getReply } from "../work/reply.ts";
 import { respond } from "../work/respond/respond.ts";
 import { toolsByName } from "../work/tools.ts";
-import type { Desk } from "./desk.ts";
+import type { DriveContext } from "./drive-context.ts";
 
 /**
  * Starts the work of an action. Its result becomes a fact later, or is kept in the turn's memory; both
  * wake the driver. Starts nothing if the run or the turn is over by now: the next decision sees that.
  */
-export async function begin(desk: Desk, action: WorkAction): Promise<void> {
-  const here = placeOf(desk);
+export async function begin(drive: DriveContext, action: WorkAction): Promise<void> {
+  const here = placeOf(drive);
   if (here === undefined) return;
   const { run, turn } = here;
   switch (action.do) {
     case "reply":
-      return beginReply(desk, run, action);
+      return beginReply(drive, run, action);
     case "respond":
-      return beginRespond(desk, { runId: run.runId, turnId: turn.turnId });
+      return beginRespond(drive, { runId: run.runId, turnId: turn.turnId });
     case "assess":
-      return desk.underWay.beginAssessing(() => assess(desk, here, action.calls));
+      return drive.underWay.beginAssessing(() => assess(drive, here, action.calls));
     case "execute":
-      for (const call of action.calls) beginCall(desk, here, call);
+      for (const call of action.calls) beginCall(drive, here, call);
       return;
     case "check_answers":
-      for (const [itemId, answer] of await checkAnswers(desk.host, action.calls))
-        desk.memory.setAnswer(itemId, answer);
+      for (const [itemId, answer] of await checkAnswers(drive.host, action.calls))
+        drive.memory.setAnswer(itemId, answer);
       return;
     case "compact":
-      return beginCompaction(desk, turn, action);
+      return beginCompaction(drive, turn, action);
     case "check_output":
-      return desk.memory.setOutput(await checkOutput(desk.host));
+      return drive.memory.setOutput(await checkOutput(drive.host));
     case "interrupt":
-      return desk.underWay.stop();
+      return drive.underWay.stop();
     default:
       action satisfies never;
   }
@@ -52,17 +52,17 @@ interface Place {
   readonly turn: TurnStanding;
 }
 
-function placeOf({ host }: Desk): Place | undefined {
+function placeOf({ host }: DriveContext): Place | undefined {
   const { run } = host.journal.standing;
   return run?.turn === undefined ? undefined : { run, turn: run.turn };
 }
 
 function beginReply(
-  desk: Desk,
+  drive: DriveContext,
   { runId }: RunStanding,
   { turnId, itemId }: ActionOf<"reply">,
 ): void {
-  const { host, epochs, memory, underWay } = desk;
+  const { host, epochs, memory, underWay } = drive;
   const replaced = memory.takeHeld();
   underWay.beginReply(async (signal) => {
     await replaced?.drop(); // the new attempt writes the same lane
@@ -73,7 +73,7 @@ function beginReply(
 }
 
 function beginRespond(
-  { host, epochs, underWay, report }: Desk,
+  { host, epochs, underWay, report }: DriveContext,
   place: { readonly runId: RunStanding["runId"]; readonly turnId: TurnStanding["turnId"] },
 ): void {
   underWay.beginReply(async (signal) => {
@@ -93,9 +93,13 @@ function beginRespond(
   });
 }
 
-async function assess(desk: Desk, here: Place, calls: readonly CallStanding[]): Promise<void> {
-  const { host, memory } = desk;
-  const context = assessContext(desk, here);
+async function assess(
+  drive: DriveContext,
+  here: Place,
+  calls: readonly CallStanding[],
+): Promise<void> {
+  const { host, memory } = drive;
+  const context = assessContext(drive, here);
   // Read before the first await: a run that is stopped ends without waiting for the assessment.
   const parts = calls.map((call) => callPart(host.journal.state, here.turn, call));
   for (const [index, { itemId }] of calls.entries()) {
@@ -108,13 +112,17 @@ async function assess(desk: Desk, here: Place, calls: readonly CallStanding[]): 
 }
 
 /** Runs a call. The call is prepared again and does not run unless its hash equals the assessed one. */
-function beginCall(desk: Desk, here: Place, call: ActionOf<"execute">["calls"][number]): void {
-  const { host, epochs, memory, underWay, toolHost } = desk;
+function beginCall(
+  drive: DriveContext,
+  here: Place,
+  call: ActionOf<"execute">["calls"][number],
+): void {
+  const { host, epochs, memory, underWay, toolHost } = drive;
   const { itemId, hash } = call;
   const part = callPart(host.journal.state, here.turn, call);
   if (part?.input === undefined) return;
   const asked = part.input;
-  const context = { ...assessContext(desk, here), itemId };
+  const context = { ...assessContext(drive, here), itemId };
   underWay.beginCall(itemId, async (signal) => {
     const prepared = await prepareCall(part, context);
     if ("refusal" in prepared) return memory.setVerdict(itemId, prepared.refusal);
@@ -136,7 +144,10 @@ function beginCall(desk: Desk, here: Place, call: ActionOf<"execute">["calls"][n
   });
 }
 
-function assessContext({ host, memory }: Desk, { run }: Place): Omit<AssessContext, "itemId"> {
+function assessContext(
+  { host, memory }: DriveContext,
+  { run }: Place,
+): Omit<AssessContext, "itemId"> {
   const { agent, info, uid, journal } = host;
   return {
     tools: toolsByName(agent, () => journal.state.items.toArray(), memory.offered),
@@ -149,11 +160,11 @@ function assessContext({ host, memory }: Desk, { run }: Place): Omit<AssessConte
 }
 
 function beginCompaction(
-  desk: Desk,
+  drive: DriveContext,
   { turnId }: TurnStanding,
   { runId, itemId }: ActionOf<"compact">,
 ): void {
-  const { host, epochs, memory, underWay, report } = desk;
+  const { host, epochs, memory, underWay, report } = drive;
   const replaced = memory.takeHeld();
   underWay.beginCompaction(async (signal) => {
     await replaced?.drop();

@@ -3,14 +3,14 @@ import type { Epoch } from "@millrace/core/ports";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
-import type { Bell } from "./bell.ts";
-import { answerRollCalls, seekDriver } from "./roll-call.ts";
-import type { RollCallOptions } from "./roll-call.ts";
+import type { WakeSignal } from "./wake-signal.ts";
+import { answerSeekers, seekDriver } from "./presence.ts";
+import type { PresenceOptions } from "./presence.ts";
 
 /** How long a driver that lost the race for a claim waits before it tries again. */
-const politeMs = 1_000;
-/** How long a run of another driver is left alone before that driver is looked for again. */
-const leaveAloneMs = 15_000;
+const claimRetryMs = 1_000;
+/** How long this driver waits before it looks again for the other driver of a run. */
+const deferMs = 15_000;
 
 /**
  * This process's claim to drive the session, and the epochs that it gives out while the claim holds.
@@ -19,18 +19,18 @@ const leaveAloneMs = 15_000;
  */
 export class Claim implements Epochs {
   readonly #host: WorkHost;
-  readonly #bell: Bell;
+  readonly #signal: WakeSignal;
   readonly #closing: AbortSignal;
   /** The claimed incarnation. Unset while this process does not drive. */
   #held: number | undefined;
   #generation = 0;
-  /** Until this time a run of another driver is left alone. Unset: look for its driver at once. */
-  #leftAloneUntil: number | undefined;
-  #answersRollCalls = false;
+  /** Before this time the run of another driver is not taken over. Unset: look for its driver at once. */
+  #deferredUntil: number | undefined;
+  #answersSeekers = false;
 
-  constructor(host: WorkHost, bell: Bell, closing: AbortSignal) {
+  constructor(host: WorkHost, signal: WakeSignal, closing: AbortSignal) {
     this.#host = host;
-    this.#bell = bell;
+    this.#signal = signal;
     this.#closing = closing;
   }
 
@@ -44,8 +44,8 @@ export class Claim implements Epochs {
     return this.#held;
   }
 
-  get leftAloneUntil(): number | undefined {
-    return this.#leftAloneUntil;
+  get deferredUntil(): number | undefined {
+    return this.#deferredUntil;
   }
 
   /** True if the epoch belongs to the claim that holds now. */
@@ -57,7 +57,8 @@ export class Claim implements Epochs {
     return this.#held !== undefined && this.#host.journal.standing.incarnation > this.#held;
   }
 
-  letGo(): void {
+  /** Gives the claim up in this process only. The store learns of it from a fact, see `Driver.close`. */
+  release(): void {
     this.#held = undefined;
   }
 
@@ -82,12 +83,12 @@ export class Claim implements Epochs {
   async mayAct(action: Action): Promise<boolean> {
     if (this.#held !== undefined || (action.do === "begin_turn" && action.startsRun)) return true;
     const { clock, journal } = this.#host;
-    const until = this.#leftAloneUntil;
+    const until = this.#deferredUntil;
     if (until !== undefined && clock.now() < until) return false;
-    const found = await seekDriver(this.#rollCall(), journal.standing.incarnation);
+    const found = await seekDriver(this.#presence(), journal.standing.incarnation);
     if (this.#closing.aborted) return false;
     if (found === "silent" || (found === "unknown" && until === undefined)) return true;
-    this.#leftAloneUntil = clock.now() + leaveAloneMs;
+    this.#deferredUntil = clock.now() + deferMs;
     return false;
   }
 
@@ -95,13 +96,13 @@ export class Claim implements Epochs {
    * Claims the session unless this driver holds it. False means decide again: the claim is itself a new
    * fact, or facts arrived before it, or another driver won the race.
    */
-  async hold(isStill: () => boolean): Promise<boolean> {
+  async hold(isCurrent: () => boolean): Promise<boolean> {
     const { store, uid, journal, clock } = this.#host;
     if (this.#held !== undefined) return true;
     await journal.catchUp();
-    if (!isStill()) return false;
-    const leftAloneBefore = this.#leftAloneUntil;
-    this.#leftAloneUntil = clock.now() + leaveAloneMs;
+    if (!isCurrent()) return false;
+    const deferredBefore = this.#deferredUntil;
+    this.#deferredUntil = clock.now() + deferMs;
     const from = journal.standing.incarnation;
     const { run } = journal.standing;
     const { head } = journal.state;
@@ -110,26 +111,26 @@ export class Claim implements Epochs {
     if (answer.outcome === "claimed") {
       this.#held = answer.incarnation;
       this.#generation = 0;
-      void this.#answerRollCalls();
+      void this.#answerSeekers();
       journal.stored(answer.facts);
       return false; // the claim is a fact
     }
     await journal.catchUp();
     // Not lost to another driver: a person's fact came first. The next decision rests on it.
-    if (answer.incarnation === from) this.#leftAloneUntil = leftAloneBefore;
-    else await this.#bell.next(clock, clock.now() + politeMs);
+    if (answer.incarnation === from) this.#deferredUntil = deferredBefore;
+    else await this.#signal.sleep(clock, clock.now() + claimRetryMs);
     return false;
   }
 
   /** Answers other processes from the first claim on. If the subscription fails, they find this driver silent. */
-  async #answerRollCalls(): Promise<void> {
-    if (this.#answersRollCalls) return;
-    this.#answersRollCalls = true;
-    await answerRollCalls(this.#rollCall(), () => this.#held).catch(() => undefined);
-    this.#answersRollCalls = false;
+  async #answerSeekers(): Promise<void> {
+    if (this.#answersSeekers) return;
+    this.#answersSeekers = true;
+    await answerSeekers(this.#presence(), () => this.#held).catch(() => undefined);
+    this.#answersSeekers = false;
   }
 
-  #rollCall(): RollCallOptions {
+  #presence(): PresenceOptions {
     const { log, clock, uid } = this.#host;
     return { log, clock, uid, signal: this.#closing };
   }

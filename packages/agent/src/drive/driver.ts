@@ -8,9 +8,9 @@ import type { LoopState } from "../loop/state.ts";
 import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import { begin } from "./begin.ts";
-import { Bell } from "./bell.ts";
+import { WakeSignal } from "./wake-signal.ts";
 import { Claim } from "./claim.ts";
-import type { Desk } from "./desk.ts";
+import type { DriveContext } from "./drive-context.ts";
 import { record } from "./record.ts";
 import { toolHostOf } from "./tool-host.ts";
 import { TurnMemory } from "./turn-memory.ts";
@@ -32,12 +32,12 @@ const closingMs = 5_000;
 export class Driver {
   readonly #host: WorkHost;
   readonly #onBroken: (error: unknown) => void;
-  readonly #bell = new Bell();
+  readonly #signal = new WakeSignal();
   readonly #memory = new TurnMemory();
   readonly #closing = new AbortController();
   readonly #claim: Claim;
   readonly #underWay: UnderWay;
-  readonly #desk: Desk;
+  readonly #drive: DriveContext;
   readonly #loop: LoopHost<Promise<void>>;
   readonly #running: Promise<void>;
   /** The head of the session when the latest decision was made. Facts are appended at this head only. */
@@ -47,13 +47,13 @@ export class Driver {
   constructor(host: WorkHost, onBroken: (error: unknown) => void) {
     this.#host = host;
     this.#onBroken = onBroken;
-    this.#claim = new Claim(host, this.#bell, this.#closing.signal);
+    this.#claim = new Claim(host, this.#signal, this.#closing.signal);
     this.#underWay = new UnderWay(
       () => this.#claim.held,
       (thrown, held) => this.#ended(thrown, held),
     );
     const memory = this.#memory;
-    this.#desk = {
+    this.#drive = {
       host,
       epochs: this.#claim,
       underWay: this.#underWay,
@@ -69,8 +69,8 @@ export class Driver {
     const append = (bodies: readonly FactBody[]): Promise<boolean> =>
       this.#append(bodies, this.#decidedAt);
     this.#loop = {
-      record: (action, bodies) => record(this.#desk, action, bodies, append),
-      begin: (action) => begin(this.#desk, action),
+      record: (action, bodies) => record(this.#drive, action, bodies, append),
+      begin: (action) => begin(this.#drive, action),
       skip: async () => this.#noProgress(),
     };
     this.#running = this.#run();
@@ -78,17 +78,18 @@ export class Driver {
 
   /** Makes the loop decide again. To be called after every change of the session. */
   wake(): void {
-    this.#bell.ring();
+    this.#signal.wake();
   }
 
   /**
-   * Stops what is under way and lets go of the session. A run that is on is left as a crash would
-   * leave it, but with a fact that says why: the next driver goes on with it.
+   * Stops work in progress and gives up the claim. A run in progress keeps the facts that a crash would
+   * leave, and gets a `session_released` fact with the reason. The next driver continues it. Waits up to
+   * 5 s for work to stop.
    */
   async close(): Promise<void> {
     const { held } = this.#claim;
     this.#closing.abort();
-    this.#letGo();
+    this.#stopWork();
     this.wake();
     await this.#running;
     // Work that ignores its signal is not waited for: it can no longer record anything.
@@ -96,11 +97,11 @@ export class Driver {
     const { clock } = this.#host;
     await Promise.race([this.#underWay.ended(), clock.sleep(closingMs, done.signal)]);
     done.abort(); // a pending timer would keep the process alive
-    if (held !== undefined && !this.#broken) await this.#release(held).catch(() => undefined);
+    if (held !== undefined && !this.#broken) await this.#recordRelease(held).catch(() => undefined);
   }
 
-  /** Stored last: nothing of this driver follows it. A store that fails has the facts of a crash. */
-  async #release(incarnation: number): Promise<void> {
+  /** Stored last, after all other facts of this driver. If the store fails, the session looks crashed. */
+  async #recordRelease(incarnation: number): Promise<void> {
     const { store, uid, journal } = this.#host;
     for (;;) {
       await journal.catchUp();
@@ -140,11 +141,11 @@ export class Driver {
     const { clock, journal } = this.#host;
     this.#decidedAt = journal.state.head;
     const action = decide(this.#state());
-    if (action.do === "wait") return await this.#bell.next(clock, action.until);
+    if (action.do === "wait") return await this.#signal.sleep(clock, action.until);
     if (!(await this.#claim.mayAct(action)))
-      return await this.#bell.next(clock, this.#claim.leftAloneUntil);
-    const isStill = (): boolean => this.#decidedAt === journal.state.head;
-    if ((await this.#claim.hold(isStill)) && isStill())
+      return await this.#signal.sleep(clock, this.#claim.deferredUntil);
+    const isCurrent = (): boolean => this.#decidedAt === journal.state.head;
+    if ((await this.#claim.hold(isCurrent)) && isCurrent())
       await perform(this.#loop, action, () => this.#known());
   }
 
@@ -158,9 +159,10 @@ export class Driver {
   }
 
   #state(): LoopState {
-    const { journal, agent, clock, allowance, wishes } = this.#host;
+    const { journal, agent, clock, allowance, runOptions } = this.#host;
     const { standing } = journal;
-    const wanted = standing.run !== undefined && wishes(standing.run.runId).output !== undefined;
+    const wanted =
+      standing.run !== undefined && runOptions(standing.run.runId).output !== undefined;
     return {
       standing,
       settings: agent.settings,
@@ -203,7 +205,7 @@ export class Driver {
 
   async #fail(error: unknown): Promise<void> {
     if (this.#closed) return;
-    this.#letGo();
+    this.#stopWork();
     try {
       if (!(error instanceof Fenced)) throw error;
       await this.#host.journal.catchUp();
@@ -216,8 +218,8 @@ export class Driver {
   }
 
   /** Stops work in progress without recording it: the next driver continues from the facts. */
-  #letGo(): void {
-    this.#claim.letGo();
+  #stopWork(): void {
+    this.#claim.release();
     this.#underWay.stop(new Fenced());
     this.#memory
       .takeHeld()

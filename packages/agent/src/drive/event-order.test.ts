@@ -28,7 +28,7 @@ function callInPieces(...pieces: readonly string[]) {
   );
 }
 
-/** The run that the coding-agent document shows, told by an inline observer. */
+/** The run of the coding-agent document, as an inline observer gets it. */
 async function observe(): Promise<readonly Narration[]> {
   const story: Narration[] = [];
   const narrate = createNarrator();
@@ -83,7 +83,7 @@ function line(event: Narration): string {
   }
 }
 
-/** What the document's list is about: what it does not name is left out. */
+/** The events that the document's list names. */
 const named: readonly Narration["type"][] = [
   "assistant_text_delta",
   "tool_call_started",
@@ -112,7 +112,7 @@ describe("the events of a turn that reads a file", () => {
     ]);
   });
 
-  it("make one whole story, kept as a golden file", async () => {
+  it("match the golden file", async () => {
     const story = await observe();
 
     await expect(`${story.map(line).join("\n")}\n`).toMatchFileSnapshot(
@@ -128,15 +128,17 @@ describe("the events of a turn that reads a file", () => {
     console.log("count: the order of events, 1000 times the same trace");
   });
 
-  it("say in their deltas exactly what the item says", async () => {
+  it("have in their deltas exactly the item's text", async () => {
     const story = await observe();
 
-    const told = story.map((event) => (event.type === "assistant_text_delta" ? event.text : ""));
+    const narrated = story.map((event) =>
+      event.type === "assistant_text_delta" ? event.text : "",
+    );
     const kept = story.flatMap((event) =>
       event.type === "item_committed" && event.item.author === "model"
         ? event.item.parts.map((part) => (part.kind === "text" ? part.text : ""))
         : [],
     );
-    expect(told.join("")).toBe(kept.join(""));
+    expect(narrated.join("")).toBe(kept.join(""));
   });
 });

@@ -2,7 +2,7 @@ import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
 import type { CallStanding } from "../loop/state.ts";
-import type { Desk } from "./desk.ts";
+import type { DriveContext } from "./drive-context.ts";
 
 /** How long to wait for a lost sub-agent to stop. */
 const abandonMs = 10_000;
@@ -13,12 +13,12 @@ const abandonMs = 10_000;
  * lane instead, so that it contains what viewers saw.
  */
 export async function record(
-  desk: Desk,
+  drive: DriveContext,
   action: RecordAction,
   bodies: readonly FactBody[],
   append: (bodies: readonly FactBody[]) => Promise<boolean>,
 ): Promise<void> {
-  const { memory, underWay } = desk;
+  const { memory, underWay } = drive;
   switch (action.do) {
     case "begin_turn":
     case "correct":
@@ -27,7 +27,7 @@ export async function record(
       await append(bodies);
       return;
     case "schedule_retry":
-      return await scheduleRetry(desk, action, () => append(bodies));
+      return await scheduleRetry(drive, action, () => append(bodies));
     case "end_reply":
     case "abandon_reply": {
       const held = memory.held?.of === "reply" ? memory.takeHeld() : undefined;
@@ -36,7 +36,7 @@ export async function record(
       return;
     }
     case "settle":
-      await Promise.all(action.answers.map(({ call }) => abandonChild(desk, call)));
+      await Promise.all(action.answers.map(({ call }) => abandonChild(drive, call)));
       await append(bodies);
       return;
     case "end_compaction":
@@ -45,7 +45,7 @@ export async function record(
       if (!(await append(bodies)) || held === undefined) return;
       memory.takeHeld();
       await held.drop();
-      if (action.do === "end_compaction") await desk.host.allowance?.spend(held.usage);
+      if (action.do === "end_compaction") await drive.host.allowance?.spend(held.usage);
       return;
     }
     case "ask":
@@ -61,7 +61,7 @@ export async function record(
 }
 
 async function scheduleRetry(
-  { memory, host }: Desk,
+  { memory, host }: DriveContext,
   { delayMs }: ActionOf<"schedule_retry">,
   append: () => Promise<boolean>,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function scheduleRetry(
 
 /** Stops a lost sub-agent before its call is settled, because no driver resumes it afterwards. */
 async function abandonChild(
-  { host, toolHost }: Desk,
+  { host, toolHost }: DriveContext,
   { started, tool, itemId }: CallStanding,
 ): Promise<void> {
   const abandon = host.agent.tools.get(tool)?.abandon;

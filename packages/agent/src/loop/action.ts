@@ -2,17 +2,17 @@ import type { InputId, ItemId, ResultStatus, RunId, StopReason, TurnId } from "@
 import type { CallStanding } from "./state.ts";
 
 /**
- * What is to be done next. Actions carry reserved ids, so that doing one twice is noticed, and no
- * content: what they record is made of the facts by `factsFor`.
+ * The result of `decide`. An action has reserved ids and no content. The ids make it safe to perform an
+ * action twice: the store refuses the second one. The content of recorded facts is added by `factsFor`.
  */
 export type Action = RecordAction | WorkAction | { readonly do: "wait"; readonly until?: number };
 
 /** The action with this `do`. */
 export type ActionOf<Do extends Action["do"]> = Extract<Action, { readonly do: Do }>;
 
-/** Actions that only store facts, which `factsFor` gives. */
+/** Actions that only store facts. `factsFor` makes the facts, and the driver appends them. */
 export type RecordAction =
-  /** Inputs become items and a turn starts; a run with it, if none is on. */
+  /** Turns queued inputs into items and starts a turn. Starts the run too if `startsRun`. */
   | {
       readonly do: "begin_turn";
       readonly runId: RunId;
@@ -20,7 +20,7 @@ export type RecordAction =
       readonly startsRun: boolean;
       readonly takes: readonly InputId[];
     }
-  /** An attempt has failed: what it used is stored, and the next one is due after the delay. */
+  /** Stores the usage of a failed attempt. The next attempt starts after the delay. */
   | {
       readonly do: "schedule_retry";
       readonly of: "reply" | "summary";
@@ -29,44 +29,47 @@ export type RecordAction =
       readonly attempt: number;
       readonly delayMs: number;
     }
-  /** The attempt that failed is the reply: nothing follows it. */
+  /** Stores the failed attempt as the reply, because there is no further retry. */
   | { readonly do: "end_reply"; readonly turnId: TurnId; readonly itemId: ItemId }
-  /** A reply that no attempt finished ends as aborted, so that the transcript shows the stop. */
+  /** Stores an unfinished reply as aborted, so that the transcript shows the stop. */
   | { readonly do: "abandon_reply"; readonly turnId: TurnId; readonly itemId: ItemId }
-  /** A person is asked about exactly what would run. */
+  /** Requests approvals from a person, each for one exact input. */
   | { readonly do: "ask"; readonly questions: readonly Question[] }
-  /** A client is asked to carry calls out. Nothing runs meanwhile: the answer is an input. */
+  /** Marks calls as started by a client. The client's answer arrives later as an input. */
   | { readonly do: "await_client"; readonly calls: readonly CallStanding[] }
-  /** Calls are answered without being run here, so that each has its answer. */
+  /** Stores results of calls that do not run in this process, because every call needs a result. */
   | { readonly do: "settle"; readonly answers: readonly Answer[] }
-  /** A turn that ends as aborted without an aborted item gets one, so that the transcript shows it. */
+  /** Ends the turn. An aborted turn without an aborted item gets one, so that the transcript shows the stop. */
   | { readonly do: "finish_turn"; readonly turnId: TurnId; readonly stop: StopReason }
-  /** The run was stopped between two turns: the next one begins and ends as aborted. */
+  /** For a run that was stopped between two turns: stores one more turn that is aborted at once. */
   | { readonly do: "show_stop"; readonly runId: RunId; readonly turnId: TurnId }
   | { readonly do: "start_compaction"; readonly runId: RunId }
-  /** The compaction under way comes to nothing. */
+  /** Ends the current compaction without a summary. */
   | { readonly do: "end_compaction"; readonly runId: RunId }
-  /** The model is asked to mend its answer. */
+  /** Stores an item that asks the model to correct the shape of its answer, and starts a turn. */
   | { readonly do: "correct"; readonly itemId: ItemId; readonly turnId: TurnId }
   | { readonly do: "finish_run"; readonly runId: RunId; readonly ending: RunEnding };
 
-/** Actions that take long, or look at what only this process has. What comes of them is a fact later. */
+/**
+ * Actions that take long, or use what only this process has, such as tools and schemas. They run beside
+ * the loop. Their result becomes a fact, or is kept in the driver's `TurnMemory`.
+ */
 export type WorkAction =
-  /** The model is asked, once. */
+  /** Sends one request to the model. */
   | {
       readonly do: "reply";
       readonly turnId: TurnId;
       readonly itemId: ItemId;
       readonly attempt: number;
     }
-  /** An agent that answers by itself is asked. */
+  /** Calls the `respond` function of an agent without a model. */
   | { readonly do: "respond"; readonly turnId: TurnId }
-  /** Calls are checked: is there such a tool, is the input sound, may it run? */
+  /** Checks calls: the tool exists, its schema accepts the input, the policies allow it. */
   | { readonly do: "assess"; readonly calls: readonly CallStanding[] }
   | { readonly do: "execute"; readonly calls: readonly ReadyCall[] }
-  /** Answers of clients are checked against the shapes of their tools. */
+  /** Checks answers of clients against the output schemas of their tools. */
   | { readonly do: "check_answers"; readonly calls: readonly CallStanding[] }
-  /** The summary is written, by one request to a model. */
+  /** Writes the summary of a compaction by one request to a model. */
   | {
       readonly do: "compact";
       readonly runId: RunId;
@@ -74,21 +77,21 @@ export type WorkAction =
       readonly attempt: number;
     }
   | { readonly do: "check_output" }
-  /** The signal of all that is under way is aborted. */
+  /** Aborts the signals of all work in progress. */
   | { readonly do: "interrupt" };
 
-/** A call that a person has to allow, and the hash of exactly what is asked. */
+/** A call that needs an approval, and the hash of the exact input that the person approves. */
 export interface Question {
   readonly call: CallStanding;
   readonly hash: string;
 }
 
-/** A call that may run, and the hash of exactly what was assessed, which is what runs. */
+/** A call that may run, and the hash of the assessed input. The driver runs nothing else, see `beginCall`. */
 export interface ReadyCall extends CallStanding {
   readonly hash: string;
 }
 
-/** The result that a call gets without being run here. */
+/** The result of a call that does not run in this process. */
 export interface Answer {
   readonly call: CallStanding;
   readonly status: ResultStatus;
@@ -96,10 +99,15 @@ export interface Answer {
 }
 
 /**
- * Why a call is answered without being run here: it was refused when it was assessed, a person said
- * no, the question ran out of time, a client answered it, its process ended before the outcome was
- * known, the run was stopped before it ran or before its client answered, or the reply that asks for
- * it did not end by asking for tools.
+ * Why a call gets a result without running in this process:
+ * - `refused`: its assessment refused it.
+ * - `denied`: a person denied it.
+ * - `expired`: no approval came in time.
+ * - `answered`: a client answered it.
+ * - `lost`: the process that ran it ended before it stored the outcome.
+ * - `stopped`: the run was stopped before it ran.
+ * - `unanswered`: the run was stopped before its client answered.
+ * - `reply_not_whole`: its reply did not end with the stop reason `tools`.
  */
 export type AnswerReason =
   | "refused"
@@ -111,7 +119,7 @@ export type AnswerReason =
   | "unanswered"
   | "reply_not_whole";
 
-/** How a run ends. Why it failed is read from the facts: its reply, the filter, or its output. */
+/** How a run ends. `factsFor` takes the cause of a failure from the reply, the filter or the output. */
 export type RunEnding =
   | { readonly outcome: "completed" | "aborted" }
   | { readonly outcome: "limited"; readonly limit: string }

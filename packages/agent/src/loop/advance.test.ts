@@ -10,7 +10,7 @@ import { outline } from "./outline.ts";
 import { emptyRun, emptyStanding } from "./state.ts";
 import type { RunStanding, Standing } from "./state.ts";
 
-/** A fact that says this, as the next one of the session. */
+/** The next fact of the session, with this body. */
 function factOf(session: Driving, body: FactBody): Fact {
   const n = session.ledger.facts.length + 1;
   return { ...body, v: schemaVersion, n, sessionId: sessionId("s"), time: session.now };
@@ -24,10 +24,10 @@ function runAfter(session: Driving, body: FactBody): RunStanding | undefined {
   return after(session, body).run;
 }
 
-/** A session with a reply whose two calls wait: the first for a person. */
+/** A session whose reply has two calls. The first waits for an approval. */
 function asking(): Driving {
   const session = new Driving();
-  session.asked(["pay", "look"], ask);
+  session.runUpToCalls(["pay", "look"], ask);
   session.settle();
   return session;
 }
@@ -42,28 +42,31 @@ describe("a fact", () => {
     expect(after(session, { type: "session_claimed", incarnation: 7 }).incarnation).toBe(7);
   });
 
-  it.each(["prompt", "steer", "follow_up"] as const)("input_accepted of a %s: it waits", (kind) => {
-    const session = new Driving();
-    session.send(kind, { turns: 2 });
+  it.each(["prompt", "steer", "follow_up"] as const)(
+    "input_accepted of a %s: it is queued",
+    (kind) => {
+      const session = new Driving();
+      session.send(kind, { turns: 2 });
 
-    expect(session.standing.queue).toStrictEqual([
-      {
-        inputId: "input_1",
-        kind,
-        limits: { turns: 2 },
-        held: false,
-      },
-    ]);
-  });
+      expect(session.standing.queue).toStrictEqual([
+        {
+          inputId: "input_1",
+          kind,
+          limits: { turns: 2 },
+          held: false,
+        },
+      ]);
+    },
+  );
 
-  it("input_accepted of an answer: it waits for its call", () => {
+  it("input_accepted of an answer: it is queued", () => {
     const session = new Driving();
     session.input({ kind: "answer", callId: callId("c1"), output: 1 });
 
     expect(session.standing.queue).toMatchObject([{ inputId: "input_1", kind: "answer" }]);
   });
 
-  it("input_accepted of a stop: the run that is on is stopping, and no other", () => {
+  it("input_accepted of a stop: only the named or current run is stopping", () => {
     const session = asking();
     const stop = (meant?: string): boolean | undefined =>
       runAfter(session, {
@@ -78,7 +81,7 @@ describe("a fact", () => {
     expect(new Driving().standing.run).toBeUndefined();
   });
 
-  it("queue_updated: what was taken back waits no more", () => {
+  it("queue_updated: an input that was taken back leaves the queue", () => {
     const session = new Driving();
     session.send();
     const body = {
@@ -90,7 +93,7 @@ describe("a fact", () => {
     expect(after(session, body).queue).toStrictEqual([]);
   });
 
-  it("run_started: a run with the wishes of the input that began it", () => {
+  it("run_started: a run with the limits of the input that began it", () => {
     const session = new Driving();
     session.send("prompt", { turns: 3 });
     const run = runAfter(session, { type: "run_started", runId: runId("run_1") });
@@ -99,7 +102,7 @@ describe("a fact", () => {
     expect(run).toStrictEqual(emptyRun({ runId: runId("run_1"), startedAt: session.now, limits }));
   });
 
-  it("run_finished: no run; after a stop what was said besides is held", () => {
+  it("run_finished: no run; after a stop other queued inputs are held", () => {
     const session = asking();
     session.send("steer");
     session.send("prompt");
@@ -112,7 +115,7 @@ describe("a fact", () => {
     expect(held("completed")).toStrictEqual([false, false]);
   });
 
-  it("turn_started and turn_finished: the turn that is on, counted", () => {
+  it("turn_started and turn_finished: the current turn, and the number of turns", () => {
     const session = asking();
     const next = { ...here, turnId: "turn_1_2" as never };
 
@@ -130,7 +133,7 @@ describe("a fact", () => {
     expect(runAfter(session, finished)?.turn?.stop).toBe("tools");
   });
 
-  it("item_committed of an input: it waits no more", () => {
+  it("item_committed of an input: it leaves the queue", () => {
     const session = new Driving();
     session.send();
     session.perform(session.next());
@@ -189,7 +192,7 @@ describe("a fact", () => {
     expect(session.turn().reply?.calls.map(({ settled }) => settled)).toStrictEqual([false, true]);
   });
 
-  it("item_committed by the loop itself in a user's place: a correction, counted", () => {
+  it("item_committed of the loop with the author user: counted as a correction", () => {
     const session = asking();
     const item: Item = { id: "item_1_c1" as never, author: "user", parts: [], stop: "end" };
 
@@ -245,7 +248,7 @@ describe("a fact", () => {
     expect(after(session, { type: "opaque", original: {} })).toBe(session.standing);
   });
 
-  it("compaction_started and compaction_finished: whether one is on, and whether it helps", () => {
+  it("compaction_started and compaction_finished: whether one runs, and whether it helped", () => {
     const session = asking();
     const started = outline(factOf(session, { type: "compaction_started", ...here }));
     const finished = { type: "compaction_finished", ...here } as const;
@@ -261,7 +264,7 @@ describe("a fact", () => {
     expect(advance(on, worked).run?.compacted).toBe("worked");
   });
 
-  it("usage_reported: what the run has used, and how many attempts there were before the reply", () => {
+  it("usage_reported: the usage of the run, and the number of attempts before the reply", () => {
     const session = new Driving();
     session.send();
     session.settle();
@@ -274,7 +277,7 @@ describe("a fact", () => {
     expect(session.turn().attempts).toBe(2);
   });
 
-  it("of a run while none is on changes nothing", () => {
+  it("of a run while there is none changes nothing", () => {
     const session = new Driving();
 
     expect(after(session, { type: "compaction_started", ...here })).toBe(session.standing);
@@ -289,7 +292,7 @@ describe("where a session stands", () => {
     expect(standingOf([])).toBe(emptyStanding);
   });
 
-  it("after an operator's reset is where it was then, with what people said since", () => {
+  it("after an operator's reset is the earlier one, with the inputs stored since", () => {
     const session = new Driving();
     session.send();
     session.settle();

@@ -7,12 +7,12 @@ import type { InputOutline, ItemOutline, Outline, ReplyOutline } from "./outline
 import { emptyRun, emptyStanding } from "./state.ts";
 import type { CallStanding, RunStanding, Standing, TurnStanding } from "./state.ts";
 
-/** Where the session stands after all its facts. */
+/** The standing of a session after all its facts. Linear in their number; `advance` adds one in O(1). */
 export function standingOf(facts: readonly Fact[], remember: number = rememberedCalls): Standing {
   return standingOfOutlines(facts.map(outline), remember);
 }
 
-/** The same by their outlines. `remember`: how many calls a repetition may reach back. */
+/** The same from outlines. `remember` is how many calls the detection of repeats looks at. */
 export function standingOfOutlines(
   outlines: readonly Outline[],
   remember: number = rememberedCalls,
@@ -24,8 +24,9 @@ export function standingOfOutlines(
 }
 
 /**
- * What a fact makes of where the session stands. A claim that undoes facts can't be applied here: it
- * needs the facts before it, so `standingOf` begins anew.
+ * The standing after one more fact. Pure. The journal calls it for each new fact, and engines call it
+ * with outlines from their history. Not for a claim that undoes facts: its standing depends on earlier
+ * facts, so call `standingOf` with all of them.
  */
 export function advance(
   standing: Standing,
@@ -112,7 +113,10 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
   }
 }
 
-/** A report of a reply's turn without the reply, or of a compaction, is of an attempt that failed. */
+/**
+ * Adds usage to the run. Usage of a turn before its reply, or of a compaction, is that of a failed
+ * attempt, so the attempt is counted. The usage of a stored reply follows its item.
+ */
 function report(
   run: RunStanding,
   { turnId, tokens, cost }: Extract<Outline, { readonly type: "usage_reported" }>,
@@ -130,8 +134,8 @@ function report(
 function accept(standing: Standing, inputId: Queued["inputId"], input: InputOutline): Standing {
   if (input.kind === "abort") {
     const { run } = standing;
-    const meant = run !== undefined && (input.runId ?? run.runId) === run.runId;
-    return meant ? { ...standing, run: { ...run, aborting: true } } : standing;
+    const applies = run !== undefined && (input.runId ?? run.runId) === run.runId;
+    return applies ? { ...standing, run: { ...run, aborting: true } } : standing;
   }
   const { kind } = input;
   const limits = kind === "answer" ? undefined : input.limits;
@@ -145,7 +149,7 @@ function resolve(
   fact: Extract<Outline, { readonly type: "approval_resolved" }>,
 ): CallStanding {
   const { approval } = call;
-  // Answered once: a second answer is a fact too, and changes nothing.
+  // The first answer counts. Two people may answer at once, so a second one may be stored.
   if (approval?.approvalId !== fact.approvalId || approval.answer !== undefined) return call;
   const answer = { decision: fact.decision, at: fact.time };
   return { ...call, approval: { ...approval, answer } };
@@ -185,7 +189,7 @@ function storeReply(
     ...run,
     calls: [...run.calls, ...prints].slice(-remember),
     contextTokens: tokens,
-    // Refused as too long right after a compaction: another one would not help.
+    // Refused as too long right after a compaction: a second compaction would not help.
     compacted: run.compacted !== "no" && isTooLong(cause) ? "in_vain" : "no",
     turn: { ...turn, reply: { itemId: laneItemIdOf(turnId, 0), stop, cause, calls } },
   };

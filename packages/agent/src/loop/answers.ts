@@ -7,9 +7,8 @@ import { answerInputIdOf, partIdOf } from "./ids.ts";
 import type { CallStanding, TurnStanding } from "./state.ts";
 
 /**
- * The answers of calls that did not run here, in one transaction. A call that had been started is
- * settled with it. Calls that have their answer by now are left out; if all have, the session has
- * moved on.
+ * The facts of a `settle` action: one result for each call, and a settlement for each call that was
+ * started. Skips calls that have a result by now. Undefined if all have one: nothing is to be stored.
  */
 export function answerFacts(
   { answers }: ActionOf<"settle">,
@@ -27,7 +26,7 @@ export function answerFacts(
       author: "tool",
       parts: [resultOf(answer, turn, known)],
     } as const;
-    // A client that was asked may have begun: its call was cut short, as a tool's that was stopped.
+    // The client may have begun to work, so its call ends as aborted, like a tool that was stopped.
     const item: Item =
       answer.why === "unanswered"
         ? { ...head, stop: "aborted", cause: abortedCause }
@@ -48,7 +47,7 @@ function isOpen(turn: TurnStanding, call: CallStanding): boolean {
   );
 }
 
-/** An answer that a client gave is used up with the call that it was for, also if that was stopped. */
+/** The queued answer of a client to this call. It leaves the queue with the call, also after a stop. */
 function queuedAnswer({ queue }: SessionState, { itemId }: CallStanding): InputId | undefined {
   const answer = answerInputIdOf(itemId);
   return queue.some(({ inputId }) => inputId === answer) ? answer : undefined;

@@ -5,7 +5,7 @@ import type { Action } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
 import type { CallVerdict } from "./state.ts";
 
-/** Which calls are begun now, by their numbers. */
+/** The numbers of the calls that the next action starts. */
 function begun(session: Driving): readonly number[] {
   const action = session.next();
   return action.do === "execute" ? action.calls.map(({ lane }) => lane) : [];
@@ -17,7 +17,7 @@ function answersOf(action: Action): readonly string[] {
     : [];
 }
 
-/** The texts of all answers so far. */
+/** The texts of all results so far. */
 function resultsOf({ ledger }: Driving): readonly string[] {
   return ledger.state.items
     .toArray()
@@ -29,7 +29,7 @@ function resultsOf({ ledger }: Driving): readonly string[] {
 describe("calls that may run", () => {
   it("run at once, as many as may", () => {
     const session = new Driving({ parallel: 2 });
-    session.asked(["pay", "pay", "pay"]);
+    session.runUpToCalls(["pay", "pay", "pay"]);
 
     expect(begun(session)).toStrictEqual([1, 2]);
     session.perform(session.next());
@@ -46,7 +46,7 @@ describe("calls that may run", () => {
   ])("run in their order around those that run alone: %j", (tools, ...waves) => {
     const alone = { ...plainTool, alone: true };
     const session = new Driving({ tools: { pay: plainTool, alone } });
-    session.asked(tools);
+    session.runUpToCalls(tools);
     for (const wave of waves) {
       expect(begun(session)).toStrictEqual(wave);
       if (wave.length === 0) continue;
@@ -102,7 +102,7 @@ describe("a call that may not run", () => {
   it.each(["failed", "denied"] as const)("is answered as %s if it is refused so", (status) => {
     const session = new Driving();
     const refused: CallVerdict = { decision: "refuse", status };
-    session.asked(["pay", "look"], (call) => (call.lane === 1 ? refused : allow(call)));
+    session.runUpToCalls(["pay", "look"], (call) => (call.lane === 1 ? refused : allow(call)));
 
     expect(session.next()).toMatchObject({
       do: "settle",
@@ -128,9 +128,9 @@ describe("a call that may not run", () => {
 });
 
 describe("a question", () => {
-  it("is put about exactly what would run, and the call waits", () => {
+  it("asks about exactly the input that would run, and the call waits", () => {
     const session = new Driving();
-    session.asked(["pay", "look"], (call) => (call.lane === 1 ? ask(call) : allow(call)));
+    session.runUpToCalls(["pay", "look"], (call) => (call.lane === 1 ? ask(call) : allow(call)));
 
     expect(session.next()).toMatchObject({
       do: "ask",
@@ -142,18 +142,18 @@ describe("a question", () => {
     expect(session.next()).toStrictEqual({ do: "wait" });
   });
 
-  it("that is answered with yes lets the call run", () => {
+  it("that is allowed starts the call", () => {
     const session = new Driving();
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     session.decideOn(1, "allow");
 
     expect(begun(session)).toStrictEqual([1]);
   });
 
-  it("that is answered with no is the call's answer, with the reason", () => {
+  it("that is denied answers the call with the reason", () => {
     const session = new Driving();
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     session.decideOn(1, "deny", "not today");
 
@@ -169,7 +169,7 @@ describe("a question", () => {
     "is answered once: what comes after %s is refused",
     (first) => {
       const session = new Driving();
-      session.asked(["pay"], ask);
+      session.runUpToCalls(["pay"], ask);
       session.settle();
 
       expect(session.decideOn(1, first)).toBe(true);
@@ -182,7 +182,7 @@ describe("a question", () => {
     "that was answered with %s about something else is void, and asked again",
     (decision) => {
       const session = new Driving();
-      session.asked(["look"], ask);
+      session.runUpToCalls(["look"], ask);
       session.settle();
       session.decideOn(1, decision);
       session.claim();
@@ -198,7 +198,7 @@ describe("a question", () => {
 
   it("that was answered before a restart need not be answered again", () => {
     const session = new Driving();
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     session.decideOn(1, "allow");
     session.claim();
@@ -208,9 +208,9 @@ describe("a question", () => {
     expect(begun(session)).toStrictEqual([1]);
   });
 
-  it("that nobody answers is a no when its time is over, and not before", () => {
+  it("without an answer is denied when its time is over, and not before", () => {
     const session = new Driving({ approvalSeconds: 60 });
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     const asked = session.now;
 
@@ -224,11 +224,11 @@ describe("a question", () => {
   it.each([
     [59_999, "execute"],
     [60_000, "settle"],
-  ])("that is answered with yes after %i of 60,000 ms leads to %s", (ms, next) => {
+  ])("that is allowed after %i of 60,000 ms leads to %s", (ms, next) => {
     const session = new Driving({ approvalSeconds: 60 });
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
-    // Nobody drives the session meanwhile, so nobody has seen that the time is over.
+    // No driver runs meanwhile, so the expiry is not stored.
     session.now += ms;
     session.decideOn(1, "allow");
 
@@ -237,7 +237,7 @@ describe("a question", () => {
 
   it("that was answered in time does not expire afterwards", () => {
     const session = new Driving({ approvalSeconds: 60 });
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     session.decideOn(1, "allow");
     session.now += 100_000;
@@ -245,9 +245,9 @@ describe("a question", () => {
     expect(begun(session)).toStrictEqual([1]);
   });
 
-  it("whose time is over while its call is assessed anew makes nobody spin", () => {
+  it("that expires while its call is assessed again does not make the driver spin", () => {
     const session = new Driving({ approvalSeconds: 60 });
-    session.asked(["pay"], ask);
+    session.runUpToCalls(["pay"], ask);
     session.settle();
     session.claim();
     session.settle();
@@ -264,12 +264,12 @@ describe("a call that a client answers", () => {
     const { callId, itemId } = session.call(number);
     const id = answerInputIdOf(itemId);
     const input = { kind: "answer", callId, output: 1 } as const;
-    session.say(id, { type: "input_accepted", inputId: id, input });
+    session.accept(id, { type: "input_accepted", inputId: id, input });
   };
 
-  it("is waited for by nothing: its intent is a fact, and no lane is open", () => {
+  it("has its intent stored, and no lane is open", () => {
     const session = new Driving({ tools });
-    session.asked(["confirm"]);
+    session.runUpToCalls(["confirm"]);
 
     expect(session.settle()).toStrictEqual(["await_client"]);
     expect(session.ledger.state.executions).toHaveLength(1);
@@ -279,7 +279,7 @@ describe("a call that a client answers", () => {
 
   it("takes no place of calls that run", () => {
     const session = new Driving({ tools, parallel: 1 });
-    session.asked(["confirm", "pay", "confirm"]);
+    session.runUpToCalls(["confirm", "pay", "confirm"]);
 
     expect(session.settle()).toStrictEqual(["execute", "await_client"]);
     expect(session.ledger.state.executions).toHaveLength(3);
@@ -287,7 +287,7 @@ describe("a call that a client answers", () => {
 
   it("is settled by the answer, after that was checked, in one step with its input", () => {
     const session = new Driving({ tools });
-    session.asked(["confirm"]);
+    session.runUpToCalls(["confirm"]);
     session.settle();
     answer(session, 1);
 
@@ -302,20 +302,23 @@ describe("a call that a client answers", () => {
     expect(session.standing.queue).toStrictEqual([]);
   });
 
-  it.each(["claim", "restart"] as const)("is waited for on after a %s, and asked once", (event) => {
-    const session = new Driving({ tools });
-    session.asked(["confirm"]);
-    session.settle();
-    session[event]();
+  it.each(["claim", "restart"] as const)(
+    "is still awaited after a %s, and its intent is stored once",
+    (event) => {
+      const session = new Driving({ tools });
+      session.runUpToCalls(["confirm"]);
+      session.settle();
+      session[event]();
 
-    expect(session.settle()).toStrictEqual([]);
-    answer(session, 1);
-    expect(session.settle()).toContain("settle");
-  });
+      expect(session.settle()).toStrictEqual([]);
+      answer(session, 1);
+      expect(session.settle()).toContain("settle");
+    },
+  );
 
   it("is answered as aborted when the run is stopped, and uses up an answer that came", () => {
     const session = new Driving({ tools });
-    session.asked(["confirm"]);
+    session.runUpToCalls(["confirm"]);
     session.settle();
     answer(session, 1);
     session.abort();
@@ -330,7 +333,7 @@ describe("a call that a client answers", () => {
 
   it("of a tool that runs alone lets nothing run beside it", () => {
     const session = new Driving({ tools: { ...tools, confirm: { ...client, alone: true } } });
-    session.asked(["confirm", "pay"]);
+    session.runUpToCalls(["confirm", "pay"]);
 
     expect(session.settle()).toStrictEqual(["await_client"]);
     answer(session, 1);
@@ -338,10 +341,10 @@ describe("a call that a client answers", () => {
   });
 });
 
-describe("a call that was begun by a driver that is gone", () => {
+describe("a call that a lost driver had started", () => {
   it.each(["claim", "restart"] as const)("is known to be lost after a %s", (event) => {
     const session = new Driving();
-    session.asked(["pay"]);
+    session.runUpToCalls(["pay"]);
     session.settle();
     session[event]();
 
@@ -350,7 +353,7 @@ describe("a call that was begun by a driver that is gone", () => {
 
   it("is answered as unknown if it is effectful", () => {
     const session = new Driving();
-    session.asked(["pay"]);
+    session.runUpToCalls(["pay"]);
     session.settle();
     session.claim();
 
@@ -359,7 +362,7 @@ describe("a call that was begun by a driver that is gone", () => {
 
   it.each(["pure", "idempotent"] as const)("runs again if it is %s", (effect) => {
     const session = new Driving({ tools: { put: { ...plainTool, effect } } });
-    session.asked(["put"]);
+    session.runUpToCalls(["put"]);
     session.settle();
     session.claim();
     session.settle();
@@ -370,7 +373,7 @@ describe("a call that was begun by a driver that is gone", () => {
 
   it("is answered as unknown if its tool is not there any more", () => {
     const session = new Driving({ tools: { put: { ...plainTool, effect: "pure" } } });
-    session.asked(["put"]);
+    session.runUpToCalls(["put"]);
     session.settle();
     session.claim();
     session.settings = { ...session.settings, tools: {} };
@@ -380,7 +383,7 @@ describe("a call that was begun by a driver that is gone", () => {
 
   it("is answered as unknown also when the run is stopped", () => {
     const session = new Driving();
-    session.asked(["pay", "look"]);
+    session.runUpToCalls(["pay", "look"]);
     session.settle();
     session.claim();
     session.abort();

@@ -5,9 +5,9 @@ import { answerInputIdOf } from "./ids.ts";
 import type { CallStanding, LoopState, ReplyStanding, CallVerdict } from "./state.ts";
 
 /**
- * What is to be done about the calls of a reply that have no answer. Nothing: they are all under way,
- * or wait for a person or a client. Calls of a reply that did not end by asking for tools are never
- * run: their arguments may be whole, but the request is not.
+ * The next action for the calls of a reply that have no result. Undefined if all of them are running,
+ * or wait for a person or a client. Calls run only if the reply ended with the stop reason `tools`:
+ * otherwise the reply was cut, and the model may have wanted other calls.
  */
 export function answerCalls(
   state: LoopState,
@@ -24,7 +24,10 @@ export function answerCalls(
   return startCalls(state, idle);
 }
 
-/** Calls are assessed, refused, put to a person, and then run or handed to a client: in that order. */
+/**
+ * The next step for calls that are not running: assess all, then settle the refused ones, then request
+ * approvals, then execute. Each step is one action for all calls that need it.
+ */
 function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | undefined {
   const fresh = idle.filter((call) => !state.doing.verdicts.has(call.itemId));
   if (fresh.length > 0) {
@@ -43,13 +46,16 @@ function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | u
     state,
     idle.flatMap((call) => readyCall(state, call) ?? []),
   );
-  // What runs here is begun first: what waits for a client may wait for long.
+  // Local calls start first, because a client may take long to answer.
   const calls = fitting.filter((call) => !isClient(state, call));
   if (calls.length > 0) return { do: "execute", calls };
   return fitting.length > 0 ? { do: "await_client", calls: fitting } : undefined;
 }
 
-/** Answers calls that will not run any more. One that had been started may have done its work. */
+/**
+ * Settles calls that will not run. A call that a lost process had started is `lost` instead of `why`,
+ * because it may have taken effect.
+ */
 export function settleCalls(
   state: LoopState,
   calls: readonly CallStanding[],
@@ -63,7 +69,7 @@ export function settleCalls(
   );
 }
 
-/** Calls that clients have answered: the answers are checked, then they settle their calls. */
+/** The next action for calls with a client's answer in the queue: check the answers, then settle. */
 function answerWaiting(state: LoopState, waiting: readonly CallStanding[]): Action | undefined {
   const inputs = new Set<string>(state.standing.queue.map(({ inputId }) => inputId));
   const given = waiting.filter(({ itemId }) => inputs.has(answerInputIdOf(itemId)));
@@ -85,15 +91,15 @@ function lostAnswer(call: CallStanding): Answer {
 }
 
 /**
- * Started, not answered, and not under way here: the process that ran it is gone. This asks for no
- * new incarnation, since an engine may start a worker again without one.
+ * True if the call was started, has no result and does not run here: its process has ended. Does not
+ * compare incarnations, because an engine may restart a worker without a new claim.
  */
 function isLost(state: LoopState, call: CallStanding): boolean {
   const { started, itemId } = call;
   return started !== undefined && !isUnderWay(state, itemId) && !isClient(state, call);
 }
 
-/** A client was asked to carry it out, and its answer may come at any time. */
+/** True while a client works on the call. Its answer may come at any time. */
 function isAwaited(state: LoopState, call: CallStanding): boolean {
   return call.started !== undefined && isClient(state, call);
 }
@@ -110,13 +116,13 @@ function settingsOf({ settings }: LoopState, { tool }: CallStanding): ToolSettin
   return Object.hasOwn(settings.tools, tool) ? settings.tools[tool] : undefined;
 }
 
-/** A tool that is not known any more counts as effectful. */
+/** A tool that the agent no longer has counts as effectful, so its calls are not repeated. */
 function mayRepeat(state: LoopState, call: CallStanding): boolean {
   const effect = settingsOf(state, call)?.effect ?? "effectful";
   return effect !== "effectful";
 }
 
-/** What will not be repeated may still have taken effect, unless it never has one. */
+/** True if a lost execution may have taken effect: always, unless its tool is pure. */
 function mayHaveActed(state: LoopState, call: CallStanding): boolean {
   return settingsOf(state, call)?.effect !== "pure";
 }
@@ -125,7 +131,7 @@ function verdictOf({ doing }: LoopState, { itemId }: CallStanding): CallVerdict 
   return doing.verdicts.get(itemId);
 }
 
-/** An answer for a call that will not run: it can't, it may not, or a person said no. */
+/** The result of a call that its assessment refused, a person denied, or no approval came for in time. */
 function refusalOf(state: LoopState, call: CallStanding): Answer | undefined {
   const verdict = verdictOf(state, call);
   if (verdict?.decision === "refuse") return { call, status: verdict.status, why: "refused" };
@@ -141,11 +147,11 @@ function isExpired(
 ): boolean {
   const { approvalSeconds } = settings;
   if (approvalSeconds === undefined) return false;
-  // An answer may be stored while no process drives the session: it must have come in time all the same.
+  // An answer may be stored while no process drives the session, so compare its own time, not `now`.
   return (answer?.at ?? now) >= askedAt + approvalSeconds * 1_000;
 }
 
-/** Asked about exactly this. A question about something else is void, however it was answered. */
+/** True if the latest approval request is about this exact input. One about another input does not count. */
 function isAsked({ approval }: CallStanding, hash: string): boolean {
   return approval?.hash === hash;
 }
@@ -160,8 +166,9 @@ function readyCall(state: LoopState, call: CallStanding): ReadyCall | undefined 
 }
 
 /**
- * As many of the calls, in their order, as may run beside what runs already. A call that waits for its
- * client takes no place, but nothing runs beside it if its tool runs alone.
+ * The calls that may start now beside those that run, in the order of the reply. At most
+ * `settings.parallel` run here at once; calls of clients do not count. A tool with `alone` starts only
+ * while no other call runs or waits for a client, and no call starts beside it.
  */
 function fittingCalls(state: LoopState, ready: readonly ReadyCall[]): readonly ReadyCall[] {
   const { doing, settings, standing } = state;

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { law, live } from "../testing/decide-laws.ts";
+import { law, simulateSession } from "../testing/decide-laws.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { decide } from "./decide.ts";
 
@@ -14,9 +14,9 @@ describe("decide", () => {
       let decisions = 0;
       for (let seed = first; seed < first + count; seed += 1) {
         try {
-          const lived = live(seed);
-          decisions += lived.length;
-          for (const { state, action } of lived) {
+          const made = simulateSession(seed);
+          decisions += made.length;
+          for (const { state, action } of made) {
             law(JSON.stringify(decide(state)) === action, "decides otherwise the second time");
           }
         } catch (error) {

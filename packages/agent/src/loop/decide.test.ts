@@ -10,7 +10,7 @@ function lastFact(session: Driving): unknown {
 }
 
 describe("an idle session", () => {
-  it("waits while nothing was said", () => {
+  it("waits without inputs", () => {
     expect(new Driving().next()).toStrictEqual({ do: "wait" });
   });
 
@@ -27,7 +27,7 @@ describe("an idle session", () => {
     });
   });
 
-  it("takes the first prompt, and all that was said to steer", () => {
+  it("takes the first prompt and all steers", () => {
     const session = new Driving();
     session.send("prompt");
     session.send("prompt");
@@ -37,7 +37,7 @@ describe("an idle session", () => {
     expect(session.next()).toMatchObject({ takes: ["input_1", "input_4"] });
   });
 
-  it("begins nothing for what was left when a run was stopped", () => {
+  it("begins no run for inputs that were queued when a run was stopped", () => {
     const session = new Driving();
     session.send();
     session.settle();
@@ -82,10 +82,10 @@ describe("the stop reason of a reply", () => {
   });
 });
 
-describe("what is said while a run is on", () => {
-  it("is taken up before the next request if it steers, and never between a call and its result", () => {
+describe("an input during a run", () => {
+  it("is used before the next request if it is a steer, and never between a call and its result", () => {
     const session = new Driving();
-    session.asked(["pay"]);
+    session.runUpToCalls(["pay"]);
     session.settle();
     session.send("steer");
     expect(session.settle()).toStrictEqual([]);
@@ -99,7 +99,7 @@ describe("what is said while a run is on", () => {
     });
   });
 
-  it("makes the run go on after its natural end, steers first", () => {
+  it("continues the run after its natural end, steers first", () => {
     const session = new Driving();
     session.send();
     session.settle();
@@ -128,9 +128,9 @@ describe("what is said while a run is on", () => {
 });
 
 describe("a stop", () => {
-  it("interrupts what is under way, waits for it, and ends the run with every call answered", () => {
+  it("aborts the work in progress, waits for it, and ends the run with every call answered", () => {
     const session = new Driving();
-    session.asked(["pay", "look"]);
+    session.runUpToCalls(["pay", "look"]);
     session.settle();
     session.abort();
 
@@ -144,7 +144,7 @@ describe("a stop", () => {
     expect(lastFact(session)).toMatchObject({ outcome: "aborted" });
   });
 
-  it("before the model was asked leaves an item that says so", () => {
+  it("before the first request stores an aborted item", () => {
     const session = new Driving();
     session.send();
     session.perform(session.next());
@@ -164,7 +164,7 @@ describe("a stop", () => {
     expect(session.settle()).toStrictEqual(["show_stop", "finish_run"]);
   });
 
-  it("answers calls that nobody has assessed yet, and does not wait for that", () => {
+  it("answers calls that are not assessed yet, without waiting for the assessment", () => {
     const session = new Driving();
     session.answerWith({ stop: "tools", calls: [{ callId: "c1", tool: "pay" }] });
     session.abort();
@@ -173,7 +173,7 @@ describe("a stop", () => {
     expect(session.settle()).toStrictEqual(["settle", "finish_turn", "finish_run"]);
   });
 
-  it("said twice is said once", () => {
+  it("that is sent twice is one stop", () => {
     const session = new Driving();
     session.send();
     session.settle();
@@ -207,7 +207,7 @@ describe("a context that is too long", () => {
     return session;
   };
 
-  it("is compacted, and then the model is asked again", () => {
+  it("is compacted, and then the request is sent again", () => {
     const session = overflowing();
 
     expect(session.compaction).toBeDefined();
@@ -249,7 +249,7 @@ describe("a context that is too long", () => {
     expect(session.next().do).toBe(next);
   });
 
-  it("goes on with a compaction that a crash has cut", () => {
+  it("continues a compaction that a crash interrupted", () => {
     const session = overflowing();
     session.claim();
 
@@ -271,8 +271,8 @@ describe("a context that is too long", () => {
   });
 });
 
-describe("an answer that has not its shape", () => {
-  it("is mended twice by the model, and then the run fails", () => {
+describe("an answer that does not match its schema", () => {
+  it("is corrected by the model twice, and then the run fails", () => {
     const session = new Driving();
     session.send();
     for (const expected of ["correct", "correct", "finish_run"]) {
@@ -294,7 +294,7 @@ describe("an answer that has not its shape", () => {
 });
 
 describe("an agent that answers by itself", () => {
-  it("is asked, and its turn is the run", () => {
+  it("runs one turn", () => {
     const session = new Driving({ custom: true });
     session.send();
 
@@ -303,7 +303,7 @@ describe("an agent that answers by itself", () => {
     expect(session.settle()).toStrictEqual(["finish_run"]);
   });
 
-  it("that is stopped leaves no reply that it never wrote", () => {
+  it("that is stopped stores no reply that it never wrote", () => {
     const session = new Driving({ custom: true });
     session.send();
     session.perform(session.next());
@@ -316,7 +316,7 @@ describe("an agent that answers by itself", () => {
 describe("calls of several turns", () => {
   it("may have the same ids", () => {
     const session = new Driving();
-    session.asked(["pay"]);
+    session.runUpToCalls(["pay"]);
     session.settle();
     session.endCall(session.call(1).itemId, "ok");
     session.answerWith({ stop: "tools", calls: [{ callId: "c1", tool: "pay", raw: "{}" }] });

@@ -7,15 +7,19 @@ import { deadlineOf, isTooLong, limitsOf, outOf, overspent } from "./limits.ts";
 import { addSpent } from "./outline.ts";
 import type { Doing, LoopState, Queued, RunStanding, TurnStanding } from "./state.ts";
 
-/** How often a model may mend an answer that has not the requested shape. */
+/** How often a model may correct an answer that does not match the requested schema. */
 const maxCorrections = 2;
-/** A run compacts no further than this: what is still too long then stays so. */
+/** How many compactions a run may try. Bounds the cost if the context stays too long after each. */
 const maxCompactions = 8;
 
 /**
- * The loop, one decision at a time: the same state always gives the same action. A driver performs
- * it, and what comes of it is in the next state. After a crash the facts are read again, and the next
- * decision goes on from there: recovery is no other code.
+ * The agent loop as a pure function: returns the next action for a state. The same state always gives
+ * the same action. A driver performs the action; its effect is visible in the next state, and the
+ * driver decides again. Called after every change of the session, so it must be cheap: linear in the
+ * queue, the calls of the current reply and the remembered calls.
+ *
+ * There is no code for recovery. After a crash the next driver reads the facts and decides from them;
+ * work of the lost driver is simply not in `state.doing`.
  */
 export function decide(state: LoopState): Action {
   const { run } = state.standing;
@@ -24,23 +28,27 @@ export function decide(state: LoopState): Action {
   if (ending !== undefined) return windDown(state, run, ending);
   if (run.compacting) return summarise(state, run);
   const { turn } = run;
-  if (turn === undefined || turn.stop !== undefined) return goOn(state, run, turn);
+  if (turn === undefined || turn.stop !== undefined) return betweenTurns(state, run, turn);
   if (turn.reply === undefined) return askModel(state, run, turn);
   const open = turn.reply.calls.filter((call) => !call.settled);
   if (open.length > 0) return answerCalls(state, turn.reply, open) ?? wait(state, run);
   return { do: "finish_turn", turnId: turn.turnId, stop: turn.reply.stop };
 }
 
-/** Idle: the first input that may begin a run does, and steers that wait go with it. */
+/**
+ * Without a run: the first queued input that may begin one does. All queued steers become items of its
+ * first turn.
+ */
 function beginRun({ standing }: LoopState): Action {
-  const speaks = (queued: Queued): boolean => queued.kind !== "answer" && !queued.held;
-  const first = standing.queue.find(speaks);
+  const beginsRun = (queued: Queued): boolean => queued.kind !== "answer" && !queued.held;
+  const first = standing.queue.find(beginsRun);
   if (first === undefined) return { do: "wait" };
   const runId = runIdOf(first.inputId);
   const takes = standing.queue.filter((queued) => queued === first || queued.kind === "steer");
   return beginTurn(runId, 1, takes);
 }
 
+/** In a turn without a reply: send the request, wait for it, or decide about the failed attempt. */
 function askModel(state: LoopState, run: RunStanding, turn: TurnStanding): Action {
   const { turnId, attempts } = turn;
   const { doing, settings } = state;
@@ -50,14 +58,14 @@ function askModel(state: LoopState, run: RunStanding, turn: TurnStanding): Actio
   if (again === "over") return { do: "end_reply", turnId, itemId };
   if (again === "waiting") return wait(state, run);
   if (again !== undefined) return { do: "schedule_retry", of: "reply", runId: run.runId, ...again };
-  // Asked once more: the first turn begins unasked, and others spend from the same budget.
+  // `nextTurn` does not check the first turn, and a parent's budget may have been spent since.
   const limit = overspent(state, run);
   if (limit !== undefined) return windDown(state, run, { outcome: "limited", limit });
   if (settings.custom) return { do: "respond", turnId };
   return { do: "reply", turnId, itemId, attempt: attempts + 1 };
 }
 
-/** Goes on with the compaction that is on, also with one that a crash has cut. */
+/** During a compaction: send the summary request, wait for it, or decide about the failed attempt. */
 function summarise(state: LoopState, run: RunStanding): Action {
   const { runId, compactions, summaryAttempts } = run;
   if (state.doing.compaction) return wait(state, run);
@@ -70,9 +78,10 @@ function summarise(state: LoopState, run: RunStanding): Action {
 }
 
 /**
- * What follows the attempt that failed last: nothing, a wait that is on, or another attempt. Undefined
- * if none failed, or if its wait is over. Every attempt is one request, so the policy's number of
- * attempts is the number of requests.
+ * Decides about the latest failed attempt. `over`: no retry. `waiting`: a retry is scheduled and not
+ * due. An object: schedule this retry. Undefined: send a request now, because no attempt failed or the
+ * retry is due. An attempt is exactly one request, so the policy's attempts count requests. `before` is
+ * the number of earlier failed attempts.
  */
 function retry(
   state: LoopState,
@@ -90,8 +99,12 @@ function retry(
   return delayMs === undefined ? "over" : { attempt: attempt + 1, delayMs };
 }
 
-/** Between turns. The stop reason of the last reply says what comes next, not what was streamed. */
-function goOn(state: LoopState, run: RunStanding, turn: TurnStanding | undefined): Action {
+/**
+ * Between turns: the next turn, a compaction, a correction, or the end of the run. Depends on the stop
+ * reason of the last reply alone, never on its content. Steers come before the end of a run, and
+ * follow-ups only after a valid answer.
+ */
+function betweenTurns(state: LoopState, run: RunStanding, turn: TurnStanding | undefined): Action {
   const steers = state.standing.queue.filter(({ kind }) => kind === "steer");
   const stop = turn?.stop ?? "tools";
   switch (stop) {
@@ -100,8 +113,8 @@ function goOn(state: LoopState, run: RunStanding, turn: TurnStanding | undefined
       return nextTurn(state, run, steers);
     case "end": {
       if (steers.length > 0) return nextTurn(state, run, steers);
-      const wrong = mendOutput(state, run);
-      if (wrong !== undefined) return wrong;
+      const correction = checkOutput(state, run);
+      if (correction !== undefined) return correction;
       const followUps = state.standing.queue.filter(({ kind }) => kind === "follow_up");
       if (followUps.length > 0) return nextTurn(state, run, followUps);
       return finishRun(run, { outcome: "completed" });
@@ -120,7 +133,7 @@ function goOn(state: LoopState, run: RunStanding, turn: TurnStanding | undefined
     case "failed": {
       const failed: RunEnding = { outcome: "failed", why: "reply" };
       if (!isTooLong(turn?.reply?.cause)) return finishRun(run, failed);
-      // What was too long has been made shorter since: it is asked again.
+      // A compaction has shortened the context since, so the request is sent again.
       if (run.compacted === "worked") return nextTurn(state, run, steers);
       const mayTry = run.compacted === "no" && run.compactions < maxCompactions;
       if (mayTry && overspent(state, run) === undefined) return startCompaction(run);
@@ -132,7 +145,7 @@ function goOn(state: LoopState, run: RunStanding, turn: TurnStanding | undefined
   }
 }
 
-/** Budgets are asked before the spend, and the context is made to fit before it is sent. */
+/** Starts the next turn, unless a limit is reached or the context is to be compacted first. */
 function nextTurn(state: LoopState, run: RunStanding, takes: readonly Queued[]): Action {
   const { turns } = limitsOf(state, run);
   const limit = turns !== undefined && run.turns >= turns ? "turns" : overspent(state, run);
@@ -143,8 +156,8 @@ function nextTurn(state: LoopState, run: RunStanding, takes: readonly Queued[]):
   return beginTurn(run.runId, run.turns + 1, takes);
 }
 
-/** Nothing if the answer has its shape; otherwise what to do about it. */
-function mendOutput(state: LoopState, run: RunStanding): Action | undefined {
+/** Undefined if the answer matches the requested schema. Otherwise the check, a correction, or the end. */
+function checkOutput(state: LoopState, run: RunStanding): Action | undefined {
   const { output } = state.doing;
   if (output === "valid") return undefined;
   if (output === "unchecked") return { do: "check_output" };
@@ -157,7 +170,7 @@ function mendOutput(state: LoopState, run: RunStanding): Action | undefined {
   return { do: "correct", itemId, turnId: next.turnId };
 }
 
-/** A stop, or a limit that does not wait for the end of a turn. */
+/** How the run must end now: by a stop, or by a limit that applies in the middle of a turn. */
 function endingOf(state: LoopState, run: RunStanding): RunEnding | undefined {
   if (run.aborting) return { outcome: "aborted" };
   const limit = outOf(state, run);
@@ -165,9 +178,10 @@ function endingOf(state: LoopState, run: RunStanding): RunEnding | undefined {
 }
 
 /**
- * What is under way is stopped and waited for, every call gets its answer, then the run ends. A run
- * that a person stopped has an aborted item and an aborted turn, wherever the stop fell. Between two
- * turns the next one begins for that, and ends at once: the last one keeps its own ending.
+ * Ends a run early, one action at a time: abort the work in progress and wait for it, settle every open
+ * call, finish the turn, finish the run. A run that a person stopped always has an aborted item and an
+ * aborted turn. If the stop came between two turns, one more turn is stored for that, because the last
+ * turn keeps its own stop reason.
  */
 function windDown(state: LoopState, run: RunStanding, ending: RunEnding): Action {
   const { doing } = state;
@@ -187,7 +201,7 @@ function windDown(state: LoopState, run: RunStanding, ending: RunEnding): Action
   return { do: "finish_turn", turnId, stop: stopped ? "aborted" : (reply?.stop ?? "aborted") };
 }
 
-/** Assessing is not waited for: what it finds out about calls that won't run is of no use. */
+/** An assessment in progress does not count: its calls will not run, and a hook may never settle. */
 function busy(doing: Doing): boolean {
   return doing.reply || doing.compaction || doing.calls.size > 0;
 }
@@ -210,7 +224,7 @@ function finishRun({ runId }: RunStanding, ending: RunEnding): Action {
   return { do: "finish_run", runId, ending };
 }
 
-/** Until something happens, or the time of the run, of a question or of the next attempt is there. */
+/** Waits for a change, or until the next deadline: of the run, of an approval, or of a retry. */
 function wait(state: LoopState, run: RunStanding): Action {
   const { seconds } = limitsOf(state, run);
   const { approvalSeconds } = state.settings;
@@ -224,7 +238,7 @@ function wait(state: LoopState, run: RunStanding): Action {
       }
     }
   }
-  // A question whose time is over while its call is still assessed is answered after that.
+  // A deadline in the past must not wake the driver again: its approval expires once the call is assessed.
   const ahead = times.filter((time) => time > state.now);
   return ahead.length === 0 ? { do: "wait" } : { do: "wait", until: Math.min(...ahead) };
 }

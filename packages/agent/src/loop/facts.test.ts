@@ -3,7 +3,7 @@ import { allow, Driving } from "../testing/driving.ts";
 import type { Action, RecordAction } from "./action.ts";
 import { factsFor } from "./facts.ts";
 
-/** All actions that record something in the course of a run that goes through most of them. */
+/** All record actions of a run that performs most of them. */
 function recorded(): readonly { readonly action: RecordAction; readonly session: Driving }[] {
   const seen: { readonly action: RecordAction; readonly session: Driving }[] = [];
   const session = new Driving({ limits: { turns: 3 } });
@@ -50,7 +50,7 @@ function isRecord(action: Action): action is RecordAction {
 }
 
 describe("the facts of an action", () => {
-  it("are none once the session has moved on: an earlier try has done the work", () => {
+  it("are undefined once an earlier attempt has stored them", () => {
     const all = recorded();
 
     expect(new Set(all.map(({ action }) => action.do))).toStrictEqual(
@@ -78,7 +78,7 @@ describe("the facts of an action", () => {
 
   it("close every lane up to the highest epoch that was given out", () => {
     const session = new Driving();
-    session.asked(["pay", "look"], allow);
+    session.runUpToCalls(["pay", "look"], allow);
     session.settle();
     for (const number of [1, 2]) session.endCall(session.call(number).itemId, "ok");
     const { closes } = session.known();

@@ -18,9 +18,9 @@ import type { FailedFacts, Known } from "./known.ts";
 import type { RunStanding, TurnStanding } from "./state.ts";
 
 /**
- * The facts of an action, for the driver, for an engine's activities and for the simulation alike.
- * Undefined if the session has moved on: what the action is about was done by an earlier try, or is
- * over. Then nothing is stored, and the next decision rests on what is there.
+ * The facts that an action stores. Pure; used by the driver, by activities of engines and by the
+ * simulation. Undefined if the action no longer fits the session: an earlier attempt stored its facts,
+ * or its run or turn is over. Then nothing is stored, and the driver decides again.
  */
 export function factsFor(action: RecordAction, known: Known): readonly FactBody[] | undefined {
   if (action.do === "begin_turn") return beginTurn(action, known);
@@ -109,7 +109,7 @@ function inputOf(
   return input !== undefined && "parts" in input ? { inputId, parts: input.parts } : undefined;
 }
 
-/** What the attempt used is counted at once: another driver would not know of it. */
+/** Stores the usage of the failed attempt now, because a later driver would not have it. */
 function scheduleRetry(
   action: ActionOf<"schedule_retry">,
   { runId, turn }: RunStanding,
@@ -124,7 +124,7 @@ function endCompaction({ runId }: RunStanding, { failed }: Known): readonly Fact
   return [...reportOf(failed, { runId }), { type: "compaction_finished", runId }];
 }
 
-/** What a failed attempt used, unless it was stored when the next one was scheduled. */
+/** The usage of a failed attempt, unless `schedule_retry` has stored it already. */
 function reportOf(
   failed: FailedFacts | undefined,
   place: { readonly runId: RunId; readonly turnId?: TurnId },
@@ -134,7 +134,7 @@ function reportOf(
   return [{ type: "usage_reported", ...place, epoch, usage }];
 }
 
-/** The reply that no attempt finished: failed by the last one, or stopped. */
+/** The item of a reply that no attempt finished. It has no parts; it ends as failed or as aborted. */
 function endReply(
   { do: how, itemId }: ActionOf<"end_reply" | "abandon_reply">,
   place: { readonly runId: RunId; readonly turnId: TurnId },
@@ -149,7 +149,7 @@ function endReply(
   return [{ type: "item_committed", item, ...place }, ...reportOf(failed, place)];
 }
 
-/** One transaction: a reader never has a turn of this kind that goes on. */
+/** The whole turn in one transaction, so that no reader sees it open. */
 function showStop(
   { turnId }: ActionOf<"show_stop">,
   { runId, turn }: RunStanding,
@@ -163,7 +163,7 @@ function showStop(
   ];
 }
 
-/** No lane wrote it, so it closes none. */
+/** The item without parts that marks a stop. It has no lane, so it closes none. */
 function stopItem(place: { readonly runId: RunId; readonly turnId: TurnId }): FactBody {
   const id = stopItemIdOf(place.turnId);
   const item: Item = { id, author: "model", parts: [], stop: "aborted", cause: stoppedHere };
@@ -190,7 +190,7 @@ function ask(
   });
 }
 
-/** The intent alone: no lane is opened, since nothing is written until the answer is there. */
+/** Stores the intent only. No lane is opened, because a client streams nothing. */
 function awaitClient(
   { calls }: ActionOf<"await_client">,
   { runId, turn }: Place,
@@ -240,7 +240,7 @@ function outcomeOf(ending: RunEnding, { turn }: RunStanding, known: Known): RunO
   return { outcome, cause: reply?.cause ?? lostCause };
 }
 
-/** The call itself, with its arguments. */
+/** The part of the reply that has the call and its arguments. */
 export function callPart(
   state: SessionState,
   turn: TurnStanding,

@@ -39,7 +39,7 @@ describe("ids", () => {
     expect(allIds(["input_a", "input_b"])).toStrictEqual(allIds(["input_a", "input_b"]));
   });
 
-  it("are all different, whatever the inputs are called by those who make ids", () => {
+  it("are all different, for any input ids", () => {
     const hex = ["input_0f3a", "input_0f3b", "input_10", "input_1", "input_2", "input_prompt"];
     const ids = allIds(hex);
 

@@ -2,35 +2,35 @@ import type { Cause, ItemId, Json, ResultStatus, SessionState, Usage } from "@mi
 import type { Epoch } from "@millrace/core/ports";
 import type { Standing } from "./state.ts";
 
-/** What the facts of an action are made of, beside the action itself. */
+/** The content that `factsFor` needs besides the action. A driver makes one for each action. */
 export interface Known {
   readonly standing: Standing;
   /** The session with its content. */
   readonly state: SessionState;
-  /** The highest epoch that this driver has given out. */
+  /** An upper bound of the epochs that this driver has made. Finished turns and runs close lanes up to it. */
   readonly closes: Epoch;
-  /** Why a call was refused when it was assessed, by the reserved id of its answer. */
+  /** The message of a refused call, by the reserved id of its result. */
   readonly refusals: (itemId: ItemId) => string | undefined;
-  /** What a client's answer came to when it was checked, by the same id. */
+  /** The checked answer of a client, by the same id. */
   readonly answers: (itemId: ItemId) => CheckedAnswer | undefined;
-  /** What is wrong with the shape of the answer. */
+  /** Why the answer does not match the requested schema. */
   readonly outputProblem: string | undefined;
-  /** The attempt that failed last, and that nothing followed yet. */
+  /** The latest failed attempt, until its retry or its end is stored. */
   readonly failed: FailedFacts | undefined;
 }
 
-/** A client's answer to a call, after its output was held against the tool's schema. */
+/** A client's answer to a call, after the tool's output schema has checked it. */
 export interface CheckedAnswer {
   readonly status: ResultStatus;
   readonly text: string;
   readonly output?: Json;
 }
 
-/** What is known of an attempt that failed: its epoch, its usage and its cause. */
+/** A failed attempt, as far as facts about it need it. */
 export interface FailedFacts {
   readonly epoch: Epoch;
   readonly usage: Usage;
   readonly cause: Cause;
-  /** Whether what it used is among the facts. */
+  /** True once its usage is stored. */
   readonly reported: boolean;
 }

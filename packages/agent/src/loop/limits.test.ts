@@ -9,14 +9,14 @@ import { emptyRun } from "./state.ts";
 
 type Outcome = ReturnType<typeof outcomeOf>;
 
-/** How the latest run ended, or that it goes on. */
+/** How the latest run ended, or that it still runs. */
 function outcomeOf(session: Driving): string {
   const last = session.ledger.facts.findLast((fact) => fact.type === "run_finished");
   if (session.standing.run !== undefined || last?.type !== "run_finished") return "goes on";
   return last.outcome === "limited" ? `limited by ${last.limit}` : last.outcome;
 }
 
-/** A run under these limits whose replies all ask for one more call, after so many replies. */
+/** A run under these limits after this many replies, each with one call. */
 function after(
   replies: number,
   limits: Limits,
@@ -84,7 +84,7 @@ describe("a limit", () => {
     expect(outcomeOf(session)).toBe("limited by cost");
   });
 
-  it("of another's budget forbids even the first request", () => {
+  it("of a parent's budget forbids even the first request", () => {
     const session = new Driving();
     session.allowance = "tokens";
     session.send();
@@ -158,7 +158,7 @@ describe("the limits of an agent", () => {
 });
 
 describe("a repetition", () => {
-  /** How a run ends whose replies each make one of these calls, in this order. */
+  /** The end of a run whose replies make these calls, one each, in this order. */
   function calling(calls: readonly string[], limits: Limits, polls?: number): string {
     const poll = { ...plainTool, repeats: polls };
     const session = new Driving({ limits, tools: { look: plainTool, poll } });

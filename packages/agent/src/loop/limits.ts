@@ -3,20 +3,20 @@ import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 import type { CallPrint, LoopState, RunStanding } from "./state.ts";
 
-/** The longest sequence of calls whose repetition is noticed. */
+/** The longest sequence of calls whose repetition is detected. */
 const longestPeriod = 4;
-/** No limit of repeats above this is kept track of. */
+/** A limit of repeats above this counts as this, which bounds the remembered calls. */
 const mostRepeats = 64;
-/** How many calls a run remembers under any settings, at most. */
+/** The most calls that a run remembers under any settings. */
 export const rememberedCalls: number = longestPeriod * mostRepeats;
 
-/** How many calls a run remembers under these settings: as far as a repetition could reach back. */
+/** How many calls a run remembers under these settings: as many as the longest repetition needs. */
 export function callsToRemember({ limits, tools }: Pick<LoopSettings, "limits" | "tools">): number {
   const all = [limits.repeats, ...Object.values(tools).map(({ repeats }) => repeats)];
   return longestPeriod * Math.max(...all.map(timesOf));
 }
 
-/** The limits of a run: what its sender asked for, but never more than the agent allows. */
+/** The limits of a run: the lower of the sender's and the agent's. */
 export function limitsOf(state: Pick<LoopState, "settings">, run: RunStanding): Limits {
   const asked = run.limits ?? {};
   const own = state.settings.limits;
@@ -29,7 +29,7 @@ export function limitsOf(state: Pick<LoopState, "settings">, run: RunStanding): 
   };
 }
 
-/** The limit that ends a run wherever it is. */
+/** The limit that ends a run at once, also in the middle of a turn. */
 export function outOf(state: LoopState, run: RunStanding): "seconds" | "repeats" | undefined {
   const limits = limitsOf(state, run);
   if (limits.seconds !== undefined && state.now >= deadlineOf(run, limits.seconds))
@@ -39,7 +39,7 @@ export function outOf(state: LoopState, run: RunStanding): "seconds" | "repeats"
     : undefined;
 }
 
-/** The limit that forbids another request to a model. Asked before each one. */
+/** The limit that forbids another request to a model. Checked before each request. */
 export function overspent(state: LoopState, run: RunStanding): string | undefined {
   const { tokens, cost } = limitsOf(state, run);
   const { used } = run;
@@ -48,17 +48,17 @@ export function overspent(state: LoopState, run: RunStanding): string | undefine
   return state.doing.allowance;
 }
 
-/** The vendor would not take so many tokens, or so many bytes: less of it may do. */
+/** True for a failure that a shorter context may mend: too many tokens, or too many bytes. */
 export function isTooLong(code: string | undefined): boolean {
   return code === "context_overflow" || code === "request_too_large";
 }
 
-/** When the run's time is over, in milliseconds since 1970. */
+/** The time at which the run's `seconds` end, in milliseconds since 1970. */
 export function deadlineOf(run: RunStanding, seconds: number): number {
   return run.startedAt + seconds * 1_000;
 }
 
-/** What is left out, or is no sound number, limits nothing. */
+/** Reads stored limits. A missing or invalid number is no limit. */
 export function readLimits(value: unknown): Limits {
   if (!isJsonObject(value)) return {};
   const names = ["turns", "seconds", "tokens", "cost", "repeats"] as const;
@@ -74,7 +74,7 @@ function least(asked: number | undefined, own: number | undefined): number | und
   return Math.min(asked, own);
 }
 
-/** Whether the calls end in a sequence of up to four that came so often in a row. */
+/** True if the calls end with a sequence of one to four calls that is repeated up to its limit. */
 function repeats(state: LoopState, calls: readonly CallPrint[], limit: number): boolean {
   for (let period = 1; period <= longestPeriod; period += 1) {
     const block = calls.slice(-period);
@@ -85,7 +85,7 @@ function repeats(state: LoopState, calls: readonly CallPrint[], limit: number): 
   return false;
 }
 
-/** How many in a row are too many. A repetition needs at least two: one call alone repeats nothing. */
+/** How many occurrences in a row reach a limit. At least two, because one call is no repetition. */
 function timesOf(limit: number | undefined): number {
   return Math.min(Math.max(2, Math.floor(limit ?? 0)), mostRepeats);
 }

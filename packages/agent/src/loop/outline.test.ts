@@ -5,13 +5,13 @@ import { standingOf, standingOfOutlines } from "./advance.ts";
 import { callsToRemember } from "./limits.ts";
 import { outline } from "./outline.ts";
 
-/** A session of so many turns, with three calls of long arguments in each. */
+/** A session with this many turns of three calls with long arguments each. */
 function longSession(turns: number): Driving {
   const session = new Driving({ limits: { repeats: 3 } });
   // Ids as they are made: 32 digits in each.
   const id = inputId("input_5f0c2a6b9d3e4f718a2b3c4d5e6f7081");
   const parts = [{ kind: "text", id: partId("p1"), text: "go ".repeat(1_000) }] as const;
-  session.say(id, { type: "input_accepted", inputId: id, input: { kind: "prompt", parts } });
+  session.accept(id, { type: "input_accepted", inputId: id, input: { kind: "prompt", parts } });
   for (let turn = 0; turn < turns; turn += 1) {
     const calls = [1, 2, 3].map((number) => ({
       callId: `call_${String(turn).padStart(20, "0")}${number}`,

@@ -20,8 +20,8 @@ import { printOf } from "./print.ts";
 import type { Spent } from "./state.ts";
 
 /**
- * A fact without its content: what the loop decides by, in about a hundred bytes. Texts, arguments
- * and results stay in the store, so an outline may stand in a workflow's history or in a log line.
+ * A fact without its content, as far as decisions depend on it. About 100 bytes. Texts, arguments and
+ * results stay in the store, so an outline fits into a workflow's history or a log line.
  */
 export type Outline = OutlineBody & { readonly n: number };
 
@@ -56,7 +56,7 @@ type OutlineBody =
       readonly tokens: number;
       readonly cost?: number;
     }
-  /** A fact that no decision rests on. It still counts, so that outlines are as dense as facts. */
+  /** A fact that no decision depends on. Kept so that outlines have the same numbers as facts. */
   | { readonly type: "other" };
 
 /** An accepted input, without its content. */
@@ -70,33 +70,33 @@ export interface ItemOutline {
   readonly type: "item_committed";
   readonly itemId: ItemId;
   readonly inputId?: InputId;
-  /** The loop itself asked the model to mend its answer. */
+  /** Set on the item by which the loop asks the model to correct its answer. */
   readonly correction?: true;
-  /** What a model wrote. */
+  /** Set on the item of a model. */
   readonly reply?: ReplyOutline;
-  /** It was cut short by a stop, and no tool wrote it: a tool's result is no sign of a stopped run. */
+  /** Set if a stop aborted the item. Never on a tool's result: that does not mark a stop of the run. */
   readonly aborted?: true;
 }
 
 /** What the loop keeps of a model's item: how it ended, its size and its calls. */
 export interface ReplyOutline {
   readonly stop: StopReason;
-  /** The code of what cut it short. */
+  /** The code of its failure. */
   readonly cause?: string;
   readonly tokens: number;
   readonly calls: readonly CallOutline[];
 }
 
-/** A call in a reply: its tool, and the print by which repeats are recognised. */
+/** A call in a reply: its tool, and the print by which repeats are detected. */
 export interface CallOutline {
   readonly callId: CallId;
   readonly tool: string;
   readonly print: string;
-  /** Answered within the reply, or by the answer to an earlier call of the same id. */
+  /** Set if the reply has its result, or an earlier call of the reply has the same id. */
   readonly settled?: true;
 }
 
-/** The outline of a fact. Linear in the fact's size: the arguments of calls are read once. */
+/** Makes the outline of a fact. Linear in the fact's size, because the arguments of calls are hashed. */
 export function outline(fact: Fact): Outline {
   return { n: fact.n, ...outlineBody(fact) };
 }
@@ -141,8 +141,8 @@ function outlineBody(fact: Fact): OutlineBody {
       const turn = fact.turnId === undefined ? {} : { turnId: fact.turnId };
       return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }) };
     }
-    case "session_released": // the claim that follows changes what is driven
-    case "tool_execution_finished": // the answer itself settles the call
+    case "session_released": // the next claim has the new incarnation
+    case "tool_execution_finished": // the result's item settles the call
     case "opaque":
       return { type: "other" };
     default:
@@ -179,7 +179,7 @@ function replyOutline(item: Item): ReplyOutline {
   const calls = item.parts.flatMap((part): CallOutline[] => {
     if (part.kind !== "tool_call") return [];
     const settled = answered.has(part.callId);
-    answered.add(part.callId); // a second call under one id is answered with the first
+    answered.add(part.callId); // the result of the first call also answers a second one of that id
     const { callId, tool } = part;
     return [{ callId, tool, print: printOf(part), ...(settled ? { settled } : {}) }];
   });
@@ -192,7 +192,7 @@ export function spentOf({ inputTokens, outputTokens, cost }: Usage): Spent {
   return { tokens: inputTokens + outputTokens, cost };
 }
 
-/** The sum, with all costs that are known: one that is not must not hide the others from a limit. */
+/** The sum of both. An unknown cost counts as 0 if the other is known, so that a cost limit still works. */
 export function addSpent(left: Spent, right: Spent): Spent {
   const known = left.cost !== undefined || right.cost !== undefined;
   return {

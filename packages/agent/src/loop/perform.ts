@@ -3,17 +3,23 @@ import type { Action, RecordAction, WorkAction } from "./action.ts";
 import { factsFor } from "./facts.ts";
 import type { Known } from "./known.ts";
 
-/** What a host of the loop can do. The inline driver, the simulation and an engine's worker are hosts. */
+/**
+ * How a host performs actions. Implemented by the driver, by the simulation of the tests and by workers
+ * of engines. `Done` is `Promise<void>` for an async host.
+ */
 export interface LoopHost<Done> {
-  /** Stores the facts of an action at the head that the decision rests on. */
+  /** Appends the facts if the head is still the one of the decision. Otherwise stores nothing. */
   readonly record: (action: RecordAction, bodies: readonly FactBody[]) => Done;
-  /** Begins what takes long. What comes of it is a fact, or in the host's memory, later. */
+  /** Starts work and does not wait for it. Its result is a later fact, or is kept in the host's memory. */
   readonly begin: (action: WorkAction) => Done;
-  /** There is nothing to do for this action: it is a wait, or the session has moved on. */
+  /** Called if there is nothing to do: the action is a wait, or no longer fits the session. */
   readonly skip: () => Done;
 }
 
-/** Performs an action on a host: what it records is made of the facts, what it begins is the host's. */
+/**
+ * Performs one action of `decide` on a host. The host calls it once for each decision. `known` is called
+ * only for actions that store facts. Errors of the host's functions pass through.
+ */
 export function perform<Done>(host: LoopHost<Done>, action: Action, known: () => Known): Done {
   switch (action.do) {
     case "wait":

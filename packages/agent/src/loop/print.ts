@@ -1,14 +1,14 @@
 import type { JsonObject, ToolCallPart } from "@millrace/core";
 
 /**
- * A short text that is equal for calls of one tool with equal input. It keeps the state small. What it
- * decides is only whether a model goes round in circles, so it need not withstand an attacker.
+ * A short hash of a call: equal for calls of one tool with equal input. Keeps the state small. Not
+ * cryptographic, because only the detection of repeated calls uses it.
  */
 export function printOf({ tool, input, raw }: ToolCallPart): string {
   return digest(`${tool}\n${input === undefined ? raw : inOrder(input)}`);
 }
 
-/** JSON with its keys in one order, so that the order in which a model writes them makes no difference. */
+/** JSON with sorted keys, so that the order in which a model writes them does not matter. */
 function inOrder(input: JsonObject): string {
   return JSON.stringify(input, (_key, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

@@ -6,7 +6,7 @@ import { overloaded } from "../testing/simulate.ts";
 
 const retry = { attempts: 3, baseMs: 100, capMs: 1_000 };
 
-/** A run whose first attempt at the reply is under way. */
+/** A run during the first attempt at its reply. */
 function asking(settings: ConstructorParameters<typeof Driving>[0] = {}): Driving {
   const session = new Driving({ retry, ...settings });
   session.send();
@@ -19,7 +19,7 @@ function lastFact(session: Driving): unknown {
 }
 
 describe("an attempt that failed", () => {
-  it("is followed by the next one after its delay, and its number is in the facts", () => {
+  it("is followed by the next one after its delay, and is counted in the facts", () => {
     const session = asking();
     session.failAttempt(overloaded, noUsage, 0.5);
 
@@ -69,7 +69,7 @@ describe("an attempt that failed", () => {
     expect(session.requests).toBe(1);
   });
 
-  it("is the reply if what it used is all that there was", () => {
+  it("is the reply if it has used up the budget", () => {
     const session = asking({ limits: { tokens: 10 } });
     session.failAttempt(overloaded, { ...noUsage, inputTokens: 10 });
 
@@ -108,7 +108,7 @@ describe("an attempt that failed", () => {
     expect(session.next()).toMatchObject({ do: "reply", attempt: 2 });
   });
 
-  it("at a summary is repeated by the same policy, and then the old context is used on", () => {
+  it("at a summary is retried by the same policy, and then the context stays as it is", () => {
     const session = asking({ compactAbove: 100 });
     session.endReply({ stop: "tools", usage: { ...noUsage, inputTokens: 200 } });
     session.settle();

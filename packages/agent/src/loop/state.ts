@@ -13,8 +13,8 @@ import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 
 /**
- * All that a decision rests on, as plain data without any content: what the facts say, how the agent
- * is set up, what this driver has under way, and the time. Nothing else may be asked.
+ * The whole input of `decide`, as plain data without content: the standing by the facts, the agent's
+ * settings, the work of this driver, and the time. `decide` reads nothing else.
  */
 export interface LoopState {
   readonly standing: Standing;
@@ -23,7 +23,7 @@ export interface LoopState {
   readonly now: number;
 }
 
-/** Where a session stands by its facts alone. A driver that reads them again comes to the same. */
+/** The state of a session by its facts alone. Every driver computes the same from the same facts. */
 export interface Standing {
   readonly incarnation: number;
   readonly queue: readonly Queued[];
@@ -34,89 +34,92 @@ export interface Standing {
 export interface Queued {
   readonly inputId: InputId;
   readonly kind: "prompt" | "steer" | "follow_up" | "answer";
-  /** The limits that its sender asks for, for the run it begins. */
+  /** The sender's limits for the run that this input begins. */
   readonly limits: Limits | undefined;
-  /** Left over when a run was stopped: it waits for the next prompt instead of beginning a run. */
+  /** True if it was queued when a run was stopped: it waits for the next prompt and begins no run. */
   readonly held: boolean;
 }
 
-/** What attempts have used. A cost that is not known must not hide the others from a limit. */
+/** The usage of attempts. `cost` is the sum of known costs, and undefined if none is known. */
 export interface Spent {
   readonly tokens: number;
   readonly cost: number | undefined;
 }
 
-/** Where a run stands: its turns, what it has spent, and whether a stop was asked for. */
+/** The state of a run: its turns, its usage, and whether a stop was requested. */
 export interface RunStanding {
   readonly runId: RunId;
   /** By the clock of the process that started it. */
   readonly startedAt: number;
   readonly aborting: boolean;
-  /** What its sender asked for. */
+  /** The sender's limits. `limitsOf` combines them with the agent's. */
   readonly limits: Limits | undefined;
   readonly turns: number;
   readonly used: Spent;
-  /** The latest calls of the run, oldest first, as far as a repetition could reach back. */
+  /** The latest calls of the run, oldest first, as many as the detection of repeats needs. */
   readonly calls: readonly CallPrint[];
-  /** The tokens of the latest reply and its request: what the next request is sure to have. */
+  /** The tokens of the latest reply and its request. The next request has at least as many. */
   readonly contextTokens: number;
   readonly compacting: boolean;
-  /** Compactions that this run has tried, and attempts at the summary of the latest that are over. */
+  /** How many compactions this run has started. */
   readonly compactions: number;
+  /** How many attempts at the current summary have failed. */
   readonly summaryAttempts: number;
   /**
-   * Whether one was tried since the last reply, and whether it helps. It does not if there was
-   * nothing to summarise, or if what it left was refused as too long again.
+   * The compaction since the last reply: none, one that shortened the context, or one that did not help.
+   * `in_vain`: there was nothing to summarise, or the vendor refused the shorter context too.
    */
   readonly compacted: "no" | "worked" | "in_vain";
-  /** How often the model was asked again because its answer had not the requested shape. */
+  /** How often the model was asked to correct its answer. */
   readonly corrections: number;
   readonly turn: TurnStanding | undefined;
 }
 
-/** A call without its content: equal for calls of one tool with equal input. */
+/** A call without its content. Equal for calls of one tool with equal input. */
 export interface CallPrint {
   readonly tool: string;
   readonly print: string;
 }
 
-/** Where a turn stands: its attempts, its reply, and how it ended. */
+/** The state of a turn: its attempts, its reply, and its stop reason. */
 export interface TurnStanding {
   readonly turnId: TurnId;
-  /** Attempts at the reply that are over, by their reports. */
+  /** Failed attempts at the reply, counted by their stored usage. */
   readonly attempts: number;
   readonly reply: ReplyStanding | undefined;
-  /** An item of this turn ended as aborted, so the transcript shows where the run was stopped. */
+  /** True if an item of this turn is aborted, so that the transcript shows the stop. */
   readonly showsStop: boolean;
   /** Set once the turn is finished. */
   readonly stop: StopReason | undefined;
 }
 
-/** The model's item of a turn, with where each of its calls stands. */
+/** The model's item of a turn, with the state of each call. */
 export interface ReplyStanding {
   readonly itemId: ItemId;
   readonly stop: StopReason;
-  /** The code of what cut it short. */
+  /** The code of its failure. */
   readonly cause: string | undefined;
   readonly calls: readonly CallStanding[];
 }
 
-/** Where a call stands: asked about, started, answered. */
+/** The state of a call: its approval, its start, its result. */
 export interface CallStanding {
   readonly callId: CallId;
   readonly tool: string;
-  /** The reserved id of its answer, and the lane that writes it. */
+  /** The reserved id of its result. */
   readonly itemId: ItemId;
+  /** The lane of its result. */
   readonly lane: number;
-  /** Questions asked about it so far; the latest one. */
+  /** How many approvals were requested for it. */
   readonly asked: number;
+  /** The latest approval request. */
   readonly approval: ApprovalStanding | undefined;
   /** The epoch of the latest intent to run it. */
   readonly started: Epoch | undefined;
   readonly settled: boolean;
 }
 
-/** A question to a person, and its answer if there is one. */
+/** An approval request, and its answer if there is one. */
 export interface ApprovalStanding {
   readonly approvalId: ApprovalId;
   readonly hash: string;
@@ -124,40 +127,43 @@ export interface ApprovalStanding {
   readonly answer: { readonly decision: "allow" | "deny"; readonly at: number } | undefined;
 }
 
-/** What this driver has under way, and what it has found out. Gone with the process. */
+/**
+ * The work of this driver and its results that are not stored. Lost with the process; the next driver
+ * starts with `doingNothing`.
+ */
 export interface Doing {
   readonly reply: boolean;
   readonly compaction: boolean;
   readonly assessing: boolean;
-  /** Calls that run, by the reserved ids of their answers: call ids come again in later turns. */
+  /** Running calls, by the reserved ids of their results, because call ids may repeat in later turns. */
   readonly calls: ReadonlySet<ItemId>;
-  /** All that is under way has had its signal aborted. */
+  /** True if the signals of all work in progress are aborted. */
   readonly interrupted: boolean;
-  /** By the same ids. */
+  /** Results of assessments, by the same ids. */
   readonly verdicts: ReadonlyMap<ItemId, CallVerdict>;
-  /** Answers of clients that were checked: what each call comes to. By the same ids. */
+  /** Statuses of checked answers of clients, by the same ids. */
   readonly answers: ReadonlyMap<ItemId, ResultStatus>;
-  /** Whether the answer has the requested shape. Where none is requested it is valid. */
+  /** Whether the answer matches the requested schema. Always valid without a schema. */
   readonly output: "unchecked" | "valid" | "invalid";
-  /** The latest attempt at the reply, or at the summary, if it failed and nothing followed yet. */
+  /** The latest failed attempt at the reply or the summary, until the next attempt starts. */
   readonly failed: FailedAttempt | undefined;
-  /** A limit of the run that this one spends from, if it is reached. */
+  /** The limit that the parent's run has reached, for a sub-agent. */
   readonly allowance: string | undefined;
 }
 
-/** What is known of a call before it runs: what would run, and whether it may. */
+/** The result of assessing a call: the hash of the exact input, and whether it may run. */
 export type CallVerdict =
   | { readonly decision: "allow" | "ask"; readonly hash: string }
   | { readonly decision: "refuse"; readonly status: ResultStatus };
 
-/** An attempt that failed, as far as the decision about another one depends on it. */
+/** A failed attempt, as far as the decision about a retry depends on it. */
 export interface FailedAttempt {
   readonly cause: RetryHint;
-  /** In [0, 1), drawn when it failed. */
+  /** In [0, 1). Drawn once when it failed, so that `decide` stays pure. */
   readonly jitter: number;
-  /** What it used, until that is reported. */
+  /** Its usage while that is not stored, else `nothingSpent`. */
   readonly used: Spent;
-  /** When the next attempt is due, once it is scheduled. */
+  /** When the retry is due, once it is scheduled. */
   readonly retryAt: number | undefined;
 }
 
@@ -166,7 +172,7 @@ export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 /** The standing of a session before its first fact. */
 export const emptyStanding: Standing = { incarnation: 0, queue: [], run: undefined };
 
-/** Nothing is under way and nothing has been found out: a driver that has just begun. */
+/** The state of a driver that has just started. */
 export const doingNothing: Doing = {
   reply: false,
   compaction: false,

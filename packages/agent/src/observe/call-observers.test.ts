@@ -12,8 +12,8 @@ test("observers are called in the order of registration, before the call returns
   expect(seen).toEqual(["first", "second"]);
 });
 
-test("one that throws or rejects is told of and stops nobody", async () => {
-  const told: unknown[] = [];
+test("an observer that throws or rejects is reported, and the others are still called", async () => {
+  const errors: unknown[] = [];
   const seen: RunEvent[] = [];
   const broken = (): never => {
     throw new Error("broken");
@@ -23,13 +23,13 @@ test("one that throws or rejects is told of and stops nobody", async () => {
   };
 
   callObservers([broken, late, (event) => seen.push(event)], append("a"), (error) => {
-    told.push(error);
+    errors.push(error);
     throw new Error("the reporter is broken too");
   });
   await new Promise((resolve) => setImmediate(resolve));
 
   expect(seen).toHaveLength(1);
-  expect(told).toMatchObject([{ message: "broken" }, { message: "late" }]);
+  expect(errors).toMatchObject([{ message: "broken" }, { message: "late" }]);
 });
 
 /** Tries to change everything that can be reached. */
@@ -105,7 +105,7 @@ test.each(cases)(
   },
 );
 
-test("what belongs to others is not frozen: a tool may change its own input", () => {
+test("shared objects are not frozen: a tool may change its own input", () => {
   const input = { list: [1] };
   const fact = facts.make({
     type: "tool_execution_started",

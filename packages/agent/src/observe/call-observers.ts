@@ -3,10 +3,10 @@ import { holdsBytes, withOwnBytes, withoutHandles } from "./inert.ts";
 import type { Observer } from "../definition/observer.ts";
 
 /**
- * Calls each observer with the event: in the order of registration, synchronously, all of them. One
- * that throws, or whose promise is rejected, is told of to `onError` and stops nobody; what `onError`
- * throws is dropped. What an observer does to the event reaches neither the next one nor the session:
- * see `withoutHandles`. The event itself is frozen if it is a delta, so hand over a fresh object.
+ * Calls all observers with the event, synchronously and in the order of registration. If an observer
+ * throws or its promise rejects, `onError` gets the error and the other observers are still called; an
+ * error of `onError` is ignored. Observers can't change the event for each other or for the session, see
+ * `withoutHandles`. A delta event is frozen in place, so pass an object that nothing else uses.
  */
 export function callObservers(
   observers: readonly Observer[],
@@ -18,7 +18,7 @@ export function callObservers(
   const shared = !holdsBytes(inert);
   for (const observe of observers) {
     try {
-      // An async function fits the type of an observer; its rejection would end the process.
+      // An async function fits the type of an observer. An unhandled rejection would end the process.
       const returned: unknown = observe(shared ? inert : withOwnBytes(inert));
       if (returned instanceof Promise) returned.catch((error: unknown) => report(onError, error));
     } catch (error) {
@@ -33,6 +33,6 @@ function report(onError: (error: unknown) => void, error: unknown): void {
   try {
     onError(error);
   } catch {
-    // Whoever reports has nobody left to report to.
+    // An error of the error handler is ignored.
   }
 }

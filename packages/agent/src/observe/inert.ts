@@ -1,11 +1,10 @@
 import type { RunEvent } from "@millrace/core";
 
 /**
- * The event, so that nobody can change through it what others see. Appended text, begun parts and
- * what else of a live event is made of strings and numbers alone are frozen in place: a shallow
- * freeze reaches all of them, and they are nearly all there is. Everything else shares values with
- * drafts, items and the inputs of tools, which belong to others and must stay as they are, so it is
- * copied first. Strings are shared by a copy: it costs by the part, not by the character.
+ * A frozen form of the event, so that no observer can change what others see. Deltas of appended text
+ * and begun parts, which are nearly all events, have only strings and numbers and are frozen in place.
+ * All other events share objects with drafts, items and inputs of tools, so they are copied first. The
+ * copy costs by the number of values, not by the length of strings.
  */
 export function withoutHandles(event: RunEvent): RunEvent {
   if (event.type !== "content_delta") return frozenCopy(event);
@@ -17,7 +16,7 @@ export function withoutHandles(event: RunEvent): RunEvent {
   return frozenCopy(event);
 }
 
-/** Whether there are bytes in it. They can't be frozen, so each observer is given its own. */
+/** True if the event has bytes. They can't be frozen, so each observer gets a copy of its own. */
 export function holdsBytes(event: RunEvent): boolean {
   switch (event.type) {
     case "content_delta": {
@@ -35,7 +34,7 @@ export function holdsBytes(event: RunEvent): boolean {
   }
 }
 
-/** The same with bytes of its own. */
+/** A copy of the event with copied bytes. */
 export function withOwnBytes(event: RunEvent): RunEvent {
   return frozenCopy(event);
 }
@@ -53,7 +52,7 @@ function copyOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) return Object.freeze(value.map(copyOf));
-  // Made from entries, so that a key such as `__proto__` is a key like others.
+  // `fromEntries` copies a key such as `__proto__` as an ordinary key.
   return Object.freeze(
     Object.fromEntries(Object.entries(value).map(([key, held]) => [key, copyOf(held)])),
   );

@@ -6,23 +6,23 @@ import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";
 
 /**
- * Writes each event as one line of JSON, in one write: facts as they are on the wire, live events
- * with their place, bytes as base64. Nothing in an event's content ends a line, for any reader.
+ * Writes each event as one line of JSON, in one write: facts in their wire form, live events with their
+ * place, bytes as base64. All characters that any reader treats as a line end are escaped.
  */
 export function jsonLines(sink: TextSink): Observer {
   const write = writerTo(sink);
   return (event) => write(`${jsonLine(event)}\n`);
 }
 
-/** The event as one line, without its end. */
+/** The event as one line, without a line feed. */
 function jsonLine(event: RunEvent): string {
   const json = "n" in event ? encodeMessage(event) : JSON.stringify(liveJson(event));
   return json.replaceAll(lineEnds, escaped);
 }
 
 /**
- * JSON leaves these as they are, and some readers of lines end a line at them. They stand inside of
- * strings only, where an escape means the same. The rest of the range is inert on terminals so.
+ * Characters that JSON does not escape, and that some readers treat as line ends or some terminals as
+ * controls. They occur in strings only, where an escape means the same.
  */
 const lineEnds = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
@@ -30,7 +30,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** As a batch would carry it: an event of a newer version goes on under its own type. */
+/** The event as it is in a batch. An event of a newer version keeps its own type. */
 function liveJson(event: LiveEvent & LiveEnvelope): object {
   if (event.type === "content_delta") return { ...event, delta: encodeDelta(event.delta) };
   if (event.type !== "opaque") return event;

@@ -102,7 +102,7 @@ test("tools, questions and ends are one line each, between the text", () => {
   );
 });
 
-test("text that another attempt replaces is said to be void", () => {
+test("text that another attempt replaces is marked as void", () => {
   const facts = new Facts();
   const cause = { code: "overloaded", message: "busy" };
 
@@ -157,7 +157,7 @@ test.each([
     "► failed: no_key: set one\n",
   ],
   [{ outcome: "completed" } as const, ""],
-])("a run that ended as $outcome says so", (ending, line) => {
+])("a run that ended as $outcome writes its outcome", (ending, line) => {
   const facts = new Facts();
 
   expect(
@@ -220,7 +220,7 @@ test("text can't forge a line of ours, nor drive the terminal, even in pieces", 
   expect(shown).toBe("ok\n▸ refund: ok\n␛]0;title␇yes␍no");
 });
 
-test("sessions that speak in turns are told apart", () => {
+test("a line marks each change between sessions", () => {
   const facts = new Facts();
   const b = { session: "b" };
 
@@ -259,7 +259,7 @@ test("a sink that throws, or fails later, ends nothing", () => {
   expect(failed).toBeDefined();
 });
 
-test("a story that is joined in the middle is told from there", () => {
+test("an observer that starts in the middle writes from there", () => {
   const facts = new Facts();
   for (let n = 0; n < 40; n += 1) facts.make({ type: "run_started", runId: run });
 

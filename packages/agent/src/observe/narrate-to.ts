@@ -13,16 +13,16 @@ import type { TextSink } from "./write-to.ts";
 
 /** How a narration is written to a terminal or a file. */
 export interface NarrateOptions {
-  /** Left out: if the sink is a terminal that has colours, which `NO_COLOR` denies. */
+  /** Left out: true if the sink is a terminal with colours and `NO_COLOR` is not set. */
   readonly color?: boolean | undefined;
-  /** Whether reasoning is shown. Left out: where it can be told from the answer, by colour. */
+  /** Whether reasoning is shown. Left out: only with colour, which distinguishes it from the answer. */
   readonly reasoning?: boolean | undefined;
 }
 
 /**
- * Writes what happens for a person to read: text at once as it comes, and one line for what a tool,
- * a question, a retry or an end is. Lines of ours begin with `►`, which the text of models is not
- * let to write, so it can forge none. Control characters are harmless, see `createTerminalText`.
+ * Writes events for a person to read: text at once, and one line for each tool, approval request, retry
+ * and end. Lines of this observer start with `►`. That character is replaced in the text of models, so
+ * that no model can forge such a line. Control characters are made harmless, see `createTerminalText`.
  */
 export function narrateTo(sink: TextSink, options: NarrateOptions = {}): Observer {
   const narrate = createNarrator();
@@ -30,7 +30,7 @@ export function narrateTo(sink: TextSink, options: NarrateOptions = {}): Observe
   const reasoning = options.reasoning ?? color;
   const page = new Page(writerTo(sink), { color, reasoning });
   return (event) => {
-    for (const told of narrate(event)) page.tell(told, event);
+    for (const narration of narrate(event)) page.write(narration, event);
   };
 }
 
@@ -43,11 +43,11 @@ class Page {
   readonly #write: (text: string) => void;
   readonly #options: PageOptions;
   readonly #text: TerminalText = createTerminalText();
-  /** Whose text the last line is, if it is text and not ended. */
+  /** The item and part whose text is being written. Unset after a line of our own. */
   #open: string | undefined;
   #midLine = false;
   #session: SessionId | undefined;
-  /** Items of which text was shown, so that it can be taken back. */
+  /** Items with shown text, so that a notice is written when the text becomes void. */
   readonly #shown = new Set<string>();
 
   constructor(write: (text: string) => void, options: PageOptions) {
@@ -55,31 +55,41 @@ class Page {
     this.#options = options;
   }
 
-  tell(told: Narration, event: RunEvent): void {
+  write(narration: Narration, event: RunEvent): void {
     const { sessionId } = event;
-    switch (told.type) {
+    switch (narration.type) {
       case "assistant_text_delta":
-        this.#shown.add(`${sessionId} ${told.itemId}`);
-        return this.#append(sessionId, `${told.itemId} ${told.partId}`, told.text, false);
+        this.#shown.add(`${sessionId} ${narration.itemId}`);
+        return this.#append(
+          sessionId,
+          `${narration.itemId} ${narration.partId}`,
+          narration.text,
+          false,
+        );
       case "reasoning_delta":
         if (!this.#options.reasoning) return undefined;
-        this.#shown.add(`${sessionId} ${told.itemId}`);
-        return this.#append(sessionId, `${told.itemId} ${told.partId}`, told.text, true);
+        this.#shown.add(`${sessionId} ${narration.itemId}`);
+        return this.#append(
+          sessionId,
+          `${narration.itemId} ${narration.partId}`,
+          narration.text,
+          true,
+        );
       case "attempt_superseded":
-        if (!this.#shown.delete(`${sessionId} ${told.itemId}`)) return undefined;
+        if (!this.#shown.delete(`${sessionId} ${narration.itemId}`)) return undefined;
         return this.#line(sessionId, takenBack(event));
       case "item_committed":
-        this.#shown.delete(`${sessionId} ${told.item.id}`);
+        this.#shown.delete(`${sessionId} ${narration.item.id}`);
         return undefined;
       case "item_replaced":
-        this.#shown.delete(`${sessionId} ${told.item.id}`);
-        return this.#replace(sessionId, told.item);
+        this.#shown.delete(`${sessionId} ${narration.item.id}`);
+        return this.#replace(sessionId, narration.item);
       case "run_finished":
         this.#endText();
         break;
       default:
     }
-    const line = narrationLine(told);
+    const line = narrationLine(narration);
     if (line !== undefined) this.#line(sessionId, line);
   }
 
@@ -108,7 +118,7 @@ class Page {
     this.#write(`${noticeMark} ${text}\n`);
   }
 
-  /** Says whose words follow, once there are two who speak. */
+  /** Writes the session's id when the output changes from one session to another. */
   #enter(sessionId: SessionId): void {
     const other = this.#session !== undefined && this.#session !== sessionId;
     this.#session = sessionId;
@@ -123,7 +133,7 @@ class Page {
     this.#open = undefined;
   }
 
-  /** Each piece ends what it began, so that a program that dies leaves the terminal as it was. */
+  /** Resets the colour after each piece, so that a crash leaves the terminal in its normal state. */
   #put(text: string, dim = false): void {
     if (text === "") return;
     const own = withoutNoticeMark(text);
@@ -132,42 +142,43 @@ class Page {
   }
 }
 
-/** Text that was shown is void: because another attempt writes it anew, or because all is over. */
+/** The notice for shown text that became void: another attempt writes it again, or nothing does. */
 function takenBack(event: RunEvent): string {
   const anew = event.type === "attempt_started" || event.type === "item_committed";
   return anew ? "trying again" : "what came is void";
 }
 
 /**
- * Describes a narration in one line, without a line feed and harmless to a terminal. Returns nothing
- * for one that is shown otherwise, such as text, or not at all.
+ * Describes a narration in one line, without a line feed and harmless to a terminal. Undefined for a
+ * narration that is not shown as a line, such as text.
  */
-export function narrationLine(told: Narration): string | undefined {
-  switch (told.type) {
+export function narrationLine(narration: Narration): string | undefined {
+  switch (narration.type) {
     case "tool_execution_started":
-      return `${terminalLine(told.tool)} ${jsonOf(told.input)}`;
+      return `${terminalLine(narration.tool)} ${jsonOf(narration.input)}`;
     case "tool_execution_update":
-      return `${terminalLine(told.tool)}: ${terminalLine(told.message)}`;
+      return `${terminalLine(narration.tool)}: ${terminalLine(narration.message)}`;
     case "tool_execution_finished":
-      return `${terminalLine(told.tool)}: ${told.status}`;
+      return `${terminalLine(narration.tool)}: ${narration.status}`;
     case "tool_call_refused":
-      return `${terminalLine(told.tool)}: not run, its arguments can't be used (${terminalLine(told.fault.code)})`;
+      return `${terminalLine(narration.tool)}: not run, its arguments can't be used (${terminalLine(narration.fault.code)})`;
     case "approval_requested":
-      return `may this run? ${terminalLine(told.tool)} ${jsonOf(told.input)}`;
+      return `may this run? ${terminalLine(narration.tool)} ${jsonOf(narration.input)}`;
     case "approval_resolved":
-      return told.decision === "allow" ? "allowed" : "denied";
+      return narration.decision === "allow" ? "allowed" : "denied";
     case "retry_scheduled":
-      return `${causeOf(told.cause)}; another try in ${seconds(told.delayMs)}`;
+      return `${causeOf(narration.cause)}; another try in ${seconds(narration.delayMs)}`;
     case "stalled":
-      return `nothing has come for ${seconds(told.silentMs)}`;
+      return `nothing has come for ${seconds(narration.silentMs)}`;
     case "compaction_started":
       return "making the context shorter";
     case "turn_finished":
-      return endings[told.stop];
+      return endings[narration.stop];
     case "run_finished":
-      if (told.outcome === "limited") return `ended by a limit: ${terminalLine(told.limit)}`;
-      if (told.outcome === "failed") return `failed: ${causeOf(told.cause)}`;
-      return told.outcome === "aborted" ? "stopped" : undefined;
+      if (narration.outcome === "limited")
+        return `ended by a limit: ${terminalLine(narration.limit)}`;
+      if (narration.outcome === "failed") return `failed: ${causeOf(narration.cause)}`;
+      return narration.outcome === "aborted" ? "stopped" : undefined;
     case "run_released":
       return "the driver shut down; the run waits for another one";
     case "run_resumed":
@@ -187,19 +198,19 @@ export function narrationLine(told: Narration): string | undefined {
     case "compaction_finished":
       return undefined;
     default:
-      told satisfies never;
+      narration satisfies never;
       return undefined;
   }
 }
 
-/** Replies that ended before their end. What failed or was stopped is told with its run. */
+/** Notices for replies that were cut. Failures and stops are shown with the end of the run. */
 const endings: Readonly<Partial<Record<Item["stop"], string>>> = {
   length: "the reply was cut: it reached its length",
   filtered: "the reply was cut: its vendor filtered it",
   truncated: "the reply was cut: its end never came",
 };
 
-/** A question shows all of what would run, as far as a line goes, with nothing hidden in it. */
+/** The input of a call as one line of at most 400 characters, with visible control characters. */
 function jsonOf(input: JsonObject): string {
   return terminalLine(JSON.stringify(input), 400);
 }

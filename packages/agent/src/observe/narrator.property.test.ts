@@ -14,8 +14,8 @@ vi.setConfig({ testTimeout: patience });
 
 const numbers = fc.array(fc.nat(0xffffff), { maxLength: 80, size: "max" });
 
-/** What a reader of the log tells, message by message. */
-function told(session: string, messages: readonly (Fact | Batch)[]): readonly Narration[] {
+/** The narration of a reader of the log, message by message. */
+function narrated(session: string, messages: readonly (Fact | Batch)[]): readonly Narration[] {
   let state = emptyState(sessionUid("u"), sessionId(session));
   return messages.flatMap((message) => {
     const news = narrate(state, message);
@@ -26,7 +26,7 @@ function told(session: string, messages: readonly (Fact | Batch)[]): readonly Na
   });
 }
 
-test("inline events tell the same story as batches of one, for sessions that interleave", () => {
+test("inline events give the same narration as batches of one, for interleaved sessions", () => {
   let narrations = 0;
   fc.assert(
     fc.property(numbers, numbers, numbers, (first, second, order) => {
@@ -40,7 +40,7 @@ test("inline events tell the same story as batches of one, for sessions that int
         inline.get(event.sessionId)?.push(...narrator(event));
       }
 
-      const [a, b] = lives.map((life, at) => told(at === 0 ? "a" : "b", life.messages));
+      const [a, b] = lives.map((life, at) => narrated(at === 0 ? "a" : "b", life.messages));
       // As text: comparing structures costs ten times what it takes to tell them.
       expect(JSON.stringify(inline.get("a"))).toBe(JSON.stringify(a));
       expect(JSON.stringify(inline.get("b"))).toBe(JSON.stringify(b));

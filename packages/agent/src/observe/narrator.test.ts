@@ -13,7 +13,7 @@ import {
   turn,
 } from "./testing/events.ts";
 
-test("an operator's reset takes back what is open, and the story goes on after it", () => {
+test("an operator's reset voids open lanes, and the narration continues after it", () => {
   const facts = new Facts();
   const narrate = createNarrator();
   const before = [
@@ -31,16 +31,16 @@ test("an operator's reset takes back what is open, and the story goes on after i
   expect(narrate(facts.make({ type: "compaction_started", runId: run }))).toHaveLength(1);
 });
 
-test("what came in no delta is told with the item, so that all of an item is told", () => {
+test("content without a delta is narrated with its item, so that all of an item is narrated", () => {
   const facts = new Facts();
   const narrate = createNarrator();
   for (const event of [opened(), begin("text"), append("Hel")]) narrate(event);
 
-  const told = narrate(
+  const narrated = narrate(
     facts.make({ type: "item_committed", item: item([text("Hello")]), lane: 0, epoch: epochOf(1) }),
   );
 
-  expect(told).toMatchObject([
+  expect(narrated).toMatchObject([
     { type: "assistant_text_delta", text: "lo" },
     { type: "item_committed" },
   ]);

@@ -7,10 +7,10 @@ import type { Batch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
 
 /**
- * Tells the flat story from events as they happen, by the same `narrate` that readers of a log use:
- * each live event is a batch of one. Sessions may interleave. An observer may come to a session that
- * is under way: the first fact it sees is its beginning. What it keeps of a session is what is open,
- * and it is let go with its run.
+ * Makes a function that converts events to narrations. It uses the same `narrate` as readers of a log,
+ * with each live event as a batch of one. Sessions may interleave. It may start in the middle of a
+ * session: the first fact it gets is then the start. It keeps the open lanes and the current turn's
+ * items of each session, and drops them when the run ends.
  */
 export function createNarrator(): (event: RunEvent) => readonly Narration[] {
   const sessions = new Map<SessionId, SessionState>();
@@ -19,23 +19,23 @@ export function createNarrator(): (event: RunEvent) => readonly Narration[] {
     const known = sessions.get(sessionId) ?? emptyState(observed, sessionId);
     const before = "n" in event ? reaching(known, event) : known;
     const message = "n" in event ? standing(event) : batchOf(before, event);
-    const told = narrate(before, message);
+    const narrations = narrate(before, message);
     const after = trimmed(apply(before, message).state, event);
     if (isOver(after)) sessions.delete(sessionId);
     else sessions.set(sessionId, after);
-    return told;
+    return narrations;
   };
 }
 
-/** Uids keep lives of a name apart in stores and cursors. Here is neither. */
+/** Any uid will do: there is no store and no cursor here that compares uids. */
 const observed = sessionUid("observed");
 
-/** Facts that others wrote before this one may not have been seen; they are not told later either. */
+/** Skips facts before this one that the observer did not get. They are never narrated. */
 function reaching(state: SessionState, fact: Fact): SessionState {
   return fact.n > state.head + 1 ? { ...state, head: fact.n - 1 } : state;
 }
 
-/** An operator's reset undoes facts of the past. Of that nothing is kept here but open lanes. */
+/** Removes the reset from a claim. It would undo earlier facts, and those are not kept here. */
 function standing(fact: Fact): Fact {
   if (fact.type !== "session_claimed" || fact.to === undefined) return fact;
   const { to: _, ...claimed } = fact;
@@ -46,13 +46,13 @@ function batchOf(state: SessionState, event: LiveEvent & LiveEnvelope): Batch {
   const { sessionId, runId, turnId, itemId, lane, epoch, time } = event;
   const open = state.lanes.find((each) => each.lane === lane && each.epoch === epoch);
   const opens = event.type === "attempt_started";
-  // Without its opening a lane can't be followed: 1 after nothing is a gap, and nothing is told.
+  // A lane whose start was missed can't be followed: number 1 is a gap then, and nothing is narrated.
   const seq = opens ? 0 : (open?.seq ?? 0) + 1;
   const place = { sessionId, runId, turnId, itemId, lane, epoch, time };
   return { v: schemaVersion, ...place, first: seq, last: seq, head: state.head, events: [event] };
 }
 
-/** Items serve the end of their turn, where the reply is told. A long session would pile them up. */
+/** Drops the items at the end of a turn. Only `turn_finished` uses them, and they would grow without bound. */
 function trimmed(state: SessionState, event: RunEvent): SessionState {
   const ends = event.type === "turn_finished" || event.type === "run_finished";
   return ends && state.items.length > 0 ? { ...state, items: List.of() } : state;

@@ -2,19 +2,18 @@ import { coalesce } from "@millrace/core/writing";
 import type { Delta, RunEvent } from "@millrace/core";
 import type { LiveEnvelope } from "@millrace/core/reading";
 
-/** Merged text and bytes stop growing here, so that an entry of a queue has a size. */
+/** The most text and bytes of a merged delta, so that each entry of a queue has a bounded size. */
 const mergedSize = { text: 4_096, bytes: 65_536 };
 
-/** The attempt that a live event is of. */
+/** A key for the attempt that a live event belongs to. */
 export function attemptOf({ sessionId, lane, epoch }: LiveEnvelope): string {
   return `${lane} ${epoch} ${sessionId}`;
 }
 
 /**
- * The same events, with neighbouring deltas of one part merged without loss. Neighbours are those of
- * one attempt with no other event of it between them: lanes have no order among each other, so what
- * other lanes said meanwhile does not part them. A fact does. A merged delta stands where its first
- * one stood, with that one's time. Linear.
+ * Merges neighbouring deltas of one part without loss. Two deltas are neighbours if no other event of
+ * their attempt and no fact is between them. Events of other lanes may be between, because lanes have
+ * no order among each other. A merged delta has the place and time of its first. Linear.
  */
 export function mergeEvents(events: readonly RunEvent[]): readonly RunEvent[] {
   const groups: Group[] = [];
@@ -40,7 +39,7 @@ export function mergeEvents(events: readonly RunEvent[]): readonly RunEvent[] {
 
 interface Group {
   readonly event: RunEvent;
-  /** Of one attempt, in order, with nothing else between them. */
+  /** Neighbouring deltas of one attempt, in order. */
   readonly deltas: Delta[];
 }
 

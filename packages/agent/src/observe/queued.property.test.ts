@@ -16,7 +16,7 @@ const numbers = fc.array(fc.nat(0xffffff), { maxLength: 60, size: "max" });
 
 /**
  * What events come to: the facts in order, each with the drafts of these attempts at that point, and
- * for each attempt what else it said, each with its draft at that point.
+ * for each attempt its other events, each with its draft at that point.
  */
 function story(events: readonly RunEvent[], attempts: ReadonlySet<string>): string {
   const drafts = new Map<string, Draft>();
@@ -38,7 +38,7 @@ function story(events: readonly RunEvent[], attempts: ReadonlySet<string>): stri
         asides.push(`${attempt} ${event.type} ${JSON.stringify(restate(draft).map(encodeDelta))}`);
     }
   }
-  // Lanes have no order among each other. A sort that is stable keeps each one's own.
+  // Lanes have no order among each other. A stable sort keeps the order within each.
   lines.push(...asides.toSorted((left, right) => compare(laneOf(left), laneOf(right))));
   note("end");
   return lines.join("\n");
@@ -52,7 +52,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-test("whatever waits and is merged, the same story comes out; what is cut short has no holes", async () => {
+test("queued and merged events give the same drafts; a cut attempt has no gaps", async () => {
   let merged = 0;
   let cut = 0;
   await fc.assert(
@@ -103,7 +103,7 @@ test("whatever waits and is merged, the same story comes out; what is cut short 
         );
         expect(dropped.filter((event) => "n" in event)).toEqual([]);
         expect(story(handled, whole)).toBe(story(events, whole));
-        // What was seen of a broken attempt folds: a hole would be a fault, or other content.
+        // The events of a broken attempt fold. A gap would be a fault, or give other content.
         const lost = new Set<RunEvent>(dropped);
         const kept = events.filter((event) => !lost.has(event));
         expect(story(handled, broken)).toBe(story(kept, broken));

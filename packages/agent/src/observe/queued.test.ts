@@ -19,7 +19,7 @@ function textOf(events: readonly RunEvent[], lane = 0): string {
     .join("");
 }
 
-test("events are handled one by one, in order, after the moment in which they happened", async () => {
+test("events are handled one by one, in order, and later", async () => {
   const seen: string[] = [];
   const observer = queuedObserver(async (event) => {
     seen.push(`begin ${event.type}`);
@@ -40,7 +40,7 @@ test("events are handled one by one, in order, after the moment in which they ha
   ]);
 });
 
-test("a handler that hangs for ever costs a bounded queue, and loses no text", async () => {
+test("a handler that never settles costs a bounded queue, and loses no text", async () => {
   const dropped: RunEvent[] = [];
   const kept: RunEvent[] = [];
   let open: (() => void) | undefined;
@@ -96,7 +96,7 @@ test("deltas of lanes that interleave are merged lane by lane", async () => {
   expect(textOf(kept, 1)).toBe("b".repeat(1_000));
 });
 
-test("a fact parts what comes before it from what comes after", async () => {
+test("deltas before and after a fact are not merged", async () => {
   const kept: RunEvent[] = [];
   const facts = new Facts();
   const observer = queuedObserver((event) => void kept.push(event), { capacity: 2 });
@@ -108,11 +108,13 @@ test("a fact parts what comes before it from what comes after", async () => {
   observer(append("d"));
   await observer.idle();
 
-  const told = kept.map((event) => (event.type === "content_delta" ? textOf([event]) : event.type));
-  expect(told).toEqual(["ab", "compaction_started", "cd"]);
+  const handled = kept.map((event) =>
+    event.type === "content_delta" ? textOf([event]) : event.type,
+  );
+  expect(handled).toEqual(["ab", "compaction_started", "cd"]);
 });
 
-test("facts are never dropped, and an attempt is seen without holes or not further", async () => {
+test("facts are never dropped, and an attempt has no gaps", async () => {
   const dropped: RunEvent[] = [];
   const facts = new Facts();
   const seen: RunEvent[] = [];
@@ -145,13 +147,13 @@ test("facts are never dropped, and an attempt is seen without holes or not furth
   expect(begun).toEqual(["p0", "p1", "p2", "p3"]);
   expect(seen.filter((event) => "n" in event)).toHaveLength(21);
 
-  // The turn is over: nothing is remembered of what it broke.
+  // The turn has ended, so its broken attempts are forgotten.
   observer(begin("text"));
   await observer.idle();
   expect(dropped).toHaveLength(16);
 });
 
-test("what is dropped of one attempt drops nothing of another one", async () => {
+test("dropping events of one attempt drops none of another", async () => {
   const dropped: RunEvent[] = [];
   const observer = queuedObserver(() => never, {
     capacity: 1,
@@ -167,8 +169,8 @@ test("what is dropped of one attempt drops nothing of another one", async () => 
   expect(dropped.map((event) => ("lane" in event ? event.lane : undefined))).toEqual([0, 1]);
 });
 
-test("a handler that throws is told of, and the next event is handled all the same", async () => {
-  const told: unknown[] = [];
+test("an error of the handler is reported, and the next event is still handled", async () => {
+  const errors: unknown[] = [];
   let handled = 0;
   const observer = queuedObserver(
     () => {
@@ -177,7 +179,7 @@ test("a handler that throws is told of, and the next event is handled all the sa
     },
     {
       onError: (error) => {
-        told.push(error);
+        errors.push(error);
         throw new Error("nor a reporter");
       },
     },
@@ -188,10 +190,10 @@ test("a handler that throws is told of, and the next event is handled all the sa
   await observer.idle();
 
   expect(handled).toBe(2);
-  expect(told).toHaveLength(2);
+  expect(errors).toHaveLength(2);
 });
 
-test("disposing waits for what waits and takes nothing more", async () => {
+test("disposing waits for the queue and refuses later events", async () => {
   const seen: RunEvent[] = [];
   const dropped: RunEvent[] = [];
   const observer = queuedObserver(
@@ -212,7 +214,7 @@ test("disposing waits for what waits and takes nothing more", async () => {
   expect(dropped).toHaveLength(1);
 });
 
-test("a signal gives up what waits, so that a handler that hangs holds up nobody", async () => {
+test("an aborted signal drops the queue, so that a hanging handler blocks no dispose", async () => {
   const stop = new AbortController();
   const dropped: RunEvent[] = [];
   const observer = queuedObserver(() => never, {

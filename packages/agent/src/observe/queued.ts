@@ -2,38 +2,38 @@ import type { RunEvent } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
 import { attemptOf, mergeEvents } from "./queue-entries.ts";
 
-/** The bounds of a queued observer, and where its losses and errors go. */
+/** Options of a queued observer. */
 export interface QueueOptions {
-  /** The live events that wait, at most. 1,000 if left out. */
+  /** The most live events in the queue. 1,000 if left out. */
   readonly capacity?: number | undefined;
-  /** Told of what is not handled: a live event without room, and whatever comes after the end. */
+  /** Called for each event that is not handled: a live event without room, or any event after the end. */
   readonly onDropped?: ((event: RunEvent) => void) | undefined;
-  /** Told of what the handler throws. */
+  /** Called with each error of the handler. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Aborted: what waits is dropped, nothing more is taken, and nobody waits for the handler. */
+  /** When aborted, the queue is dropped, later events are refused, and `idle` does not wait for the handler. */
   readonly signal?: AbortSignal | undefined;
 }
 
 type Handle = (event: RunEvent) => void | Promise<void>;
 
-/** An observer that hands on. */
+/** An observer with a queue. Disposing it waits for the queue. */
 export interface QueuedObserver extends Observer, AsyncDisposable {
-  /** Settles once all that was taken has been handled. Never, if the handler never ends. */
+  /** Resolves once all queued events have been handled. Never, if the handler never settles. */
   readonly idle: () => Promise<void>;
-  /** The events that wait now. */
+  /** The number of events in the queue. */
   readonly waiting: () => number;
 }
 
 /**
- * An observer for work that takes time, such as a database or a network. Events are handled one by
- * one, in order, after the moment in which they happened; the run never waits, and what the handler
- * throws is told to `onError` and is over.
+ * An observer for slow work, such as writes to a database or a network. The handler gets events one by
+ * one and in order, some time after they happened. The run never waits for it. An error of the handler
+ * goes to `onError`, and the next event follows.
  *
  * The queue is bounded. When it is full, neighbouring deltas of one part are merged, which loses
- * nothing. If that makes no room, a live event is dropped, and with it the rest of its attempt: the
- * handler has seen a beginning, never one with a hole, and the item that is committed has it all.
- * Facts are never dropped: beyond its capacity the queue grows by them alone, which are few, a dozen
- * or so for each turn. Disposing takes nothing more and waits for what waits; see `signal`.
+ * nothing. If that makes no room, a live event is dropped together with the rest of its attempt. So the
+ * handler gets the start of an attempt, never one with a gap, and the committed item has all content.
+ * Facts are never dropped: they may exceed the capacity, by about a dozen for each turn. Disposing
+ * refuses later events and waits until the queue is handled; abort `signal` to stop at once.
  */
 export function queuedObserver(handle: Handle, options: QueueOptions = {}): QueuedObserver {
   const queue = new Queue(handle, options);
@@ -50,12 +50,12 @@ class Queue {
   readonly #options: QueueOptions;
   readonly #capacity: number;
   #events: RunEvent[] = [];
-  /** Those before it are handled. Moving an index instead of the rows keeps taking at O(1). */
+  /** The index of the first event that is not handled. An index makes `#shift` O(1). */
   #next = 0;
   #live = 0;
-  /** Events that came or went since the queue was last merged. */
+  /** How many events were added or removed since the queue was last merged. */
   #moved = Infinity;
-  /** Attempts that something was dropped of. */
+  /** Attempts with a dropped event, each with its session. Their later events are dropped too. */
   readonly #broken = new Map<string, string>();
   #working = false;
   #closed = false;
@@ -72,7 +72,7 @@ class Queue {
   take(event: RunEvent): void {
     if (this.#closed) return this.#drop(event);
     if ("n" in event) {
-      this.#mend(event);
+      this.#forgetBroken(event);
       this.#push(event, 0);
     } else if (this.#broken.has(attemptOf(event)) || !this.#admit(event)) {
       this.#broken.set(attemptOf(event), event.sessionId);
@@ -80,7 +80,7 @@ class Queue {
     }
     if (this.#working || this.waiting() === 0) return undefined;
     this.#working = true;
-    // Not now: the run is on the stack.
+    // In a microtask: the caller is the run itself.
     void Promise.resolve().then(() => this.#work());
   }
 
@@ -115,7 +115,7 @@ class Queue {
     this.#next += 1;
     this.#moved += 1;
     if (!("n" in event)) this.#live -= 1;
-    // What is handled is let go in large pieces, so that each row is moved once at most.
+    // Handled events are removed when they are half of the list, so each event is moved at most once.
     if (this.#next * 2 >= this.#events.length) {
       this.#events = this.#events.slice(this.#next);
       this.#next = 0;
@@ -129,20 +129,20 @@ class Queue {
     this.#moved += 1;
   }
 
-  /** Takes a live event, if there is room for it or merging makes some. */
+  /** Adds a live event if there is room, or if merging makes room. Returns false if not. */
   #admit(event: RunEvent): boolean {
     if (this.#live < this.#capacity) {
       this.#push(event, 1);
       return true;
     }
-    // Most often it goes on with what waits last.
+    // Usually the event continues the part of the last one.
     const last = this.#events.at(-1);
     const joined = last === undefined ? [] : mergeEvents([last, event]);
     if (joined.length === 1) {
       this.#events.splice(-1, 1, ...joined);
       return true;
     }
-    // Merging all costs by the length of the queue, so it waits until a part of that has moved.
+    // Merging is linear in the queue, so it runs only after a sixteenth of the capacity has changed.
     if (this.#moved * 16 < this.#capacity) return false;
     const waiting = this.#events.slice(this.#next);
     const fits = this.#merge([...waiting, event]);
@@ -150,7 +150,7 @@ class Queue {
     return fits;
   }
 
-  /** Puts these in place of what waits, merged, and says whether they fit. */
+  /** Replaces the queue by these events, merged. Returns true if they fit. */
   #merge(events: readonly RunEvent[]): boolean {
     this.#events = [...mergeEvents(events)];
     this.#next = 0;
@@ -159,8 +159,8 @@ class Queue {
     return this.#live <= this.#capacity;
   }
 
-  /** Once lanes are closed nothing more comes of their attempts, but a zombie's words, void anyway. */
-  #mend(fact: RunEvent): void {
+  /** Forgets broken attempts at the end of a turn or run: its lanes are closed, so no event follows. */
+  #forgetBroken(fact: RunEvent): void {
     if (this.#broken.size === 0) return;
     if (fact.type !== "turn_finished" && fact.type !== "run_finished") return;
     for (const [attempt, sessionId] of this.#broken) {
@@ -189,10 +189,10 @@ class Queue {
   }
 }
 
-function quietly<T>(tell: ((value: T) => void) | undefined, value: T): void {
+function quietly<T>(report: ((value: T) => void) | undefined, value: T): void {
   try {
-    tell?.(value);
+    report?.(value);
   } catch {
-    // A report that fails is not reported.
+    // An error of the user's callback must not stop the queue.
   }
 }

@@ -1,18 +1,18 @@
-/** Takes text as it comes and gives text that a terminal only prints. */
+/** Converts streamed text to text without effects on a terminal. */
 export interface TerminalText {
-  /** What may be printed of this piece now. The start of a sequence is held until it is decided. */
+  /** The printable text of this piece. An incomplete escape sequence at its end is kept for the next. */
   readonly write: (piece: string) => string;
-  /** What was held. The next piece begins anew. */
+  /** The printable text of the kept end. The next piece starts fresh. */
   readonly end: () => string;
 }
 
 /**
- * Makes text of models, tools and files harmless on a terminal. Only line feeds, tabs and printable
- * text come through. Colours and cursor movements (`ESC [ … letter`), which programs write into their
- * output by the thousand, are dropped. Every other control character is shown by its picture or its
- * number, so that nothing that could be read is hidden: a title, a link, a clipboard write becomes
- * plain text. A line end of Windows becomes a line feed; a lone carriage return, which would write
- * over what stands there, is shown. Stateful, since pieces cut anywhere; other text is as it was.
+ * Makes text of models, tools and files harmless on a terminal. Printable text, line feeds and tabs are
+ * unchanged. Colours and cursor movements (`ESC [ … letter`) are removed, because programs write many of
+ * them. Every other control character is replaced by its Unicode picture or its number, so that nothing
+ * is hidden: a title, a link or a clipboard write becomes plain text. CR LF becomes a line feed; a lone
+ * carriage return would overwrite the line, so it is shown. Stateful, because a piece may end inside a
+ * sequence.
  */
 export function createTerminalText(): TerminalText {
   let held = "";
@@ -31,9 +31,9 @@ export function createTerminalText(): TerminalText {
   };
 }
 
-/** One line of printable text: line feeds and tabs are blanks, and too long a text loses its end. */
+/** One line of printable text. Line feeds and tabs become spaces; a long text is cut at its end. */
 export function terminalLine(text: string, length = 200): string {
-  // Cut first: a megabyte is not looked through for the sake of one line.
+  // Cut first, so that the cost does not depend on the length of the text.
   const line = printable(text.slice(0, 2 * length))
     .replaceAll(/\s+/g, " ")
     .trim();
@@ -41,16 +41,16 @@ export function terminalLine(text: string, length = 200): string {
   return cut ? `${line.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
 
-/** Control characters, and those that reorder a line or end it in some readers. */
+/** Control characters, and characters that reorder or end a line in some readers. */
 const control =
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]";
 const unprintable = new RegExp(control);
 
-/** The dropped sequences have a bound, so that what is held and what is dropped have one too. */
+/** Bounded in length, so that the kept text is bounded too. */
 const sequence = "\\u001b\\[[0-?]{0,32}[ -/]{0,4}";
 const unprintables = new RegExp(`${sequence}[@-~]|\\r\\n|${control}`, "g");
 
-/** At the end of a piece: what may become a dropped sequence, or a line end, by the next one. */
+/** The end of a piece that may become a sequence or a CR LF together with the next piece. */
 const undecided = new RegExp(`(?:\\r|\\u001b|${sequence})$`);
 
 function printable(text: string): string {
@@ -60,7 +60,7 @@ function printable(text: string): string {
   });
 }
 
-/** Unicode has pictures of the old control characters; the others are named by their number. */
+/** Unicode has pictures of the ASCII control characters. Others are shown by their number. */
 function shown(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return "\u2421";
@@ -68,12 +68,12 @@ function shown(code: number): string {
 }
 
 /**
- * Begins each line that is not text of a model or a tool. Their text is written without it, so that it
- * can forge none of these lines.
+ * Starts each line that is not text of a model or a tool. It is replaced in their text, so that they
+ * can't forge such a line.
  */
 export const noticeMark = "►";
 
-/** Replaces the mark in text that comes from outside by a character that looks alike. */
+/** Replaces the mark in text of models and tools by a similar character. */
 export function withoutNoticeMark(text: string): string {
   return text.replaceAll(noticeMark, "▸");
 }

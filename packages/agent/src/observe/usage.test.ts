@@ -70,7 +70,7 @@ test("what a sub-agent used is in its parent's numbers, and once in the total", 
   expect(meter.session(sessionId("child"))).toEqual(used(5, 1));
 });
 
-test("what a sub-agent used that nobody watches is counted with its parent", () => {
+test("the usage of a sub-agent that is not observed counts with its parent", () => {
   const facts = new Facts();
   const meter = createUsageMeter();
   const ids = { runId: run, turnId: turn, epoch: epochOf(1, 2) };
@@ -93,7 +93,7 @@ test("what a sub-agent used that nobody watches is counted with its parent", () 
   expect(Object.fromEntries(meter.models())).toEqual({ unknown: used(5, 1) });
 });
 
-test("sessions and runs are apart, and a session can be let go", () => {
+test("sessions and runs are counted separately, and a session can be forgotten", () => {
   const facts = new Facts();
   const meter = createUsageMeter();
   for (const session of ["a", "b"]) {

@@ -4,26 +4,26 @@ import type { FactOf } from "@millrace/core/writing";
 import type { Epoch } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
 
-/** Adds up what sessions use. All functions are bound. */
+/** Adds up the usage of sessions. All functions are bound. */
 export interface UsageMeter {
-  /** To be given to an agent. One meter may watch several. */
+  /** The observer for an agent. One meter may observe several agents. */
   readonly observe: Observer;
-  /** Of all that was watched, each token once. */
+  /** The usage of all observed sessions. Each token counts once, also with sub-agents. */
   readonly total: () => Usage;
-  /** By the model that was asked, as `protocol/model`; `unknown` if its attempt was not seen. */
+  /** The usage by model, as `protocol/model`; `unknown` if the start of the attempt was not observed. */
   readonly models: () => ReadonlyMap<string, Usage>;
-  /** Of one session, what its sub-agents used included. */
+  /** The usage of one session, its sub-agents included. */
   readonly session: (id: SessionId) => Usage;
-  /** Of one run, what its sub-agents used included. */
+  /** The usage of one run, its sub-agents included. */
   readonly run: (sessionId: SessionId, runId: RunId) => Usage;
-  /** Lets go of a session's numbers and of its runs'. The total and the models keep them. */
+  /** Removes the numbers of a session and its runs. `total` and `models` keep them. */
   readonly forget: (id: SessionId) => void;
 }
 
 /**
- * Counts every attempt that reports what it used, also one that failed, was stopped or superseded:
- * it was paid for. Nothing is guessed. A cost is known only if all are. Keeps a few numbers for each
- * run until `forget`.
+ * Counts the reported usage of every attempt, also of one that failed, was stopped or superseded,
+ * because it was paid for. Estimates nothing. A sum has a cost only if all its reports have one. Keeps
+ * a few numbers for each run until `forget`.
  */
 export function createUsageMeter(): UsageMeter {
   const sessions = new Map<SessionId, SessionMeter>();
@@ -34,7 +34,7 @@ export function createUsageMeter(): UsageMeter {
     meter.total = addUsage(meter.total, usage);
     meter.runs.set(runId, addUsage(meter.runs.get(runId) ?? noUsage, usage));
     const writer = meter.writers.get(epoch);
-    // A sub-agent that is watched itself has reported this already, in its own session.
+    // An observed sub-agent has reported the same usage in its own session.
     if (writer?.child !== undefined && sessions.has(writer.child)) return;
     const model = writer?.model ?? "unknown";
     total = addUsage(total, usage);
@@ -58,7 +58,7 @@ export function createUsageMeter(): UsageMeter {
 interface SessionMeter {
   total: Usage;
   readonly runs: Map<RunId, Usage>;
-  /** Who writes under an epoch: which model, or which session of a sub-agent. For the run that is on. */
+  /** The model, or the sub-agent's session, of each epoch of the current run. */
   readonly writers: Map<Epoch, Writer>;
 }
 

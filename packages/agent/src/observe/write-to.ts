@@ -1,8 +1,8 @@
-/** What observers write to: a process's output, a file, a socket, a test's list. */
+/** A target for text, such as a stream of Node: standard output, a file, a socket. */
 export interface TextSink {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
-  /** As terminals of Node answer it, by the environment: `NO_COLOR`, `TERM` and the like. */
+  /** As in `tty.WriteStream` of Node, which reads `NO_COLOR` and `TERM`. */
   hasColors?(): boolean;
   on?(event: "error", listener: () => void): unknown;
 }
@@ -10,9 +10,9 @@ export interface TextSink {
 const watched = new WeakSet<TextSink>();
 
 /**
- * Writes at once and ignores that it fails: nobody reads any more, and that is no reason to end a
- * run. A pipe whose reader has left tells so later, by an event which would end the process if
- * nobody listened. A sink that is slow keeps what it was given; behind `queuedObserver` it need not.
+ * Makes a function that writes at once and ignores failures: a closed output must not end a run. A pipe
+ * without a reader emits `error` later, which would end the process without a listener, so one is added
+ * once for each sink. A slow sink buffers all text in memory; use `queuedObserver` to bound that.
  */
 export function writerTo(sink: TextSink): (text: string) => void {
   if (sink.on !== undefined && !watched.has(sink)) {
@@ -23,7 +23,7 @@ export function writerTo(sink: TextSink): (text: string) => void {
     try {
       sink.write(text);
     } catch {
-      // As above.
+      // A closed output, see above.
     }
   };
 }

@@ -1,7 +1,7 @@
 import type { Decided, Posted, Refused, Stopped } from "@millrace/core";
 import type { Acceptance } from "./input.ts";
 
-/** Whether the inbox stored it. */
+/** Converts an answer of the inbox to what senders get: accepted, or the error. */
 export async function acceptance(
   answer: Promise<Posted | Decided | Stopped | Refused>,
 ): Promise<Acceptance> {

@@ -1,7 +1,7 @@
 import type { Json } from "@millrace/core";
 import type { CallAnswer } from "@millrace/core/writing";
 
-/** An object with one key, `output` or `error`, says which of the two it is. */
+/** An object whose only key is `output` or `error` is used as it is. Anything else is the output itself. */
 export function callAnswerOf(answer: unknown): CallAnswer {
   if (typeof answer === "object" && answer !== null && Object.keys(answer).length === 1) {
     if ("output" in answer) return { output: answer.output as Json };

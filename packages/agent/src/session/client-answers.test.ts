@@ -12,7 +12,7 @@ const locate = defineTool({
   run: "client",
 });
 
-/** Gives one answer to the one call of a run, and what the model was given as its result. */
+/** Answers the only call of a run. Returns the acceptance and the stored result. */
 async function answered(answer: unknown): Promise<{ accepted: boolean; result: unknown }> {
   const model = scriptedModel([[call("locate", {})], [say("Done.")]]);
   await using session = await defineAgent({ model, tools: [locate] }).open();
@@ -36,7 +36,7 @@ it("a client's answer is its output, by itself or named as such", async () => {
   }
 });
 
-it("a client's tool that fails says why, and the model is given that", async () => {
+it("the model gets the error of a client's tool that failed", async () => {
   const { accepted, result } = await answered({ error: "location is switched off" });
 
   expect(accepted).toBe(true);

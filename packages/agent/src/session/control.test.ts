@@ -6,7 +6,7 @@ import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 const busy = fail("overloaded", "too busy", { retryable: true });
@@ -16,7 +16,7 @@ function later(ms: number): Promise<void> {
 }
 
 describe("an attempt", () => {
-  it("that waits to be made again hears a stop", patience, async () => {
+  it("that waits for its retry is ended by a stop", patience, async () => {
     const retry = { attempts: 2, baseMs: 600_000, capMs: 600_000 };
     await using session = await defineAgent({ model: scriptedModel([[busy]]), retry }).open();
     const run = session.send("hi");
@@ -47,7 +47,7 @@ describe("a budget", () => {
 });
 
 describe("a stop", () => {
-  it("leaves a follow-up waiting, which begins no run by itself", patience, async () => {
+  it("keeps a follow-up in the queue, which begins no run by itself", patience, async () => {
     const model = scriptedModel([[stall()], [say("never asked for")]]);
     await using session = await defineAgent({ model }).open();
     const run = session.send("a");
@@ -63,7 +63,7 @@ describe("a stop", () => {
   });
 });
 
-it("a follow-up is taken up by the run that is on", patience, async () => {
+it("the current run uses a follow-up", patience, async () => {
   const model = scriptedModel([[stall(50), say("one")], [say("two")]]);
   await using session = await defineAgent({ model }).open();
   const run = session.send("a");
@@ -73,7 +73,7 @@ it("a follow-up is taken up by the run that is on", patience, async () => {
   expect(await run.text()).toBe("two");
 });
 
-it("a question is a no if whoever is asked fails to answer", patience, async () => {
+it("a call is denied if the ask function throws", patience, async () => {
   let runs = 0;
   const pay = defineTool({
     name: "pay",
@@ -121,7 +121,7 @@ describe("after another process was lost,", () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  it("a sub-agent goes on with its session, and is not asked twice", patience, async () => {
+  it("a sub-agent continues its session, and its prompt is stored once", patience, async () => {
     const store = memorySessionStore();
     const lead = (script: Parameters<typeof scriptedModel>[0], child: typeof script) => {
       const packer = defineAgent({ model: scriptedModel(child) });
@@ -140,7 +140,7 @@ describe("after another process was lost,", () => {
     const { childSessionId } = await first.send("pack").until("tool_execution_started");
     await vi.waitFor(() => expect(begun).toBe(true), soon);
 
-    // The first one is not closed, and does not know that it was given up.
+    // The first session is not closed, and its driver does not know of the takeover.
     const elsewhere = { ...store };
     const agent = lead([[say("Take a coat.")]], [[say("A coat.")], [say("another coat")]]);
     await using second = await agent.open({ id: "s", store: elsewhere });

@@ -10,7 +10,7 @@ import { eventsOf, narrationOf } from "./watch.ts";
 import { noUsage } from "@millrace/core/writing";
 
 export interface RunParts {
-  /** There already, or on its way: `agent.run` opens its session after it has answered. */
+  /** A promise, because `agent.run` returns its run before its session is open. */
   readonly host: Promise<SessionHost>;
   readonly runId: RunId;
   readonly inputId: InputId;
@@ -18,7 +18,7 @@ export interface RunParts {
   readonly output: Schema | undefined;
 }
 
-/** A run as its sender sees it. Types of tools and output are the caller's to say. */
+/** Makes the `Run` of an input. The caller sets the types of tools and output. */
 export function createRun(parts: RunParts): Run<never, never> {
   const { host, runId, inputId, accepted } = parts;
   const watched = { runId, inputId };
@@ -36,8 +36,7 @@ export function createRun(parts: RunParts): Run<never, never> {
     } as Run<never>["narrate"],
     until: async (type) => {
       for await (const event of events()) {
-        // The type that was asked for is the one that was found.
-        if (event.type === type) return event as never;
+        if (event.type === type) return event as never; // `type` selects the type of the event
       }
       throw new MillraceError("refused", `the run ended without ${type}`);
     },
@@ -61,7 +60,7 @@ async function settle({
   return await resultOf(await host, { runId, inputId }, output);
 }
 
-/** A run that has not begun is taken back; one that has is stopped. */
+/** Takes the input back if its run has not begun, else stops the run. */
 function abortRun({ host, accepted, runId }: RunParts, reason?: string): Sent {
   const stop = async (): Promise<Acceptance> => {
     const sent = await accepted;

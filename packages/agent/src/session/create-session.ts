@@ -20,7 +20,10 @@ import type { Run } from "./run.ts";
 import type { OutputFor, RunOptions, Session, SessionWatchOptions } from "./session.ts";
 import { childOf, watchFamily } from "./family.ts";
 
-/** A session as its user sees it: a view of its host, and what may be sent to it. */
+/**
+ * Makes the `Session` of a host. It has no state of its own: every getter reads the host. Several
+ * sessions may share one host, see `open.ts`; `close` closes this one.
+ */
 export function createSession<Tools extends AnyTools>(
   host: SessionHost,
   close: () => Promise<void>,
@@ -50,7 +53,7 @@ export function createSession<Tools extends AnyTools>(
     get released() {
       return host.view().released;
     },
-    // Names and schemas of the tools are what the types say: the loop has checked each value.
+    // The loop has checked names and values by the agent's tools, so the narrower types hold.
     get items() {
       return host.view().items as unknown as Session<Tools>["items"];
     },
@@ -82,7 +85,10 @@ export function createSession<Tools extends AnyTools>(
   return base;
 }
 
-/** Sends a prompt, and answers at once with the run that it begins. */
+/**
+ * Sends a prompt and returns its run at once. Never throws: if the session can't be opened or the inbox
+ * refuses the prompt, `accepted` and `result` of the run have the error.
+ */
 export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>(
   host: SessionHost | Promise<SessionHost>,
   content: Content,
@@ -93,22 +99,22 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
   const send = (session: SessionHost): Promise<Acceptance> => {
-    session.wish(runId, { output: options.output, ask: options.ask as SenderAsk });
+    session.setSenderOptions(runId, { output: options.output, ask: options.ask as SenderAsk });
     const asked = runOptionsOf(options);
     const sent = session.inbox.send(() => partsOf(content), { key, actor, ...asked });
     const answer = acceptance(sent);
-    const isOver = session.ended(runId) !== undefined; // sent again by its key
+    const isOver = session.ended(runId) !== undefined; // a repeat under the same key
     if (!isOver) session.observers.add(id, options.observers ?? [], answer);
     return answer;
   };
-  // Sent at once where the session is there, so that what is sent next comes after it.
+  // Sent synchronously if the session is open, so that later inputs are stored after this one.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);
   const run = createRun({ host: opened, runId, inputId: id, accepted, output: options.output });
   stopBy(options.signal, run);
   return run;
 }
 
-type SenderAsk = Parameters<SessionHost["wish"]>[1]["ask"];
+type SenderAsk = Parameters<SessionHost["setSenderOptions"]>[1]["ask"];
 
 function refusedOpen(error: unknown): Acceptance {
   const known = MillraceError.is(error)
@@ -117,7 +123,7 @@ function refusedOpen(error: unknown): Acceptance {
   return { accepted: false, error: known };
 }
 
-/** What is stored with a prompt: a driver that takes the run over knows no more of its sender's wishes. */
+/** The options that are stored with a prompt. A driver that takes the run over has only these. */
 function runOptionsOf({
   limits,
   output,
@@ -143,7 +149,7 @@ function stopBy(signal: AbortSignal | undefined, run: Run<never, never>): void {
   void run.result.then(() => signal.removeEventListener("abort", stop));
 }
 
-/** A key of our own, so that the id of an input is known before it is stored. */
+/** A key for a caller that gives none, so that the id of the input is known before it is stored. */
 function newKey(host: SessionHost | Promise<SessionHost>): string {
   const id = "options" in host ? host.options.makeId("input") : randomId("input");
   return id.replace(/^input_/, "");
@@ -182,8 +188,9 @@ function controlsOf(host: SessionHost): Controls {
 }
 
 /**
- * A call is answered once: the same answer again is accepted, another one is not. Where the tool is
- * known here its answer is checked before it is stored; the driver checks it in any case.
+ * Stores a client's answer to a call. The first answer counts: the same answer again is accepted, a
+ * different one is refused. If this process knows the call, its tool checks the answer first. The driver
+ * checks every answer again, because another process may have no tools.
  */
 async function answerCall(
   host: SessionHost,
@@ -197,13 +204,11 @@ async function answerCall(
   if (asked !== undefined && tool?.run !== "client") {
     return refuse(`the call ${called} is not a client's to answer`);
   }
-  // A failure has no shape to check.
   const checked =
     "output" in answer ? await tool?.output?.["~standard"].validate(answer.output) : undefined;
   if (checked?.issues !== undefined) {
     return refuse(`the answer has not the tool's shape:\n${describeIssues(checked.issues)}`);
   }
-  // What is not plain JSON is refused by the inbox.
   return await acceptance(host.inbox.answer({ callId: called }, answer, options));
 }
 
@@ -211,7 +216,7 @@ function refuse(message: string): Acceptance {
   return { accepted: false, error: new MillraceError("refused", message) };
 }
 
-/** The run that is on, whoever began it. */
+/** The current run, also one that another process began. */
 function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | undefined {
   const { run } = host.journal.state;
   if (run === undefined) return undefined;

@@ -10,11 +10,11 @@ import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
 const nothing = z.object({});
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 
-/** A tool that counts its runs, and does what it is given each time. */
+/** A tool that counts its executions and calls the given function in each. */
 function counting(work: (signal: AbortSignal) => unknown = () => "paid", description = "Pays") {
   const count = { runs: 0 };
   const tool = defineTool({
@@ -29,14 +29,14 @@ function counting(work: (signal: AbortSignal) => unknown = () => "paid", descrip
   return { tool, count };
 }
 
-/** Goes on until it is told to stop. */
+/** Runs until its signal is aborted. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
   });
 }
 
-/** A store that takes its time, so that whatever does not wait for it is found out. */
+/** A slow store, so that code that does not wait for it fails. */
 function slow(store: SessionStore): SessionStore {
   const later = async <T>(work: () => Promise<T>): Promise<T> => {
     await new Promise((resolve) => setTimeout(resolve, 1));

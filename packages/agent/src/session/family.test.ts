@@ -11,13 +11,13 @@ import type { Agent } from "../define/agent.ts";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const input = z.object({});
 const pay = defineTool({ name: "pay", input, approve: "ask", run: () => "paid" });
 const locate = defineTool({ name: "locate", input, output: z.string(), run: "client" });
 
-/** An agent whose sub-agent asks a person, and then a client; two levels deep if asked for. */
+/** An agent whose sub-agent requests an approval, then a client's answer. Nested this many levels. */
 function parentOf(depth: number): Agent {
   let agent: Agent = defineAgent({
     model: scriptedModel([[call("pay", {})], [call("locate", {})], [say("Paid.")]]),
@@ -31,7 +31,7 @@ function parentOf(depth: number): Agent {
   return agent;
 }
 
-/** What a viewer keeps: a state and a cursor for each session that it has messages of. */
+/** A viewer: a state and a cursor for each session of which it got messages. */
 class Viewer {
   readonly states = new Map<string, SessionState>();
   readonly cursors = new Map<string, Cursor>();
@@ -125,7 +125,7 @@ it(
   },
 );
 
-it("an answer to a session that is not there is refused", patience, async () => {
+it("an answer to an unknown session is refused", patience, async () => {
   await using session = await parentOf(1).open();
   const { accepted } = await session.child("nowhere").allow("approval_1").accepted;
   expect(accepted).toBe(false);

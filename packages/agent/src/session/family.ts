@@ -10,7 +10,7 @@ import { brokenPort } from "./session-host.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { ChildSession, SessionWatchOptions } from "./session.ts";
 
-/** Follows a session and those of its sub-agents until the watcher leaves or the session is closed. */
+/** Follows a session and its sub-agents' sessions until the iteration ends or the session is closed. */
 export async function* watchFamily(
   host: SessionHost,
   { cursors, signal }: SessionWatchOptions = {},
@@ -29,7 +29,7 @@ export async function* watchFamily(
   }
 }
 
-/** Posts to the child's own inbox: a question is answered where it was asked, and driven by its driver. */
+/** Posts to the inbox of the child's session. The child's driver, in any process, reads it from the store. */
 export function childOf(host: SessionHost, id: string): ChildSession {
   const { store, log, makeId } = host.options;
   const post = (call: (inbox: Inbox) => ReturnType<Inbox["allow"] | Inbox["answer"]>): Sent => {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 
-/** A session whose tool waits for an approval, on a log that anybody can write to. */
+/** A session whose tool waits for an approval, on a log that the test also writes to. */
 async function openGuarded() {
   let runs = 0;
   const pay = defineTool({
@@ -30,10 +30,10 @@ async function openGuarded() {
   return { session, store, log, uid: record.uid, forge, runs: () => runs };
 }
 
-/** Long enough for a driver to act on what it believes. */
+/** Long enough for a driver to react to a forged message. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-describe("T1: an announcement is a hint:", () => {
+describe("an announcement is a hint:", () => {
   it("a forged approval runs no tool and holds nothing up", async () => {
     const { session, store, uid, forge, runs } = await openGuarded();
     await using _ = session;

@@ -6,8 +6,9 @@ import { standingOf } from "../loop/advance.ts";
 import type { SessionHost } from "./session-host.ts";
 
 /**
- * A session of its own that begins with another's facts up to an item. Inputs that still waited there
- * are taken back in it, and a run that was on is stopped, so that the branch does nothing by itself.
+ * Makes a new session with the facts of another one up to an item. In the new session, queued inputs are
+ * taken back and a run in progress is stopped, so that nothing runs until a prompt is sent. Throws
+ * `refused` if the item does not exist.
  */
 export async function forkAt(
   host: SessionHost,
@@ -31,7 +32,7 @@ export async function forkAt(
   return await store.fork(record.uid, { sessionId: name, n, said });
 }
 
-/** The facts that belong to an item come right behind it: its settlement, the ends of turn and run. */
+/** The number of the last fact that belongs to the item: its settlement, or the end of its turn or run. */
 function lastFactOf(facts: readonly Fact[], itemId: string): number {
   const at = facts.findLastIndex(
     (fact) =>
@@ -44,7 +45,7 @@ function lastFactOf(facts: readonly Fact[], itemId: string): number {
     "turn_finished",
     "run_finished",
   ];
-  // A crash puts a claim between them, and people speak at any time.
+  // A claim after a crash and facts of people may come between those.
   const between: readonly Fact["type"][] = [
     "session_claimed",
     "session_released",

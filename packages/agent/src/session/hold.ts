@@ -1,10 +1,10 @@
 import type { SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 
-/** How many handles of this process hold each session, for stores that let one process write. */
+/** How many hosts of this process hold each session. Only for stores that lock a session to a process. */
 const held = new WeakMap<SessionStore, Map<SessionUid, number>>();
 
-/** Takes the store's hold of a session. Throws `session_locked` if another process has it. */
+/** Locks the session for this process if the store has locks. Throws `session_locked` if another has it. */
 export async function holdSession(store: SessionStore, uid: SessionUid): Promise<void> {
   await store.hold?.(uid);
   const counts = held.get(store) ?? new Map<SessionUid, number>();
@@ -12,7 +12,7 @@ export async function holdSession(store: SessionStore, uid: SessionUid): Promise
   counts.set(uid, (counts.get(uid) ?? 0) + 1);
 }
 
-/** Gives the hold up, once no handle of this process needs it. */
+/** Unlocks the session when its last host in this process is closed. */
 export async function releaseSession(store: SessionStore, uid: SessionUid): Promise<void> {
   const counts = held.get(store);
   const left = (counts?.get(uid) ?? 1) - 1;

@@ -7,30 +7,30 @@ export type Content = string | readonly (string | BlobLike)[];
 export interface BlobLike {
   readonly type: string;
   readonly size: number;
-  /** A file's, which then is sent as a file under that name. */
+  /** The name of a file. With it the content is sent as a file. */
   readonly name?: string | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** Something sent to a session. What is sent takes effect in the order in which it was sent. */
+/** An input or a decision that was sent to a session. They are stored in the order in which they are sent. */
 export interface Sent {
-  /** Settles once it is stored, or refused; never rejects. */
+  /** Settles once it is stored or refused. Never rejects. */
   readonly accepted: Promise<Acceptance>;
 }
 
-/** An input that was sent, with the id under which it waits until a run takes it up. */
+/** An input that was sent, with its id in the queue. */
 export interface SentInput extends Sent {
   readonly id: InputId;
 }
 
-/** What every call that sends something takes. */
+/** Options of every call that sends something. */
 export interface SendOptions {
   /**
-   * The caller's name for this call, kept for repeats: 1 to 128 letters, digits or "-". The same key
-   * with the same content is stored once, in whichever process. Left out: each call is another one.
+   * An idempotency key: 1 to 128 letters, digits or "-". The same key with the same content is stored
+   * once, from any process. Left out: every call is stored.
    */
   readonly key?: string | undefined;
-  /** The person for whom it is sent. Stored with it. */
+  /** The person for whom it is sent. Stored with the input. */
   readonly actor?: Actor | undefined;
 }
 

@@ -11,16 +11,20 @@ export interface JournalOptions {
   readonly log: EventLog;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
-  /** Told of each fact once, in order, after it is in the state. */
+  /** Called once for each fact, in order, after the fact is in `state` and `standing`. */
   readonly onFact: (fact: Fact) => void;
-  /** How many calls a repetition may reach back. */
+  /** How many calls the detection of repeats looks at, see `callsToRemember`. */
   readonly remember?: number | undefined;
 }
 
 /**
- * What one process knows of a session's facts, in order and without holes. Facts come from the store
- * alone: as its answers to this process, or by reading. An announcement only says how far to read, so
- * a forged one costs a read and changes nothing. Nothing that came early is kept: it is read.
+ * The facts of one session in this process, in order and without gaps, and the state and standing that
+ * follow from them. Each session host has one; the driver and all views read it.
+ *
+ * Facts come from the store alone: as answers to writes of this process, or by reading. An announcement
+ * from the log only has a number up to which to read, so a forged one costs one read and changes
+ * nothing. A fact that arrives before its predecessor is not kept; it is read later with the others.
+ * Memory grows with the session, because all facts are kept.
  */
 export class SessionJournal implements Journal {
   readonly #options: JournalOptions;
@@ -28,9 +32,9 @@ export class SessionJournal implements Journal {
   #state: SessionState;
   #standing: Standing;
   #reading: Promise<void> | undefined;
-  /** The read that follows the one under way, for calls that came after that one began. */
+  /** The read after the current one, shared by all calls of `catchUp` during the current one. */
   #nextRead: Promise<void> | undefined;
-  /** The highest number announced since the last read for announcements began. */
+  /** The highest number announced since `#followHints` last began to read. */
   #hinted = 0;
   #followingHints = false;
   readonly #announcing = new Set<Promise<void>>();
@@ -43,6 +47,7 @@ export class SessionJournal implements Journal {
     this.#standing = standingOf(facts, options.remember);
   }
 
+  /** Reads the whole session from the store. */
   static async open(options: JournalOptions): Promise<SessionJournal> {
     return new SessionJournal(options, await options.store.read(options.uid));
   }
@@ -59,40 +64,43 @@ export class SessionJournal implements Journal {
     return this.#facts;
   }
 
-  /** Takes facts that the store answered with, and announces them: durable first, then announced. */
+  /** Adds facts that the store has just confirmed, then announces them. Does not wait for the log. */
   stored(facts: readonly Fact[]): void {
     this.accepted(facts);
     const { log, uid } = this.#options;
     for (const fact of facts) {
-      // An announcement may be lost: readers find the head by themselves.
+      // A lost announcement is no error: readers also poll the head.
       const announcing = log.announce(uid, fact).catch(() => undefined);
       this.#announcing.add(announcing);
       void announcing.then(() => this.#announcing.delete(announcing));
     }
   }
 
-  /** Takes facts that the store answered with, and that the caller announces. */
+  /** Adds facts that the store has just confirmed. The caller announces them. */
   accepted(facts: readonly Fact[]): void {
     for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
     const last = facts.at(-1);
     if (last !== undefined) this.announcedUpTo(last.n);
   }
 
-  /** Settles when what was stored has been announced, so that closing the log then loses nothing. */
+  /** Resolves when all announcements have been sent. Awaited before a log is closed. */
   async announced(): Promise<void> {
     await Promise.all(this.#announcing);
   }
 
-  /** An announcement: reads if the number is not known yet. One read at a time, however many come. */
+  /** Called for each announcement. Reads the store if `n` is new. Many announcements share one read. */
   announcedUpTo(n: number): void {
     this.#hinted = Math.max(this.#hinted, n);
     if (n > this.#state.head && !this.#followingHints) void this.#followHints();
   }
 
-  /** Reads what the store has by now and this process has not. */
+  /**
+   * Reads the facts that this process does not have yet. Includes everything that was stored before the
+   * call. Rejects if the store fails. Concurrent calls share at most two reads.
+   */
   catchUp(): Promise<void> {
     if (this.#reading === undefined) return this.#startRead();
-    // The read under way may have begun before what the caller wants was stored.
+    // The current read may have started before the facts that this caller needs were stored.
     this.#nextRead ??= this.#reading
       .catch(() => undefined)
       .then(() => {
@@ -106,11 +114,11 @@ export class SessionJournal implements Journal {
     this.#followingHints = true;
     try {
       while (this.#hinted > this.#state.head) {
-        this.#hinted = 0; // a number that the store does not have is not asked for twice
+        this.#hinted = 0; // a forged number that the store does not have is read for once only
         await this.catchUp();
       }
     } catch {
-      // The store is away: the next announcement, or the poll of the head, reads again.
+      // The store failed. The next announcement or poll of the head reads again.
     } finally {
       this.#followingHints = false;
     }
@@ -135,7 +143,7 @@ export class SessionJournal implements Journal {
     this.#facts.push(fact);
     const applied = apply(this.#state, fact);
     if (applied.verdict === "gap") {
-      // Only a reset does not apply: it undoes what is in the state, so that is made anew.
+      // Only a reset gives a gap here. It undoes earlier facts, so compute everything again: O(facts).
       this.#state = replay(emptyState(uid, sessionId), this.#facts);
       this.#standing = standingOf(this.#facts, remember);
     } else {

@@ -7,13 +7,13 @@ import type { Acceptance } from "./input.ts";
 const none: readonly Observer[] = [];
 
 /**
- * The observers of one session in this process: its agent's, and those that were given to a run. They
- * are never stored: a process that takes the session over has its own, and no others.
+ * The observers of one session in this process: those of its agent, and those of single runs. They are
+ * never stored: a process that takes the session over has only its own.
  */
 export class Observers {
   readonly #agent: readonly Observer[];
   readonly #runs = new Map<RunId, readonly Observer[]>();
-  /** Of runs whose input is not known to be stored yet. */
+  /** Observers of runs whose input is not confirmed as stored yet. */
   readonly #sent = new Map<RunId, readonly Observer[]>();
 
   constructor(agent: readonly Observer[]) {
@@ -21,9 +21,9 @@ export class Observers {
   }
 
   /**
-   * Gives the run that an input begins its observers, until it is over. They are called from the moment
-   * that the input is stored, and never if it is refused. A run that is sent again by its key keeps
-   * those of the first time.
+   * Registers observers for the run that an input begins, until the run ends. They are called once the
+   * input is stored, and never if it is refused. If an input is sent again under its key, the observers
+   * of the first call stay.
    */
   add(inputId: InputId, observers: readonly Observer[], accepted: Promise<Acceptance>): void {
     const runId = runIdOf(inputId);
@@ -38,7 +38,7 @@ export class Observers {
     return this.#agent.length > 0 || this.#runs.has(runId);
   }
 
-  /** Calls the agent's, then the run's, each in the order given. `current` is the run that is on. */
+  /** Calls the agent's observers, then the run's, in the order given. `current` is the current run. */
   call(event: RunEvent, current: RunId | undefined): void {
     if (event.type === "input_accepted") this.#begin(runIdOf(event.inputId));
     const given = this.#runs.size === 0 ? none : this.#ofRun(event, current);
@@ -53,7 +53,7 @@ export class Observers {
     this.#sent.delete(runId);
   }
 
-  /** What names a run is of that run. What names none is of the run that is on, or that its input begins. */
+  /** An event with a run id belongs to that run; any other to the current run, or to the one its input begins. */
   #ofRun(event: RunEvent, current: RunId | undefined): readonly Observer[] {
     if ("runId" in event && event.runId !== undefined) return this.#runs.get(event.runId) ?? none;
     const begun = "inputId" in event ? runIdOf(event.inputId) : undefined;

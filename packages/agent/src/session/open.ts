@@ -10,25 +10,26 @@ import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import { uniqueParts } from "./parts.ts";
 import { SessionHost } from "./session-host.ts";
 
-/** Which session is opened, and where it is kept. */
+/** Which session to open, and where it is stored. */
 export interface OpenOptions {
-  /** Left out: a new one. */
+  /** Left out: a new session with a random id. */
   readonly id?: string | undefined;
-  /** Left out: memory, which ends with the process. */
+  /** Left out: memory, which is lost with the process. */
   readonly store?: SessionStore | undefined;
   readonly log?: EventLog | undefined;
   /**
-   * `false`: this process sends, decides, stops and watches, and another one drives: here no model is
-   * asked, no tool runs and the session is never claimed. Left out: it is driven here.
+   * `false`: this process can send, approve, stop and watch, and another process drives the session.
+   * Here no request is sent to a model, no tool runs and the session is never claimed. Left out: `true`.
    */
   readonly drive?: boolean | undefined;
-  /** What a new session begins with. */
+  /** The first items of a new session. Ignored if the session has facts already. */
   readonly transcript?: Transcript | undefined;
   readonly metadata?: Metadata | undefined;
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
 }
 
+/** What the agent adds to the options of its user. */
 export interface Opening extends OpenOptions {
   readonly agent: Blueprint;
   readonly observers: readonly Observer[];
@@ -39,7 +40,7 @@ export interface Opening extends OpenOptions {
 
 export interface Opened {
   readonly host: SessionHost;
-  /** Lets go. The session itself is closed when all who opened it here have. */
+  /** Ends this use of the host. The last `close` in this process closes the host. */
   readonly close: () => Promise<void>;
 }
 
@@ -49,10 +50,18 @@ interface Shared {
   users: number;
 }
 
-/** Sessions that are open in this process, so that opening one twice shares it instead of fighting for it. */
+/**
+ * The open hosts of this process, by store and session. Opening a session twice shares one host and one
+ * driver; two drivers in one process would take the claim from each other.
+ */
 const shared = new WeakMap<SessionStore, Map<string, Shared>>();
 
-/** Opens a session, or makes it. What a crash left unfinished goes on as soon as it is open. */
+/**
+ * Opens a session, and creates it if it does not exist. If it is driven here, a run that a crash
+ * interrupted continues at once. Called by `agent.open`, `agent.run` and sub-agents. Reads the whole
+ * session from the store. Throws `session_locked` if another process holds it in a store with locks, or
+ * if it is open here with another agent; errors of the store pass through.
+ */
 export async function openHost(opening: Opening): Promise<Opened> {
   const { clock = systemClock, makeId = randomId, drive = true, transcript } = opening;
   if (!drive && transcript !== undefined) {
@@ -83,7 +92,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
   );
 }
 
-/** One log for each store: handles of one session in this process must notice each other. */
+/** The default log of each store: hosts of one session in this process must share a log. */
 const logs = new WeakMap<SessionStore, EventLog>();
 
 function logOf(store: SessionStore): EventLog {
@@ -92,7 +101,7 @@ function logOf(store: SessionStore): EventLog {
   return log;
 }
 
-/** Opens a branch of a session that is open, with the same ports. */
+/** Opens a fork of an open session with the same ports, agent and observers. */
 export async function openBranch(source: SessionHost, record: SessionRecord): Promise<Opened> {
   const { options } = source;
   const opening = { ...options, id: record.sessionId };
@@ -101,6 +110,7 @@ export async function openBranch(source: SessionHost, record: SessionRecord): Pr
   );
 }
 
+/** Returns the host of the session in this process, or opens it. Counts its users. */
 async function share(
   store: SessionStore,
   { uid, sessionId: id }: SessionRecord,
@@ -128,7 +138,7 @@ async function share(
     if (entry.users > 0) return;
     const host = await entry.host;
     await host.close();
-    // Kept until it is closed: whoever opens it meanwhile would fight with what still ends.
+    // Removed after `close`: a second host would compete with work of this one that is still ending.
     if (sessions.get(name) === entry) sessions.delete(name);
   };
   try {
@@ -139,6 +149,7 @@ async function share(
   }
 }
 
+/** Creates the session. If another process has created it meanwhile, returns that one. */
 async function createOrFind(
   store: SessionStore,
   name: ReturnType<typeof sessionId>,
@@ -156,7 +167,7 @@ async function createOrFind(
   }
 }
 
-/** Gives a session that nothing has happened in yet the history that it begins with. */
+/** Stores the transcript in a session without facts. If another process claims it first, stores nothing. */
 async function seeded(
   store: SessionStore,
   record: SessionRecord,

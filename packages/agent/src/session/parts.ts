@@ -3,7 +3,7 @@ import type { Part, PartId, Transcript } from "@millrace/core";
 import { numberedParts } from "../loop/ids.ts";
 import type { Content } from "./input.ts";
 
-/** What was sent as parts, in order: text as text, pictures, sound and film as media, the rest as files. */
+/** Converts sent content to parts: text, media for images, audio and video, and files for everything else. */
 export async function partsOf(content: Content): Promise<readonly Part[]> {
   const pieces = typeof content === "string" ? [content] : content;
   return await Promise.all(
@@ -19,7 +19,7 @@ export async function partsOf(content: Content): Promise<readonly Part[]> {
   );
 }
 
-/** A transcript in which no two items share a part id: an item with a known one gets new ids. */
+/** A transcript in which no two items share a part id. An item with an id that is taken gets new ids. */
 export function uniqueParts(transcript: Transcript): Transcript {
   const taken = new Set<PartId>();
   return transcript.map((item) => {

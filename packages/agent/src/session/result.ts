@@ -7,7 +7,10 @@ import type { Schema } from "../schema/schema.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { RunResult } from "./run.ts";
 
-/** What a run came to, once it has. Never rejects. */
+/**
+ * Waits for the end of a run and returns its result. Never rejects: a closed session and a failed store
+ * are results with an error. Polls the head every 15 s while it waits, in case an announcement is lost.
+ */
 export async function resultOf(
   host: SessionHost,
   run: { readonly runId: RunId; readonly inputId: InputId },
@@ -42,7 +45,7 @@ async function endedResult(
       if (schema === undefined) return { outcome: "completed", output: so.text, ...so };
       const read = await readOutput(schema, so.text);
       if (read.valid) return { outcome: "completed", output: read.output, ...so };
-      // The loop was driven by somebody who did not know the schema.
+      // A driver in another process has no schema, so it did not check the answer.
       return { outcome: "failed", error: new MillraceError("invalid_output", read.message), ...so };
     }
     default:
@@ -51,7 +54,7 @@ async function endedResult(
   }
 }
 
-/** The answer, or the error that says why there is none. */
+/** The text of a completed run. Throws for every other outcome. */
 export function textOrThrow(result: RunResult<unknown>): string {
   switch (result.outcome) {
     case "completed":
@@ -68,7 +71,7 @@ export function textOrThrow(result: RunResult<unknown>): string {
   }
 }
 
-/** What the run has answered so far, and what all its attempts used. */
+/** The text of the run so far, and the usage of all its attempts. Linear in the session's facts. */
 function soFar(
   { journal }: SessionHost,
   runId: RunId,

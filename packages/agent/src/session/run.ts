@@ -3,13 +3,13 @@ import type { AnyTools, EventOf, NarrationOf } from "@millrace/core/reading";
 import type { Acceptance, Sent } from "./input.ts";
 
 interface Ended {
-  /** The text of the last item that the run wrote, whole or not. */
+  /** The text of the run's last item with text, complete or not. */
   readonly text: string;
-  /** What all its attempts used, sub-agents included. */
+  /** The usage of all its attempts, sub-agents included. */
   readonly usage: Usage;
 }
 
-/** How a run ended. Failures of the outside are here, not thrown. */
+/** How a run ended. Failures of models, tools and stores are outcomes here and are not thrown. */
 export type RunResult<Output = string> =
   | (Ended & { readonly outcome: "completed"; readonly output: Output })
   | (Ended & { readonly outcome: "aborted" })
@@ -17,30 +17,31 @@ export type RunResult<Output = string> =
   | (Ended & {
       readonly outcome: "failed";
       readonly error: MillraceError;
-      /** The failure's own code and words, such as a vendor's. Left out if the run never began. */
+      /** The code and message of the failure, such as a vendor's. Left out if the run never began. */
       readonly cause?: Cause;
     });
 
 /**
- * From an accepted input until nothing is left to do. It goes on whether or not anyone iterates it;
- * each iteration starts at its beginning, and leaving one stops nothing. All functions are bound.
+ * One run of a session: from an accepted input until nothing is left to do. It runs whether or not it
+ * is iterated. Each iteration starts with the run's first event, and ending an iteration does not stop
+ * the run. All functions are bound.
  */
 export interface Run<Tools extends AnyTools = AnyTools, Output = string> extends AsyncIterable<
   EventOf<Tools>
 > {
   readonly id: RunId;
-  /** Settles once its prompt is stored, or refused; never rejects. */
+  /** Settles once its prompt is stored or refused. Never rejects. */
   readonly accepted: Promise<Acceptance>;
   /** Always settles, never rejects. */
   readonly result: Promise<RunResult<Output>>;
-  /** The answer. Throws a `MillraceError` when the run ended otherwise. */
+  /** The text of the answer. Rejects with a `MillraceError` if the run did not complete. */
   readonly text: () => Promise<string>;
-  /** The flat story: text as it is written, tools as they run. */
+  /** The run as flat events for display: text as it is written, tools as they run. */
   readonly narrate: () => AsyncIterable<NarrationOf<Tools>>;
   /** The first event of a type. Rejects if the run ends without it. */
   readonly until: <Type extends RunEvent["type"]>(
     type: Type,
   ) => Promise<Extract<EventOf<Tools>, { readonly type: Type }>>;
-  /** Stops this run and keeps what came. May be called again, and after the end, which changes nothing. */
+  /** Stops this run and keeps its content so far. Has no effect on a run that has ended. */
   readonly abort: (reason?: string) => Sent;
 }

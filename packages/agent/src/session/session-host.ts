@@ -24,14 +24,14 @@ export interface HostOptions {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly ask: AskMode;
-  /** `false`: the session is spoken to and read here, and driven elsewhere. */
+  /** `false`: this process sends and reads, and another process drives. */
   readonly drive: boolean;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
 }
 
-/** What the sender of an input wants, as far as it can't be stored with it. */
-export interface SenderWishes {
+/** Options of a run that can't be stored with its input. Only the process that sent it has them. */
+export interface SenderOptions {
   readonly output: Schema | undefined;
   readonly ask: AskMode | undefined;
 }
@@ -40,8 +40,12 @@ export interface SenderWishes {
 const pollMs = 15_000;
 
 /**
- * A session in this process: inbox, journal and, where it is driven here, its driver. Sessions, runs
- * and tools of sub-agents are views of one of these.
+ * One open session in this process: its inbox, its journal, its observers and, if it is driven here,
+ * its driver. `open.ts` opens one for each session and shares it; `Session`, `Run` and sub-agents are
+ * views of it.
+ *
+ * Every new fact goes through `onFact`, which calls observers, wakes the driver and wakes all `until`
+ * calls. If the store or the log fails for good, `over` returns the error and nothing runs any more.
  */
 export class SessionHost {
   readonly options: HostOptions;
@@ -50,7 +54,7 @@ export class SessionHost {
   readonly info: SessionInfo;
   readonly observers: Observers;
   readonly #lanes = new Map<number, () => OpenLane>();
-  readonly #wishes = new Map<RunId, SenderWishes>();
+  readonly #senderOptions = new Map<RunId, SenderOptions>();
   readonly #ended = new Map<RunId, FactOf<"run_finished">>();
   readonly #takenBack = new Set<InputId>();
   readonly #waiting = new Set<() => void>();
@@ -67,6 +71,7 @@ export class SessionHost {
     for (const fact of journal.facts) this.#remember(fact);
   }
 
+  /** Opens the session. Throws `session_locked` if another process holds it, and errors of the ports. */
   static async open(options: HostOptions): Promise<SessionHost> {
     const { record, store, log } = options;
     const { uid, sessionId } = record;
@@ -75,7 +80,7 @@ export class SessionHost {
     await holdSession(store, uid);
     const closing = new AbortController();
     try {
-      // Subscribed before it is read, so that nothing falls between.
+      // Subscribe before reading, so that no fact between the two is missed.
       log.setKey?.(uid, await store.key(uid));
       const heads = await log.heads(uid, { signal: closing.signal });
       const remember = callsToRemember(options.agent.settings);
@@ -83,7 +88,7 @@ export class SessionHost {
       host = new SessionHost(options, journal);
       host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
       if (options.drive) host.#drive();
-      host.#listen(heads).catch(() => undefined); // without it there is still the poll
+      host.#listen(heads).catch(() => undefined); // `polling` still reads the head every 15 s
       return host;
     } catch (error) {
       closing.abort();
@@ -96,34 +101,38 @@ export class SessionHost {
     return this.#closing.signal.aborted;
   }
 
-  /** What a screen shows, with what this process is writing. */
+  /** The session as a user sees it: the stored state, and the drafts of lanes that this process writes. */
   view(): View {
     const lanes = [...this.#lanes.values()].map((lane) => lane());
     return project({ ...this.journal.state, lanes: lanes.toSorted((a, b) => a.lane - b.lane) });
   }
 
-  /** How a run ended, if it did. */
+  /** The fact that ended the run, if it has ended. */
   ended(runId: RunId): FactOf<"run_finished"> | undefined {
     return this.#ended.get(runId);
   }
 
-  /** Whether an input left the queue without becoming an item. */
+  /** True if the input left the queue without becoming an item. */
   takenBack(inputId: InputId): boolean {
     return this.#takenBack.has(inputId);
   }
 
-  /** Why nothing more will happen here: the store is broken, or the session was closed. */
+  /** The error of a host that no longer works: the store or the log failed, or the session was closed. */
   over(): MillraceError | undefined {
     if (this.#broken !== undefined) return this.#broken;
     if (!this.closed) return undefined;
     return new MillraceError("closed", "the session was closed; open it again to go on");
   }
 
-  wish(runId: RunId, wishes: SenderWishes): void {
-    this.#wishes.set(runId, wishes);
+  /** Keeps the options of a run until it ends. Called before its input is sent. */
+  setSenderOptions(runId: RunId, options: SenderOptions): void {
+    this.#senderOptions.set(runId, options);
   }
 
-  /** What is picked, as soon as there is something to pick. Nothing if the session is over first. */
+  /**
+   * Waits until `pick` returns a value, and returns it. `pick` is called after each change of the
+   * session. Returns undefined if the session is closed, the store fails or `signal` is aborted first.
+   */
   async until<T>(pick: () => T | undefined, signal?: AbortSignal): Promise<T | undefined> {
     for (;;) {
       const picked = pick();
@@ -131,18 +140,18 @@ export class SessionHost {
         return picked;
       }
       await new Promise<void>((resolve) => {
-        const look = (): void => {
-          this.#waiting.delete(look);
-          signal?.removeEventListener("abort", look);
+        const wake = (): void => {
+          this.#waiting.delete(wake);
+          signal?.removeEventListener("abort", wake);
           resolve();
         };
-        this.#waiting.add(look);
-        signal?.addEventListener("abort", look, { once: true });
+        this.#waiting.add(wake);
+        signal?.addEventListener("abort", wake, { once: true });
       });
     }
   }
 
-  /** Reads the head now and then, as long as the work lasts. */
+  /** Reads the head every 15 s until the promise settles, in case an announcement is lost. */
   async polling<T>(work: Promise<T>): Promise<T> {
     const done = new AbortController();
     const poll = async (): Promise<void> => {
@@ -165,19 +174,22 @@ export class SessionHost {
     this.journal.announcedUpTo(await store.head(record.uid));
   }
 
-  broke(error: unknown): void {
+  /** Called by the driver if the store or the log fails. All waiting calls end with the error. */
+  fail(error: unknown): void {
     this.#broken ??= brokenPort(error);
     this.#notify();
   }
 
+  /** Called by the journal for each new fact, in order. */
   onFact(fact: Fact): void {
     this.#remember(fact);
     this.#emit(fact);
-    if (fact.type === "approval_requested") this.#put(fact);
+    if (fact.type === "approval_requested") this.#askApprover(fact);
     this.#driver?.wake();
     this.#notify();
   }
 
+  /** Closes the driver, waits for announcements, and unlocks the session. Takes up to 5 s. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.#closing.abort();
@@ -189,10 +201,10 @@ export class SessionHost {
   }
 
   #drive(): void {
-    this.#driver = new Driver(this.#workHost(), (error) => this.broke(error));
+    this.#driver = new Driver(this.#workHost(), (error) => this.fail(error));
   }
 
-  /** What is accepted is in the journal before its sender is answered, and announced by the inbox. */
+  /** Adds accepted facts to the journal before the sender gets its answer. The inbox announces them. */
   #inboxOptions(): InboxOptions {
     const { record, store, log, makeId } = this.options;
     const { uid } = record;
@@ -233,7 +245,7 @@ export class SessionHost {
       journal: this.journal,
       observed: (runId) => this.observers.has(runId),
       emit: (event) => this.#emit(event),
-      wishes: (runId) => ({ output: this.#wishes.get(runId)?.output }),
+      runOptions: (runId) => ({ output: this.#senderOptions.get(runId)?.output }),
       allowance,
       depth,
       ask,
@@ -241,7 +253,7 @@ export class SessionHost {
     };
   }
 
-  /** An announcement is a hint: facts come from the store alone. */
+  /** Passes announced heads to the journal, which reads the facts from the store. */
   async #listen(heads: AsyncIterable<number>): Promise<void> {
     for await (const head of heads) this.journal.announcedUpTo(head);
   }
@@ -250,12 +262,22 @@ export class SessionHost {
     if (fact.type === "queue_updated") this.#takenBack.add(fact.inputId);
     if (fact.type !== "run_finished") return;
     this.#ended.set(fact.runId, fact);
-    this.#wishes.delete(fact.runId);
+    this.#senderOptions.delete(fact.runId);
   }
 
-  /** Puts a question to whoever started the run. */
-  #put({ approvalId, callId, tool, input, hash, runId }: FactOf<"approval_requested">): void {
-    const ask = this.#wishes.get(runId)?.ask ?? this.options.ask;
+  /**
+   * Answers an approval request by the `ask` option of its run, or of the session. With `wait` it does
+   * nothing: a person answers through the inbox.
+   */
+  #askApprover({
+    approvalId,
+    callId,
+    tool,
+    input,
+    hash,
+    runId,
+  }: FactOf<"approval_requested">): void {
+    const ask = this.#senderOptions.get(runId)?.ask ?? this.options.ask;
     if (ask === "wait") return;
     const answer = async (): Promise<void> => {
       const approval = { id: approvalId, callId, tool, input, hash };
@@ -272,11 +294,11 @@ export class SessionHost {
   }
 
   #notify(): void {
-    for (const look of this.#waiting) look();
+    for (const wake of this.#waiting) wake();
   }
 }
 
-/** Nobody's answer is a no, and so is one that can't be got. */
+/** Denies if the callback throws or returns anything but `allow`. */
 async function askSafely(
   ask: () => "allow" | "deny" | Promise<"allow" | "deny">,
 ): Promise<"allow" | "deny"> {
@@ -297,9 +319,9 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
   };
 }
 
-/** The error of a store or a log, as users get it. */
+/** Wraps an error of a store or a log for users. A `MillraceError` stays as it is. */
 export function brokenPort(error: unknown): MillraceError {
   if (MillraceError.is(error)) return error;
-  const said = error instanceof Error ? error.message : String(error);
-  return new MillraceError("broken_port", `the store or the log failed: ${said}`, { cause: error });
+  const message = `the store or the log failed: ${error instanceof Error ? error.message : String(error)}`;
+  return new MillraceError("broken_port", message, { cause: error });
 }

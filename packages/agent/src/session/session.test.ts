@@ -38,7 +38,7 @@ function types(events: readonly RunEvent[]): readonly string[] {
   return events.map((event) => event.type);
 }
 
-/** The answers in an item, each with the call that it is for. */
+/** The results in an item, each with the id of its call. */
 function resultsOf({ parts }: Item): readonly string[] {
   return parts.flatMap((part) =>
     part.kind === "tool_result" ? [`${part.callId}=${part.text}`] : [],
@@ -114,7 +114,7 @@ describe("a run", () => {
     expect(await tell()).toBe("Hello.|");
   });
 
-  it("goes on when whoever iterates it leaves", async () => {
+  it("continues when its iteration ends", async () => {
     const run = defineAgent({ model: scriptedModel([[say("Hello.")]]) }).run("hi");
 
     for await (const event of run) if (event.type === "run_started") break;
@@ -133,7 +133,7 @@ describe("a run", () => {
     });
   });
 
-  it("tries again after a failure that passes, and shows it", async () => {
+  it("retries after a retryable failure, and publishes the retry", async () => {
     const seen: RunEvent[] = [];
     const model = scriptedModel([
       [say("Hel"), fail("overloaded", "too busy", { retryable: true })],
@@ -153,7 +153,7 @@ describe("a run", () => {
     expect(types(seen).filter((type) => type === "usage_reported")).toHaveLength(2);
   });
 
-  it("rejects what waits for an event that does not come", async () => {
+  it("rejects a wait for an event that does not come", async () => {
     const run = defineAgent({ model: scriptedModel([[say("Hello.")]]) }).run("hi");
 
     await expect(run.until("approval_requested")).rejects.toMatchObject({ code: "refused" });
@@ -199,7 +199,7 @@ describe("a call", () => {
     expect(session.transcript[2]?.parts).toMatchObject([{ status: "failed", synthetic: true }]);
   });
 
-  it("that needs a person is denied where there is nobody to ask", async () => {
+  it("that needs an approval is denied without an ask function", async () => {
     const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("ok")]]);
     const seen: RunEvent[] = [];
     const agent = defineAgent({ model, tools: [refund], observers: [(event) => seen.push(event)] });
@@ -211,7 +211,7 @@ describe("a call", () => {
     expect(types(seen)).not.toContain("tool_execution_started");
   });
 
-  it("is put to whoever is to be asked", async () => {
+  it("that needs an approval is passed to the ask function", async () => {
     const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("ok")]]);
     const seen: RunEvent[] = [];
     const agent = defineAgent({ model, tools: [refund], observers: [(event) => seen.push(event)] });
@@ -225,7 +225,7 @@ describe("a call", () => {
 });
 
 describe("a session", () => {
-  it("waits for a person, and goes on with the answer", async () => {
+  it("waits for an approval, and continues with the answer", async () => {
     const model = scriptedModel([[call("refund", { order: "A1", cents: 9_000 })], [say("Done.")]]);
     await using session = await defineAgent({ model, tools: [refund] }).open();
 
@@ -258,7 +258,7 @@ describe("a session", () => {
     expect(session.queue).toStrictEqual([]);
   });
 
-  it("stops a run and keeps what came", async () => {
+  it("stops a run and keeps its content so far", async () => {
     const model = scriptedModel([[say("Hello"), stall(), say(" world")], [say("again")]]);
     await using session = await defineAgent({ model }).open();
     const run = session.send("hi");
@@ -310,7 +310,7 @@ describe("a session", () => {
     expect(session.transcript.map((item) => item.author)).toStrictEqual(["user", "model"]);
   });
 
-  it("is answered by a client where the tool says so", async () => {
+  it("waits for a client's answer to a call of a client's tool", async () => {
     const locate = defineTool({
       name: "locate",
       input: z.object({}),
@@ -331,7 +331,7 @@ describe("a session", () => {
     expect(session.queue).toStrictEqual([]);
   });
 
-  it("is taken up where it was left, by another process's agent", async () => {
+  it("is continued by the agent of another process", async () => {
     const store = memorySessionStore();
     const first = await defineAgent({ model: scriptedModel([[stall()]]) }).open({ id: "s", store });
     const run = first.send("hi");
@@ -400,7 +400,7 @@ describe("limits", () => {
     expect(session.transcript).toHaveLength(7);
   });
 
-  it("end a run that goes round in circles", async () => {
+  it("end a run that repeats the same call", async () => {
     const model = scriptedModel(Array.from({ length: 50 }, () => [call("add", prompt)]));
 
     const result = await defineAgent({ model, tools: [add] }).run("go").result;
@@ -513,7 +513,7 @@ describe("an agent that writes by itself", () => {
     expect(usage.outputTokens).toBe(7);
   });
 
-  it("ends as failed with what came when it throws", async () => {
+  it("ends as failed with the content so far when it throws", async () => {
     const agent = defineAgent({
       async respond(run) {
         await run.write((item) => {

@@ -13,82 +13,83 @@ import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import type { Content, SendOptions, Sent, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";
 
-/** What one run takes besides its prompt. */
+/** Options of one run. */
 export interface RunOptions<
   Tools extends AnyTools = AnyTools,
   S extends Schema | undefined = undefined,
 > extends SendOptions {
-  /** The answer is one JSON value of this shape; `result.output` is what the schema makes of it. */
+  /** Asks for one JSON value that matches this schema. `result.output` is the parsed value. */
   readonly output?: S;
   readonly limits?: Limits | undefined;
-  /** Answers what a tool's policy puts to a person. Left out: `agent.run` denies, a session waits. */
+  /** Answers approval requests. Left out: `agent.run` denies them; a session waits for `allow` or `deny`. */
   readonly ask?:
     | ((approval: ApprovalOf<Tools>) => "allow" | "deny" | Promise<"allow" | "deny">)
     | undefined;
   /**
-   * See the events of this run, after the agent's observers and by the same contract. They live in this
-   * process: if another one drives the run, they get its facts and no live events.
+   * Observers of this run, called after the agent's and by the same contract. They exist in this process
+   * only: if another process drives the run, they get its facts and no live events.
    */
   readonly observers?: readonly Observer[] | undefined;
   /** Stops the run when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The type of `result.output`: what the schema gives, or the text if there is no schema. */
+/** The type of `result.output`: the schema's output, or a string without a schema. */
 export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
 
-/** From where on a session is watched, and until when. */
+/** Where a watch starts, and when it ends. */
 export interface SessionWatchOptions {
-  /** The last cursor of each session that was watched. Left out: each begins with a snapshot. */
+  /** The last cursor of each watched session. A session without one starts with a snapshot. */
   readonly cursors?: readonly Cursor[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The session of a sub-agent, as far as people answer it. It is driven with its parent. */
+/** The session of a sub-agent: only what people may send to it. The driver of its parent drives it. */
 export type ChildSession = Pick<Session, "allow" | "deny" | "answer">;
 
 /**
- * A conversation that can be left and taken up again. Its state (items, approvals, queue, …) is what
- * a screen shows, and is read anew each time. What is sent returns at once. All functions are bound.
+ * An open conversation. It can be closed and opened again in any process. The state (items, approvals,
+ * queue, …) is computed each time it is read. Functions that send return at once; `accepted` settles
+ * when the input is stored. All functions are bound.
  */
 export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools>, AsyncDisposable {
   readonly id: SessionId;
-  /** Begins a run, or waits for the one that is on to end. */
+  /** Queues a prompt. Its run begins at once, or after the current run has ended. */
   readonly send: <S extends Schema | undefined = undefined>(
     content: Content,
     options?: RunOptions<Tools, S>,
   ) => Run<Tools, OutputFor<S>>;
-  /** Is taken up at the next consistent boundary: before the next request, never between a call and its result. */
+  /** Queues an input for the current run. Used before its next request, never between a call and its result. */
   readonly steer: (content: Content, options?: SendOptions) => SentInput;
-  /** Is taken up after the natural end, by the same run. */
+  /** Queues an input that the same run uses after its answer is complete. */
   readonly followUp: (content: Content, options?: SendOptions) => SentInput;
-  /** Takes an input back that has not been taken up yet. */
+  /** Removes an input from the queue. Refused once a run has used it. */
   readonly takeBack: (inputId: string, options?: SendOptions) => Sent;
-  /** Answers a question of `approvals` with yes. */
+  /** Allows a call of `approvals`. */
   readonly allow: (approvalId: string, options?: SendOptions) => Sent;
-  /** Answers a question of `approvals` with no. The model is given the reason. */
+  /** Denies a call of `approvals`. The model gets the reason. */
   readonly deny: (approvalId: string, reason?: string, options?: SendOptions) => Sent;
   /**
-   * Answers a call that a client carries out: `{ output }` is its result, `{ error }` is why it
-   * failed. Anything else is the output itself; an output that has one of these forms is given as
+   * Answers a call of a tool that clients run: `{ output }` is its result, `{ error }` is the reason of
+   * its failure. Any other value is the output itself. Wrap an output of one of these forms in
    * `{ output }`.
    */
   readonly answer: (callId: string, answer: unknown, options?: SendOptions) => Sent;
-  /** Stops the run that is on, or takes back the prompt that would begin the next one. */
+  /** Stops the current run. Without one, takes back the prompt that would begin the next. */
   readonly abort: (reason?: string, options?: SendOptions) => Sent;
-  /** The run that is on, also one that another process began. */
+  /** The current run, also one that another process began. */
   readonly run: Run<Tools> | undefined;
   readonly transcript: readonly ItemOf<Tools>[];
   /**
-   * All that happens in the session and in those of its sub-agents, from the given cursors on, without
-   * end: each message says which session it is of. Leaving it stops nothing. Throws when the
-   * subscription breaks; then watch again, from the last cursor of each session.
+   * Follows the session and its sub-agents' sessions from the given cursors on, until the session is
+   * closed. Each message has the id of its session. Ending the iteration does not stop the run. Throws
+   * if the subscription breaks: watch again from the last cursor of each session.
    */
   readonly watch: (options?: SessionWatchOptions) => AsyncIterable<FollowedSession>;
-  /** Speaks to a sub-agent's session, whose id `watch` gives: its questions are answered there. */
+  /** The session of a sub-agent, by the id from `watch`, to answer its approval requests and calls. */
   readonly child: (sessionId: string) => ChildSession;
-  /** A new session that begins with this one's items up to and including this one. */
+  /** Makes a new session with the items of this one up to and including the given item. */
   readonly fork: (itemId: string, id?: string) => Promise<Session<Tools>>;
-  /** Closes this handle. A run in progress waits for the next driver, with a fact that this one shut down. */
+  /** Closes the session in this process. A run in progress is released: the next driver resumes it. */
   readonly close: () => Promise<void>;
 }

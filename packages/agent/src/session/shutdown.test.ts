@@ -9,7 +9,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 import type { Session } from "./session.ts";
 
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 
@@ -52,20 +52,20 @@ it(
       reason: "shutdown",
     });
 
-    const told: string[] = [];
+    const narrated: string[] = [];
     const watcher = await agent.open({ id: "s", store, drive: false });
     expect(watcher).toMatchObject({ released: true, status: "running" });
     const second = await agent.open({ id: "s", store });
     const resumed = second.run;
     await vi.waitFor(() => expect(second.status).toBe("idle"), soon);
-    for await (const { type } of resumed?.narrate() ?? []) told.push(type);
+    for await (const { type } of resumed?.narrate() ?? []) narrated.push(type);
     const facts = await factsOf(store, second);
     expect(facts[left.length]).toMatchObject({
       type: "session_claimed",
       incarnation: 2,
       resumes: run.id,
     });
-    expect(told.filter((type) => type === "run_released" || type === "run_resumed")).toEqual([
+    expect(narrated.filter((type) => type === "run_released" || type === "run_resumed")).toEqual([
       "run_released",
       "run_resumed",
     ]);

@@ -11,7 +11,7 @@ import { defineTool } from "../definition/tool.ts";
 import type { Tool } from "../definition/tool.ts";
 import type { Session } from "./session.ts";
 
-/** On a busy machine. What is waited for comes at once, or never. */
+/** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
 const soon = { timeout: 5_000 };
 const input = z.object({});
@@ -95,7 +95,7 @@ const places: Readonly<Record<string, Place>> = {
   },
 };
 
-/** What a screen and a file show of a session whose run was stopped. */
+/** Checks the view and the stored facts of a stopped run. */
 async function expectStopped(session: Session, store: SessionStore): Promise<void> {
   const { uid } = (await store.find(session.id)) ?? {};
   const facts = uid === undefined ? [] : await store.read(uid);
@@ -125,9 +125,9 @@ it.each(Object.entries(places))(
     await reached(session);
     const story: string[] = [];
     run.abort();
-    for await (const told of run.narrate())
-      if (told.type === "turn_finished") story.push(told.stop);
-      else if (told.type === "run_finished") story.push(told.outcome);
+    for await (const narrated of run.narrate())
+      if (narrated.type === "turn_finished") story.push(narrated.stop);
+      else if (narrated.type === "run_finished") story.push(narrated.outcome);
 
     expect(await run.result).toMatchObject({ outcome: "aborted" });
     expect(story.slice(-2)).toEqual(["aborted", "aborted"]);
@@ -139,7 +139,7 @@ it.each(Object.entries(places))(
   },
 );
 
-it("a run that is completed or failed says so until the next one starts", patience, async () => {
+it("the view shows how the last run ended until the next one starts", patience, async () => {
   const model = scriptedModel([[say("Hello.")], [fail("refused", "no")], [say("Hello again.")]]);
   await using session = await defineAgent({ model }).open();
   expect(session.lastRun).toBeUndefined();

@@ -17,7 +17,7 @@ function guarded() {
   return defineAgent({ model, tools: [pay] });
 }
 
-describe("L3: a session that is not driven here", () => {
+describe("a session that is not driven here", () => {
   it("takes a prompt and never claims", async () => {
     const store = memorySessionStore();
     await using session = await guarded().open({ id: "s", store, drive: false });
@@ -60,8 +60,8 @@ describe("L3: a session that is not driven here", () => {
   });
 });
 
-describe("M7: a prompt with a key", () => {
-  it("that is sent again is stored once, and gives the same run", async () => {
+describe("a prompt with a key", () => {
+  it("that is sent again is stored once and returns the same run", async () => {
     const store = memorySessionStore();
     await using session = await guarded().open({ id: "s", store, drive: false });
 
@@ -101,7 +101,7 @@ describe("M7: a prompt with a key", () => {
   });
 });
 
-describe("M10: a quick stop", () => {
+describe("a quick stop", () => {
   it("takes back the prompt that would begin the next run", async () => {
     const store = memorySessionStore();
     await using session = await guarded().open({ id: "s", store, drive: false });

@@ -15,7 +15,7 @@ const broken = defineTool({
   },
 });
 
-test("the end of an execution tells what its tool returned, also if that is a text", async () => {
+test("the end of an execution has the output of its tool, also a text", async () => {
   const calls = [call("text", {}), call("value", {}), call("broken", {})];
   const model = scriptedModel([calls, [say("Done.")]]);
 

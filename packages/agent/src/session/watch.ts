@@ -19,7 +19,10 @@ export interface Watched {
   readonly inputId: InputId;
 }
 
-/** The events of a run from its beginning until its end: facts, and live events with their place. */
+/**
+ * The events of a run from its beginning until its end: facts, and live events with their place. A
+ * `tool_execution_finished` also has the tool's output, which the fact itself has not.
+ */
 export async function* eventsOf(host: SessionHost, run: Watched): AsyncGenerator<RunEvent, void> {
   const outputs = new Map<CallId, Json>();
   for await (const { message } of messagesOf(host, run)) {
@@ -32,7 +35,7 @@ export async function* eventsOf(host: SessionHost, run: Watched): AsyncGenerator
   }
 }
 
-/** The flat story of a run, from its beginning until its end. */
+/** The run as flat events for display, from its beginning until its end. */
 export async function* narrationOf(
   host: SessionHost,
   run: Watched,
@@ -40,13 +43,13 @@ export async function* narrationOf(
   for await (const { before, message } of messagesOf(host, run)) yield* narrate(before, message);
 }
 
-interface Told {
+interface StateAndMessage {
   readonly message: Fact | Batch;
-  /** The state that it came to: only who narrates pays for the story. */
+  /** The state before the message. `narrate` needs it; events do not. */
   readonly before: SessionState;
 }
 
-async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Told, void> {
+async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<StateAndMessage, void> {
   const { store, log, clock, record } = host.options;
   const { uid, sessionId } = record;
   const { facts } = host.journal;
@@ -87,7 +90,7 @@ function isInputOf(fact: Fact, { inputId }: Watched): boolean {
   return fact.type === "input_accepted" && fact.inputId === inputId;
 }
 
-/** What names a run is of that run; what names none is of the run that is on. */
+/** A message with a run id belongs to that run; any other to the current run, or to the one its input begins. */
 function concerns(message: Fact | Batch, run: Watched, current: RunId | undefined): boolean {
   if ("runId" in message && message.runId !== undefined) return message.runId === run.runId;
   return current === run.runId || ("n" in message && isInputOf(message, run));

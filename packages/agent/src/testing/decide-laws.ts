@@ -10,23 +10,23 @@ import { standingOf } from "../loop/advance.ts";
 import { decide } from "../loop/decide.ts";
 import type { CallStanding, LoopState } from "../loop/state.ts";
 
-/** Actions between two things that happen: a turn of four calls takes a handful, and so does each input. */
+/** The most actions between two events: a turn of four calls takes about five, and so does each input. */
 const mostActions = 20;
 const mostForInput = 6;
-/** Things that may happen until a run that is left to itself has ended. */
+/** The most events until a run without further inputs has ended. */
 const mostEvents = 600;
 
-/** A state, and what was decided in it. */
+/** A state, and the decision in it. */
 interface Decision {
   readonly state: LoopState;
   readonly action: string;
 }
 
 /**
- * One session from its beginning until nothing is left to do. Gives all decisions in it. `watch` is
- * called with each of them, while the session has the facts that it was made on.
+ * Simulates one session from its first input until it is idle, and checks every decision. Returns all
+ * decisions. `watch` is called with each decision and the facts that it is based on.
  */
-export function live(
+export function simulateSession(
   seed: number,
   watch?: (decision: Decision, facts: readonly Fact[]) => void,
 ): readonly Decision[] {
@@ -37,7 +37,7 @@ export function live(
   const settle = (): void => {
     const most = mostActions + mostForInput * session.standing.queue.length;
     for (let count = 0; ; count += 1) {
-      if (count > most) throw new Error("goes on and on without anything happening");
+      if (count > most) throw new Error("decides without end and without an event");
       const state = session.state();
       const action = decide(state);
       const decision = { state, action: JSON.stringify(action) };
@@ -52,24 +52,24 @@ export function live(
     }
   };
   for (let left = 1 + random.below(30); left > 0; left -= 1) {
-    world.happen();
+    world.step();
     settle();
   }
   for (let count = 0; session.standing.run !== undefined; count += 1) {
     if (count > mostEvents) throw new Error("a run that is driven does not end");
     const last = decide(session.state());
     const until = last.do === "wait" ? last.until : undefined;
-    // Nothing can end by itself: time does it.
-    if (!world.goOn()) session.now = until ?? session.now + 1_000_000;
+    // No work can end, so only time can end the run.
+    if (!world.endWork()) session.now = until ?? session.now + 1_000_000;
     settle();
   }
-  // A driver that reads the facts again comes to the same.
+  // A driver that reads all facts again computes the same standing.
   const remember = callsToRemember(session.settings);
   deepStrictEqual(standingOf(session.ledger.facts, remember), session.standing);
   return decisions;
 }
 
-/** What no decision may be, whatever has happened. */
+/** Throws if a decision breaks a rule that must hold in every state. */
 function checkLaws(state: LoopState, action: Action): void {
   const { run } = state.standing;
   const { doing } = state;
@@ -149,7 +149,7 @@ function checkLaws(state: LoopState, action: Action): void {
   }
 }
 
-/** No request goes to a model that a limit forbids. What was spent is counted from the facts anew. */
+/** Throws if a request is sent although a limit forbids it. Counts the usage from the facts again. */
 function checkBudget(session: Simulation, action: Action): void {
   const begins = action.do === "begin_turn" && !action.startsRun;
   if (!begins && action.do !== "correct" && !requests(action)) return;
@@ -174,21 +174,21 @@ function checkBudget(session: Simulation, action: Action): void {
   law(session.allowance === undefined, `${action.do} beyond another's budget`);
 }
 
-/** Whether a model is asked at once. A compaction that a crash cut is gone on with. */
+/** True if the action sends a request. `compact` does not count: it may continue one after a crash. */
 function requests(action: Action): boolean {
   return action.do === "reply" || action.do === "respond" || action.do === "start_compaction";
 }
 
-/** When a call may run, stated independently of the loop's code. */
+/** The conditions under which a call may run, written independently of the loop's code. */
 function checkExecution({ standing, doing, settings }: LoopState, call: CallStanding): void {
   const reply = standing.run?.turn?.reply;
   law(reply?.stop === "tools", `runs a call of a reply that ended as ${reply?.stop}`);
   const verdict = doing.verdicts.get(call.itemId);
-  law(verdict !== undefined, "runs a call that nobody has assessed");
+  law(verdict !== undefined, "runs a call that was not assessed");
   law(verdict?.decision !== "refuse", "runs a call that was refused");
   if (verdict?.decision === "ask") {
     law(call.approval?.hash === verdict.hash, "runs something else than was asked about");
-    law(call.approval?.answer?.decision === "allow", "runs what nobody has allowed");
+    law(call.approval?.answer?.decision === "allow", "runs a call that was not allowed");
     const late = (call.approval?.answer?.at ?? 0) - (call.approval?.askedAt ?? 0);
     law(late < (settings.approvalSeconds ?? Infinity) * 1_000, "runs what was allowed too late");
   }

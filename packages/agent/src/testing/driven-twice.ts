@@ -4,7 +4,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
 import { writtenIn } from "./respond.ts";
 
-/** Waits inside the agent's code, the first time that it comes there. */
+/** Blocks the agent's code at its first `wait`, until the run is aborted. Later calls pass. */
 export class Gate {
   readonly reached = Promise.withResolvers<void>();
   #passed = false;
@@ -19,13 +19,13 @@ export class Gate {
   };
 }
 
-/** What became of the run. */
+/** The stored items and the outcome of the run. */
 export interface Ended {
   readonly items: readonly Item[];
   readonly outcome: string | undefined;
 }
 
-/** Leaves the session where the gate is, as a crash would, and drives it again. */
+/** Closes the session when the agent reaches the gate, opens it again, and returns the end of its run. */
 export async function drivenTwice(gate: Gate, respond: Respond): Promise<Ended> {
   const ports = { store: memorySessionStore(), log: memoryEventLog() };
   const agent = defineAgent({ respond });

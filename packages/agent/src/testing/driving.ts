@@ -9,7 +9,7 @@ import type { CallStanding, CallVerdict } from "../loop/state.ts";
 import { overloaded, Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
 
-/** A tool that changes the world, may run beside others, and may not poll. */
+/** An effectful tool that may run in parallel and has no limit of repeats of its own. */
 export const plainTool: ToolSettings = {
   effect: "effectful",
   alone: false,
@@ -35,18 +35,18 @@ export class Driving extends Simulation {
     super({ ...plainSettings, ...settings });
   }
 
-  /** What is decided now, without doing it. */
+  /** The next decision, without performing it. */
   next(): Action {
     return decide(this.state());
   }
 
-  /** Does what is decided until there is nothing to do but wait. Gives what was done, in order. */
+  /** Performs decisions until the next one is a wait. Returns the performed actions in order. */
   settle(): readonly Action["do"][] {
     const done: Action["do"][] = [];
     for (let action = this.next(); action.do !== "wait"; action = this.next()) {
       done.push(action.do);
       this.perform(action);
-      if (done.length > 100) throw new Error(`goes on and on: ${done.slice(-5).join()}`);
+      if (done.length > 100) throw new Error(`does not settle: ${done.slice(-5).join()}`);
     }
     return done;
   }
@@ -63,17 +63,18 @@ export class Driving extends Simulation {
   input(input: Input): string {
     this.#inputs += 1;
     const id = inputId(`input_${this.#inputs}`);
-    if (!this.say(id, { type: "input_accepted", inputId: id, input })) throw new Error("refused");
+    if (!this.accept(id, { type: "input_accepted", inputId: id, input }))
+      throw new Error("refused");
     return id;
   }
 
-  /** The attempt under way fails, and the next one begins at once. */
+  /** Fails the current attempt, and starts the next one at once. */
   retry(usage: Usage): void {
     this.failAttempt(overloaded, usage, 0);
     this.settle();
   }
 
-  /** Begins a run if none is on, and ends the reply that is asked for. */
+  /** Starts a run if there is none, ends its reply, and settles. */
   answerWith(reply: SimulatedReply): readonly Action["do"][] {
     if (this.standing.run === undefined) this.send();
     this.settle();
@@ -81,8 +82,8 @@ export class Driving extends Simulation {
     return this.settle();
   }
 
-  /** Begins a run, up to calls of these tools that were found so. */
-  asked(tools: readonly string[], judge: (call: CallStanding) => CallVerdict = allow): void {
+  /** Starts a run whose reply calls these tools, and ends their assessment with these verdicts. */
+  runUpToCalls(tools: readonly string[], judge: (call: CallStanding) => CallVerdict = allow): void {
     const calls = tools.map((tool, at) => ({ callId: `c${at + 1}`, tool, raw: `{"n":${at}}` }));
     this.answerWith({ stop: "tools", calls });
     this.endAssessing(judge);
@@ -100,7 +101,7 @@ export class Driving extends Simulation {
     const { approvalId } = approval;
     const body = { type: "approval_resolved", approvalId, callId, decision } as const;
     const key = `answer_${this.ledger.facts.length}`;
-    return this.say(key, reason === undefined ? body : { ...body, reason });
+    return this.accept(key, reason === undefined ? body : { ...body, reason });
   }
 }
 

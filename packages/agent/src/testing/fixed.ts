@@ -46,7 +46,7 @@ class FixedMap<K, V> extends Map<K, V> {
   }
 }
 
-/** The same state, which throws on every change. What is shared with a frozen state is not gone through again. */
+/** A copy of the state that throws on every change. Parts that are frozen already are not visited again. */
 export function fixed(state: LoopState): LoopState {
   const { doing } = state;
   const calls = new FixedSet<Parameters<typeof doing.calls.has>[0]>();

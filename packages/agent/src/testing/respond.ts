@@ -7,7 +7,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import type { ActiveRun, Respond } from "../definition/settings.ts";
 import { partIdOf, withPartId } from "../loop/ids.ts";
 
-/** What became of one run of an agent that writes its items by itself. */
+/** The end of one run of an agent that writes its items by itself. */
 export interface Answer {
   readonly outcome: string;
   readonly usage: Usage;
@@ -18,7 +18,7 @@ export interface Answer {
   readonly facts: readonly string[];
 }
 
-/** Asks such an agent once, in memory. */
+/** Runs such an agent once, in memory. */
 export async function answerOf(respond: Respond): Promise<Answer> {
   const store = memorySessionStore();
   await using session = await defineAgent({ respond }).open({ id: "s", store });
@@ -62,7 +62,7 @@ export function numbered(items: readonly Item[]): readonly Item[] {
   }));
 }
 
-/** An agent that yields these updates, and after some of them does something. */
+/** An agent that yields these updates in order, and calls the functions between them. */
 export function yields(
   ...steps: readonly (Update | ((run: ActiveRun) => void | Promise<void>))[]
 ): (run: ActiveRun) => AsyncGenerator<Update, void> {

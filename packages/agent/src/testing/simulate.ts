@@ -42,7 +42,7 @@ import type {
 import { fixed, freeze } from "./fixed.ts";
 import { aborted, result, text } from "./simulated-parts.ts";
 
-/** What a reply comes to. */
+/** The end of a simulated reply. */
 export interface SimulatedReply {
   readonly stop: StopReason;
   readonly cause?: Cause | undefined;
@@ -60,9 +60,8 @@ interface Work {
 }
 
 /**
- * A host of the loop without any agent: facts are stored under the store's own rules, and long
- * actions are begun and end when the test decides how. Actions are performed by the loop's own
- * `perform`.
+ * A host of the loop without an agent. Facts are stored by the rules of real stores, actions are
+ * performed by the loop's own `perform`, and work ends when and how the test decides.
  */
 export class Simulation {
   readonly ledger: SessionLedger;
@@ -75,7 +74,7 @@ export class Simulation {
   readonly answers = new Map<ItemId, ResultStatus>();
   /** Calls whose tool runs now. */
   readonly calls = new Map<ItemId, Work>();
-  /** What each execution began with, in order. */
+  /** The calls of all executions, in order. */
   readonly executed: CallStanding[] = [];
   reply: (Work & { readonly itemId: ItemId }) | undefined;
   compaction: (Work & { readonly itemId: ItemId }) | undefined;
@@ -113,7 +112,7 @@ export class Simulation {
     });
   }
 
-  /** A new driver: what the old one had under way is gone, and so is what it had found out. */
+  /** Replaces the driver by a new one. Work and results of the old one that are not stored are lost. */
   claim(): void {
     this.restart();
     this.#generation = 0;
@@ -122,7 +121,7 @@ export class Simulation {
     this.#take(claimed.facts);
   }
 
-  /** The process starts again under the same incarnation, as an engine's worker may. */
+  /** Restarts the process under the same incarnation, as workers of engines do. */
   restart(): void {
     this.forget();
     this.calls.clear();
@@ -131,8 +130,8 @@ export class Simulation {
     this.failed = undefined;
   }
 
-  /** A person's input. False if the store refuses it. */
-  say(key: string, body: PeopleFact): boolean {
+  /** Stores a fact of a person. False if the store refuses it. */
+  accept(key: string, body: PeopleFact): boolean {
     const answer = this.ledger.accept(key, body);
     if (answer.outcome !== "accepted") return false;
     this.#take(answer.facts);
@@ -206,7 +205,7 @@ export class Simulation {
         this.compaction = this.#open(0, action.itemId);
         return;
       case "check_output":
-        throw new Error("the test says what the answer is worth");
+        throw new Error("the test must set the output itself");
       case "interrupt":
         for (const work of this.#works()) work.stopped = true;
         return;
@@ -215,7 +214,7 @@ export class Simulation {
     }
   }
 
-  /** The reply under way ends so. */
+  /** Ends the current reply. */
   endReply({ stop, cause, calls = [], usage = noUsage }: SimulatedReply): void {
     const { reply } = this;
     const { runId } = this.run();
@@ -243,7 +242,7 @@ export class Simulation {
     ]);
   }
 
-  /** The attempt under way fails, at the reply or at the summary: the loop decides what follows. */
+  /** Fails the current attempt at the reply or the summary. The loop decides about a retry. */
   failAttempt(cause: Cause = overloaded, usage: Usage = noUsage, jitter = 0.5): void {
     const work = this.reply ?? this.compaction;
     if (work === undefined) throw new Error("no attempt is under way");
@@ -261,7 +260,7 @@ export class Simulation {
     };
   }
 
-  /** The tool of a call is done. */
+  /** Ends the execution of a call. */
   endCall(itemId: ItemId, status: "ok" | "failed" | "aborted"): void {
     const work = this.calls.get(itemId);
     const call = this.turn().reply?.calls.find((one) => one.itemId === itemId);
@@ -278,13 +277,13 @@ export class Simulation {
     ]);
   }
 
-  /** The assessment under way finds this, call by call. */
+  /** Ends the current assessment with a verdict for each call. */
   endAssessing(judge: (call: CallStanding) => CallVerdict): void {
     for (const call of this.assessing ?? []) this.verdicts.set(call.itemId, freeze(judge(call)));
     this.assessing = undefined;
   }
 
-  /** The compaction under way ends, with a summary of all items but the last, or without. */
+  /** Ends the current compaction, with a summary of all items but the last, or without one. */
   endCompaction(works: boolean): void {
     const { compaction } = this;
     if (compaction === undefined) throw new Error("no compaction is under way");
@@ -306,13 +305,13 @@ export class Simulation {
 
   run(): RunStanding {
     const { run } = this.standing;
-    if (run === undefined) throw new Error("no run is on");
+    if (run === undefined) throw new Error("there is no run");
     return run;
   }
 
   turn(): TurnStanding {
     const { turn } = this.run();
-    if (turn === undefined) throw new Error("no turn is on");
+    if (turn === undefined) throw new Error("there is no turn");
     return turn;
   }
 
@@ -379,7 +378,7 @@ export class Simulation {
   }
 }
 
-/** After these no attempt follows the one that failed. */
+/** Actions after which the failed attempt is not retried. */
 const endsAttempts: readonly Action["do"][] = [
   "end_reply",
   "abandon_reply",
@@ -387,7 +386,7 @@ const endsAttempts: readonly Action["do"][] = [
   "finish_run",
 ];
 
-/** What passes by itself. */
+/** A retryable failure. */
 export const overloaded: Cause = { code: "overloaded", message: "too busy", retryable: true };
 
 type Commit = Parameters<SessionLedger["commit"]>[0];

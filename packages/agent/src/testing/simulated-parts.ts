@@ -5,8 +5,8 @@ import type { CallStanding } from "../loop/state.ts";
 /** The default cause that cuts a simulated reply short. */
 export const aborted: Cause = { code: "aborted", message: "stopped" };
 
-export function text(said: string): Part {
-  return { kind: "text", id: partId("p1"), text: said };
+export function text(content: string): Part {
+  return { kind: "text", id: partId("p1"), text: content };
 }
 
 /** The answer to a call. */

@@ -9,27 +9,27 @@ import type { Random } from "../../../../tests/kit/random.ts";
 import { Simulation } from "./simulate.ts";
 import type { SimulatedReply } from "./simulate.ts";
 
-/** All that happens to a simulated session from outside, drawn at random. */
+/** Drives a simulated session with random events: inputs, decisions, ends of work, time, crashes. */
 export class SimulatedWorld {
   readonly session: Simulation;
   readonly #random: Random;
   #inputs = 0;
-  #said = 0;
+  #decisions = 0;
 
   constructor(random: Random) {
     this.#random = random;
     this.session = new Simulation(drawSettings(random));
   }
 
-  /** One thing happens, of those that can. */
-  happen(): void {
+  /** Performs one random event of those that are possible. */
+  step(): void {
     const random = this.#random;
     const events = [...this.#endings(), ...this.#endings(), ...this.#outside()];
     random.pick(events)();
   }
 
-  /** One thing happens that brings what is on nearer to its end. False if there is none. */
-  goOn(): boolean {
+  /** Ends one piece of work, or answers one request. False if there is none. */
+  endWork(): boolean {
     const endings = this.#endings();
     if (endings.length === 0) return false;
     this.#random.pick(endings)();
@@ -51,8 +51,8 @@ export class SimulatedWorld {
       () => this.#takeBack(),
       () => session.claim(),
       () => session.restart(),
-      () => this.#pass(),
-      // The allowance that this run spends from.
+      () => this.#advanceTime(),
+      // The budget of a parent's run.
       () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
     ];
   }
@@ -83,7 +83,7 @@ export class SimulatedWorld {
       events.push(() => this.#answer(asked.approvalId, asked.callId));
     }
     const timed = session.settings.approvalSeconds !== undefined || session.failed !== undefined;
-    if (timed) events.push(() => this.#pass());
+    if (timed) events.push(() => this.#advanceTime());
     return events;
   }
 
@@ -105,7 +105,7 @@ export class SimulatedWorld {
   #accept(input: Input): void {
     this.#inputs += 1;
     const id = inputId(`input_${this.#inputs}`);
-    this.session.say(id, { type: "input_accepted", inputId: id, input });
+    this.session.accept(id, { type: "input_accepted", inputId: id, input });
   }
 
   #takeBack(): void {
@@ -113,14 +113,14 @@ export class SimulatedWorld {
     if (queue.length === 0) return;
     const { inputId: taken } = this.#random.pick(queue);
     const body = { type: "queue_updated", inputId: taken, change: "taken_back" } as const;
-    this.session.say(`take_back_${taken}`, body);
+    this.session.accept(`take_back_${taken}`, body);
   }
 
   #answer(approvalId: ApprovalId, asked: FactOf<"approval_requested">["callId"]): void {
     const decision = this.#random.chance(0.6) ? "allow" : "deny";
-    this.#said += 1;
+    this.#decisions += 1;
     const body = { type: "approval_resolved", approvalId, callId: asked, decision } as const;
-    this.session.say(`answer_${this.#said}`, body);
+    this.session.accept(`answer_${this.#decisions}`, body);
   }
 
   /** Calls that wait for their client. */
@@ -135,11 +135,11 @@ export class SimulatedWorld {
   #answerCall({ callId: asked, itemId }: CallStanding): void {
     const id = answerInputIdOf(itemId);
     const input = { kind: "answer", callId: asked, output: 1 } as const;
-    this.session.say(id, { type: "input_accepted", inputId: id, input });
+    this.session.accept(id, { type: "input_accepted", inputId: id, input });
   }
 
-  /** Time goes on: by little, to the next time that counts, or far. */
-  #pass(): void {
+  /** Advances the clock by a short or a long time. */
+  #advanceTime(): void {
     const { session } = this;
     session.now += this.#random.pick([1, 500, 10_000, 100_000, 4_000_000]);
   }
@@ -163,7 +163,7 @@ export class SimulatedWorld {
   #judge({ itemId }: CallStanding): CallVerdict {
     const random = this.#random;
     const draw = random.next();
-    // Mostly what it was before a crash; sometimes the tool has changed since.
+    // Usually the same as before a crash; sometimes the tool has changed since.
     const hash = `${itemId}${random.chance(0.8) ? "" : "'"}`;
     if (draw < 0.15) return { decision: "refuse", status: "failed" };
     if (draw < 0.25) return { decision: "refuse", status: "denied" };
@@ -197,7 +197,7 @@ function drawSettings(random: Random): LoopSettings {
   const plain = { alone: false, repeats: undefined, client: false };
   return {
     custom: random.chance(0.1),
-    // Some limit has to end each run, or nothing does.
+    // Without a limit a random run might never end.
     limits: { turns: 1 + random.below(6), seconds: 3_600, ...drawLimits(random) },
     tools: {
       pay: { effect: "effectful", ...plain },

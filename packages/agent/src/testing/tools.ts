@@ -51,31 +51,31 @@ export function contextOf(
   };
 }
 
-/** A schema that is one function. */
+/** A schema made of one function. */
 export function schemaOf<Out>(
   validate: (value: unknown) => Checked<Out> | Promise<Checked<Out>>,
 ): Schema<object, Out> {
-  const told = (): Record<string, unknown> => ({ type: "object" });
+  const jsonSchema = (): Record<string, unknown> => ({ type: "object" });
   return {
     "~standard": {
       version: 1,
       vendor: "test",
       validate,
-      jsonSchema: { input: told, output: told },
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
     },
   };
 }
 
-/** A schema that takes everything as it is. */
+/** A schema that accepts everything unchanged. */
 export const anything: Schema<object, object> = schemaOf((value) => ({ value: value as object }));
 
-/** What a tool is run with. `emitted` and `told` collect its output and its progress. */
+/** The options of an execution. `emitted` and `progress` collect its output and its progress messages. */
 export function executionOf(
   tool: AnyTool,
   more: Partial<RunToolOptions> = {},
-): RunToolOptions & { readonly emitted: string[]; readonly told: string[] } {
+): RunToolOptions & { readonly emitted: string[]; readonly progress: string[] } {
   const emitted: string[] = [];
-  const told: string[] = [];
+  const progress: string[] = [];
   const clock = more.clock ?? manualClock();
   return {
     tool,
@@ -97,22 +97,22 @@ export function executionOf(
     },
     clock,
     emit: (text) => emitted.push(text),
-    tell: (message) => told.push(message),
+    report: (message) => progress.push(message),
     signal: new AbortController().signal,
     ...more,
     emitted,
-    told,
+    progress,
   };
 }
 
 export type RunFunction = (input: object, execution: ToolExecution) => unknown;
 
-/** A tool that is one function. */
+/** A tool made of one function. */
 export function toolOf(run: RunFunction): AnyTool {
   return defineTool({ name: "t", input: anything, run });
 }
 
-/** Runs a function as a tool to its end. Gives the outcome, with all that was emitted. */
+/** Runs a function as a tool to its end. Returns the outcome with the emitted text. */
 export async function outcomeOf(
   run: RunFunction,
   more: Partial<RunToolOptions> = {},

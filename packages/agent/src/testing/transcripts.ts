@@ -12,7 +12,7 @@ import type { Compaction } from "@millrace/core/reading";
 import type { Ending } from "@millrace/core/writing";
 import fc from "fast-check";
 
-/** What a session holds, as far as a model's context is made of it. */
+/** The part of a session from which requests are assembled. */
 export interface History {
   readonly items: readonly Item[];
   readonly compactions: readonly Compaction[];
@@ -20,10 +20,10 @@ export interface History {
 
 const choices = fc.array(fc.nat(0xffffff), { maxLength: 12, size: "max" });
 
-/** Sessions in any disorder: ids used twice, answers anywhere, compactions of anything. */
+/** Malformed sessions: repeated ids, results anywhere, compactions of any range. */
 export const histories: fc.Arbitrary<History> = choices.map((numbers) => build(numbers, "any"));
 
-/** Sessions whose item ids are unique, as a store keeps them. The rest is in any disorder. */
+/** The same with unique item ids, as stores guarantee them. */
 export const storedHistories: fc.Arbitrary<History> = choices.map((numbers) =>
   build(numbers, "unique"),
 );
@@ -31,7 +31,7 @@ export const storedHistories: fc.Arbitrary<History> = choices.map((numbers) =>
 const stops: readonly StopReason[] = ["tools", "end", "aborted", "truncated", "length", "failed"];
 const otherAuthors: readonly Author[] = ["user", "agent", "model"];
 
-/** One number is one step. Call ids are few, so they meet again. */
+/** Each number is one step. There are few call ids, so that they repeat. */
 function build(numbers: readonly number[], ids: "any" | "unique"): History {
   const items: Item[] = [];
   const compactions: Compaction[] = [];
@@ -68,7 +68,7 @@ function build(numbers: readonly number[], ids: "any" | "unique"): History {
         break;
       default: {
         const range = [pick(4, items.length + 1), pick(12, items.length + 1)];
-        // Mostly the right way round.
+        // Usually first before last.
         if (pick(20, 8) !== 0) range.sort((a, b) => a - b);
         const [first, last] = range.map((place) => items[place]?.id ?? itemId("nowhere"));
         const text = pick(3, 8) === 0 ? [] : [summaryWords(at)];
@@ -82,7 +82,7 @@ function build(numbers: readonly number[], ids: "any" | "unique"): History {
   return { items, compactions };
 }
 
-/** One of them looks as the second output of another is named. */
+/** `0#2` looks like the name of the second output of call `0`. */
 function nameOf(number: number): string {
   return ["0", "1", "0#2", "call 😀"][number] ?? "0";
 }
@@ -98,8 +98,8 @@ export function item(
   return { id: itemId(id), author, parts, ...ending };
 }
 
-export function text(said: string): Part {
-  return { kind: "text", id: partId("t"), text: said };
+export function text(content: string): Part {
+  return { kind: "text", id: partId("t"), text: content };
 }
 
 export function call(name: string): ToolCallPart {
@@ -107,8 +107,8 @@ export function call(name: string): ToolCallPart {
   return { kind: "tool_call", id, callId: callId(name), tool: "x", raw: "{}", input: {} };
 }
 
-/** Some have it in their text, some in their output alone, some in both. */
-export function result(name: string, said: string, number = 0): ToolResultPart {
+/** A result with the content in its text, in its output, or in both, by the number. */
+export function result(name: string, content: string, number = 0): ToolResultPart {
   const base = {
     kind: "tool_result",
     id: partId(`r${name}`),
@@ -117,8 +117,10 @@ export function result(name: string, said: string, number = 0): ToolResultPart {
     status: "ok",
   } as const;
   const sort = (number >> 22) % 4;
-  if (sort === 1) return { ...base, text: "", output: said };
-  return sort === 2 ? { ...base, text: said, output: { said } } : { ...base, text: said };
+  if (sort === 1) return { ...base, text: "", output: content };
+  return sort === 2
+    ? { ...base, text: content, output: { said: content } }
+    : { ...base, text: content };
 }
 
 /** The calls of the items with their first answers; a result answers the latest call of its id. */

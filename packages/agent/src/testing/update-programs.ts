@@ -13,14 +13,14 @@ export interface Step {
 const kinds = ["text", "structured", "reasoning", "tool_call", "tool_result", "media"] as const;
 const chunks = ["a", "", "é", "😀", '{"q":', "1}", "\n\n"] as const;
 
-/** One choice at a time: which part, what is done with it, and what with. */
+/** One choice: the part, the operation, and its value. */
 const choice = fc.record({
   part: fc.nat(3),
   action: fc.constantFrom("fill", "fill", "fill", "annotate", "commit", "end"),
   value: fc.nat(99),
 });
 
-/** Legal updates with all their beginnings and endings, each marked if it may be left out. */
+/** Legal updates with all begins and commits. Each is marked if the items are the same without it. */
 export const writtenOut: fc.Arbitrary<readonly Step[]> = fc
   .record({
     choices: fc.array(choice, { minLength: 1, maxLength: 24 }),
@@ -61,7 +61,7 @@ class Program {
     this.#change(id, kind, { op: "set_metadata", partId: id, metadata: { value } });
   }
 
-  /** Ends a part. A call whose arguments can't be parsed needs this: left open, it is cut. */
+  /** Commits a part. A call with incomplete arguments needs this, because left open it fails its item. */
   commit(id: PartId): void {
     const commit = commitOf(this.#draft, id);
     if (commit?.op !== "commit_part") return;

@@ -15,14 +15,14 @@ export interface Streamed extends Pick<ToolExecution, "append" | "progress"> {
 export interface StreamedOptions {
   readonly storedBytes: number;
   readonly emit: (text: string) => void;
-  readonly tell: (message: string) => void;
+  readonly report: (message: string) => void;
 }
 
 /** Longer messages about how it goes lose their middle. */
 const progressBytes = 4 * 1024;
 
 /** Hands on what a tool streams, up to half of what is stored, and keeps the end of the rest. */
-export function createStreamed({ storedBytes, emit, tell }: StreamedOptions): Streamed {
+export function createStreamed({ storedBytes, emit, report }: StreamedOptions): Streamed {
   const half = Math.floor(storedBytes / 2);
   const tail = createTail(half, storedBytes - half);
   const head: string[] = [];
@@ -45,7 +45,7 @@ export function createStreamed({ storedBytes, emit, tell }: StreamedOptions): St
   };
 
   const progress = ({ message }: { readonly message: string }): void => {
-    if (open) tell(capText(textOf(message).toWellFormed(), progressBytes));
+    if (open) report(capText(textOf(message).toWellFormed(), progressBytes));
   };
 
   const close = (): void => {

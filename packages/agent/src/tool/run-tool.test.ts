@@ -26,7 +26,7 @@ describe("a tool", () => {
     expect(seen[0]).toBe(input);
     expect(outcome).toStrictEqual({ status: "ok", text: "abc", output: { done: true } });
     expect(options.emitted).toStrictEqual(["abc"]);
-    expect(options.told).toStrictEqual(["half"]);
+    expect(options.progress).toStrictEqual(["half"]);
   });
 
   it.each<[string, RunFunction, string]>([
@@ -109,7 +109,7 @@ describe("a tool", () => {
 
     expect(outcome.text).toBe("in time");
     expect(options.emitted).toStrictEqual(["in time"]);
-    expect(options.told).toStrictEqual([]);
+    expect(options.progress).toStrictEqual([]);
   });
 
   it("D21: is not heard while its output is checked", async () => {

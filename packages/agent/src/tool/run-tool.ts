@@ -24,7 +24,7 @@ export interface RunToolOptions {
   /** Receives text of the result as it comes. */
   readonly emit: (text: string) => void;
   /** Receives the tool's progress; the latest replaces the one before. */
-  readonly tell: (message: string) => void;
+  readonly report: (message: string) => void;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import type { ItemLane } from "./item-lane.ts";
 import { watchForStall } from "./stall.ts";
 import type { StallWatch } from "./stall.ts";
 
-/** What one request to a model came to. Its content is the draft of the lane, which viewers saw. */
+/** The end of one request to a model. Its content is the draft of its lane. */
 export interface Attempted {
   readonly ending: Ending;
   readonly usage: Usage | undefined;
@@ -16,13 +16,16 @@ export interface Attempted {
 
 export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry">;
 
-/** A model whose signal was aborted has this long to stop; then the reply is what came until then. */
+/** How long a model may take to stop after its signal was aborted. Then the attempt ends without it. */
 const graceMs = 2_000;
 
 /**
- * One request, streamed into the lane. Never rejects: what fails is the ending. A model that does not
- * stop when its signal is aborted, or makes no progress for too long, is left behind. A delta that the
- * lane refuses ends the attempt as failed: nothing is committed that viewers did not see.
+ * Sends one request to the model and writes its stream into the lane. Called for replies and summaries.
+ * Never rejects: a failure is the ending. The caller keeps the lane and commits or drops it.
+ *
+ * The attempt also ends if the model makes no progress for too long, or does not stop within 2 s of an
+ * abort; what the model writes after that is ignored. A delta that the lane refuses ends the attempt as
+ * failed, because the item must equal what viewers saw.
  */
 export async function attempt(
   { clock, agent }: Pick<WorkHost, "clock" | "agent">,
@@ -43,7 +46,7 @@ export async function attempt(
   if (signal.aborted) stop.abort(signal.reason);
   let watch: StallWatch | undefined;
   let fault: Fault | undefined;
-  const take = (delta: Delta): void => {
+  const write = (delta: Delta): void => {
     watch?.moved();
     fault ??= lane.write(delta);
     if (fault !== undefined) stop.abort();
@@ -51,39 +54,43 @@ export async function attempt(
   const read = async (): Promise<Attempted> => {
     const request = await asked.request({
       signal: stop.signal,
-      retry: false, // the loop repeats
-      stall: false, // the loop watches
+      retry: false, // the loop retries
+      stall: false, // watched below
     });
     if (!done.signal.aborted) {
-      watch = watchForStall(clock, agent.stall, lane.tell, () => stop.abort());
+      watch = watchForStall(clock, agent.stall, lane.publish, () => stop.abort());
     }
-    const reply = await readAll(model.stream(request), take);
+    const reply = await readAll(model.stream(request), write);
     const { parts: _, usage, model: id, ...ending } = reply;
     return { ending, usage, model: id };
   };
   try {
-    const left = leaveBehind(clock, stop.signal, done.signal);
-    const came = (await Promise.race([read(), left])) ?? cut(model);
-    if (fault !== undefined) return { ...came, ending: failedBy(faultCause(fault)) };
-    const gaveUp = watch?.stalled() === true && came.ending.stop === "aborted";
-    return gaveUp ? { ...came, ending: failedBy(stalledCause) } : came;
+    const overdue = graceAfterAbort(clock, stop.signal, done.signal);
+    const attempted = (await Promise.race([read(), overdue])) ?? aborted(model);
+    if (fault !== undefined) return { ...attempted, ending: failedBy(faultCause(fault)) };
+    const stalled = watch?.stalled() === true && attempted.ending.stop === "aborted";
+    return stalled ? { ...attempted, ending: failedBy(stalledCause) } : attempted;
   } catch (error) {
-    return { ...cut(model), ending: failedBy(agentCause(error)) };
+    return { ...aborted(model), ending: failedBy(agentCause(error)) };
   } finally {
     watch?.stop();
     done.abort();
   }
 }
 
-/** Hands each delta over as the model makes it, where its stream can do that. */
-async function readAll(stream: ModelStream, take: (delta: Delta) => void): Promise<Reply> {
-  if (stream.forEach !== undefined) return await stream.forEach(take);
-  for await (const delta of stream) take(delta);
+/** `forEach` calls `write` inside the parser's call, so no microtask separates a delta from its bytes. */
+async function readAll(stream: ModelStream, write: (delta: Delta) => void): Promise<Reply> {
+  if (stream.forEach !== undefined) return await stream.forEach(write);
+  for await (const delta of stream) write(delta);
   return await stream.result;
 }
 
-/** Resolves when a model whose signal was aborted has not stopped in time. */
-async function leaveBehind(clock: Clock, stop: AbortSignal, done: AbortSignal): Promise<undefined> {
+/** Resolves 2 s after `stop` is aborted, or when `done` is. */
+async function graceAfterAbort(
+  clock: Clock,
+  stop: AbortSignal,
+  done: AbortSignal,
+): Promise<undefined> {
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener("abort", () => resolve(), { once: true, signal: done });
@@ -92,8 +99,8 @@ async function leaveBehind(clock: Clock, stop: AbortSignal, done: AbortSignal): 
   return undefined;
 }
 
-/** As if the request ended now. */
-function cut({ id: model }: Model): Attempted {
+/** An attempt without a reply of its own: it ends as aborted, with unknown usage. */
+function aborted({ id: model }: Model): Attempted {
   return { ending: { stop: "aborted", cause: abortedCause }, usage: undefined, model };
 }
 
@@ -106,8 +113,8 @@ function faultCause({ code, message, partId }: Fault): Cause {
 }
 
 function agentCause(error: unknown): Cause {
-  const said = error instanceof Error ? error.message : String(error);
-  return { code: "agent_failed", message: `the agent's own code threw: ${said}` };
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "agent_failed", message: `the agent's own code threw: ${message}` };
 }
 
 const stalledCause: Cause = {

@@ -5,7 +5,7 @@ import type { CallStanding } from "../loop/state.ts";
 import { checkAnswer } from "../tool/client-answer.ts";
 import type { WorkHost } from "./host.ts";
 
-/** Checks the answers that clients gave to calls: the tools' output schemas have the last word. */
+/** Checks the queued answers of clients against the output schemas of their tools. */
 export async function checkAnswers(
   { agent, journal }: WorkHost,
   calls: readonly CallStanding[],
@@ -23,7 +23,7 @@ export async function checkAnswers(
   return checked;
 }
 
-/** An input that took the id of an answer and is none settles its call all the same. */
+/** For an input that has the id of an answer and another kind. The call must still be settled. */
 const unreadable: CheckedAnswer = {
   status: "failed",
   text: "the client's answer could not be read",

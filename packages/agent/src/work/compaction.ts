@@ -22,9 +22,10 @@ export interface CompactionToDo {
 type CompactionFacts = readonly BodyOf<"compaction_finished" | "usage_reported">[];
 
 /**
- * Has the oldest items summarised, by one request, and gives the facts that say which item stands for
- * which now: without a summary if there is nothing to summarise, so that the old context is used on.
- * An attempt that failed is handed back: the loop decides whether another one follows. Deletes nothing.
+ * Summarises the oldest items by one request to a model. The summary is stored as an item of its own;
+ * the returned facts name the range of items that it replaces in requests. No item is deleted. If there
+ * is nothing to summarise, the facts end the compaction without a summary and requests stay as they
+ * are. A failed attempt is returned instead of facts: the loop decides about a retry.
  */
 export async function compactContext(
   host: WorkHost,
@@ -34,7 +35,7 @@ export async function compactContext(
   const { runId, itemId } = todo;
   const { items, compactions } = host.journal.state;
   const { context } = host.agent;
-  // A compaction that an earlier driver began may have its summary already, at the end of the items.
+  // An earlier driver may have stored the summary before it crashed. It must not be summarised itself.
   const known = items.toArray().filter((item) => item.id !== itemId);
   const plan = planCompaction(known, compactions, context?.keep ?? 8, {
     prompt: promptOf(host, runId),
@@ -51,7 +52,7 @@ export async function compactContext(
     : [...summarised.used, nothing];
 }
 
-/** The item that began the run. */
+/** The item of the prompt that began the run. */
 function promptOf({ journal }: WorkHost, runId: RunId): ItemId | undefined {
   const fact = journal.facts.find(
     (one) => one.type === "item_committed" && one.runId === runId && one.inputId !== undefined,
@@ -60,9 +61,9 @@ function promptOf({ journal }: WorkHost, runId: RunId): ItemId | undefined {
 }
 
 interface Summarised {
-  /** True once the summary is an item. */
+  /** True if the summary is stored as an item. */
   readonly written: boolean;
-  /** What no item tells of. */
+  /** Usage that was not stored together with an item. */
   readonly used: readonly BodyOf<"usage_reported">[];
 }
 
@@ -93,7 +94,7 @@ async function summarise(
   const report = { type: "usage_reported", runId, epoch: lane.epoch, usage } as const;
   await host.allowance?.spend(usage);
   const item = itemFrom(lane, itemId, attempted, "agent");
-  // A call in a summary would never be answered, so a reply with one is none.
+  // A call in a summary would never be answered, so such a reply is not used.
   if (summaryText(item) === undefined || item.parts.some(({ kind }) => kind === "tool_call")) {
     await lane.drop();
     return { written: false, used: [report] };

@@ -18,17 +18,18 @@ export interface ExecutionToDo {
   readonly turnId: TurnId;
   readonly call: ReadyCall;
   readonly tool: AnyTool;
-  /** What the model asked for, as it was shown and approved. */
+  /** The input as the model wrote it, and as a person approved it. */
   readonly asked: JsonObject;
-  /** What the tool's schema made of it. */
+  /** The same input as the tool's schema parsed it. */
   readonly input: unknown;
   readonly signal: AbortSignal;
   readonly toolHost: (lane: ItemLane) => ToolHost;
 }
 
 /**
- * Carries out one call: the intent is stored, then the tool runs in its own lane, then its result and
- * the settlement are stored as one. Whatever the tool does, the call gets exactly one answer.
+ * Runs one call. Stores the intent, runs the tool with a lane of its own, then stores the result and the
+ * settlement in one transaction. The call gets exactly one answer, also if the tool throws, ignores its
+ * signal or returns what can't be stored. Throws `Fenced` if another driver took the session.
  */
 export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToDo): Promise<void> {
   const { runId, turnId, call, tool, asked: input } = todo;
@@ -44,7 +45,7 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
     ...(childSessionId === undefined ? {} : { childSessionId }),
   };
   const opened = await openItemLane(host, { ...place, author: "tool", intent });
-  if (!isLane(opened)) return; // an earlier try stored its answer
+  if (!isLane(opened)) return; // an earlier execution stored the answer
   const id = partId("p1");
   opened.write({ op: "begin_part", partId: id, kind: "tool_result", callId, tool: tool.name });
   const outcome = await run(host, opened, todo, effectKey);
@@ -76,21 +77,21 @@ async function run(
     clock: host.clock,
     seconds: tool.limits.seconds ?? defaultToolSeconds,
     emit: (text) => void lane.write({ op: "append_text", partId: id, chunk: text }),
-    tell: (message) => lane.tell({ type: "tool_execution_update", callId, message }),
+    report: (message) => lane.publish({ type: "tool_execution_update", callId, message }),
   });
 }
 
-/** Writes what has not been streamed, and makes the item of it. */
+/** Commits the result part, with output that was not streamed, and returns its item. */
 function finish(lane: ItemLane, itemId: Item["id"], part: ToolResultPart): Item {
   const ending: Ending =
     part.status === "aborted" ? { stop: "aborted", cause: abortedCause } : { stop: "end" };
   const fault = lane.write({ op: "commit_part", partId: part.id, part });
   if (fault === undefined) return { id: itemId, author: "tool", parts: [part], ...ending };
-  // The result breaks a limit of what can be stored. The call is answered all the same.
+  // The result exceeds a limit of the store. The call still needs an answer, so it fails without output.
   const text = `the tool ran, but its result can't be kept: ${fault.message}`;
   const { output: _, ...rest } = part;
   return { id: itemId, author: "tool", parts: [{ ...rest, status: "failed", text }], ...ending };
 }
 
-/** How long a tool may take that does not say. */
+/** The time limit of a tool that sets none. */
 const defaultToolSeconds = 120;

@@ -8,14 +8,15 @@ import type { ItemLane } from "./item-lane.ts";
 
 export interface HeldPlace {
   readonly runId: RunId;
-  /** Left out for a summary, whose usage is of no turn. */
+  /** Left out for a summary: its usage belongs to the run and to no turn. */
   readonly turnId?: TurnId | undefined;
   readonly itemId: ItemId;
 }
 
 /**
- * An attempt that failed, with the lane that it wrote. It is held while the loop decides what follows:
- * another attempt replaces it on every screen, and if none follows its draft is what came.
+ * A failed attempt whose lane is still open. The driver holds it while the loop decides about a retry.
+ * A retry opens the same lane under a new epoch, which replaces the draft in every view. Without a
+ * retry the draft is committed as the reply, so that the item contains what viewers saw.
  */
 export class HeldAttempt {
   readonly of: "reply" | "summary";
@@ -41,19 +42,23 @@ export class HeldAttempt {
     return this.#lane.epoch;
   }
 
-  /** Whether what it used is among the facts. */
+  /** True once the attempt's usage is stored. */
   get reported(): boolean {
     return this.#reported;
   }
 
-  /** What it used is among the facts by now: the next attempt is due after the delay. */
+  /** Called after the usage was stored and a retry scheduled: publishes the retry, and spends the usage. */
   async scheduled(delayMs: number): Promise<void> {
     this.#reported = true;
-    this.#lane.tell({ type: "retry_scheduled", cause: this.cause, delayMs: Math.round(delayMs) });
+    this.#lane.publish({
+      type: "retry_scheduled",
+      cause: this.cause,
+      delayMs: Math.round(delayMs),
+    });
     await this.#host.allowance?.spend(this.usage);
   }
 
-  /** Stores what came as the reply: as it ended, or as aborted if the run was stopped meanwhile. */
+  /** Stores the draft as the reply: as the attempt ended, or as aborted if the run was stopped since. */
   async commit(how: "as_it_ended" | "aborted"): Promise<void> {
     const stopped: Ending = { stop: "aborted", cause: abortedCause };
     const ending = how === "aborted" ? stopped : this.#attempted.ending;
@@ -71,13 +76,13 @@ export class HeldAttempt {
     if (!this.#reported) await this.#host.allowance?.spend(usage);
   }
 
-  /** Stops writing without an item. */
+  /** Closes the lane without storing an item. */
   async drop(): Promise<void> {
     await this.#lane.drop();
   }
 }
 
-/** The item of what a model wrote: the draft of the lane, which viewers saw, and no other. */
+/** The item of an attempt. Its content is the lane's draft, so it equals what viewers saw. */
 export function itemFrom(
   lane: ItemLane,
   id: ItemId,

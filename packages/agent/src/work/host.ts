@@ -7,23 +7,23 @@ import type { SessionInfo } from "../definition/tool.ts";
 import type { Standing } from "../loop/state.ts";
 import type { Schema } from "../schema/schema.ts";
 
-/** What one process knows of a session's facts, in order and without holes. */
+/** The facts of a session as far as this process has them, in order and without gaps. */
 export interface Journal {
   readonly state: SessionState;
   readonly standing: Standing;
   readonly facts: readonly Fact[];
-  /** Takes facts that the store answered with, and announces them. */
+  /** Adds facts that the store has just confirmed, and announces them to other processes. */
   readonly stored: (facts: readonly Fact[]) => void;
-  /** Reads what the store has and this process has not. */
+  /** Reads the facts that this process does not have yet. */
   readonly catchUp: () => Promise<void>;
 }
 
-/** What the sender of an input wants of its run, as far as it can't be stored. */
-export interface RunWishes {
+/** Options of a run that can't be stored. Only the process that sent the input has them. */
+export interface LocalRunOptions {
   readonly output: Schema | undefined;
 }
 
-/** Everything that a piece of work needs, in one place: ports, journal, agent. */
+/** Everything that work uses: ports, journal, agent. The session host makes one for its driver. */
 export interface WorkHost {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
@@ -36,27 +36,31 @@ export interface WorkHost {
   readonly random: () => number;
   readonly agent: Blueprint;
   readonly journal: Journal;
-  /** Whether a run has observers, its agent's or its own. */
+  /** True if the run has observers: those of its agent, or its own. */
   readonly observed: (runId: RunId) => boolean;
-  /** Calls them with an event, before it returns. */
+  /** Calls the observers of the session and of the event's run, synchronously. */
   readonly emit: (event: RunEvent) => void;
-  readonly wishes: (runId: RunId) => RunWishes;
+  readonly runOptions: (runId: RunId) => LocalRunOptions;
   readonly allowance: Allowance | undefined;
+  /** How many agents are above this one: 0 for a session that a user opened. */
   readonly depth: number;
-  /** Where a sub-agent's questions to a person go. */
+  /** Answers the approval requests of this session and of its sub-agents. */
   readonly ask: AskMode;
-  /** Lanes that this process is writing. */
+  /** The lanes that this process is writing, by number. The session's view reads their drafts. */
   readonly lanes: Map<number, () => OpenLane>;
 }
 
-/** Thrown inside a piece of work when its session has another driver, or was closed: it just ends. */
+/**
+ * Thrown inside work when another driver has claimed the session, or the session was closed. The work
+ * ends without storing anything; the next driver continues from the facts.
+ */
 export class Fenced extends Error {
   override readonly name = "Fenced";
 }
 
-/** Gives out epochs that are never given out twice. */
+/** Makes epochs. No epoch is made twice in a session, because each has the claimed incarnation in it. */
 export interface Epochs {
   readonly next: () => Epoch;
-  /** The highest that has been given out. */
+  /** An upper bound of all epochs made so far. Facts that close lanes use it. */
   readonly last: () => Epoch;
 }

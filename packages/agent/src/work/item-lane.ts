@@ -21,7 +21,7 @@ import { PartIds } from "./part-ids.ts";
 export interface LanePlace {
   readonly runId: RunId;
   readonly turnId: TurnId;
-  /** The reserved id. */
+  /** The reserved id of the item, see `loop/ids.ts`. */
   readonly itemId: ItemId;
   readonly lane: number;
   readonly epoch: Epoch;
@@ -29,26 +29,31 @@ export interface LanePlace {
   readonly callId?: CallId | undefined;
   readonly tool?: string | undefined;
   readonly model?: string | undefined;
-  /** Stored before anything else happens. */
+  /** Stored in the transaction that opens the lane, so it is durable before the tool runs. */
   readonly intent?: BodyOf<"tool_execution_started"> | undefined;
 }
 
 /**
- * One item being written, from the claim to its lane to the item in the store. Its writer may use any
- * part ids; in the draft, in the log, for observers and in the stored item each part has an id that is
- * unique in the session.
+ * One item being written: deltas go to the log and to observers, and `commit` stores the item. The
+ * writer may use any part ids. The draft, the log, observers and the stored item have part ids that are
+ * unique in the session. After `commit` or `drop`, `write` and `publish` do nothing.
  */
 export interface ItemLane {
   readonly epoch: Epoch;
   readonly draft: () => Draft;
-  /** The id that a part has outside, for one of the writer's own. */
+  /** The unique id that replaces a part id of the writer. */
   readonly partId: (own: PartId) => PartId;
-  /** An illegal delta is not written, and its fault is returned. */
+  /** Writes a delta. An illegal one is not written, and its fault is returned. */
   readonly write: (delta: Delta) => Fault | undefined;
-  readonly tell: (
+  /** Sends a live event other than content, such as a retry or a stall, to the log and to observers. */
+  readonly publish: (
     event: Exclude<LiveEvent, { readonly type: "content_delta" | "attempt_started" }>,
   ) => void;
-  /** Says all that was said, stores the item, then announces it. Throws `Fenced` if another writer holds the lane. */
+  /**
+   * Flushes all deltas to the log, stores the item with its settlement in one transaction, then
+   * announces it. Returns the stored item, which is an earlier one if the item exists already. Throws
+   * `Fenced` if a newer epoch holds the lane.
+   */
   readonly commit: (
     item: Item,
     options?: {
@@ -57,13 +62,13 @@ export interface ItemLane {
       readonly inputId?: BodyOf<"item_committed">["inputId"];
     },
   ) => Promise<Item>;
-  /** Stops writing without an item. */
+  /** Closes the lane without storing an item. */
   readonly drop: () => Promise<void>;
 }
 
 /**
- * Claims a lane for one item. The item itself comes back if it exists already: an earlier try was
- * lost on its way here, not on its way to the store. Throws `Fenced` if the session is another's.
+ * Opens the lane of one item. Returns the item instead if the store has it already: an earlier attempt
+ * was stored, and only the store's answer was lost. Throws `Fenced` if another driver holds the session.
  */
 export async function openItemLane(host: WorkHost, place: LanePlace): Promise<ItemLane | Item> {
   const { store, uid, journal } = host;
@@ -87,14 +92,14 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const { runId, turnId, itemId, lane, epoch, author, callId, tool, model } = place;
   const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...place });
   host.lanes.set(lane, writer.lane);
-  // Whoever holds the lane now has claimed the session: the claim is among the facts.
-  const lookForClaim = (): void => void journal.catchUp().catch(() => undefined);
-  writer.fenced.addEventListener("abort", lookForClaim, { once: true });
+  // A fenced lane means that another driver has claimed the session. Its claim is a fact, so read it now.
+  const readClaim = (): void => void journal.catchUp().catch(() => undefined);
+  writer.fenced.addEventListener("abort", readClaim, { once: true });
   const ids = new PartIds(itemId);
   const envelope = { sessionId, runId, turnId, itemId, lane, epoch };
   const observed = host.observed(runId);
-  const show = (event: LiveEvent): void => {
-    if (!observed) return; // most lanes write many small deltas, and have no observer
+  const notifyObservers = (event: LiveEvent): void => {
+    if (!observed) return; // saves a copy for each delta
     const live: LiveEvent & LiveEnvelope = { ...event, ...envelope, time: clock.now() };
     host.emit(live);
   };
@@ -104,7 +109,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     await writer.close();
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
-  show({
+  notifyObservers({
     type: "attempt_started",
     author,
     ...(callId === undefined ? {} : { callId }),
@@ -116,18 +121,17 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     epoch,
     draft: writer.draft,
     partId: (own) => ids.of(own),
-    // Whoever is still writing after the end was left behind.
     write: (given) => {
-      if (over) return undefined;
+      if (over) return undefined; // from a model or tool that ignored its signal
       const delta = ids.ofDelta(given);
       const fault = writer.write(delta);
-      if (fault === undefined && observed) show({ type: "content_delta", delta });
+      if (fault === undefined && observed) notifyObservers({ type: "content_delta", delta });
       return fault;
     },
-    tell: (event) => {
+    publish: (event) => {
       if (over) return;
       writer.tell(event);
-      show(event);
+      notifyObservers(event);
     },
     commit: async (given, { type = "item_committed", settlement, inputId } = {}) => {
       await close();

@@ -34,7 +34,7 @@ function textOf({ parts }: Pick<Item, "parts">): string {
   return parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }
 
-it("L6: what is committed is the draft of the lane, and no more than viewers saw", async () => {
+it("the committed item is the draft of the lane, and no more than viewers saw", async () => {
   const store = memorySessionStore();
   const log = memoryEventLog();
   await using session = await defineAgent({ model: wide }).open({ id: "s", store, log });

@@ -9,12 +9,12 @@ export type OutputVerdict =
   | { readonly state: "unchecked" | "valid" }
   | { readonly state: "invalid"; readonly message: string };
 
-/** What the text of an answer comes to under the schema that was asked for. */
+/** An answer parsed by the requested schema, or the problem with it. */
 export type ReadOutput =
   | { readonly valid: true; readonly output: unknown }
   | { readonly valid: false; readonly message: string };
 
-/** Reads the answer that a schema was asked for. Never throws: a schema that does finds it invalid. */
+/** Parses an answer by the requested schema. Never throws: if the schema throws, the answer is invalid. */
 export async function readOutput(schema: Schema, text: string): Promise<ReadOutput> {
   const parsed = parseJson(unfenced(text));
   if (!parsed.ok) {
@@ -25,21 +25,21 @@ export async function readOutput(schema: Schema, text: string): Promise<ReadOutp
     if (checked.issues === undefined) return { valid: true, output: checked.value };
     return { valid: false, message: describeIssues(checked.issues) };
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return { valid: false, message: `the schema could not check the answer: ${said}` };
+    const message = error instanceof Error ? error.message : String(error);
+    return { valid: false, message: `the schema could not check the answer: ${message}` };
   }
 }
 
-/** Checks what the run that is on has answered. */
-export async function checkOutput({ journal, wishes }: WorkHost): Promise<OutputVerdict> {
+/** Checks the answer of the current run. Valid if this process has no schema for it. */
+export async function checkOutput({ journal, runOptions }: WorkHost): Promise<OutputVerdict> {
   const { run } = journal.standing;
-  const schema = run === undefined ? undefined : wishes(run.runId).output;
+  const schema = run === undefined ? undefined : runOptions(run.runId).output;
   if (run === undefined || schema === undefined) return { state: "valid" };
   const read = await readOutput(schema, answerOf(journal, run.runId));
   return read.valid ? { state: "valid" } : { state: "invalid", message: read.message };
 }
 
-/** The text of the last item that a run wrote and that has any, summaries left out. */
+/** The text of the run's last item that has text, summaries excluded. Reads the facts backwards. */
 export function answerOf({ facts, state }: Pick<Journal, "facts" | "state">, runId: RunId): string {
   const summaries = new Set(state.compactions.map(({ itemId }) => itemId));
   for (let at = facts.length - 1; at >= 0; at -= 1) {
@@ -53,12 +53,11 @@ export function answerOf({ facts, state }: Pick<Journal, "facts" | "state">, run
   return "";
 }
 
-/** All text of an item, without what is not text. */
 function textOfItem(item: Item): string {
   return item.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }
 
-/** Models that were not made to answer in JSON like to put it between fences. */
+/** Removes a Markdown code fence. Models without a JSON mode often put one around JSON. */
 function unfenced(text: string): string {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
   return fenced?.[1] ?? text;

@@ -2,16 +2,16 @@ import type { Delta, Item, ItemId, PartId } from "@millrace/core";
 import { partIdOf, withPartId } from "../loop/ids.ts";
 
 /**
- * Gives the parts of one item ids that no other item of the session has, whatever ids their writer
- * uses: models and agents number the parts of each reply anew. A writer may use its own id or the new
- * one. Costs one small object a delta; a delta that has its new id already is handed on as it is.
+ * Replaces the part ids of one item by ids that are unique in the session. Models and agents number the
+ * parts of each reply from 1. A writer may use its own id or the unique one. Costs one small object for
+ * each delta, and nothing for a delta that has the unique id already.
  */
 export class PartIds {
   readonly #itemId: ItemId;
-  /** From both the writer's ids and the new ones. */
+  /** The unique id by the writer's id. Each unique id also maps to itself. */
   readonly #ids = new Map<PartId, PartId>();
   #count = 0;
-  /** The last id that was looked up: nearly all deltas go to the same part as the one before. */
+  /** The last lookup: nearly all deltas go to the same part as the delta before. */
   #own: PartId | undefined;
   #unique: PartId | undefined;
 
@@ -19,7 +19,7 @@ export class PartIds {
     this.#itemId = itemId;
   }
 
-  /** The new id for one of the writer's. */
+  /** The unique id for a part id of the writer. */
   of(own: PartId): PartId {
     if (own === this.#own && this.#unique !== undefined) return this.#unique;
     const unique = this.#ids.get(own) ?? this.#add(own);
@@ -33,7 +33,7 @@ export class PartIds {
     if (partId === delta.partId) return delta;
     if (delta.op === "append_text") return { op: "append_text", partId, chunk: delta.chunk };
     if (delta.op !== "commit_part") return { ...delta, partId };
-    // A part with another id than its delta's stays as it is, and is refused as a broken commit.
+    // A part whose id differs from its delta's is unchanged, so that the fold refuses the commit.
     const { part } = delta;
     return { ...delta, partId, part: part.id === delta.partId ? withPartId(part, partId) : part };
   }

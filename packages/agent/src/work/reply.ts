@@ -17,13 +17,14 @@ export interface ReplyToGet {
   readonly turnId: TurnId;
   readonly itemId: ItemId;
   readonly signal: AbortSignal;
-  /** Takes the names of the tools that the model is offered. */
+  /** Called with the names of the tools in the request, before it is sent. */
   readonly offered: (names: readonly string[]) => void;
 }
 
 /**
- * Asks the model once, and stores its reply. An attempt that failed is not stored but handed back: the
- * loop decides whether another one follows. What was stopped is stored with what came.
+ * Sends one request to the model and stores its reply with the usage. A failed attempt is not stored
+ * but returned: the loop decides about a retry. A reply that was stopped is stored as aborted with the
+ * content so far. Throws `Fenced` if another driver took the session.
  */
 export async function getReply(
   host: WorkHost,
@@ -37,7 +38,7 @@ export async function getReply(
   }
   const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
   const lane = await openItemLane(host, { ...place, author: "model", model: model.id });
-  if (!isLane(lane)) return undefined; // an earlier try stored it
+  if (!isLane(lane)) return undefined; // an earlier attempt stored it
   const request = async (options: RequestOptions): Promise<ModelRequest> => {
     const made = await requestFor(host, runId, options);
     wanted.offered(made.tools?.map(({ name }) => name) ?? []);
@@ -55,7 +56,7 @@ export async function getReply(
   return undefined;
 }
 
-/** Ends work whose session is another driver's now, or was closed. */
+/** Drops the lane and throws if the work was aborted because its session was taken over or closed. */
 export async function dropIfFenced({ reason }: AbortSignal, lane: ItemLane): Promise<void> {
   if (!(reason instanceof Fenced)) return;
   await lane.drop();
@@ -72,7 +73,7 @@ function priced({ price }: Blueprint, attempted: Attempted): Attempted {
   return { ...attempted, usage: withCost(usage, () => price(usage, model)) };
 }
 
-/** A price list that throws, or does not know the model, leaves the cost unknown. */
+/** Adds the cost. It stays unknown if `price` throws or returns no finite number. */
 function withCost(usage: Usage, price: () => number | undefined): Usage {
   try {
     const cost = price();

@@ -9,8 +9,9 @@ import { offeredTools, outputBytesOf } from "./tools.ts";
 import { answerSchemaOf } from "../schema/schema.ts";
 
 /**
- * What the model is asked: the transcript made to fit and to be legal, the agent's instructions and
- * tools, and whatever the hook makes of it. Throws what the agent's own code throws.
+ * Builds the request of a reply: the transcript with trimmed outputs and legal call pairs, the agent's
+ * instructions and tools, the output schema, and the changes of the `beforeReply` hook. Rejects if the
+ * agent's instructions function or hook throws.
  */
 export async function requestFor(
   host: WorkHost,
@@ -24,24 +25,24 @@ export async function requestFor(
     outputBytes: outputBytesOf(agent),
   });
   const { instructions } = agent;
-  const told = typeof instructions === "function" ? await instructions(info) : instructions;
+  const system = typeof instructions === "function" ? await instructions(info) : instructions;
   const tools = offeredTools(agent, trimmed);
-  const { output } = host.wishes(runId);
+  const { output } = host.runOptions(runId);
   const schema = output === undefined ? storedOutput(host, runId) : answerSchemaOf(output);
   const request: ModelRequest = {
     transcript,
-    ...(told === undefined ? {} : { instructions: told }),
+    ...(system === undefined ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
     ...traceOf(host, { runId, lane: 0 }),
     ...options,
   };
   const changed = (await agent.hooks.beforeReply?.(request, info)) ?? request;
-  // A hook may change what is asked, not how it is stopped and watched.
+  // A hook may not change the signal, or turn on retries and stall clocks of the provider.
   return { ...changed, ...options };
 }
 
-/** The span of a run, or of the reply in one of its lanes. A trace that can't be had fails no request. */
+/** The trace context of a run, or of the reply in a lane. None if the agent's `trace` throws. */
 export function traceOf(
   { agent, sessionId }: Pick<WorkHost, "agent" | "sessionId">,
   place: Omit<TracePlace, "sessionId">,
@@ -54,7 +55,7 @@ export function traceOf(
   }
 }
 
-/** The shape that the run's sender stored with its input: all that a driver who takes over knows of it. */
+/** The JSON Schema that was stored with the run's input. A driver that took the run over has no other. */
 function storedOutput({ journal }: WorkHost, runId: RunId): Json | undefined {
   for (let at = journal.facts.length - 1; at >= 0; at -= 1) {
     const fact = journal.facts[at];

@@ -12,7 +12,7 @@ const twice = { ...once, attempts: 2 };
 
 interface Story {
   readonly result: RunResult;
-  /** After how much silence a stall was reported, each time. */
+  /** The silence in each report of a stall. */
   readonly reports: readonly number[];
   readonly attempts: number;
   readonly minutes: number;
@@ -51,7 +51,7 @@ function storyOf(result: RunResult, events: readonly RunEvent[], now: number): S
 }
 
 describe("without a setting", () => {
-  it("nine minutes of silent thinking live, in one attempt", async () => {
+  it("nine minutes of silent thinking are one attempt", async () => {
     const story = await play([[stall(9 * minute), say("42")]]);
 
     expect(story).toMatchObject({ result: { outcome: "completed", text: "42" }, attempts: 1 });
@@ -72,7 +72,7 @@ describe("without a setting", () => {
     });
   });
 
-  it("each delta begins the time anew", async () => {
+  it("each delta restarts the time", async () => {
     const silences = Array.from({ length: 8 }, () => [stall(9 * minute), say("a")]).flat();
 
     const story = await play([silences], {}, 80 * minute);
@@ -82,7 +82,7 @@ describe("without a setting", () => {
 });
 
 describe("with a setting", () => {
-  it("reports and gives up when it says, and does not report what is not silent for so long", async () => {
+  it("reports and gives up after its times, and reports no shorter silence", async () => {
     const settings = { stall: { reportAfterMs: 2_000, giveUpAfterMs: 5_000 } };
 
     const story = await play([[stall(1_900), say("a"), stall(1_900), say("b"), stall()]], settings);
@@ -149,7 +149,7 @@ describe("an attempt that stalled", () => {
     expect(story).toMatchObject({ result: { outcome: "failed" }, attempts: 2, minutes: 20 });
   });
 
-  it("is left behind if its model does not stop", async () => {
+  it("ends without its model if that does not stop", async () => {
     const deaf = () => [stall()];
     const clock = manualClock();
     const model = scriptedModel([deaf, [say("42")]], { clock });

@@ -5,17 +5,18 @@ import type { FilledStallSettings } from "../definition/stall.ts";
 export interface StallWatch {
   /** Called for each delta. */
   readonly moved: () => void;
-  /** Whether the attempt was given up. */
+  /** True once `giveUp` was called. */
   readonly stalled: () => boolean;
   readonly stop: () => void;
 }
 
-/** Timers hold 31 bits. */
+/** The longest delay that a timer of JavaScript takes. */
 const longestSleepMs = 2 ** 31 - 1;
 
 /**
- * Reports an attempt that makes no progress, and gives it up in the end. One timer at a time, however
- * many deltas come: a delta only moves the time from which silence is counted.
+ * Watches one attempt for silence. Calls `report` after each `reportAfterMs` without a delta, and
+ * `giveUp` once after `giveUpAfterMs`. Holds one timer at a time: a delta only sets the time from which
+ * silence counts, which costs a clock read.
  */
 export function watchForStall(
   clock: Clock,
@@ -34,10 +35,10 @@ export function watchForStall(
         stalled = true;
         return giveUp();
       }
-      // A sleep ends when a report is due, unless there was progress: then less time has passed.
+      // After progress the silence is shorter than the sleep was, so no report is due.
       if (reports > 0) report({ type: "stalled", silentMs: Math.round(silentMs) });
       const dueMs = Math.min((reports + 1) * reportAfterMs, giveUpAfterMs) - silentMs;
-      // Whole milliseconds: a clock that counts fractions may wake a rounding error too early.
+      // Rounded up: a clock with fractions of milliseconds may wake slightly too early.
       const sleepMs = Math.max(1, Math.min(Math.ceil(dueMs), longestSleepMs));
       await clock.sleep(sleepMs, done.signal);
       if (done.signal.aborted) return;

@@ -5,7 +5,7 @@ import { readOutputTool } from "../tool/read-output.ts";
 import type { AnyTool } from "../definition/tool.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 
-/** What a model is told of the agent's tools; with the one that reads back, if something was cut. */
+/** The tools of a request. Includes the tool that reads back outputs if an output was trimmed. */
 export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolDescription[] {
   const own = [...agent.tools.values()];
   const reader = trimmed ? [readOutputTool(() => [])] : [];
@@ -16,15 +16,15 @@ export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolD
   }));
 }
 
-/** The bytes of each tool's output that the model is given; the rest it can read back. */
+/** How many bytes of each tool's output are in a request. The model can read back the rest. */
 export function outputBytesOf({ tools }: Blueprint): (tool: string) => number {
   return (tool) => tools.get(tool)?.limits.outputBytes ?? defaultOutputBytes;
 }
 
 /**
- * The tools that a model may call, by name: those that it was offered in this turn. If that is not
- * known any more, since another process asked it, the agent's own, and the one that reads back if
- * there is something to read back.
+ * The tools that a model may call, by name: those offered in this turn. If another process sent the
+ * request, `offered` is unknown; then the agent's own tools, and the one that reads back outputs if an
+ * output is long enough to be trimmed.
  */
 export function toolsByName(
   agent: Blueprint,

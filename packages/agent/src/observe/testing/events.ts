@@ -23,7 +23,7 @@ export interface Place {
   readonly time?: number;
 }
 
-/** A live event of the first attempt at the reply, unless told otherwise. */
+/** A live event, by default of the first attempt at the reply. */
 export function live(event: LiveEvent, at: Place = {}): LiveEvent & LiveEnvelope {
   const { session = "s", lane = 0, attempt = 1, generation = 1, item = "item_1", time = 0 } = at;
   return {

@@ -28,15 +28,15 @@ interface Writer {
 }
 
 /**
- * One life of a session, made from a list of numbers, each read as one choice: runs, turns, up to
- * four lanes at once, retries, replacements, claims, a zombie's words. It is told twice: as its
- * observers see it, and as batches of one event each, which is what a log would carry.
+ * A random session made from a list of numbers, each of which is one choice: runs, turns, up to four
+ * lanes at once, retries, replacements, claims, events of fenced writers. It exists in two forms: as
+ * events for observers, and as facts and batches of one event each, as in a log.
  */
 export class History {
   readonly events: RunEvent[] = [];
   readonly messages: (Fact | Batch)[] = [];
   readonly #session: string;
-  /** Whether writers speak on after their lane was closed. */
+  /** Whether writers publish after their lane was closed. */
   readonly #zombies: boolean;
   readonly #writers = new Map<number, Writer>();
   #old: Writer | undefined;
@@ -70,10 +70,10 @@ export class History {
       case 4:
         return writer && this.#start({ ...writer, attempt: writer.attempt + 1 });
       case 5:
-        return writer && this.#say(writer, aside(lane, number));
+        return writer && this.#publish(writer, aside(lane, number));
       case 6:
         return this.#old && this.#zombies
-          ? this.#say(this.#old, { type: "stalled", silentMs: 1 })
+          ? this.#publish(this.#old, { type: "stalled", silentMs: 1 })
           : undefined;
       case 7:
         return this.#people(number);
@@ -114,7 +114,7 @@ export class History {
     const writer: Writer = { ...place, draft: emptyDraft(), seq: -1 };
     this.#old = this.#writers.get(at.lane) ?? this.#old;
     this.#writers.set(at.lane, writer);
-    this.#say(writer, opening(at.lane));
+    this.#publish(writer, opening(at.lane));
   }
 
   /** One delta, and mostly some more that fill the same part. */
@@ -123,11 +123,11 @@ export class History {
       const choice = count === 0 ? number : (number >> 3) * 8 + 3 + (count % 5);
       const delta = legalDelta(writer.draft, choice);
       writer.draft = fold(writer.draft, delta);
-      this.#say(writer, { type: "content_delta", delta });
+      this.#publish(writer, { type: "content_delta", delta });
     }
   }
 
-  #say(writer: Writer, event: LiveEvent): void {
+  #publish(writer: Writer, event: LiveEvent): void {
     const { lane, epoch, item } = writer;
     writer.seq += 1;
     const place: LiveEnvelope = {

@@ -12,7 +12,7 @@ const id = partId("p1");
 const append = (chunk: string): Update => ({ op: "append_text", partId: id, chunk });
 const full: Update = { op: "replace_item", content: "final" };
 
-/** Stops the run where the gate is. */
+/** Stops the run when the agent reaches the gate. */
 async function stoppedAt(gate: Gate, respond: Respond): Promise<Ended> {
   const store = memorySessionStore();
   await using session = await defineAgent({ respond }).open({ id: "s", store });
@@ -61,7 +61,7 @@ describe("an item that was replaced", () => {
     expect(outcome).toBe("aborted");
   });
 
-  it("says that it was stopped if it is replaced after the stop", async () => {
+  it("ends as aborted if it is replaced after the stop", async () => {
     const gate = new Gate();
 
     const { items, outcome } = await stoppedAt(gate, yields(append("draft"), gate.wait, full));

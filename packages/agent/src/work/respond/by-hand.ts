@@ -8,9 +8,9 @@ import type { Places } from "./places.ts";
 import { firstPart } from "./replacement.ts";
 
 /**
- * One item written by a function: returning commits it, throwing ends it as failed with what came,
- * and the error goes on to the caller. A replacement is stored when it is made, and stays whatever
- * the function does afterwards.
+ * Writes one item by the agent's function. Returning commits the item. Throwing stores the content so
+ * far as failed, and the error is thrown to the caller. A replacement is stored at once and stays,
+ * whatever the function does afterwards.
  */
 export async function writeByHand(
   places: Places,
@@ -25,7 +25,7 @@ export async function writeByHand(
     thrown = { error };
   }
   const stored = await finish(endingOf(places.at.signal, thrown));
-  // An illegal update ends the item also if its writer caught the error.
+  // An illegal update fails the item, also if the function caught the error.
   if (thrown === undefined && item.failure !== undefined) throw item.failure;
   if (thrown !== undefined) throw thrown.error;
   return stored;
@@ -33,14 +33,14 @@ export async function writeByHand(
 
 interface Writing {
   readonly writer: ItemWriter;
-  /** Stores the item, unless it was replaced. Nothing is written after it. */
+  /** Stores the item unless it was replaced. Later writes are ignored. */
   readonly finish: (ending: Ending) => Promise<Item>;
 }
 
-/** All text is one part. */
+/** The writer that the agent's function gets. All its text goes into one part. */
 function writerOf(item: OwnItem): Writing {
   let held = "";
-  /** The item as it is stored, from the moment at which nothing can be written to it any more. */
+  /** The stored item. Set as soon as the item takes no more writes. */
   let ended: Promise<Item> | undefined;
   const write = (delta: Delta): void => {
     const failure = item.write(delta);
@@ -52,7 +52,7 @@ function writerOf(item: OwnItem): Writing {
         if (ended !== undefined) return;
         const whole = wholeText(held, text);
         held = whole.held;
-        // A half character waits for its other half.
+        // Half of a surrogate pair is kept until its other half is appended.
         if (whole.text !== "" || text === "") write(appendOf(whole.text));
       },
       annotate: (metadata) => {
@@ -60,7 +60,7 @@ function writerOf(item: OwnItem): Writing {
       },
       replace: (content, metadata) => {
         ended ??= item.replace({ content, metadata });
-        ended.catch(() => undefined); // `finish` waits for it; the function that writes need not
+        ended.catch(() => undefined); // `finish` handles the rejection
         return ended;
       },
     },
@@ -68,7 +68,7 @@ function writerOf(item: OwnItem): Writing {
       if (ended === undefined && held !== "") item.write(appendOf(held));
       ended ??= item.commit(ending);
       ended = ended.catch(async (error: unknown) => {
-        // An illegal replacement is not stored: the item ends as failed, with what was streamed.
+        // An illegal replacement is not stored: commit the streamed content as failed.
         if (error instanceof AgentFailure) return await item.commit(ending);
         throw error;
       });

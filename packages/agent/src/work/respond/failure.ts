@@ -12,7 +12,7 @@ export class AgentFailure extends MillraceError {
   }
 }
 
-/** What ended a piece of the agent's own code. */
+/** The cause of an error that the agent's own code threw. */
 export function causeOf(error: unknown): Cause {
   if (error instanceof AgentFailure) return error.cause;
   const message = error instanceof Error ? error.message : String(error);
@@ -20,14 +20,14 @@ export function causeOf(error: unknown): Cause {
 }
 
 /**
- * The failure that a stored item ended with, to be thrown again after a crash, so that the agent's
- * code takes the same way. A model's failure is not among them: it is data, and was not thrown.
+ * The failure of a stored item. It is thrown again when `respond` runs again after a crash, so that the
+ * agent's code takes the same path. A model's failure is data and was never thrown, so it is undefined.
  */
 export function storedFailure({ cause }: Item): AgentFailure | undefined {
   return cause?.code === "agent_failed" ? new AgentFailure(cause) : undefined;
 }
 
-/** An update that may not stand where it stands. */
+/** The failure of an update that is illegal for the current draft. */
 export function illegalUpdate(op: string, { code, partId, message }: Fault): AgentFailure {
   return new AgentFailure({
     code: "agent_failed",
@@ -36,7 +36,7 @@ export function illegalUpdate(op: string, { code, partId, message }: Fault): Age
   });
 }
 
-/** A call whose arguments are no whole object when its item ends. */
+/** The failure of a call whose arguments are incomplete when its item ends. */
 export function cutCall({ id, begin }: OpenPart, fault: string): AgentFailure {
   const tool = "tool" in begin ? begin.tool : begin.kind;
   return new AgentFailure({
@@ -48,7 +48,7 @@ export function cutCall({ id, begin }: OpenPart, fault: string): AgentFailure {
   });
 }
 
-/** What the author of the update is to do. */
+/** How the author of the update can mend it. */
 const advice: Readonly<Record<FaultCode, string>> = {
   unknown_part: "Begin the part with begin_part, which has its kind and media type",
   part_exists: "Begin a part once, and give the next one an id of its own",

@@ -10,7 +10,7 @@ import type { Places } from "./places.ts";
 import { firstPart, replaced } from "./replacement.ts";
 import type { Replacement } from "./replacement.ts";
 
-/** How an item ends, with what its writer knows of it. */
+/** How an item ends, with its usage and model if the writer knows them. */
 export type End = Ending & Provenance;
 
 export interface Provenance {
@@ -22,8 +22,8 @@ export interface Provenance {
 export const stopped: Ending = { stop: "aborted", cause: abortedCause };
 
 /**
- * One item that an agent writes by itself: its lane, or the item if it was stored before a crash. A
- * stored item takes no content again and comes back as it is.
+ * One item that an agent writes by itself. Holds the open lane, or the item if it was stored before a
+ * crash. A stored item ignores all writes, and `commit` and `replace` return it unchanged.
  */
 export class OwnItem {
   readonly #places: Places;
@@ -67,16 +67,16 @@ export class OwnItem {
   }
 
   /**
-   * The ids of all parts that the item has had, as its writer names them. They come from the updates
-   * alone, so they are the same when the writer goes through a stored item again after a crash.
+   * The writer's ids of all parts that the item has had. Collected from the updates alone, so they are
+   * the same when the writer repeats a stored item after a crash.
    */
   get partIds(): ReadonlySet<PartId> {
     return this.#partIds;
   }
 
   /**
-   * Takes a delta, and begins its part if that was left out. An illegal one is not written: it is the
-   * item's failure, and returned.
+   * Writes a delta, after a `begin_part` if the writer left that out. An illegal delta is not written:
+   * it becomes the item's failure and is returned.
    */
   write(delta: Delta): AgentFailure | undefined {
     const { op, partId } = delta;
@@ -89,7 +89,7 @@ export class OwnItem {
     return fault && (this.#failure ??= illegalUpdate(op, { ...fault, partId }));
   }
 
-  /** Stores what was written. After a failure the item is stored as failed, however it was to end. */
+  /** Stores the content written so far. After a failure the item is stored as failed, whatever `End` is. */
   async commit({ usage, model, ...ending }: End): Promise<Item> {
     if (!isLane(this.#opened)) return this.#done(this.#opened);
     const lane = this.#opened;
@@ -100,8 +100,8 @@ export class OwnItem {
   }
 
   /**
-   * Stores other content in place of what was written, and of any failure in it. Throws, and stores
-   * nothing, if the new content is illegal.
+   * Stores other content instead of the streamed one, and clears an earlier failure. Throws and stores
+   * nothing if the new content is illegal.
    */
   async replace(full: Replacement, { usage, model }: Provenance = {}): Promise<Item> {
     const text = this.#text ?? firstPart;
@@ -123,7 +123,7 @@ export class OwnItem {
     return await this.#store(lane, item, "item_replaced");
   }
 
-  /** Ends the parts that were left open. A call whose arguments can't be parsed stays open: it was cut. */
+  /** Commits the parts that are still open. A call with incomplete arguments becomes the item's failure. */
   #commitParts(lane: ItemLane): void {
     for (const part of lane.draft().parts) {
       if (part.state === "committed") continue;
@@ -136,7 +136,7 @@ export class OwnItem {
     }
   }
 
-  /** The id that the writer uses for a part: the only one that the author of its code knows. */
+  /** The writer's own id of a part, for messages: its author does not know the unique one. */
   #ownId(lane: ItemLane, id: PartId): PartId {
     return [...this.#partIds].find((own) => lane.partId(own) === id) ?? id;
   }
@@ -166,7 +166,7 @@ export class OwnItem {
   }
 }
 
-/** The beginning of the part that a delta goes to. Bytes imply none: they need a media type. */
+/** The `begin_part` that a first delta implies. Bytes imply none, because they need a media type. */
 function impliedBegin({ op, partId }: Delta): BeginPart | undefined {
   if (op === "replace_structured") return { op: "begin_part", partId, kind: "structured" };
   if (op === "append_text" || op === "set_metadata")
@@ -174,7 +174,7 @@ function impliedBegin({ op, partId }: Delta): BeginPart | undefined {
   return undefined;
 }
 
-/** Whether the first delta for a part makes it a text. */
+/** True if the first delta of a part makes it a text. */
 function beginsText(delta: Delta): boolean {
   if (delta.op === "commit_part") return delta.part.kind === "text";
   const begin = delta.op === "begin_part" ? delta : impliedBegin(delta);

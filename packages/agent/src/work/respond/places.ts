@@ -8,12 +8,13 @@ export interface Responding {
   readonly signal: AbortSignal;
 }
 
-/** Gives each item that is written its reserved id and a free lane. */
+/** Assigns a reserved id and a free lane to each item of one `respond` call, in the order of `take`. */
 export interface Places {
   readonly host: WorkHost;
   readonly epochs: Epochs;
   readonly at: Responding;
   readonly take: () => { readonly itemId: Item["id"]; readonly lane: number };
+  /** Frees the lane and adds the stored item to the transcript of the call. */
   readonly done: (lane: number, item: Item) => void;
 }
 

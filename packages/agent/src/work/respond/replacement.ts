@@ -6,17 +6,17 @@ import type { DraftPart, Metadata, ReplaceItem } from "@millrace/core/writing";
 import { illegalUpdate } from "./failure.ts";
 import type { AgentFailure } from "./failure.ts";
 
-/** Whole content for an item. */
+/** The complete new content of an item. */
 export type Replacement = Pick<ReplaceItem, "content"> & {
   readonly metadata?: Metadata | undefined;
 };
 
-/** The part that text goes to unless its author names another one. */
+/** The part id of text whose writer names no part. */
 export const firstPart: PartId = partId("p1");
 
 /**
- * What an item has in place of its draft, or why it can't: a part must be sound by itself. Its
- * ids are the writer's own; a text has the given one.
+ * The parts that replace the draft, or the failure if one of them is illegal by itself. Part ids stay
+ * the writer's; a plain text becomes one part with the given id.
  */
 export function replaced(
   draft: Draft,

@@ -15,9 +15,10 @@ import type { Places, Responding } from "./places.ts";
 import { writeUpdates } from "./updates.ts";
 
 /**
- * Lets an agent that writes its items by itself answer one turn. After a crash it is asked again with
- * the same transcript: items that it had finished come back as they are, in the order in which it
- * begins them, and are not written twice.
+ * Calls the agent's `respond` function for one turn, and writes its items. After a crash the function
+ * is called again with the same transcript. Items that it had finished are returned as stored, in the
+ * order in which it begins them, and are not written twice. Throws `Fenced` if another driver took the
+ * session; every other failure is the returned ending.
  */
 export async function respond(host: WorkHost, epochs: Epochs, at: Responding): Promise<Ending> {
   const { agent } = host;
@@ -51,7 +52,7 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
       signal,
       write,
     });
-    // A stream may have a promise of its own, so it is told by what it yields, not by what it lacks.
+    // Test for an async iterable, not for a promise: a stream may also have a `then`.
     const updates = isUpdates(answer) ? answer : await answer;
     if (updates !== undefined) await write(updates);
     await Promise.all(writing);
@@ -84,7 +85,7 @@ function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Update>
   return typeof answer === "object" && Symbol.asyncIterator in answer;
 }
 
-/** Calls of another framework's agent are its own business: they don't make our loop go on. */
+/** An item that ended with `tools` ends the turn as `end`: the agent itself runs its calls, not the loop. */
 function endingOf(signal: AbortSignal, last: Item | undefined): Ending {
   if (signal.reason instanceof Fenced) throw signal.reason;
   if (signal.aborted) return { stop: "aborted", cause: abortedCause };

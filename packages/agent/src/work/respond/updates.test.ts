@@ -75,7 +75,7 @@ describe("an agent that yields updates without beginnings and endings", () => {
     expect(outcome).toBe("completed");
   });
 
-  it("commits open parts at a commit_item, and the item ends as that says", async () => {
+  it("commits open parts at a commit_item, and the item has its stop reason", async () => {
     const { items } = await answerOf(
       yields(begin("text"), append("too long"), { op: "commit_item", stop: "length" }),
     );

@@ -8,9 +8,10 @@ import type { End } from "./own-item.ts";
 import type { Places } from "./places.ts";
 
 /**
- * Writes the items of an async iterable: deltas, and the ends of items between them. What is open at
- * the end is ended with its true reason: the stream's own result if it has one, as a model's has,
- * and else that the iterable came to its end. Gives back the last item.
+ * Writes the items of an async iterable of deltas and item ends. An item that is open when the iterable
+ * ends gets the stream's own result as its end, if the stream has one as a model's has, and else `end`.
+ * Returns the last item. If the iterable throws, the open item is stored as failed and the error is
+ * thrown again.
  */
 export async function writeUpdates(places: Places, source: AsyncIterable<Update>): Promise<Item> {
   const items = new Items(places);
@@ -29,7 +30,7 @@ export async function writeUpdates(places: Places, source: AsyncIterable<Update>
   }
 }
 
-/** The items of one iterable, one after the other. */
+/** Splits the updates of one iterable into items. One item is open at a time. */
 class Items {
   readonly #places: Places;
   #open: OwnItem | undefined;
@@ -54,13 +55,13 @@ class Items {
     else await this.#write(update);
   }
 
-  /** Ends what is open. If there is nothing at all, the end itself becomes an item without parts. */
+  /** Commits the open item. If the iterable had no update at all, stores an item without parts. */
   async finish(end: End): Promise<Item> {
     if (this.#open !== undefined || this.#last === undefined) await this.#commit(end);
-    return this.#last as Item; // set by the line above, if not before
+    return this.#last as Item; // `#commit` sets it
   }
 
-  /** A replaced item is complete, and what still comes for it is ignored. A text names it by itself. */
+  /** True for a late update of a replaced item. It is ignored. A plain text names no part, so it counts as one. */
   #isForReplaced(update: Update): boolean {
     const ids = this.#replaced;
     if (ids === undefined) return false;
@@ -93,12 +94,12 @@ class Items {
   async #begin(): Promise<OwnItem> {
     const item = await OwnItem.open(this.#places, "model");
     if (item.failure === undefined) return item;
-    this.#last = await item.commit(stopped); // stored before a crash: comes back as it is
+    this.#last = await item.commit(stopped); // stored before a crash, so returned unchanged
     throw item.failure;
   }
 }
 
-/** The end that a model's stream came to; of any other iterable that ended, that it ended. */
+/** The end of a model's stream is its result. Any other iterable ends as `end`, or as stopped. */
 async function endOf({ at }: Places, source: AsyncIterable<Update>): Promise<End> {
   if (hasResult(source)) {
     const { parts: _, ...end } = await source.result;

@@ -3,7 +3,7 @@ import type { EventLog } from "@millrace/core/ports";
 import { memoryEventLog } from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";
 import { expect, it, vi } from "vitest";
-import { answerRollCalls, seekDriver } from "./roll-call.ts";
+import { answerSeekers, seekDriver } from "./presence.ts";
 
 const uid = sessionUid("uid_1");
 
@@ -14,13 +14,13 @@ function ports(log: EventLog = memoryEventLog()) {
 
 it("a driver that answers is alive", async () => {
   const options = ports();
-  void answerRollCalls(options, () => 3);
+  void answerSeekers(options, () => 3);
 
   await expect(seekDriver(options, 3)).resolves.toBe("alive");
   options.end.abort();
 });
 
-it("where nobody listens the driver is silent, without any wait", async () => {
+it("without a subscriber the driver is silent, without any wait", async () => {
   const options = ports();
   const sleep = vi.spyOn(options.clock, "sleep");
 
@@ -33,7 +33,7 @@ it.each<[string, number | undefined]>([
   ["holds an earlier incarnation only", 2],
 ])("a listener that %s is waited for, and not taken for the driver", async (_, held) => {
   const options = ports();
-  void answerRollCalls(options, () => held);
+  void answerSeekers(options, () => held);
 
   const found = seekDriver(options, 3);
   await vi.waitFor(async () => {

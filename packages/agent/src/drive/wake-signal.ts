@@ -4,18 +4,18 @@ import type { Clock } from "@millrace/core/ports";
  * Lets the driver sleep until something changes. A `wake` without a sleeper is kept, and the next
  * `sleep` returns at once; so no change between a decision and the sleep is missed. One sleeper only.
  */
-export class Bell {
-  #rung = false;
+export class WakeSignal {
+  #woken = false;
   #sleeping: AbortController | undefined;
 
-  ring(): void {
-    this.#rung = true;
+  wake(): void {
+    this.#woken = true;
     this.#sleeping?.abort();
   }
 
   /** Resolves at the next `wake`, or at the given time. May resolve early: the caller decides again. */
-  async next(clock: Clock, until?: number): Promise<void> {
-    if (!this.#rung) {
+  async sleep(clock: Clock, until?: number): Promise<void> {
+    if (!this.#woken) {
       const sleeping = new AbortController();
       this.#sleeping = sleeping;
       if (until === undefined) await aborted(sleeping.signal);
@@ -24,7 +24,7 @@ export class Bell {
         await clock.sleep(Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1), sleeping.signal);
       this.#sleeping = undefined;
     }
-    this.#rung = false;
+    this.#woken = false;
   }
 }
 

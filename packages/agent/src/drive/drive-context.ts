@@ -5,8 +5,8 @@ import type { UnderWay } from "./under-way.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { Epoch } from "@millrace/core/ports";
 
-/** What the functions that start work and record actions use of their driver. */
-export interface Desk {
+/** The part of a driver that `begin` and `record` use. Made once by each `Driver`. */
+export interface DriveContext {
   readonly host: WorkHost;
   readonly epochs: Epochs;
   readonly underWay: UnderWay;

@@ -1,7 +1,7 @@
 import type { SessionUid } from "@millrace/core";
 import type { Clock, EventLog } from "@millrace/core/ports";
 
-export interface RollCallOptions {
+export interface PresenceOptions {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly uid: SessionUid;
@@ -17,7 +17,7 @@ const answerMs = 1_000;
  * came, and the log can't tell whether the nudge had a subscriber, or the log is away.
  */
 export async function seekDriver(
-  options: RollCallOptions,
+  options: PresenceOptions,
   incarnation: number,
 ): Promise<"alive" | "silent" | "unknown"> {
   const { log, uid } = options;
@@ -31,7 +31,7 @@ export async function seekDriver(
 }
 
 async function waitForAnswer(
-  { log, clock, uid, signal }: RollCallOptions,
+  { log, clock, uid, signal }: PresenceOptions,
   incarnation: number,
 ): Promise<"alive" | "silent" | "unknown"> {
   const done = new AbortController();
@@ -43,17 +43,17 @@ async function waitForAnswer(
         if (nudge.kind === "driving" && nudge.incarnation >= incarnation) return true;
       return false;
     };
-    const told = await log.nudge(uid, { kind: "seek_driver" });
+    const receivers = await log.nudge(uid, { kind: "seek_driver" });
     if (await Promise.race([answered(), clock.sleep(answerMs, over)])) return "alive";
-    return told === undefined ? "unknown" : "silent";
+    return receivers === undefined ? "unknown" : "silent";
   } finally {
     done.abort();
   }
 }
 
 /** Answers `seek_driver` nudges for as long as `driving` returns the claimed incarnation. Ends with the subscription. */
-export async function answerRollCalls(
-  { log, uid, signal }: Omit<RollCallOptions, "clock">,
+export async function answerSeekers(
+  { log, uid, signal }: Omit<PresenceOptions, "clock">,
   driving: () => number | undefined,
 ): Promise<void> {
   for await (const nudge of await log.nudges(uid, { signal })) {
