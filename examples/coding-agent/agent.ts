@@ -18,11 +18,11 @@ const read = defineTool({
 /** `listen` is called with each event at once, before anything else happens. */
 export function codingAgent(model: Model, listen: (event: AgentEvent) => void): Agent {
   const narrate = createNarrator();
-  const tell = (told: Narration): void => {
-    const event = agentEvent(told);
+  const emit = (narration: Narration): void => {
+    const event = agentEvent(narration);
     if (event !== undefined) listen(event);
   };
-  const observers = [(event: Parameters<typeof narrate>[0]) => narrate(event).forEach(tell)];
+  const observers = [(event: Parameters<typeof narrate>[0]) => narrate(event).forEach(emit)];
   return defineAgent({ model, tools: [read], observers });
 }
 

@@ -214,7 +214,7 @@ const agents: readonly Script[] = [
     await run.write(async (item) => {
       item.append("Draft");
       await later(0);
-      item.replace("Final.");
+      void item.replace("Final.");
     });
   }),
   custom("work without an item", async () => {

@@ -40,7 +40,7 @@ export type {
   OutputFor,
   RunOptions,
   Session,
-  WatchOptions,
+  SessionWatchOptions,
 } from "./session/session.ts";
 export type { Observer } from "./definition/observer.ts";
 export { narrateTo } from "./observe/narrate-to.ts";

@@ -17,7 +17,7 @@ import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
 import type { Run } from "./run.ts";
-import type { OutputFor, RunOptions, Session, WatchOptions } from "./session.ts";
+import type { OutputFor, RunOptions, Session, SessionWatchOptions } from "./session.ts";
 import { childOf, watchFamily } from "./family.ts";
 
 /** A session as its user sees it: a view of its host, and what may be sent to it. */
@@ -37,7 +37,7 @@ export function createSession<Tools extends AnyTools>(
       const branch = await openBranch(host, await forkAt(host, itemId, id));
       return createSession<Tools>(branch.host, branch.close);
     },
-    watch: (options?: WatchOptions) => watchFamily(host, options),
+    watch: (options?: SessionWatchOptions) => watchFamily(host, options),
     child: (id: string) => childOf(host, id),
     close,
     [Symbol.asyncDispose]: close,

@@ -145,6 +145,6 @@ it("a sub-agent that begins after its viewer has joined is followed too", patien
 
 it("an answer to a session that is not there is refused", patience, async () => {
   await using session = await parentOf(1).open();
-  const { accepted } = await session.child("nowhere").allow("approval_1" as never).accepted;
+  const { accepted } = await session.child("nowhere").allow("approval_1").accepted;
   expect(accepted).toBe(false);
 });

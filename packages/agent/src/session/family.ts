@@ -8,12 +8,12 @@ import { callAnswerOf } from "./call-answer.ts";
 import type { Acceptance, Sent } from "./input.ts";
 import { brokenPort } from "./session-host.ts";
 import type { SessionHost } from "./session-host.ts";
-import type { ChildSession, WatchOptions } from "./session.ts";
+import type { ChildSession, SessionWatchOptions } from "./session.ts";
 
 /** Follows a session and those of its sub-agents until the watcher leaves or the session is closed. */
 export async function* watchFamily(
   host: SessionHost,
-  { cursors, signal }: WatchOptions = {},
+  { cursors, signal }: SessionWatchOptions = {},
 ): AsyncGenerator<FollowedSession, void> {
   const { store, log, clock, record } = host.options;
   const { uid, sessionId: name } = record;

@@ -62,7 +62,7 @@ it("no part id is in two items that an agent writes by itself or yields", async 
       await run.write((item) => item.append("one"));
       await run.write((item) => item.append("two"));
       await run.write((item) => {
-        item.replace("three");
+        void item.replace("three");
       });
     },
   });

@@ -38,7 +38,7 @@ export interface RunOptions<
 export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
 
 /** From where on a session is watched, and until when. */
-export interface WatchOptions {
+export interface SessionWatchOptions {
   /** The last cursor of each session that was watched. Left out: each begins with a snapshot. */
   readonly cursors?: readonly Cursor[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -84,7 +84,7 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
    * end: each message says which session it is of. Leaving it stops nothing. Throws when the
    * subscription breaks; then watch again, from the last cursor of each session.
    */
-  readonly watch: (options?: WatchOptions) => AsyncIterable<FollowedSession>;
+  readonly watch: (options?: SessionWatchOptions) => AsyncIterable<FollowedSession>;
   /** Speaks to a sub-agent's session, whose id `watch` gives: its questions are answered there. */
   readonly child: (sessionId: string) => ChildSession;
   /** A new session that begins with this one's items up to and including this one. */

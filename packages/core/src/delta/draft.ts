@@ -87,6 +87,7 @@ export interface Fault {
   readonly message: string;
 }
 
+/** Why a delta is refused. */
 export type FaultCode =
   /** The part was never begun. */
   | "unknown_part"

@@ -39,8 +39,8 @@ const call: Part = { kind: "tool_call", id, callId: callId("c"), tool: "t", raw:
 const half = "\ud83d";
 const cases: readonly [string, readonly Delta[], string, DraftLimits?][] = [
   ["unknown_part", [append("a")], "append_text before begin_part"],
-  ["part_exists", [begin, begin], "begin_part for a part that is there"],
-  ["part_exists", [commit(text), begin], "begin_part for a part that is there"],
+  ["part_exists", [begin, begin], "begin_part after begin_part"],
+  ["part_exists", [commit(text), begin], "begin_part after begin_part"],
   ["part_committed", [commit(text), append("a")], "append_text after commit_part"],
   ["part_committed", [commit(text), commit(text)], "commit_part twice"],
   ["wrong_kind", [begin, bytes(1)], "append_bytes on a part of kind text"],
@@ -126,7 +126,7 @@ const cases: readonly [string, readonly Delta[], string, DraftLimits?][] = [
   [
     "commit_mismatch",
     [begin, { op: "commit_part", partId: id, part: { ...text, id: other } }],
-    "the part has the id q",
+    "its id is q",
   ],
   [
     "commit_mismatch",

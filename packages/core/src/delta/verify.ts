@@ -70,8 +70,7 @@ function verifyBegin(
   delta: BeginPart,
 ): Fault | undefined {
   const { partId } = delta;
-  if (part !== undefined)
-    return fault("part_exists", partId, "begin_part for a part that is there");
+  if (part !== undefined) return fault("part_exists", partId, "begin_part after begin_part");
   return verifyRoom(draft, partId) ?? verifyLabels(partId, delta);
 }
 
@@ -88,7 +87,7 @@ function verifyCommit(
   const { partId, part } = delta;
   if (begun?.state === "committed") return fault("part_committed", partId, "commit_part twice");
   if (part.id !== partId) {
-    return fault("commit_mismatch", partId, `the part has the id ${part.id}`);
+    return fault("commit_mismatch", partId, `its id is ${part.id}`);
   }
   if (begun === undefined) return verifyRoom(draft, partId) ?? verifyWhole(draft.limits, part);
   const difference = differenceFrom(begun, part);

@@ -110,7 +110,7 @@ export interface Undoable {
   readonly type: string;
   readonly to?: number | undefined;
   readonly approvalId?: string | undefined;
-  readonly input?: unknown;
+  readonly input?: { readonly kind?: unknown } | undefined;
 }
 
 /**
@@ -138,12 +138,8 @@ export function withoutUndone<F extends Undoable>(facts: readonly F[]): readonly
 function isKeptInput(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
   const { type, approvalId, input } = fact;
   if (type === "approval_resolved") return approvalId !== undefined && asked.has(approvalId);
-  if (type === "input_accepted") return !(isObject(input) && input["kind"] === "abort");
+  if (type === "input_accepted") return input?.kind !== "abort";
   return type === "queue_updated";
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 function closeLane(
