@@ -45,8 +45,10 @@ interface Finding {
 const folder = join(root, "tests/planted");
 /** Copies that are tested at once. More would fight for the cores of a small machine. */
 const copies = 2;
-/** For one run of the named tests. A named test takes a second or two; a busy machine gets more. */
+/** For the test of one defect. A named test takes a second or two; a busy machine gets more. */
 const limitMs = 240_000;
+/** For the tests of all defects, which are run once without any. */
+const greenLimitMs = 1_200_000;
 
 /** Each defect of an area's file as a patch of its own in a folder, since `git apply` takes no less than a file. */
 function splitArea(file: string, into: string): readonly string[] {
@@ -85,12 +87,19 @@ async function compile(copy: string, packages: readonly string[]): Promise<strin
   return ok ? undefined : `the patched code does not compile: ${firstLine(output)}`;
 }
 
-/** Runs the tests that defects name. */
-async function runNamed(copy: string, defects: readonly Defect[]): ReturnType<typeof runTests> {
+/** Runs the tests that defects name. All of them name a test, or all of them a whole file. */
+async function runNamed(
+  copy: string,
+  defects: readonly Defect[],
+  limit: number,
+): ReturnType<typeof runTests> {
   const files = defects.map(({ file }) => file);
-  const all = defects.some(({ test }) => test === undefined);
-  const names = all ? undefined : [...new Set(defects.map(({ test = "" }) => test))];
-  return await runTests(copy, { files, names, limitMs });
+  const names = [...new Set(defects.flatMap(({ test }) => test ?? []))];
+  return await runTests(copy, {
+    files,
+    names: names.length > 0 ? names : undefined,
+    limitMs: limit,
+  });
 }
 
 /** The results of the test that a defect names. */
@@ -141,7 +150,7 @@ async function plant(copy: string, defect: Defect): Promise<Finding> {
   }
   await apply();
   const broken = await compile(copy, defect.packages);
-  const report = broken === undefined ? await runNamed(copy, [defect]) : { crash: broken };
+  const report = broken === undefined ? await runNamed(copy, [defect], limitMs) : { crash: broken };
   const reverted = await apply("--reverse");
   if (!reverted.ok) throw new Error(`${defect.name} can't be taken out again: ${reverted.output}`);
   const judged = "crash" in report ? { problem: report.crash } : judge(report, defect);
@@ -166,13 +175,16 @@ async function main(words: readonly string[]): Promise<number> {
   const places = Array.from({ length: copies }, (_, at) => join(temporary.path, `copy${at}`));
   for (const place of places) await copyTree(place);
 
-  const report = await runNamed(places[0] ?? "", defects);
   const findings: Finding[] = [];
   const sound: Defect[] = [];
-  for (const defect of defects) {
-    const problem = "crash" in report ? report.crash : checkGreen(report, defect);
-    if (problem === undefined) sound.push(defect);
-    else findings.push({ defect, seconds: 0, problem });
+  const byName = Map.groupBy(defects, ({ test }) => test !== undefined);
+  for (const group of byName.values()) {
+    const report = await runNamed(places[0] ?? "", group, greenLimitMs);
+    for (const defect of group) {
+      const problem = "crash" in report ? report.crash : checkGreen(report, defect);
+      if (problem === undefined) sound.push(defect);
+      else findings.push({ defect, seconds: 0, problem });
+    }
   }
   findings.forEach(print);
   console.log(

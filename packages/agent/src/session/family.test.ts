@@ -5,7 +5,7 @@ import type { SessionState } from "@millrace/core";
 import type { Cursor, FollowedSession } from "@millrace/core/reading";
 import { memorySessionStore } from "@millrace/core/memory";
 import { call, say, scriptedModel } from "@millrace/core/testing";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../define/agent.ts";
 import { defineAgent } from "../define/define-agent.ts";
@@ -13,6 +13,7 @@ import { defineTool } from "../definition/tool.ts";
 
 /** Generous for a busy machine. A passing test takes a fraction of it. */
 const patience = { timeout: 60_000 };
+const soon = { timeout: 5_000 };
 const input = z.object({});
 const pay = defineTool({ name: "pay", input, approve: "ask", run: () => "paid" });
 const locate = defineTool({ name: "locate", input, output: z.string(), run: "client" });
@@ -124,6 +125,23 @@ it(
     await run.result;
   },
 );
+
+it("a sub-agent that begins after its viewer has joined is followed too", patience, async () => {
+  await using session = await parentOf(1).open({ id: "s", store: memorySessionStore() });
+  const viewer = new Viewer();
+  const leaving = new AbortController();
+  const watching = (async (): Promise<void> => {
+    for await (const followed of session.watch({ signal: leaving.signal })) viewer.take(followed);
+  })();
+  await vi.waitFor(() => expect(viewer.states.size).toBe(1), soon);
+  const run = session.send("go");
+
+  await vi.waitFor(() => expect(viewer.states.size).toBe(2), soon);
+  run.abort();
+  await run.result;
+  leaving.abort();
+  await watching;
+});
 
 it("an answer to an unknown session is refused", patience, async () => {
   await using session = await parentOf(1).open();
