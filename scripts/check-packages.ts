@@ -7,8 +7,9 @@
  * Needs the built packages.
  */
 import { join } from "node:path";
+import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { type Package, execute, publicPackages, report, root } from "./workspace.ts";
+import { type Package, publicPackages, report, root } from "./workspace.ts";
 
 /** Packs one package into `folder` and returns its problems. */
 async function checkPackage({ folder, manifest }: Package, workspace: string): Promise<string[]> {

@@ -5,7 +5,8 @@
  */
 import { cpSync, globSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Outcome, type Tally, execute, inParallel, root } from "./workspace.ts";
+import { type Outcome, execute } from "./execute.ts";
+import { type Tally, inParallel, root } from "./workspace.ts";
 
 /** The compilers, by the folder below node_modules. */
 const compilers: Readonly<Record<string, string>> = {

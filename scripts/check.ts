@@ -4,7 +4,8 @@
  *
  *     npm run check
  */
-import { type Outcome, execute, inParallel } from "./workspace.ts";
+import { type Outcome, execute } from "./execute.ts";
+import { inParallel } from "./workspace.ts";
 
 /** One check. It passes if its command exits with zero. */
 interface Check {

@@ -7,8 +7,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { execute, root } from "./workspace.ts";
+import { root } from "./workspace.ts";
 
 using folder = temporaryFolder();
 const list = join(folder.path, "cases.json");

@@ -15,10 +15,11 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { testBrokenLines } from "./broken-lines.ts";
+import { execute } from "./execute.ts";
 import { copyTree, firstLine, runTests } from "./scratch-copy.ts";
 import type { TestReport, TestResult } from "./scratch-copy.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { execute, root } from "./workspace.ts";
+import { root } from "./workspace.ts";
 
 /** One deliberate defect, and one test that must notice it. */
 interface Defect {

@@ -5,8 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { execute, root } from "./workspace.ts";
+import { root } from "./workspace.ts";
 
 const pureFiles: readonly string[] = [
   "packages/core/src/content/planted.ts",

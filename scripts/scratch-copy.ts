@@ -17,7 +17,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { execute, root } from "./workspace.ts";
+import { execute } from "./execute.ts";
+import { root } from "./workspace.ts";
 
 /** The fields of vitest's JSON report that are read here. */
 export interface TestReport {

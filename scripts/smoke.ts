@@ -9,8 +9,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPrograms } from "./check-programs.ts";
+import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { type Tally, execute, publicPackages, readManifest, root } from "./workspace.ts";
+import { type Tally, publicPackages, readManifest, root } from "./workspace.ts";
 
 const oldestNode = "22.23.3";
 

@@ -1,8 +1,7 @@
-/** Shared by the other scripts: paths, packages, and how to run a command. */
-import { spawn } from "node:child_process";
+/** Shared by the other scripts: paths, packages and reports. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** The top folder of the repository. */
 export const root: string = resolve(import.meta.dirname, "..");
@@ -65,29 +64,6 @@ export function publicEntries(manifest: Manifest): Entry[] {
     if (typeof target === "string" || target["types"] === undefined) return [];
     const name = subpath === "." ? "index" : subpath.slice("./".length).replaceAll("/", "-");
     return [{ name, types: target["types"] }];
-  });
-}
-
-/** How a command ended, with everything it printed. */
-export interface Outcome {
-  readonly ok: boolean;
-  readonly output: string;
-}
-
-/** Runs a command with the repository's own tools first on the path. Never rejects. */
-export function execute(
-  command: readonly [string, ...string[]],
-  cwd: string = root,
-): Promise<Outcome> {
-  const [file, ...parameters] = command;
-  const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
-  return new Promise((settle) => {
-    const child = spawn(file, parameters, { cwd, env: { ...process.env, PATH: path } });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.on("error", (error) => settle({ ok: false, output: `${file}: ${error.message}\n` }));
-    child.on("close", (code) => settle({ ok: code === 0, output }));
   });
 }
 

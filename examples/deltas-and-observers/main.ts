@@ -8,14 +8,14 @@ import { channelReporter, deltaLog, stdoutReporter } from "./reporters.ts";
 import { sequences } from "./vendor.ts";
 
 const readFile = defineTool({
-  name: "fs_read_file",
+  name: "fs.read_file",
   description: "Reads a file",
   input: z.object({ path: z.string() }),
   effect: "pure",
   run: ({ path }) => `the text of ${path}`,
 });
 const exec = defineTool({
-  name: "shell_exec",
+  name: "shell.exec",
   description: "Runs a program",
   input: z.object({ executable: z.string() }),
   effect: "pure",

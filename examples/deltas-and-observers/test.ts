@@ -18,22 +18,22 @@ const expected = [
 
   ["", "== multi-part", "I'll read that file.Done."],
   ["begin_part 1 text", `append_text 1 "I'll read that file."`],
-  [`commit_part 1 "I'll read that file."`, "begin_part 2 tool_call fs_read_file"],
+  [`commit_part 1 "I'll read that file."`, "begin_part 2 tool_call fs.read_file"],
   [String.raw`append_text 2 "{\"path\":"`, String.raw`append_text 2 " \"src/main.rs\"}"`],
-  ['commit_part 2 fs_read_file {"path":"src/main.rs"}', ...done],
+  ['commit_part 2 fs.read_file {"path":"src/main.rs"}', ...done],
   ["transcript: text, text, tool_call, tool_result, text"],
 
-  ["", "== tool call", "Done.", "begin_part 1 tool_call fs_read_file"],
+  ["", "== tool call", "Done.", "begin_part 1 tool_call fs.read_file"],
   [String.raw`append_text 1 "{\"pa"`, String.raw`append_text 1 "th\":"`],
   [String.raw`append_text 1 " \"sr"`, 'append_text 1 "c/mai"', String.raw`append_text 1 "n.rs\""`],
-  ['append_text 1 "}"', 'commit_part 1 fs_read_file {"path":"src/main.rs"}', ...done],
+  ['append_text 1 "}"', 'commit_part 1 fs.read_file {"path":"src/main.rs"}', ...done],
   ["transcript: text, tool_call, tool_result, text"],
 
   ["", "== parallel calls", "Done."],
-  ["begin_part 1 tool_call fs_read_file", "begin_part 2 tool_call shell_exec"],
+  ["begin_part 1 tool_call fs.read_file", "begin_part 2 tool_call shell.exec"],
   [String.raw`append_text 1 "{\"path\":"`, String.raw`append_text 2 "{\"exec"`],
   [String.raw`append_text 1 " \"a.txt\"}"`, String.raw`append_text 2 "utable\": \"pwd\"}"`],
-  ['commit_part 1 fs_read_file {"path":"a.txt"}', 'commit_part 2 shell_exec {"executable":"pwd"}'],
+  ['commit_part 1 fs.read_file {"path":"a.txt"}', 'commit_part 2 shell.exec {"executable":"pwd"}'],
   [...done, "transcript: text, tool_call, tool_call, tool_result, tool_result, text"],
 
   ["", "== reasoning"],

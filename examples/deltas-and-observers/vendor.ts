@@ -7,7 +7,10 @@ const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 20,
 
 const end = (finish: string): string => `${line({}, finish)}${usage}data: [DONE]\n\n`;
 
-/** The beginning of a call: its id and its tool's name come at once, its arguments do not. */
+/**
+ * The beginning of a call: its id and its tool's name come at once, its arguments do not. The vendor
+ * takes no dots in names: it was sent `fs.read_file` as `fs_read_file`, and answers with that.
+ */
 const named = (index: number, id: string, name: string): string =>
   line({ tool_calls: [{ index, id, function: { name } }] });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { goldenFile, sectionsWithoutCase } from "../kit/golden.ts";
 import { bundleChild } from "./bundle.ts";
-import { storyOf } from "./check/story.ts";
+import { storyOf } from "./check/evidence.ts";
 import { killAndRecover, runClean } from "./kill.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { choosePlaces, numbersFrom } from "./seed.ts";

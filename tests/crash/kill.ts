@@ -2,9 +2,12 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { compare } from "./check/compare.ts";
 import { checkEnding } from "./check/ending.ts";
+import type { EffectOf } from "./check/ending.ts";
 import type { Evidence } from "./check/evidence.ts";
-import { effectsOf } from "./check/plans.ts";
 import { checkPrefix } from "./check/prefix.ts";
+import { createGates } from "./kit/gates.ts";
+import { tableModel } from "./kit/model.ts";
+import { makeTool } from "./kit/tools.ts";
 import type { Scenario } from "./scenario.ts";
 import { Trial } from "./trial.ts";
 
@@ -68,4 +71,28 @@ export async function killAndRecover(
 
 async function begin({ scenario, program, folder }: Place): Promise<Trial> {
   return await Trial.begin(scenario, program, await mkdtemp(join(folder, "trial-")));
+}
+
+/** The effects that a scenario's tools declare, those of its sub-agents included. */
+function effectsOf(scenario: Scenario): EffectOf {
+  const effects = new Map<string, ReturnType<EffectOf>>();
+  const boundaries = { cross: () => undefined, passed: [] };
+  const tally = { file: 0, add: () => undefined, lines: () => [] };
+  const gates = createGates();
+  const agent = scenario.agent({
+    model: (replies) => tableModel(replies, { boundaries, gates, requests: tally }),
+    tool: (plan) => {
+      const tool = makeTool(plan, { boundaries, gates, effects: tally });
+      effects.set(tool.name, tool.effect);
+      return tool;
+    },
+    gates,
+    boundaries,
+  });
+  const own = agent.tools as readonly {
+    readonly name: string;
+    readonly effect: ReturnType<EffectOf>;
+  }[];
+  for (const { name, effect } of own) effects.set(name, effect);
+  return (tool) => effects.get(tool) ?? "pure";
 }

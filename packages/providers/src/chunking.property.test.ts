@@ -5,8 +5,8 @@ import type { Dialect } from "./testing/encode/dialects.ts";
 import type { Decoded } from "./testing/decode.ts";
 import { Random } from "../../../tests/kit/random.ts";
 import { rounds } from "./testing/encode/rounds.ts";
-import { recordedStreams } from "./testing/encode/streams.ts";
-import type { Recorded } from "./testing/encode/streams.ts";
+import { recordedStreams } from "./testing/fixtures.ts";
+import type { Recorded } from "./testing/fixtures.ts";
 import { replyOf } from "./testing/replies.ts";
 import { runs } from "../../../tests/kit/runs.ts";
 

@@ -7,8 +7,8 @@ import { dialects } from "./testing/encode/dialects.ts";
 import type { Dialect } from "./testing/encode/dialects.ts";
 import { evidenceOf } from "./testing/encode/evidence.ts";
 import { rounds } from "./testing/encode/rounds.ts";
-import { recordedStreams } from "./testing/encode/streams.ts";
-import type { Recorded } from "./testing/encode/streams.ts";
+import { recordedStreams } from "./testing/fixtures.ts";
+import type { Recorded } from "./testing/fixtures.ts";
 import { runs } from "../../../tests/kit/runs.ts";
 import { failure } from "./failure.ts";
 

@@ -1,4 +1,5 @@
 import { emptyState, replay } from "@millrace/core/reading";
+import { trace } from "@millrace/core/testing";
 import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
 import { assemble } from "../../../packages/agent/src/context/assemble.ts";
@@ -45,4 +46,19 @@ export function effectKey({ uid }: SessionEvidence, itemId: string): string {
 /** Throws with the message if it is not so. */
 export function must(isSo: boolean, message: string): asserts isSo {
   if (!isSo) throw new Error(message);
+}
+
+/** All sessions as lines of JSON without ids: their items, and how each run ended. */
+export function storyOf({ sessions }: Evidence): string {
+  const stories = sessions.map((session) => {
+    const ends = factsOf(session, "run_finished").map((finished) => {
+      const limit = finished.outcome === "limited" ? { limit: finished.limit } : {};
+      const cause = finished.outcome === "failed" ? { cause: finished.cause.code } : {};
+      return `${JSON.stringify({ run: finished.outcome, ...limit, ...cause })}\n`;
+    });
+    const { items, queue } = stateOf(session);
+    const waiting = queue.length === 0 ? "" : `${JSON.stringify({ waiting: queue.length })}\n`;
+    return `${trace(inOrder(items.toArray()))}${ends.join("")}${waiting}`;
+  });
+  return stories.toSorted().join("\n");
 }

@@ -4,10 +4,9 @@ import { expand } from "./expand.ts";
 import type { Givens } from "./expand.ts";
 import type { Vector } from "./vector.ts";
 
-/** One file of vectors. */
+/** The vectors of one suite. */
 interface VectorFile {
   readonly suite: string;
-  readonly topic: string;
   readonly givens?: Givens;
   readonly vectors: readonly {
     readonly name: string;
@@ -21,14 +20,13 @@ const folder: URL = new URL("../../vectors/", import.meta.url);
 
 /** All vectors, in the order of their files, with their forms expanded. */
 export function loadVectors(): readonly Vector[] {
-  return readdirSync(folder, { encoding: "utf8", recursive: true })
+  return readdirSync(folder)
     .filter((path) => path.endsWith(".json"))
     .toSorted()
     .flatMap((path) => {
       const file = JSON.parse(readFileSync(new URL(path, folder), "utf8")) as VectorFile;
       return file.vectors.map(({ name, input, expect }) => ({
         suite: file.suite,
-        topic: file.topic,
         name,
         input: expand(input, file.givens),
         expect: expand(expect, file.givens),

@@ -45,7 +45,7 @@ async function collect<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
 }
 
 function vector(input: Json, wanted: Json): Vector {
-  return { suite: "fold", topic: "t", name: "n", input, expect: wanted };
+  return { suite: "fold", name: "n", input, expect: wanted };
 }
 
 test("every suite has its vectors, each with a name of its own", () => {

@@ -3,8 +3,6 @@ import type { Json } from "@millrace/core";
 /** One case as data: the input of an implementation, and its expected answer. */
 export interface Vector {
   readonly suite: string;
-  /** The name of its file. */
-  readonly topic: string;
   /** A sentence that is true of every correct implementation. Unique within its suite. */
   readonly name: string;
   readonly input: Json;

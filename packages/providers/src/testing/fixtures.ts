@@ -53,3 +53,13 @@ export function bytesOf(protocol: string, name: string): Uint8Array<ArrayBuffer>
   if (bytes === undefined) throw new Error(`streams.txt of ${protocol} has no section ${name}`);
   return new Uint8Array(bytes);
 }
+
+export interface Recorded {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Every stream in the fixtures of a protocol. */
+export function recordedStreams(protocol: string): readonly Recorded[] {
+  return Array.from(streamsOf(protocol), ([name, bytes]) => ({ name, bytes }));
+}
