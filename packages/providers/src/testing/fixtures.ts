@@ -42,7 +42,7 @@ export function scenariosOf(protocol: string): readonly Scenario[] {
 const streams = new Map<string, ReadonlyMap<string, Uint8Array>>();
 
 /** The bytes of every stream of a protocol, by the names of the scenarios. */
-export function streamsOf(protocol: string): ReadonlyMap<string, Uint8Array> {
+function streamsOf(protocol: string): ReadonlyMap<string, Uint8Array> {
   const known = streams.get(protocol) ?? readSections(fixturePath(protocol, "streams.txt"));
   streams.set(protocol, known);
   return known;
