@@ -9,7 +9,7 @@ import type { FollowOptions } from "./follow.ts";
 import type { SessionSource } from "./session-reader.ts";
 import type { Followed } from "./welcome.ts";
 
-/** What is read with its children, and from where on. */
+/** A session to read with its children, and where to start. */
 export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor"> {
   /**
    * Where the viewer is: the last cursor of each session that it has messages of. A session without
@@ -23,7 +23,7 @@ export interface FollowedSession extends Followed {
   readonly sessionId: SessionId;
 }
 
-/** A child is there soon after the call that names it: it is looked for this often until then. */
+/** The child's session is made shortly after the call that names it. The store is polled this often until then. */
 const lookEveryMs = 50;
 
 /**
@@ -67,7 +67,7 @@ interface Held {
 /** A sub-agent's session while it is followed. */
 interface Child {
   readonly leave: AbortController;
-  /** Its run has ended; its parent's call has. Both: it is left. */
+  /** Its run has ended; the call in its parent is settled. With both, following it ends. */
   ended: boolean;
   settled: boolean;
 }
@@ -76,7 +76,7 @@ class Family {
   readonly #options: FollowChildrenOptions;
   readonly #merged: Channel<Held>;
   readonly #signal: AbortSignal;
-  /** All that were ever followed: call ids come again, sessions do not. */
+  /** Every child that was ever followed, so that none is followed twice. */
   readonly #children = new Map<SessionId, Child>();
 
   constructor(options: FollowChildrenOptions, merged: Channel<Held>, signal: AbortSignal) {
@@ -102,7 +102,7 @@ class Family {
     // Calls before the cursor are in no message: their children are found among the facts.
     if (cursor !== undefined) this.#look(calls, await rest.store.read(uid));
     for await (const followed of follow({ ...rest, uid, sessionId, cursor, signal })) {
-      await this.#hand({ ...followed, sessionId }, signal);
+      await this.#deliver({ ...followed, sessionId }, signal);
       const { message } = followed;
       if ("uid" in message) this.#lookAt(calls, message, child);
       else if ("n" in message) {
@@ -129,7 +129,7 @@ class Family {
         calls.set(fact.callId, fact.childSessionId);
       if (fact.type === "tool_execution_finished") this.#settle(calls, fact.callId);
     }
-    for (const name of calls.values()) if (!this.#children.has(name)) this.#attend(name);
+    for (const name of calls.values()) if (!this.#children.has(name)) this.#followChild(name);
   }
 
   #settle(calls: Map<string, SessionId>, callId: string): void {
@@ -141,7 +141,7 @@ class Family {
     leaveIfOver(child);
   }
 
-  #attend(name: SessionId): void {
+  #followChild(name: SessionId): void {
     const child: Child = { leave: new AbortController(), ended: false, settled: false };
     this.#children.set(name, child);
     const leave = (): void => child.leave.abort();
@@ -152,7 +152,7 @@ class Family {
       .catch((error: unknown) => this.fail(error));
   }
 
-  /** The call is stored before its session is made. Nothing: the call ended without one. */
+  /** Finds the child's session, which is made after the call is stored. Undefined: the call ended without one. */
   async #find(
     name: SessionId,
     child: Child,
@@ -167,7 +167,7 @@ class Family {
   }
 
   /** Resolves when the viewer has taken the message, or will take no more. */
-  #hand(followed: FollowedSession, signal: AbortSignal): Promise<void> {
+  #deliver(followed: FollowedSession, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const taken = (): void => {
         signal.removeEventListener("abort", taken);
