@@ -46,6 +46,11 @@ export async function copyTree(to: string): Promise<void> {
     mkdirSync(dirname(join(to, file)), { recursive: true });
     copyFileSync(from, join(to, file));
   }
+  linkDependencies(to);
+}
+
+/** Gives a copy of the tree the dependencies that are installed here. */
+export function linkDependencies(to: string): void {
   linkModules(root, to);
   for (const place of globSync("{packages,apps,examples}/*/node_modules", { cwd: root })) {
     if (existsSync(join(to, dirname(place)))) symlinkSync(join(root, place), join(to, place));

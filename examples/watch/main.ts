@@ -16,7 +16,12 @@ const weather = defineTool({
 const tools = [weather];
 const model = scriptedModel([
   [call("weather", { city: "Oslo" })],
-  ({ transcript }) => [say(`Take a coat. (I was asked: ${JSON.stringify(transcript[0]?.parts)})`)],
+  ({ transcript }) => {
+    const asked = transcript[0]?.parts.map((part) =>
+      part.kind === "text" ? part.text : part.kind,
+    );
+    return [say(`Take a coat. (I was asked: ${asked?.join(" ")})`)];
+  },
 ]);
 
 const counts = new Map<string, number>();

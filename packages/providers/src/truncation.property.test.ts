@@ -64,15 +64,18 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
   if (cut.draft.fault !== undefined) yield `has a fault: ${cut.draft.fault.code}`;
 }
 
+/** The length in bytes above which a stream is long. Fewer runs make more streams long. */
+const fewEndsAbove = runs(16_384, 16_384);
+
 /**
  * All kinds of ends at line boundaries, and one of them in turn at each other byte; in a campaign
- * all of them everywhere. Of a stream that is one long line only some bytes are tried.
+ * all of them everywhere. Of a long stream only some of the other bytes are tried.
  */
 function endsAt(bytes: Uint8Array, length: number): readonly StreamEnd[] {
   const last = bytes[length - 1];
   const border = length === 0 || length === bytes.length || last === 0x0a || last === 0x0d;
   if (border || runs(0, 1) === 1) return ends;
-  if (bytes.length > 16_384 && length % 13 !== 0) return [];
+  if (bytes.length > fewEndsAbove && length % 13 !== 0) return [];
   return [ends[length % ends.length] as StreamEnd];
 }
 
