@@ -25,7 +25,7 @@ export function showPast(
     if (ending !== undefined) printer.note(ending, "bad");
   }
   if (session.interrupted) {
-    printer.note("the run was interrupted here, before it was done; it goes on now", "bad");
+    printer.note("the run was interrupted here, before it was done", "bad");
   }
 }
 

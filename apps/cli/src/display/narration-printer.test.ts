@@ -170,7 +170,7 @@ describe("the past", () => {
 
     expect(text()).toBe(
       "► you: tell\n  me\nOnce upon\n► — it was stopped here —\n► shell: ok\n" +
-        "► the run was interrupted here, before it was done; it goes on now\n",
+        "► the run was interrupted here, before it was done\n",
     );
   });
 
