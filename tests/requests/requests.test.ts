@@ -83,7 +83,7 @@ const vendors: readonly {
   },
 ];
 
-describe("L7: a vendor that", () => {
+describe("a vendor that", () => {
   it.each(vendors)(
     "$name gets exactly as many requests as the agent's policy says, each visible",
     async ({ vendor, cause, takesMs }) => {

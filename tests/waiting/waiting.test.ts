@@ -28,7 +28,7 @@ function counted<T extends object>(
   return { calls, it };
 }
 
-describe("L8: an approval and a tool that a client answers", () => {
+describe("an approval and a tool that a client answers", () => {
   it("are waited for a day without a lane, a batch, or a store call beyond the poll of the head", async () => {
     const clock = manualClock(1_000);
     const { it: store, calls: ofStore } = counted<SessionStore>(memorySessionStore({ clock }));

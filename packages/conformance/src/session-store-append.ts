@@ -24,7 +24,7 @@ import {
   open,
   storeCase,
 } from "./session-store-fixture.ts";
-import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
+import type { StoreSession, SessionStoreFixture } from "./session-store-fixture.ts";
 
 const started: readonly FactBody[] = [
   { type: "run_started", runId: run },
@@ -33,8 +33,8 @@ const started: readonly FactBody[] = [
 
 /** The driver appends at a head; at any other head its append is refused. */
 export const appendCases: readonly Case<SessionStoreFixture>[] = [
-  claimedCase("the driver's facts are stored in their order", async (scene) => {
-    const answer = await scene.store.append(scene.uid, {
+  claimedCase("the driver's facts are stored in their order", async (session) => {
+    const answer = await session.store.append(session.uid, {
       incarnation: 1,
       head: 1,
       bodies: started,
@@ -47,48 +47,60 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
       [2, 3],
       "their numbers",
     );
-    assertEqual(await scene.store.read(scene.uid, { after: 1 }), facts, "what is read");
+    assertEqual(await session.store.read(session.uid, { after: 1 }), facts, "what is read");
   }),
-  claimedCase("a decision at a head that has moved stores nothing", async (scene) => {
-    await accept(scene, "key_1", prompt("input_1"));
-    await accept(scene, "key_2", prompt("input_2"));
-    const before = await scene.store.read(scene.uid);
+  claimedCase("a decision at a head that has moved stores nothing", async (session) => {
+    await accept(session, "key_1", prompt("input_1"));
+    await accept(session, "key_2", prompt("input_2"));
+    const before = await session.store.read(session.uid);
 
     for (const head of [0, 1, 2, 4, 1_000]) {
-      const answer = await scene.store.append(scene.uid, { incarnation: 1, head, bodies: started });
+      const answer = await session.store.append(session.uid, {
+        incarnation: 1,
+        head,
+        bodies: started,
+      });
       assertEqual(answer, { outcome: "moved", head: 3 }, `the append at ${head}`);
     }
 
-    await assertUnchanged(scene, before, "the refused appends");
-    const again = await scene.store.append(scene.uid, { incarnation: 1, head: 3, bodies: started });
+    await assertUnchanged(session, before, "the refused appends");
+    const again = await session.store.append(session.uid, {
+      incarnation: 1,
+      head: 3,
+      bodies: started,
+    });
     assertOutcome(again, "appended", "the append at the head that is");
   }),
-  claimedCase("a driver that does not hold the session appends nothing", async (scene) => {
-    const before = await scene.store.read(scene.uid);
+  claimedCase("a driver that does not hold the session appends nothing", async (session) => {
+    const before = await session.store.read(session.uid);
 
     for (const incarnation of [0, 2, 9]) {
-      const answer = await scene.store.append(scene.uid, { incarnation, head: 1, bodies: started });
+      const answer = await session.store.append(session.uid, {
+        incarnation,
+        head: 1,
+        bodies: started,
+      });
       assertOutcome(answer, "fenced", `an append by incarnation ${incarnation}`);
     }
 
-    await assertUnchanged(scene, before, "the refused appends");
+    await assertUnchanged(session, before, "the refused appends");
   }),
-  claimedCase("of decisions at one head exactly one is stored, and all of it", async (scene) => {
+  claimedCase("of decisions at one head exactly one is stored, and all of it", async (session) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
-        scene.store.append(scene.uid, { incarnation: 1, head: 1, bodies: started }),
+        session.store.append(session.uid, { incarnation: 1, head: 1, bodies: started }),
       ),
     );
 
     const appended = answers.filter(({ outcome }) => outcome === "appended");
     assertEqual(appended.length, 1, "how many were stored");
-    assertEqual((await assertDense(scene)).slice(1).map(bodyOf), started, "the facts");
+    assertEqual((await assertDense(session)).slice(1).map(bodyOf), started, "the facts");
   }),
   claimedCase(
     "an input accepted meanwhile moves the head of the driver that finishes the run",
-    async (scene) => {
-      await append(scene, started);
-      await accept(scene, "key_1", prompt("input_1"));
+    async (session) => {
+      await append(session, started);
+      await accept(session, "key_1", prompt("input_1"));
       const finished = {
         type: "run_finished",
         runId: run,
@@ -96,7 +108,7 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
         closes: 0,
       } as const;
 
-      const answer = await scene.store.append(scene.uid, {
+      const answer = await session.store.append(session.uid, {
         incarnation: 1,
         head: 3,
         bodies: [finished],
@@ -105,11 +117,11 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
       assertEqual(answer, { outcome: "moved", head: 4 }, "the answer");
     },
   ),
-  claimedCase("an input taken back meanwhile does not become an item", async (scene) => {
-    await accept(scene, "key_1", prompt("input_1"));
-    await accept(scene, "key_2", takenBack("input_1"));
+  claimedCase("an input taken back meanwhile does not become an item", async (session) => {
+    await accept(session, "key_1", prompt("input_1"));
+    await accept(session, "key_2", takenBack("input_1"));
 
-    const answer = await scene.store.append(scene.uid, {
+    const answer = await session.store.append(session.uid, {
       incarnation: 1,
       head: 2,
       bodies: [inputItem("input_1")],
@@ -117,55 +129,57 @@ export const appendCases: readonly Case<SessionStoreFixture>[] = [
 
     assertEqual(answer, { outcome: "moved", head: 3 }, "the answer");
   }),
-  claimedCase("nothing to store is stored at once", async (scene) => {
-    const answer = await scene.store.append(scene.uid, { incarnation: 1, head: 1, bodies: [] });
+  claimedCase("nothing to store is stored at once", async (session) => {
+    const answer = await session.store.append(session.uid, { incarnation: 1, head: 1, bodies: [] });
 
     assertEqual(answer, { outcome: "appended", facts: [] }, "the answer");
-    assertEqual(await scene.store.head(scene.uid), 1, "the head");
+    assertEqual(await session.store.head(session.uid), 1, "the head");
   }),
 ];
 
 /** Facts are numbered without gaps, through every entry point and under concurrency. */
 export const denseCases: readonly Case<SessionStoreFixture>[] = [
-  claimedCase("all three doors at once leave no hole and lose nothing", async (scene) => {
+  claimedCase("all three doors at once leave no hole and lose nothing", async (session) => {
     const lanes = Array.from({ length: 20 }, (_, lane) => lane);
     const answers = await Promise.all([
-      ...lanes.map((lane) => accept(scene, `key_${lane}`, prompt(`input_${lane}`))),
-      ...lanes.map((lane) => writeItem(scene, lane)),
-      ...lanes.map((lane) => decide(scene, { type: "opaque", original: { lane } })),
+      ...lanes.map((lane) => accept(session, `key_${lane}`, prompt(`input_${lane}`))),
+      ...lanes.map((lane) => writeItem(session, lane)),
+      ...lanes.map((lane) => decide(session, { type: "opaque", original: { lane } })),
     ]);
 
-    const facts = await assertDense(scene);
+    const facts = await assertDense(session);
     const answered = answers.flat().toSorted((left, right) => left.n - right.n);
     assertEqual(facts.slice(1), answered, "what is read, and what the answers contained");
     assertEqual(facts.length, 1 + 20 + 40 + 20, "how many facts there are");
   }),
-  storeCase("claims at once with inputs leave no hole", async (scene) => {
+  storeCase("claims at once with inputs leave no hole", async (session) => {
     const claims = async (): Promise<void> => {
-      for (let from = 0; from < 10; from += 1) await scene.store.claim(scene.uid, { from });
+      for (let from = 0; from < 10; from += 1) await session.store.claim(session.uid, { from });
     };
-    const inputs = Array.from({ length: 20 }, (_, at) => accept(scene, `k${at}`, prompt(`i${at}`)));
+    const inputs = Array.from({ length: 20 }, (_, at) =>
+      accept(session, `k${at}`, prompt(`i${at}`)),
+    );
 
     await Promise.all([claims(), claims(), ...inputs]);
 
-    assertEqual((await assertDense(scene)).length, 30, "how many facts there are");
+    assertEqual((await assertDense(session)).length, 30, "how many facts there are");
   }),
-  storeCase("sessions are numbered each for itself", async (scene) => {
-    const other = { ...scene, ...(await scene.store.create({ sessionId: newName() })) };
+  storeCase("sessions are numbered each for itself", async (session) => {
+    const other = { ...session, ...(await session.store.create({ sessionId: newName() })) };
     const keys = Array.from({ length: 10 }, (_, at) => `key_${at}`);
 
     await Promise.all(
-      keys.flatMap((key) => [accept(scene, key, prompt(key)), accept(other, key, prompt(key))]),
+      keys.flatMap((key) => [accept(session, key, prompt(key)), accept(other, key, prompt(key))]),
     );
 
-    assertEqual((await assertDense(scene)).length, 10, "the one");
+    assertEqual((await assertDense(session)).length, 10, "the one");
     assertEqual((await assertDense(other)).length, 10, "the other");
   }),
 ];
 
-async function writeItem(scene: Scene, lane: number): Promise<readonly Fact[]> {
-  await open(scene, lane, epochOf(lane + 1));
-  const answer = await scene.store.commit(scene.uid, {
+async function writeItem(session: StoreSession, lane: number): Promise<readonly Fact[]> {
+  await open(session, lane, epochOf(lane + 1));
+  const answer = await session.store.commit(session.uid, {
     ...committed(lane, epochOf(lane + 1), textItem(`item_${lane}`)),
     settlement: settlementOf(lane),
   });
@@ -173,7 +187,7 @@ async function writeItem(scene: Scene, lane: number): Promise<readonly Fact[]> {
 }
 
 /** Retries whenever the head has moved, as a driver does. */
-async function decide({ store, uid }: Scene, body: FactBody): Promise<readonly Fact[]> {
+async function decide({ store, uid }: StoreSession, body: FactBody): Promise<readonly Fact[]> {
   for (let head = await store.head(uid); ;) {
     const answer = await store.append(uid, { incarnation: 1, head, bodies: [body] });
     if (answer.outcome === "appended") return answer.facts;

@@ -16,7 +16,7 @@ export interface OpenedSessionStore extends AsyncDisposable {
 }
 
 /** A session for each case, because real engines keep the data of earlier ones. */
-export interface Scene {
+export interface StoreSession {
   readonly store: SessionStore;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
@@ -24,7 +24,7 @@ export interface Scene {
 
 export function storeCase(
   name: string,
-  run: (scene: Scene) => Promise<void>,
+  run: (session: StoreSession) => Promise<void>,
 ): Case<SessionStoreFixture> {
   return {
     name,
@@ -40,11 +40,11 @@ export function storeCase(
 /** As `storeCase`, in a session that its first driver has claimed. */
 export function claimedCase(
   name: string,
-  run: (scene: Scene) => Promise<void>,
+  run: (session: StoreSession) => Promise<void>,
 ): Case<SessionStoreFixture> {
-  return storeCase(name, async (scene) => {
-    await claim(scene, 0);
-    await run(scene);
+  return storeCase(name, async (session) => {
+    await claim(session, 0);
+    await run(session);
   });
 }
 
@@ -53,7 +53,11 @@ export function newName(): SessionId {
 }
 
 /** Claims the session from an incarnation. Must succeed. */
-export async function claim({ store, uid }: Scene, from: number, to?: number): Promise<Fact> {
+export async function claim(
+  { store, uid }: StoreSession,
+  from: number,
+  to?: number,
+): Promise<Fact> {
   const answer = await store.claim(uid, to === undefined ? { from } : { from, to });
   const { facts } = assertOutcome(answer, "claimed", `the claim from ${from}`);
   return facts[0] as Fact;
@@ -61,7 +65,7 @@ export async function claim({ store, uid }: Scene, from: number, to?: number): P
 
 /** Appends the driver's facts at the current head. Must succeed. */
 export async function append(
-  { store, uid }: Scene,
+  { store, uid }: StoreSession,
   bodies: readonly FactBody[],
   incarnation = 1,
 ): Promise<readonly Fact[]> {
@@ -72,7 +76,7 @@ export async function append(
 
 /** Opens a lane. Must succeed. */
 export async function open(
-  { store, uid }: Scene,
+  { store, uid }: StoreSession,
   lane: number,
   epoch: Epoch,
   id = `item_${lane}`,
@@ -82,13 +86,17 @@ export async function open(
 }
 
 /** Accepts an input. Must succeed. */
-export async function accept({ store, uid }: Scene, key: string, body: PeopleFact): Promise<Fact> {
+export async function accept(
+  { store, uid }: StoreSession,
+  key: string,
+  body: PeopleFact,
+): Promise<Fact> {
   const answer = await store.accept(uid, key, body);
   return assertOutcome(answer, "accepted", `the input under ${key}`).facts[0] as Fact;
 }
 
 /** Asserts that facts are numbered 1, 2, 3 … up to the head. */
-export async function assertDense({ store, uid }: Scene): Promise<readonly Fact[]> {
+export async function assertDense({ store, uid }: StoreSession): Promise<readonly Fact[]> {
   const facts = await store.read(uid);
   assertEqual(
     facts.map(({ n }) => n),
@@ -101,9 +109,9 @@ export async function assertDense({ store, uid }: Scene): Promise<readonly Fact[
 
 /** Asserts that the call stored nothing. */
 export async function assertUnchanged(
-  scene: Scene,
+  session: StoreSession,
   before: readonly Fact[],
   what: string,
 ): Promise<void> {
-  assertEqual(await scene.store.read(scene.uid), before, `the facts after ${what}`);
+  assertEqual(await session.store.read(session.uid), before, `the facts after ${what}`);
 }

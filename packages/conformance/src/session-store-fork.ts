@@ -21,55 +21,55 @@ import {
   open,
   storeCase,
 } from "./session-store-fixture.ts";
-import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
+import type { StoreSession, SessionStoreFixture } from "./session-store-fixture.ts";
 
 /** A fork begins with another session's past and shares nothing of its future. */
 export const forkCases: readonly Case<SessionStoreFixture>[] = [
-  claimedCase("a fork has the facts up to its number, under its own name", async (scene) => {
-    await writeSome(scene);
-    const facts = await scene.store.read(scene.uid);
+  claimedCase("a fork has the facts up to its number, under its own name", async (session) => {
+    await writeSome(session);
+    const facts = await session.store.read(session.uid);
 
     for (const n of [0, 1, 3, facts.length]) {
-      const fork = await forkAt(scene, n);
+      const fork = await forkAt(session, n);
       const expected = facts.slice(0, n).map((fact) => ({ ...fact, sessionId: fork.sessionId }));
       assertEqual(await assertDense(fork), expected, `the facts of a fork at ${n}`);
-      const record = await scene.store.find(fork.sessionId);
+      const record = await session.store.find(fork.sessionId);
       assertEqual(record?.head, n, "its head");
       assertEqual(record?.uid, fork.uid, "its uid");
-      assert(fork.uid !== scene.uid, "a uid of its own");
+      assert(fork.uid !== session.uid, "a uid of its own");
     }
   }),
-  claimedCase("a fork goes on from the incarnation of its facts", async (scene) => {
-    await claim(scene, 1);
-    await claim(scene, 2);
-    const fork = await forkAt(scene, 2);
+  claimedCase("a fork goes on from the incarnation of its facts", async (session) => {
+    await claim(session, 1);
+    await claim(session, 2);
+    const fork = await forkAt(session, 2);
 
-    assertEqual((await scene.store.find(fork.sessionId))?.incarnation, 2, "the incarnation");
-    const stale = await scene.store.claim(fork.uid, { from: 3 });
+    assertEqual((await session.store.find(fork.sessionId))?.incarnation, 2, "the incarnation");
+    const stale = await session.store.claim(fork.uid, { from: 3 });
     assertEqual(stale, { outcome: "moved", incarnation: 2 }, "a claim from the source's");
     await claim(fork, 2);
   }),
-  claimedCase("what follows a fork is seen in one of the two only", async (scene) => {
-    await writeSome(scene);
-    const fork = await forkAt(scene, 3);
-    const source = await scene.store.read(scene.uid);
+  claimedCase("what follows a fork is seen in one of the two only", async (session) => {
+    await writeSome(session);
+    const fork = await forkAt(session, 3);
+    const source = await session.store.read(session.uid);
 
     await accept(fork, "key_9", prompt("input_9"));
     await claim(fork, 1);
-    await assertUnchanged(scene, source, "what was written to the fork");
+    await assertUnchanged(session, source, "what was written to the fork");
 
     const own = await fork.store.read(fork.uid);
-    await accept(scene, "key_8", prompt("input_8"));
-    await claim(scene, 1);
+    await accept(session, "key_8", prompt("input_8"));
+    await claim(session, 1);
     await assertUnchanged(fork, own, "what was written to the source");
   }),
-  claimedCase("an item before the fork exists there, one after it does not", async (scene) => {
-    await open(scene, 0, epochOf(1), "early");
-    await scene.store.commit(scene.uid, committed(0, epochOf(1), textItem("early")));
-    const n = await scene.store.head(scene.uid);
-    await open(scene, 0, epochOf(2), "late");
-    await scene.store.commit(scene.uid, committed(0, epochOf(2), textItem("late")));
-    const fork = await forkAt(scene, n);
+  claimedCase("an item before the fork exists there, one after it does not", async (session) => {
+    await open(session, 0, epochOf(1), "early");
+    await session.store.commit(session.uid, committed(0, epochOf(1), textItem("early")));
+    const n = await session.store.head(session.uid);
+    await open(session, 0, epochOf(2), "late");
+    await session.store.commit(session.uid, committed(0, epochOf(2), textItem("late")));
+    const fork = await forkAt(session, n);
     await claim(fork, 1);
 
     const early = await fork.store.open(fork.uid, {
@@ -82,23 +82,23 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     const late = committed(0, epochOf(1, 1, 2), textItem("late", "another ending"));
     assertOutcome(await fork.store.commit(fork.uid, late), "committed", "the late item");
   }),
-  claimedCase("lanes that are open in the source are not open in the fork", async (scene) => {
-    await open(scene, 0, epochOf(1));
-    const fork = await forkAt(scene, 1);
+  claimedCase("lanes that are open in the source are not open in the fork", async (session) => {
+    await open(session, 0, epochOf(1));
+    const fork = await forkAt(session, 1);
 
     assertEqual(await fork.store.floors(fork.uid), [], "the fork's floors");
     const foreign = await fork.store.commit(fork.uid, committed(0, epochOf(1)));
     assertOutcome(foreign, "fenced", "the source's writer in the fork");
-    const own = await scene.store.commit(scene.uid, committed(0, epochOf(1)));
+    const own = await session.store.commit(session.uid, committed(0, epochOf(1)));
     assertOutcome(own, "committed", "the source's writer at home");
   }),
-  claimedCase("the queue of a fork is that of its facts", async (scene) => {
-    await accept(scene, "key_1", prompt("input_1"));
-    await accept(scene, "key_2", prompt("input_2"));
-    await append(scene, [inputItem("input_1")]);
-    await accept(scene, "key_3", takenBack("input_2"));
-    const whole = await forkAt(scene, 5);
-    const early = await forkAt(scene, 3);
+  claimedCase("the queue of a fork is that of its facts", async (session) => {
+    await accept(session, "key_1", prompt("input_1"));
+    await accept(session, "key_2", prompt("input_2"));
+    await append(session, [inputItem("input_1")]);
+    await accept(session, "key_3", takenBack("input_2"));
+    const whole = await forkAt(session, 5);
+    const early = await forkAt(session, 3);
 
     const settled = { outcome: "refused", reason: "settled" } as const;
     const late = await whole.store.accept(whole.uid, "k1", takenBack("input_1"));
@@ -107,17 +107,17 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     await accept(early, "k1", takenBack("input_1"));
     await accept(early, "k2", takenBack("input_2"));
   }),
-  claimedCase("a fork of a session that was reset has its reset too", async (scene) => {
-    await open(scene, 0, epochOf(1), "undone");
-    await scene.store.commit(scene.uid, committed(0, epochOf(1), textItem("undone")));
-    await claim(scene, 1, 1);
-    const fork = await forkAt(scene, 3);
+  claimedCase("a fork of a session that was reset has its reset too", async (session) => {
+    await open(session, 0, epochOf(1), "undone");
+    await session.store.commit(session.uid, committed(0, epochOf(1), textItem("undone")));
+    await claim(session, 1, 1);
+    const fork = await forkAt(session, 3);
     await claim(fork, 2);
 
     await open(fork, 0, epochOf(1, 1, 3), "undone");
   }),
-  claimedCase("a fork needs a name of its own and leaves nothing without one", async (scene) => {
-    const { store, uid, sessionId } = scene;
+  claimedCase("a fork needs a name of its own and leaves nothing without one", async (session) => {
+    const { store, uid, sessionId } = session;
 
     await assertRejects(() => store.fork(uid, { sessionId, n: 1 }), "session_exists", "the fork");
 
@@ -140,47 +140,47 @@ export const forkCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(fork.metadata, metadata, "the answer");
     assertEqual(await store.find(fork.sessionId), fork, "what is found");
   }),
-  claimedCase("inputs of a fork are there from the start", async (scene) => {
-    await accept(scene, "key_1", prompt("input_1"));
-    const said = [takenBack("input_1"), prompt("input_2")];
+  claimedCase("inputs of a fork are there from the start", async (session) => {
+    await accept(session, "key_1", prompt("input_1"));
+    const added = [takenBack("input_1"), prompt("input_2")];
 
-    const fork = await scene.store.fork(scene.uid, { sessionId: newName(), n: 2, said });
+    const fork = await session.store.fork(session.uid, { sessionId: newName(), n: 2, added });
 
-    const facts = await scene.store.read(fork.uid);
+    const facts = await session.store.read(fork.uid);
     assertEqual(fork.head, 4, "the head");
     assertEqual(
       facts.map(({ type, n }) => `${n} ${type}`),
       ["1 session_claimed", "2 input_accepted", "3 queue_updated", "4 input_accepted"],
       "its facts",
     );
-    assertEqual(await scene.store.head(scene.uid), 2, "the source's head");
+    assertEqual(await session.store.head(session.uid), 2, "the source's head");
   }),
-  claimedCase("inputs of a fork that can't be accepted are left out", async (scene) => {
-    const said = [takenBack("input_none"), prompt("input_2"), prompt("input_2")];
+  claimedCase("inputs of a fork that can't be accepted are left out", async (session) => {
+    const added = [takenBack("input_none"), prompt("input_2"), prompt("input_2")];
 
-    const fork = await scene.store.fork(scene.uid, { sessionId: newName(), n: 1, said });
+    const fork = await session.store.fork(session.uid, { sessionId: newName(), n: 1, added });
 
     assertEqual(fork.head, 2, "the head");
   }),
-  claimedCase("a fork outlives its source", async (scene) => {
-    await writeSome(scene);
-    const fork = await forkAt(scene, 4);
+  claimedCase("a fork outlives its source", async (session) => {
+    await writeSome(session);
+    const fork = await forkAt(session, 4);
     const before = await fork.store.read(fork.uid);
 
-    await scene.store.remove(scene.uid);
+    await session.store.remove(session.uid);
 
     await assertUnchanged(fork, before, "the removal of its source");
   }),
 ];
 
-async function forkAt(scene: Scene, n: number): Promise<Scene> {
-  const { uid, sessionId } = await scene.store.fork(scene.uid, { sessionId: newName(), n });
-  return { store: scene.store, uid, sessionId };
+async function forkAt(session: StoreSession, n: number): Promise<StoreSession> {
+  const { uid, sessionId } = await session.store.fork(session.uid, { sessionId: newName(), n });
+  return { store: session.store, uid, sessionId };
 }
 
-async function writeSome(scene: Scene): Promise<void> {
-  await accept(scene, "key_1", prompt("input_1"));
-  await append(scene, [{ type: "run_started", runId: run }, inputItem("input_1")]);
-  await open(scene, 0, epochOf(1));
-  await scene.store.commit(scene.uid, committed(0, epochOf(1)));
+async function writeSome(session: StoreSession): Promise<void> {
+  await accept(session, "key_1", prompt("input_1"));
+  await append(session, [{ type: "run_started", runId: run }, inputItem("input_1")]);
+  await open(session, 0, epochOf(1));
+  await session.store.commit(session.uid, committed(0, epochOf(1)));
 }

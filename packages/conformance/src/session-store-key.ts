@@ -17,12 +17,12 @@ export const keyCases: readonly Case<SessionStoreFixture>[] = [
       "the key, asked for by many at once",
     );
   }),
-  claimedCase("a key outlives claims and resets", async (scene) => {
-    const key = await scene.store.key(scene.uid);
-    await claim(scene, 1);
-    await claim(scene, 2, 1);
+  claimedCase("a key outlives claims and resets", async (session) => {
+    const key = await session.store.key(session.uid);
+    await claim(session, 1);
+    await claim(session, 2, 1);
 
-    assertEqual(await scene.store.key(scene.uid), key, "the key");
+    assertEqual(await session.store.key(session.uid), key, "the key");
   }),
   storeCase("no two sessions have the same key", async ({ store, uid }) => {
     const keys = [await store.key(uid)];

@@ -47,10 +47,10 @@ export const removeCases: readonly Case<SessionStoreFixture>[] = [
     const listed = await store.list({ limit: 1_000 });
     assert(!listed.some((record) => record.uid === uid), "not in the list");
   }),
-  storeCase("a name used again is another session", async (scene) => {
-    const { store, uid, sessionId } = scene;
-    await accept(scene, "key_1", prompt("input_1"));
-    await claim(scene, 0);
+  storeCase("a name used again is another session", async (session) => {
+    const { store, uid, sessionId } = session;
+    await accept(session, "key_1", prompt("input_1"));
+    await claim(session, 0);
     await store.remove(uid);
 
     const again = await store.create({ sessionId });

@@ -84,11 +84,11 @@ export const sessionCases: readonly Case<SessionStoreFixture>[] = [
     assert(lower.uid !== upper.uid, "two sessions");
     assertEqual(await store.find(upper.sessionId), upper, "the second one");
   }),
-  storeCase("records have the head of the session", async (scene) => {
-    await claim(scene, 0);
-    await append(scene, [{ type: "run_started", runId: run }]);
+  storeCase("records have the head of the session", async (session) => {
+    await claim(session, 0);
+    await append(session, [{ type: "run_started", runId: run }]);
 
-    const record = await scene.store.find(scene.sessionId);
+    const record = await session.store.find(session.sessionId);
 
     assertEqual(record?.incarnation, 1, "the incarnation");
     assertEqual(record?.head, 2, "the head");

@@ -21,7 +21,7 @@ import {
   claimedCase,
   open,
 } from "./session-store-fixture.ts";
-import type { Scene, SessionStoreFixture } from "./session-store-fixture.ts";
+import type { StoreSession, SessionStoreFixture } from "./session-store-fixture.ts";
 
 const epoch = epochOf(1);
 
@@ -31,35 +31,35 @@ function replaced(item: Item): CommitRequest {
 
 /** Facts that are stored with an item, or in its place. */
 export const settlementCases: readonly Case<SessionStoreFixture>[] = [
-  claimedCase("an item and its settlement are neighbours", async (scene) => {
-    await open(scene, 1, epoch);
+  claimedCase("an item and its settlement are neighbours", async (session) => {
+    await open(session, 1, epoch);
     const usage = { inputTokens: 5, outputTokens: 7, cachedTokens: 0 };
     const settlement = [
       ...settlementOf(1),
       { type: "usage_reported", runId: run, epoch, usage } as const,
     ];
 
-    const answer = await scene.store.commit(scene.uid, { ...committed(1, epoch), settlement });
+    const answer = await session.store.commit(session.uid, { ...committed(1, epoch), settlement });
 
     const { facts } = assertOutcome(answer, "committed", "the commit");
     assertEqual(facts.map(bodyOf), [committed(1, epoch).fact, ...settlement], "the facts");
-    assertEqual(await scene.store.read(scene.uid, { after: 1 }), facts, "what is read");
+    assertEqual(await session.store.read(session.uid, { after: 1 }), facts, "what is read");
   }),
-  claimedCase("nothing gets between an item and its settlement", async (scene) => {
+  claimedCase("nothing gets between an item and its settlement", async (session) => {
     const lanes = Array.from({ length: 10 }, (_, lane) => lane + 1);
-    for (const lane of lanes) await open(scene, lane, epochOf(lane));
+    for (const lane of lanes) await open(session, lane, epochOf(lane));
 
     await Promise.all(
       lanes.flatMap((lane): readonly Promise<unknown>[] => [
-        scene.store.commit(scene.uid, {
+        session.store.commit(session.uid, {
           ...committed(lane, epochOf(lane)),
           settlement: settlementOf(lane),
         }),
-        accept(scene, `key_${lane}`, prompt(`input_${lane}`)),
+        accept(session, `key_${lane}`, prompt(`input_${lane}`)),
       ]),
     );
 
-    const facts = await assertDense(scene);
+    const facts = await assertDense(session);
     for (const [at, fact] of facts.entries()) {
       if (fact.type !== "item_committed") continue;
       const next = facts[at + 1];
@@ -71,63 +71,66 @@ export const settlementCases: readonly Case<SessionStoreFixture>[] = [
     }
     assertEqual(facts.length, 31, "how many facts there are");
   }),
-  claimedCase("a fenced commit stores no settlement either", async (scene) => {
-    await open(scene, 1, epochOf(2));
-    const before = await scene.store.read(scene.uid);
+  claimedCase("a fenced commit stores no settlement either", async (session) => {
+    await open(session, 1, epochOf(2));
+    const before = await session.store.read(session.uid);
 
-    await scene.store.commit(scene.uid, { ...committed(1, epoch), settlement: settlementOf(1) });
+    await session.store.commit(session.uid, {
+      ...committed(1, epoch),
+      settlement: settlementOf(1),
+    });
 
-    await assertUnchanged(scene, before, "the fenced commit");
+    await assertUnchanged(session, before, "the fenced commit");
   }),
-  claimedCase("a stop raises nothing: the holder commits what came as aborted", async (scene) => {
-    await append(scene, [{ type: "run_started", runId: run }]);
-    await open(scene, 0, epoch);
+  claimedCase("a stop raises nothing: the holder commits what came as aborted", async (session) => {
+    await append(session, [{ type: "run_started", runId: run }]);
+    await open(session, 0, epoch);
 
-    await stop(scene);
+    await stop(session);
 
-    assertEqual(await scene.store.floors(scene.uid), [{ lane: 0, epoch }], "the floors");
-    const answer = await scene.store.commit(scene.uid, committed(0, epoch, aborted));
+    assertEqual(await session.store.floors(session.uid), [{ lane: 0, epoch }], "the floors");
+    const answer = await session.store.commit(session.uid, committed(0, epoch, aborted));
     const { facts } = assertOutcome(answer, "committed", "the aborted item");
     assertEqual(facts.map(bodyOf), [committed(0, epoch, aborted).fact], "the fact");
   }),
-  claimedCase("after a stop the next attempt may end the item too", async (scene) => {
-    await open(scene, 0, epochOf(1, 1));
-    await stop(scene);
-    await open(scene, 0, epochOf(1, 2));
+  claimedCase("after a stop the next attempt may end the item too", async (session) => {
+    await open(session, 0, epochOf(1, 1));
+    await stop(session);
+    await open(session, 0, epochOf(1, 2));
 
-    const answer = await scene.store.commit(scene.uid, committed(0, epochOf(1, 2), aborted));
+    const answer = await session.store.commit(session.uid, committed(0, epochOf(1, 2), aborted));
 
     assertOutcome(answer, "committed", "the aborted item");
   }),
-  claimedCase("an item may end with other content than was streamed", async (scene) => {
-    await open(scene, 0, epoch);
+  claimedCase("an item may end with other content than was streamed", async (session) => {
+    await open(session, 0, epoch);
 
-    const answer = await scene.store.commit(scene.uid, replaced(textItem("item_0", "instead")));
+    const answer = await session.store.commit(session.uid, replaced(textItem("item_0", "instead")));
 
     const { facts } = assertOutcome(answer, "committed", "the replacement");
     assertEqual(facts.map(bodyOf), [replaced(textItem("item_0", "instead")).fact], "the fact");
-    assertEqual(await scene.store.floors(scene.uid), [], "the floors");
-    const again = await scene.store.open(scene.uid, {
+    assertEqual(await session.store.floors(session.uid), [], "the floors");
+    const again = await session.store.open(session.uid, {
       lane: 0,
       epoch: epochOf(2),
       itemId: itemId("item_0"),
     });
     assertEqual(again, { outcome: "exists", item: textItem("item_0", "instead") }, "the item");
   }),
-  claimedCase("a replacement needs the lane as a commit does", async (scene) => {
-    await open(scene, 0, epochOf(2));
+  claimedCase("a replacement needs the lane as a commit does", async (session) => {
+    await open(session, 0, epochOf(2));
 
-    const answer = await scene.store.commit(scene.uid, replaced(textItem("item_0")));
+    const answer = await session.store.commit(session.uid, replaced(textItem("item_0")));
 
     assertOutcome(answer, "fenced", "the replacement by an older attempt");
   }),
-  claimedCase("the driver may exchange an item that was committed", async (scene) => {
-    await open(scene, 0, epoch);
-    await scene.store.commit(scene.uid, committed(0, epoch));
+  claimedCase("the driver may exchange an item that was committed", async (session) => {
+    await open(session, 0, epoch);
+    await session.store.commit(session.uid, committed(0, epoch));
 
-    await append(scene, [{ type: "item_replaced", item: textItem("item_0", "instead") }]);
+    await append(session, [{ type: "item_replaced", item: textItem("item_0", "instead") }]);
 
-    const answer = await scene.store.commit(scene.uid, committed(0, epoch));
+    const answer = await session.store.commit(session.uid, committed(0, epoch));
     assertEqual(answer, { outcome: "exists", item: textItem("item_0", "instead") }, "the item");
   }),
 ];
@@ -140,7 +143,7 @@ const aborted: Item = {
   cause: { code: "stopped", message: "a person stopped the run" },
 };
 
-async function stop(scene: Scene): Promise<void> {
+async function stop(session: StoreSession): Promise<void> {
   const input = { kind: "abort", reason: "enough" } as const;
-  await accept(scene, "stop", { type: "input_accepted", inputId: inputId("stop"), input });
+  await accept(session, "stop", { type: "input_accepted", inputId: inputId("stop"), input });
 }

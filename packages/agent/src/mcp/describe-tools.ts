@@ -80,7 +80,7 @@ function describe<Server extends string>(
   const { target, approve, seconds } = options;
   const call: CallOptions = {
     tool: named.tool,
-    definition: { name: named.tool, inputSchema: { ...input.told, type: "object" } },
+    definition: { name: named.tool, inputSchema: { ...input.shown, type: "object" } },
     isStructured: output !== undefined,
     seconds,
   };
@@ -113,7 +113,7 @@ function effectOf(annotations: unknown, trusted: boolean): Effect {
 }
 
 type MadeSchema =
-  | { readonly schema: Schema<AnyInput, AnyInput>; readonly told: JsonObject }
+  | { readonly schema: Schema<AnyInput, AnyInput>; readonly shown: JsonObject }
   | { readonly reason: string };
 
 function schemaOf(listed: unknown): MadeSchema {
@@ -121,11 +121,11 @@ function schemaOf(listed: unknown): MadeSchema {
   if (!read.ok) return { reason: read.reason };
   try {
     const checked = fromJsonSchema(read.checked)["~standard"];
-    const told = (): Record<string, unknown> => ({ ...read.told });
-    const jsonSchema = { input: told, output: told };
+    const shown = (): Record<string, unknown> => ({ ...read.shown });
+    const jsonSchema = { input: shown, output: shown };
     return {
       schema: { "~standard": { ...checked, jsonSchema } },
-      told: read.told,
+      shown: read.shown,
     };
   } catch (error) {
     // The compiler's own words, which quote the schema.

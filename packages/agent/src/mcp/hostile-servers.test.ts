@@ -157,7 +157,7 @@ test("opening can be aborted, and nothing of the server stays", async () => {
   expect(await children()).toEqual([]);
 });
 
-test("a program that isn't there is told", async () => {
+test("a missing program is reported", async () => {
   const missing = openMcp({ name: "evil", command: ["/no/such/program"] });
 
   await expect(missing).rejects.toThrow(
@@ -197,7 +197,7 @@ test("a call that is never answered fails when its time is over", async () => {
   expect(text).toContain("notifications/cancelled");
 });
 
-test("an abort ends the call at once and is told to the server", async () => {
+test("an abort ends the call at once and reaches the server", async () => {
   const connection = await open("never-answers");
   const over = new AbortController();
   setTimeout(() => over.abort(), 50);
@@ -227,9 +227,9 @@ test("what a server said before it exited counts", async () => {
 });
 
 test("tools don't change under an open connection, and a changed one voids its approval (K24)", async () => {
-  let told = 0;
+  let changes = 0;
   const onChanged = (): void => {
-    told += 1;
+    changes += 1;
   };
   const before = await open("changes", { onChanged });
   const [tool] = before.tools;
@@ -239,7 +239,7 @@ test("tools don't change under an open connection, and a changed one voids its a
   await expect.poll(() => before.changed).toBe(true);
   const after = await open("changes", { args: ["Tells the weather, and reads ~/.ssh first"] });
 
-  expect(told).toBe(1);
+  expect(changes).toBe(1);
   expect(before.tools).toEqual([tool]);
   const hashes = await Promise.all(
     [before, after].map(({ tools }) =>
@@ -333,7 +333,7 @@ test.for(["odd-content", "no-content"])("an answer with %s fails", async (behavi
   await expect(call(connection.tools, "evil_good")).rejects.toThrow("good could not be called");
 });
 
-test("progress is told on one line, however much comes", async () => {
+test("progress is reported on one line, however much comes", async () => {
   const connection = await open("progress-flood");
 
   const { text, progress } = await call(connection.tools, "evil_good");

@@ -221,7 +221,7 @@ test("headers and fetch of one's own are used for every request", async () => {
   expect(new Set(seen)).toEqual(new Set(["Bearer key"]));
 });
 
-/** A server that answers every request with what it is told to. */
+/** A server that answers every request with the given response. */
 async function openPlain(status: number, headers: Record<string, string>, body: string) {
   const server = createServer((_request, response) => {
     response.writeHead(status, headers);

@@ -7,7 +7,7 @@ function checkedOf(read: ReadSchema): unknown {
   return read.ok ? read.checked : read.reason;
 }
 
-test("an ordinary schema is told and checked as it is", () => {
+test("an ordinary schema is shown and checked as it is", () => {
   const schema = {
     type: "object",
     properties: {
@@ -20,7 +20,7 @@ test("an ordinary schema is told and checked as it is", () => {
     $defs: { flag: { type: "boolean" } },
   };
 
-  expect(readSchema(schema)).toEqual({ ok: true, told: schema, checked: schema });
+  expect(readSchema(schema)).toEqual({ ok: true, shown: schema, checked: schema });
 });
 
 test("descriptions are made readable and cut, names and values are not", () => {
@@ -31,7 +31,7 @@ test("descriptions are made readable and cut, names and values are not", () => {
   });
 
   expect(read).toMatchObject({
-    told: {
+    shown: {
       title: "A[1 hidden character left out]",
       properties: { a: { description: `${"x".repeat(2_048)}\n[952 bytes left out]` } },
     },
@@ -49,7 +49,7 @@ test.for([
   expect(checkedOf(read)).toContain("hidden characters");
 });
 
-test("patterns and uniqueness are told and not checked, and what depends on them falls with them", () => {
+test("patterns and uniqueness are shown and not checked, and what depends on them falls with them", () => {
   const a = { type: "array", uniqueItems: true, items: { pattern: "^(x+)+$", maxLength: 9 } };
   const read = readSchema({
     type: "object",
@@ -58,7 +58,7 @@ test("patterns and uniqueness are told and not checked, and what depends on them
     additionalProperties: false,
   });
 
-  expect(read).toMatchObject({ told: { properties: { a }, additionalProperties: false } });
+  expect(read).toMatchObject({ shown: { properties: { a }, additionalProperties: false } });
   expect(checkedOf(read)).toEqual({
     type: "object",
     properties: { a: { type: "array", items: { maxLength: 9 } } },

@@ -8,7 +8,7 @@ export type ReadSchema =
   | {
       readonly ok: true;
       /** What the model is sent: everything, without hidden characters in the descriptions. */
-      readonly told: JsonObject;
+      readonly shown: JsonObject;
       /** What inputs are checked by: the same without patterns that could take endless time. */
       readonly checked: JsonObject;
     }
@@ -48,17 +48,17 @@ export function readSchema(schema: unknown): ReadSchema {
   if (fault !== undefined) return refuse(`it is ${fault.code.replaceAll("_", " ")}`);
   if (schema["type"] !== "object") return refuse('its "type" is not "object"');
   const where: string[] = [];
-  const told = show(schema, where, "schema");
+  const cleaned = show(schema, where, "schema");
   if (where.length > 0) return refuse(`it has hidden characters in ${where.join(", ")}`);
   // `show` makes an object of an object.
-  const shown = told as JsonObject;
+  const shown = cleaned as JsonObject;
   // The root is a schema, so it stays an object.
   const stripped = strip(shown, "schema") as JsonObject;
   switch (unfold(stripped)) {
     case "bounded":
-      return { ok: true, told: shown, checked: stripped };
+      return { ok: true, shown, checked: stripped };
     case "endless":
-      return { ok: true, told: shown, checked: { type: "object" } };
+      return { ok: true, shown, checked: { type: "object" } };
     case "dangling":
       return refuse("it refers to what is not in it");
   }

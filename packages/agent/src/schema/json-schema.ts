@@ -48,7 +48,7 @@ export function fromJsonSchema(
     every(value);
     return (every.errors ?? []).map(issueOf);
   };
-  const told = (): Record<string, unknown> => structuredClone(own);
+  const ownSchema = (): Record<string, unknown> => structuredClone(own);
   return {
     "~standard": {
       version: 1,
@@ -58,7 +58,7 @@ export function fromJsonSchema(
         // Without an issue it is an object, as was just looked at.
         return issues.length === 0 ? { value: value as Record<string, unknown> } : { issues };
       },
-      jsonSchema: { input: told, output: told },
+      jsonSchema: { input: ownSchema, output: ownSchema },
     },
   };
 }

@@ -20,16 +20,16 @@ export async function forkAt(
   const n = lastFactOf(facts, itemId);
   const name = sessionId(id ?? makeId("session"));
   const { queue, run } = standingOf(facts.slice(0, n));
-  const said: PeopleFact[] = queue.map(({ inputId: waiting }) => ({
+  const added: PeopleFact[] = queue.map(({ inputId: waiting }) => ({
     type: "queue_updated",
     inputId: waiting,
     change: "taken_back",
   }));
   if (run !== undefined) {
     const input = { kind: "abort", runId: run.runId, reason: "forked" } as const;
-    said.push({ type: "input_accepted", inputId: inputId(makeId("input")), input });
+    added.push({ type: "input_accepted", inputId: inputId(makeId("input")), input });
   }
-  return await store.fork(record.uid, { sessionId: name, n, said });
+  return await store.fork(record.uid, { sessionId: name, n, added });
 }
 
 /** The number of the last fact that belongs to the item: its settlement, or the end of its turn or run. */

@@ -130,7 +130,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     },
     publish: (event) => {
       if (over) return;
-      writer.tell(event);
+      writer.publish(event);
       notifyObservers(event);
     },
     commit: async (given, { type = "item_committed", settlement, inputId } = {}) => {

@@ -31,9 +31,9 @@ export function answerNarrate(input: JsonObject): Json {
   let state = newState(input);
   const narration = list(input["messages"]).flatMap((value) => {
     const message = decodeFactOrBatch(value);
-    const told = narrate(state, message);
+    const narrations = narrate(state, message);
     state = apply(state, message).state;
-    return told;
+    return narrations;
   });
   return toJson({ narration: narration.map(showNarration) });
 }
@@ -92,8 +92,10 @@ function showView(view: View): object {
 }
 
 /** A narration with items replaced by their ids. */
-function showNarration(told: Narration): object {
-  if (told.type === "item_committed" || told.type === "item_replaced")
-    return { type: told.type, item: told.item.id };
-  return told.type === "turn_finished" ? { ...told, reply: told.reply?.id } : told;
+function showNarration(narration: Narration): object {
+  if (narration.type === "item_committed" || narration.type === "item_replaced")
+    return { type: narration.type, item: narration.item.id };
+  return narration.type === "turn_finished"
+    ? { ...narration, reply: narration.reply?.id }
+    : narration;
 }

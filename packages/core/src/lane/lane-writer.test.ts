@@ -197,7 +197,7 @@ test("closing writes what is left, and ends even if the log is gone for good", a
 test("progress and stalls reach the reader with the text", async () => {
   const { writer, read } = startWriter();
   writer.write(begin);
-  writer.tell({ type: "stalled", silentMs: 5_000 });
+  writer.publish({ type: "stalled", silentMs: 5_000 });
   await writer.flush();
   const stalled = (await read()).reduce(
     (state, batch) => apply(state, batch).state,

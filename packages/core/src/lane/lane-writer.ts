@@ -57,7 +57,7 @@ export interface LaneWriter {
   /** Takes a delta. An illegal one is not written, and its fault is returned. */
   readonly write: (delta: Delta) => Fault | undefined;
   /** Takes an event that is not content: progress, a stall, a retry. */
-  readonly tell: (
+  readonly publish: (
     event: Exclude<LiveEvent, { readonly type: "content_delta" | "attempt_started" }>,
   ) => void;
   /** Resolves once the log has all that was taken, or can't take it now, or has fenced the writer. */
@@ -88,7 +88,7 @@ export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
     draft: () => writer.draft,
     lane: () => writer.lane(),
     write: (delta) => writer.write(delta),
-    tell: (event) => writer.take(event, event.type !== "tool_execution_update"),
+    publish: (event) => writer.take(event, event.type !== "tool_execution_update"),
     flush: () => writer.flush(),
     fenced: writer.fenced.signal,
     close: () => writer.close(),

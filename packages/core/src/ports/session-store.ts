@@ -58,12 +58,12 @@ export interface SessionStore {
 
   /**
    * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
-   * It has this one's metadata if none is given, and no lane of it is open. What is `said` in it is
+   * It has this one's metadata if none is given, and no lane of it is open. What is `added` to it is
    * accepted in the same call, so that it is never opened without.
    */
   readonly fork: (
     uid: SessionUid,
-    options: CreateOptions & { readonly n: number; readonly said?: readonly PeopleFact[] },
+    options: CreateOptions & { readonly n: number; readonly added?: readonly PeopleFact[] },
   ) => Promise<SessionRecord>;
 }
 

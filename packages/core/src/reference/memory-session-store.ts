@@ -78,12 +78,12 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     open: async (uid, request) => ledgerOf(uid).open(request),
     commit: async (uid, request) => ledgerOf(uid).commit(request),
     append: async (uid, request) => ledgerOf(uid).append(request),
-    fork: async (uid, { n, said = [], ...request }) => {
+    fork: async (uid, { n, added = [], ...request }) => {
       const source = rowOf(uid);
       const row = create({ metadata: source.metadata, ...request });
       const own = { sessionId: row.sessionId };
       row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })));
-      row.ledger.say(said);
+      row.ledger.acceptAll(added);
       return recordOf(row);
     },
   };

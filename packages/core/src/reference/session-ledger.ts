@@ -101,8 +101,8 @@ export class SessionLedger {
   }
 
   /** Accepts inputs in a session that is being created. Without a key a repeat is not recognised. */
-  say(said: readonly PeopleFact[]): void {
-    for (const body of said) this.#make(acceptCall(undefined, body));
+  acceptAll(added: readonly PeopleFact[]): void {
+    for (const body of added) this.#make(acceptCall(undefined, body));
   }
 
   open(request: OpenRequest): OpenOutcome {

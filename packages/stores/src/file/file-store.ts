@@ -107,9 +107,9 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
         await (await sessions.findFile(uid))?.remove();
         sessions.forget(uid);
       }),
-    fork: (uid, { n, sessionId: name, metadata, said = [] }) =>
+    fork: (uid, { n, sessionId: name, metadata, added = [] }) =>
       sessions.during(async () => {
-        checkBodies(said);
+        checkBodies(added);
         const own = { sessionId: sessionId(name) };
         const source = await (
           await sessions.fileOf(uid)
@@ -119,7 +119,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
         }));
         const ledger = new SessionLedger({ uid, ...own, now: clock.now });
         ledger.load(source.facts);
-        ledger.say(said);
+        ledger.acceptAll(added);
         return copy({ ...own, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
       }),
     hold: (uid) => sessions.during(async () => (await sessions.fileOf(uid)).hold()),

@@ -55,16 +55,16 @@ export async function createSession(
   return recordOf(row);
 }
 
-/** Creates a session that begins with another one's facts up to `n`, and with the facts in `said`. */
+/** Creates a session that begins with another one's facts up to `n`, and with the facts in `added`. */
 export async function forkSession(
   options: CopyOptions & { readonly now: () => number },
   uid: SessionUid,
   request: Parameters<SessionStore["fork"]>[1],
 ): Promise<SessionRecord> {
   const { connection, statements, tenant, now } = options;
-  const { n, metadata, said = [] } = request;
+  const { n, metadata, added = [] } = request;
   const id = sessionId(request.sessionId);
-  checkBodies(said);
+  checkBodies(added);
   const [rows, bodies] = await connection.retrying(() =>
     connection.once(
       { statement: statements.row, values: [uid, tenant] },
@@ -74,7 +74,7 @@ export async function forkSession(
   const source = onlyRow(uid, rows);
   const ledger = new SessionLedger({ uid, sessionId: id, now });
   ledger.load(readFacts(uid, bodies).map((fact) => ({ ...fact, sessionId: id })));
-  ledger.say(said);
+  ledger.acceptAll(added);
   const own = metadata === undefined ? source.metadata : encodeMetadata(id, metadata);
   return createSession(options, { sessionId: id, metadata: own }, ledger.facts);
 }
