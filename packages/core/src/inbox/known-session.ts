@@ -1,7 +1,8 @@
 import { MillraceError } from "../errors.ts";
 import { apply } from "../event/apply.ts";
 import type { Fact, FactOf, Input } from "../event/event.ts";
-import { reduceFact, withoutUndone } from "../event/reduce.ts";
+import { reduceFact } from "../event/reduce.ts";
+import { withoutUndone } from "../event/undone.ts";
 import { emptyState } from "../event/state.ts";
 import type { QueuedInput, SessionState } from "../event/state.ts";
 import { sessionId } from "../ids.ts";
