@@ -93,8 +93,10 @@ export class Conversation {
 
   /** What a screen shows that has all facts and all that the lanes' writers have written. */
   view(): View {
-    const { status, stopping, items, approvals, queue, error, compacting, usage } = this.session;
-    return { status, stopping, items, approvals, queue, error, compacting, usage } as View;
+    const { status, stopping, released, lastRun, items } = this.session;
+    const { approvals, queue, error, compacting, usage } = this.session;
+    const own = { status, stopping, released, lastRun, items };
+    return { ...own, approvals, queue, error, compacting, usage } as View;
   }
 
   /** Compares the store with what was reported. Returns what differs. */
