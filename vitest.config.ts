@@ -21,7 +21,9 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     // Much of the time is spent waiting for other processes: on two cores one worker would leave one idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: Math.max(unit ? 4 : 2, availableParallelism() - 1),
+    // In the inner loop files of one worker share their modules: loading them costs more than most tests.
+    isolate: !unit,
     // Machines are noisy: what hangs is still found, and what is slow for once does not fail.
     testTimeout: 60_000,
     coverage: { include: ["packages/*/src/**/*.ts"], exclude: ["packages/*/src/testing/**"] },

@@ -10,7 +10,7 @@ describe("what was approved", () => {
   });
   afterAll(() => undo());
 
-  const count = runs(10_000, 5_000_000);
+  const count = runs(10_000, 5_000_000, 100);
 
   it(
     "is exactly what runs, once, whatever changes, and whichever process answers or takes it up",

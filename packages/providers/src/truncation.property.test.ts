@@ -75,7 +75,7 @@ function endsAt(bytes: Uint8Array, length: number): readonly StreamEnd[] {
   const last = bytes[length - 1];
   const border = length === 0 || length === bytes.length || last === 0x0a || last === 0x0d;
   if (border || runs(0, 1) === 1) return ends;
-  if (bytes.length > fewEndsAbove && length % 13 !== 0) return [];
+  if (bytes.length > fewEndsAbove && length % 61 !== 0) return [];
   return [ends[length % ends.length] as StreamEnd];
 }
 
