@@ -34,8 +34,8 @@ export function submit(
 ): EventStream<AgentEvent, AssistantMessage> & { readonly stop: () => void } {
   const run = session.send(task);
   const events = async function* events(): AsyncGenerator<AgentEvent> {
-    for await (const told of run.narrate()) {
-      const event = agentEvent(told as Narration);
+    for await (const narration of run.narrate()) {
+      const event = agentEvent(narration as Narration);
       if (event !== undefined) yield event;
     }
   };

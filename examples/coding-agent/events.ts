@@ -26,25 +26,30 @@ export interface EventStream<TEvent, TResult> {
 }
 
 /** The event that a piece of the story is, or nothing for what this program does not show. */
-export function agentEvent(told: Narration): AgentEvent | undefined {
-  switch (told.type) {
+export function agentEvent(narration: Narration): AgentEvent | undefined {
+  switch (narration.type) {
     case "assistant_text_delta":
-      return { type: told.type, text: told.text };
+      return { type: narration.type, text: narration.text };
     case "tool_call_started":
     case "tool_execution_started":
-      return { type: told.type, id: told.callId, name: told.tool };
+      return { type: narration.type, id: narration.callId, name: narration.tool };
     case "tool_call_arguments_delta":
-      return { type: told.type, id: told.callId, delta: told.text };
+      return { type: narration.type, id: narration.callId, delta: narration.text };
     case "tool_call_ready":
-      return { type: told.type, id: told.callId, name: told.tool, input: told.input };
+      return {
+        type: narration.type,
+        id: narration.callId,
+        name: narration.tool,
+        input: narration.input,
+      };
     case "tool_execution_update":
-      return { type: told.type, id: told.callId, text: told.message };
+      return { type: narration.type, id: narration.callId, text: narration.message };
     case "tool_execution_finished":
-      return { type: told.type, id: told.callId, isError: told.isError };
+      return { type: narration.type, id: narration.callId, isError: narration.isError };
     case "turn_finished":
-      return { type: told.type, message: messageOf(told.reply, told.stop) };
+      return { type: narration.type, message: messageOf(narration.reply, narration.stop) };
     case "run_finished":
-      return told.outcome === "aborted" ? { type: "aborted" } : undefined;
+      return narration.outcome === "aborted" ? { type: "aborted" } : undefined;
     default:
       return undefined;
   }

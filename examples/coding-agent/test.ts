@@ -14,24 +14,24 @@ const task = "Which port is configured?";
 interface Observed {
   /** What a screen was given, and what listeners in the process were. */
   readonly events: readonly AgentEvent[];
-  readonly heard: readonly AgentEvent[];
+  readonly observed: readonly AgentEvent[];
   readonly message: AssistantMessage;
 }
 
 /** Runs the task in a session of its own. `stopAt` is the number of the event that a stop follows. */
 async function observe(id: string, stopAt = -1): Promise<Observed> {
   await using store = fileStore(folder);
-  const heard: AgentEvent[] = [];
+  const observed: AgentEvent[] = [];
   let stop = (): void => undefined;
   const agent = codingAgent(fauxProvider(), (event) => {
-    if (heard.push(event) === stopAt + 1) stop();
+    if (observed.push(event) === stopAt + 1) stop();
   });
   await using session = await agent.open({ id, store });
   const stream = submit(session, task);
   stop = stream.stop;
   const events: AgentEvent[] = [];
   for await (const event of stream.events) events.push(event);
-  return { events, heard, message: await stream.result };
+  return { events, observed, message: await stream.result };
 }
 
 function line(event: AgentEvent): string {
@@ -76,8 +76,12 @@ const recorded = [
 ];
 
 const whole = await observe("whole");
-assert.deepEqual(whole.heard.map(line), recorded, "the order of events is stable");
-assert.deepEqual(merged(whole.events), merged(whole.heard), "the screen is given the same events");
+assert.deepEqual(whole.observed.map(line), recorded, "the order of events is stable");
+assert.deepEqual(
+  merged(whole.events),
+  merged(whole.observed),
+  "the screen is given the same events",
+);
 assert.deepEqual(whole.message, { text: "The port is 3000.", stopReason: "endTurn" });
 const finished = whole.events.findLast(({ type }) => type === "turn_finished");
 assert.deepEqual(

@@ -1,7 +1,6 @@
 // Streams an answer, then replaces it by one with its sources. Viewers see the text as it comes; what is
 // stored is the replacement, at once. The item is complete then: what still comes for it is ignored.
 import { defineAgent } from "@millrace/agent";
-import { partId } from "@millrace/core/writing";
 import { trace } from "@millrace/core/testing";
 import { chatMessages, chatStream } from "./vendor.ts";
 
@@ -13,7 +12,7 @@ const agent = defineAgent({
       const content = chunk.choices[0]?.delta.content;
       if (!content) continue;
       answer += content;
-      yield { op: "append_text", partId: partId("answer"), chunk: content };
+      yield { op: "append_text", partId: "answer", chunk: content };
     }
     const sources = await citationsFor(answer);
     yield {

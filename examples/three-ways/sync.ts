@@ -1,7 +1,6 @@
 // Yields a vendor's chunks as deltas. The session folds, shows and stores them. The part is begun by its
 // first delta, and the item is committed when the generator ends: neither needs an update of its own.
 import { defineAgent } from "@millrace/agent";
-import { partId } from "@millrace/core/writing";
 import { chatMessages, chatStream } from "./vendor.ts";
 
 // #region agent
@@ -9,7 +8,7 @@ const agent = defineAgent({
   async *respond(run) {
     for await (const chunk of chatStream(chatMessages(run.transcript))) {
       const content = chunk.choices[0]?.delta.content;
-      if (content) yield { op: "append_text", partId: partId("answer"), chunk: content };
+      if (content) yield { op: "append_text", partId: "answer", chunk: content };
     }
   },
 });

@@ -20,6 +20,7 @@ export type {
   PolicyRule,
   Respond,
   TracePlace,
+  Yielded,
 } from "./definition/settings.ts";
 export type { OpenOptions } from "./session/open.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";

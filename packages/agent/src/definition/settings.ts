@@ -1,6 +1,6 @@
-import type { Item, Model, Part, RunId, SessionId, Transcript, Usage } from "@millrace/core";
+import type { Delta, Item, Model, Part, RunId, SessionId, Transcript, Usage } from "@millrace/core";
 import type { ModelRequest, RetryPolicy, TraceContext } from "@millrace/core/ports";
-import type { Metadata, Update } from "@millrace/core/writing";
+import type { CommitPart, Metadata, Update } from "@millrace/core/writing";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";
 import type { Observer } from "./observer.ts";
@@ -47,10 +47,20 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
   readonly respond?: undefined;
 }
 
+/**
+ * What an agent yields: updates whose part ids may be plain strings. An id is checked when it is
+ * written, and the stored part has an id that is unique in the session.
+ */
+export type Yielded = Update | WithPlainId<Exclude<Delta, CommitPart>>;
+
+type WithPlainId<D extends Delta> = D extends Delta
+  ? Omit<D, "partId"> & { readonly partId: string }
+  : never;
+
 /** Answers one turn of an agent without a model: yields updates, or writes items by `run.write`. */
 export type Respond = (
   run: ActiveRun,
-) => AsyncIterable<Update> | Promise<void | AsyncIterable<Update>>;
+) => AsyncIterable<Yielded> | Promise<void | AsyncIterable<Yielded>>;
 
 /** Settings of an agent that writes its items by its own code. */
 export interface CustomAgentSettings extends CommonSettings {
@@ -94,7 +104,7 @@ export interface ActiveRun {
    * in `stop` and `cause`.
    */
   readonly write: (
-    source: string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>),
+    source: string | AsyncIterable<Yielded> | ((item: ItemWriter) => void | Promise<void>),
   ) => Promise<Item>;
 }
 

@@ -34,6 +34,17 @@ describe("the ids that an agent gives its parts", () => {
     expect(ids).not.toContain("p1");
   });
 
+  it("are plain strings, and one that is no id fails the item", async () => {
+    const { items, cause } = await answerOf(async function* respond() {
+      yield { op: "append_text", partId: "answer", chunk: "kept" };
+      yield { op: "append_text", partId: "", chunk: "lost" };
+    });
+
+    expect(items.map(({ stop }) => stop)).toEqual(["failed"]);
+    expect(textsOf(items)).toEqual([["kept"]]);
+    expect(cause?.message).toContain("part id");
+  });
+
   it("are in the cause of an illegal replacement: that of the text that was streamed", async () => {
     const illegal: Update = { ...full, metadata: { at: Number.NaN } };
     const { cause } = await answerOf(yields(append("p7", "draft"), illegal));

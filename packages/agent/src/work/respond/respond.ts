@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import { abortedCause } from "@millrace/core/ports";
 import type { Item, Transcript, TurnId } from "@millrace/core";
-import type { Ending, Update } from "@millrace/core/writing";
-import type { ActiveRun, ItemWriter, Respond } from "../../definition/settings.ts";
+import type { Ending } from "@millrace/core/writing";
+import type { ActiveRun, ItemWriter, Respond, Yielded } from "../../definition/settings.ts";
 import { assemble } from "../../context/assemble.ts";
 import type { Epochs, WorkHost } from "../host.ts";
 import { Fenced } from "../host.ts";
@@ -73,7 +73,7 @@ function transcriptBefore({ journal }: WorkHost, turnId: TurnId): Transcript {
   return assemble(earlier, { compactions, outputBytes: () => Infinity }).transcript;
 }
 
-type Source = string | AsyncIterable<Update> | ((item: ItemWriter) => void | Promise<void>);
+type Source = string | AsyncIterable<Yielded> | ((item: ItemWriter) => void | Promise<void>);
 
 async function writeFrom(places: Places, source: Source): Promise<Item> {
   if (typeof source === "string") return await writeByHand(places, (item) => item.append(source));
@@ -81,7 +81,7 @@ async function writeFrom(places: Places, source: Source): Promise<Item> {
   return await writeUpdates(places, source);
 }
 
-function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Update> {
+function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Yielded> {
   return typeof answer === "object" && Symbol.asyncIterator in answer;
 }
 

@@ -1,6 +1,8 @@
 import type { Delta, Item, PartId } from "@millrace/core";
+import { partId } from "@millrace/core/writing";
 import type { ReplaceItem, Update } from "@millrace/core/writing";
 import type { Reply } from "@millrace/core/ports";
+import type { Yielded } from "../../definition/settings.ts";
 import { Fenced } from "../host.ts";
 import { causeOf } from "./failure.ts";
 import { OwnItem, stopped } from "./own-item.ts";
@@ -13,11 +15,11 @@ import type { Places } from "./places.ts";
  * Returns the last item. If the iterable throws, the open item is stored as failed and the error is
  * thrown again.
  */
-export async function writeUpdates(places: Places, source: AsyncIterable<Update>): Promise<Item> {
+export async function writeUpdates(places: Places, source: AsyncIterable<Yielded>): Promise<Item> {
   const items = new Items(places);
   try {
     for await (const update of source) {
-      await items.take(update);
+      await items.take(checked(update));
       if (places.at.signal.reason instanceof Fenced) break;
     }
     return await items.finish(await endOf(places, source));
@@ -28,6 +30,12 @@ export async function writeUpdates(places: Places, source: AsyncIterable<Update>
     );
     throw error;
   }
+}
+
+/** The same update. Throws `invalid_id` for a part id that is not one. */
+function checked(update: Yielded): Update {
+  if ("partId" in update) partId(update.partId);
+  return update as Update; // the id is admitted above
 }
 
 /** Splits the updates of one iterable into items. One item is open at a time. */
@@ -100,7 +108,7 @@ class Items {
 }
 
 /** The end of a model's stream is its result. Any other iterable ends as `end`, or as stopped. */
-async function endOf({ at }: Places, source: AsyncIterable<Update>): Promise<End> {
+async function endOf({ at }: Places, source: AsyncIterable<Yielded>): Promise<End> {
   if (hasResult(source)) {
     const { parts: _, ...end } = await source.result;
     return end;
@@ -109,7 +117,7 @@ async function endOf({ at }: Places, source: AsyncIterable<Update>): Promise<End
 }
 
 function hasResult(
-  source: AsyncIterable<Update>,
-): source is AsyncIterable<Update> & { readonly result: Promise<Reply> } {
+  source: AsyncIterable<Yielded>,
+): source is AsyncIterable<Yielded> & { readonly result: Promise<Reply> } {
   return "result" in source && source.result instanceof Promise;
 }
