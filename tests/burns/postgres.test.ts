@@ -42,6 +42,7 @@ interface Setting extends AsyncDisposable {
 /** Waits less than real clocks do. */
 const clock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms / 50)),
 };
 

@@ -16,6 +16,7 @@ import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 const begun = systemClock.now();
 const hurried: Clock = {
   now: () => begun + (systemClock.now() - begun) * 15,
+  monotonic: () => systemClock.monotonic() * 15,
   sleep: (ms, signal) => systemClock.sleep(ms / 15, signal),
 };
 
@@ -26,6 +27,7 @@ function halting(first: string, second: string) {
   const signals: (AbortSignal | undefined)[] = [];
   const clock = {
     now: systemClock.now,
+    monotonic: systemClock.monotonic,
     sleep: async (_: number, signal?: AbortSignal): Promise<void> => {
       const stopped = new Promise<void>((resolve) => {
         signal?.addEventListener("abort", () => resolve(), { once: true });

@@ -32,6 +32,7 @@ const inbox = createInbox({ store, log, uid, actor: { user: "ann", via: "poster"
 async function until(type: string, after: number): Promise<unknown> {
   const clock = {
     now: () => Date.now(),
+    monotonic: () => performance.now(),
     sleep: async (ms: number): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, ms).unref());
     },

@@ -25,7 +25,7 @@ export interface Engines {
   readonly remote: boolean;
 }
 
-const clock = { now: () => 0, sleep: async () => undefined };
+const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 const name = sessionId("s");
 
 /** Engines in memory, for one session. */

@@ -67,7 +67,8 @@ export class WatchingHub implements Hub {
     this.#node = node;
     this.#state = emptyState(session.uid, session.sessionId);
     const { store, log } = this.#traffic.through(node);
-    const clock = { now: () => (this.#now += 1_000), sleep: this.#sleep };
+    const now = (): number => (this.#now += 1_000);
+    const clock = { now, monotonic: now, sleep: this.#sleep };
     const gated = { ...log, tail: this.#tail, nudge: this.#nudge };
     this.#watch = makeWatch({ store, log: gated, clock }, session);
   }

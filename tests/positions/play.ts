@@ -30,6 +30,7 @@ export interface PlayOptions {
 /** No sleep ends by time: every message arrives because it was sent. */
 const stillClock: Clock = {
   now: () => storeTime,
+  monotonic: () => 0,
   sleep: (_, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) resolve();

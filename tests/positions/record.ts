@@ -60,7 +60,7 @@ class Recorded {
     this.#id = sessionId(`recorded_${seed}`);
     this.#random = new Random(seed);
     this.#replies = [...replies];
-    const clock: Clock = { now: () => storeTime, sleep: this.#clock.sleep };
+    const clock: Clock = { now: () => storeTime, monotonic: () => 0, sleep: this.#clock.sleep };
     const makeId: MakeId = () => uidOf(seed);
     this.#ports = recordCalls(memorySessionStore({ clock, makeId }), memoryEventLog());
     this.#agent = this.#draw();

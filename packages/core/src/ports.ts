@@ -12,7 +12,7 @@ export type {
 } from "./ports/model.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
-export { defaultRetryPolicy, retryDelay, retryHintOf } from "./ports/retry.ts";
+export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
 export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export { checkBatch, isAfter } from "./event/batch.ts";
 export type { Batch } from "./event/batch.ts";
@@ -28,16 +28,21 @@ export type {
 export type { SessionKey } from "./ids.ts";
 export type {
   AcceptOutcome,
+  Checkpoint,
   ClaimOutcome,
   ClaimRequest,
   CommitOutcome,
   CommitRequest,
   CreateOptions,
+  DriverIndex,
   DriverOutcome,
   DriverRequest,
+  DueOptions,
+  DueSession,
   Floor,
   LaneFact,
   ListOptions,
+  LivingSign,
   OpenOutcome,
   OpenRequest,
   PeopleFact,
@@ -55,7 +60,14 @@ export {
   subjectOf,
 } from "./ports/store-rules.ts";
 export type { Found, Lookup, StoreCall } from "./ports/store-rules.ts";
-export { advanceRow, isReset, itemsOf, numberFacts, rowOf } from "./ports/store-row.ts";
+export {
+  advanceRow,
+  chooseFacts,
+  isReset,
+  itemsOf,
+  numberFacts,
+  rowOf,
+} from "./ports/store-row.ts";
 export type { StoreRow } from "./ports/store-row.ts";
 export type { ClosedLane } from "./event/state.ts";
 export { createChannel } from "./iterate/channel.ts";

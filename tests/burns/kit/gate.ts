@@ -11,6 +11,7 @@ export class Gate {
   /** For scripted models: no sleep ends while the gate is closed. */
   readonly clock: Clock = {
     now: systemClock.now,
+    monotonic: systemClock.monotonic,
     sleep: async (ms, signal) => {
       await systemClock.sleep(ms, signal);
       await this.pass();

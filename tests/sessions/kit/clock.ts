@@ -29,6 +29,7 @@ export function heldClock(): HeldClock {
   };
   return {
     now: () => now,
+    monotonic: () => now,
     sleep,
     pass: (ms) => {
       now += ms;

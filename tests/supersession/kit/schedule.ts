@@ -44,6 +44,7 @@ export class Schedule {
   /** Real time, but for short sleeps: those are held as everything else is. */
   readonly clock: Clock = {
     now: () => Date.now(),
+    monotonic: () => performance.now(),
     sleep: async (ms, signal) => {
       if (signal?.aborted === true) return;
       if (ms < longMs) await this.pass({ signal });

@@ -1,7 +1,9 @@
 /** Time comes in through here, so that a test can hold it still. Clocks order nothing. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by this host. It may jump, and hosts disagree: for showing only. */
   readonly now: () => number;
+  /** Milliseconds since some moment. It never goes back: every duration is measured by this. */
+  readonly monotonic: () => number;
   /** Resolves after that long, or as soon as the signal is aborted. Never rejects. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }

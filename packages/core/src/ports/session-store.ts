@@ -27,10 +27,19 @@ export interface SessionStore {
    */
   readonly key: (uid: SessionUid) => Promise<SessionKey>;
 
+  /**
+   * Milliseconds since 1970 by the one clock of all processes that use this store: it gives facts their
+   * time, and deadlines are compared with it, so that hosts may disagree about the hour. Once a call was
+   * answered, a store on a server knows its server's clock; before that this is the host's.
+   */
+  readonly now: () => number;
+
   /** Facts after the given one, in order, read from the primary. */
   readonly read: (uid: SessionUid, options?: ReadOptions) => Promise<readonly Fact[]>;
   /** The number of the last fact, read from the primary. */
   readonly head: (uid: SessionUid) => Promise<number>;
+  /** The heads of many sessions in one call, without those that are not there. Left out: read one by one. */
+  readonly heads?: (uids: readonly SessionUid[]) => Promise<ReadonlyMap<SessionUid, number>>;
   /** The lanes that an attempt has opened and nothing has closed: those a reader asks the log for. */
   readonly floors: (uid: SessionUid) => Promise<readonly Floor[]>;
 
@@ -47,6 +56,17 @@ export interface SessionStore {
   readonly commit: (uid: SessionUid, request: CommitRequest) => Promise<CommitOutcome>;
   /** Stores what the driver decided, if it holds the session and the head has not moved. */
   readonly append: (uid: SessionUid, request: DriverRequest) => Promise<DriverOutcome>;
+
+  /**
+   * The newest checkpoint of the session, so that opening costs what was stored since. A checkpoint is a
+   * cache: without one, all facts are read. Undefined if there is none, or if a reset undid facts in it.
+   */
+  readonly checkpoint?: (uid: SessionUid) => Promise<Checkpoint | undefined>;
+  /** Keeps a checkpoint instead of the one before. Ignored if its head is below that one's, or above the session's. */
+  readonly keepCheckpoint?: (uid: SessionUid, checkpoint: Checkpoint) => Promise<void>;
+
+  /** Which sessions have work, and which drivers live. A store that one process at a time may write has none. */
+  readonly drivers?: DriverIndex;
 
   /**
    * The caller is done with a session for now. A store that lets one process at a time write releases
@@ -80,10 +100,59 @@ export interface ListOptions {
   readonly limit?: number | undefined;
 }
 
-/** Which facts are read. */
+/** Which facts are read. Always in order. */
 export interface ReadOptions {
   readonly after?: number | undefined;
+  /** Facts below this number. With a limit: the last of them. */
+  readonly before?: number | undefined;
   readonly limit?: number | undefined;
+}
+
+/** The state of a session at a head, as text that the store does not look into. */
+export interface Checkpoint {
+  readonly head: number;
+  readonly text: string;
+}
+
+/**
+ * The sessions that have work, and signs of life of those that drive them. A driver is a process: it
+ * has one name for all its sessions, and one sign of life.
+ */
+export interface DriverIndex {
+  /** Counts the driver's beat up by one, from 1. Called a few times a second while it drives a run. */
+  readonly beat: (driver: string) => Promise<void>;
+  /** Forgets the driver's beat: it drives nothing any more. */
+  readonly leave: (driver: string) => Promise<void>;
+  /** The driver that made the session's last claim, unless it has released the session since. */
+  readonly find: (uid: SessionUid) => Promise<LivingSign | undefined>;
+  /** Sessions with a run that is on or an input in the queue, those first that have waited longest. */
+  readonly due: (options?: DueOptions) => Promise<readonly DueSession[]>;
+}
+
+/** A driver, and how often it has beaten. No beat: it never has, or it has left. */
+export interface LivingSign {
+  readonly driver: string;
+  readonly beat?: number | undefined;
+}
+
+/** Which sessions with work are listed. */
+export interface DueOptions {
+  /** 100 by default. */
+  readonly limit?: number | undefined;
+  /** Sessions of this driver are left out: it knows them. */
+  readonly except?: string | undefined;
+}
+
+/** A session with work. Nothing of its content. */
+export interface DueSession {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  /** Set where the store serves several tenants: `forTenant` of that store opens the session. */
+  readonly tenant?: string | undefined;
+  readonly head: number;
+  readonly incarnation: number;
+  /** Left out: nobody has claimed it, or its driver has released it. */
+  readonly sign?: LivingSign | undefined;
 }
 
 /** What a store holds of a session besides its facts. */
@@ -112,8 +181,10 @@ export interface ClaimRequest {
   readonly from: number;
   /** After an operator's reset: undo the facts above this one. */
   readonly to?: number | undefined;
-  /** The number of facts that the caller read. Given: refused if more have come, so `resumes` is true. */
+  /** The number of facts that the caller decided on. Given: refused if more have come. */
   readonly head?: number | undefined;
+  /** The name of the driver, for the index. */
+  readonly driver?: string | undefined;
   /** The run that is on, and that the caller goes on with. */
   readonly resumes?: RunId | undefined;
 }

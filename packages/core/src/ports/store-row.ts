@@ -7,7 +7,7 @@ import { withoutUndone } from "../event/undone.ts";
 import { closedEpoch, emptyState } from "../event/state.ts";
 import type { ClosedLane, SessionState } from "../event/state.ts";
 import type { ItemId, SessionId, SessionUid } from "../ids.ts";
-import type { Floor } from "./session-store.ts";
+import type { Floor, ReadOptions } from "./session-store.ts";
 
 /**
  * What a store keeps of each session to decide the next call. Its size is bounded by the number
@@ -77,6 +77,16 @@ export function stateAfter(
     return replay(emptyState(state.uid, state.sessionId), [...all, ...facts]);
   }
   return facts.reduce((before, fact) => apply(before, fact).state, state);
+}
+
+/** The facts that a read asks for, from all facts of a session. */
+export function chooseFacts(
+  facts: readonly Fact[],
+  { after = 0, before = Infinity, limit = Infinity }: ReadOptions = {},
+): readonly Fact[] {
+  const end = Math.min(facts.length, before - 1);
+  const first = before === Infinity ? after : Math.max(after, end - limit);
+  return facts.slice(first, Math.max(first, Math.min(end, first + limit)));
 }
 
 /** A fact that holds an item. */

@@ -43,7 +43,13 @@ export function manualClock(start = 0): ManualClock {
     await settle();
   };
 
-  return { now: () => now, sleep, advance, sleepers: () => sleepers.length };
+  return {
+    now: () => now,
+    monotonic: () => now - start,
+    sleep,
+    advance,
+    sleepers: () => sleepers.length,
+  };
 }
 
 /** Enough rounds of the microtask queue for chains of promises to settle. */

@@ -4,9 +4,10 @@ import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
 import type { CreateOptions, SessionRecord, SessionStore } from "../ports/session-store.ts";
+import { chooseFacts } from "../ports/store-row.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { SessionLedger } from "./session-ledger.ts";
-import { randomId, systemClock } from "./system.ts";
+import { randomId, steadyNow, systemClock } from "./system.ts";
 
 export interface MemorySessionStoreOptions {
   readonly clock?: Clock | undefined;
@@ -29,6 +30,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   const { clock = systemClock, makeId = randomId } = options;
   const rows = new Map<SessionUid, Row>();
   const names = new Map<SessionId, SessionUid>();
+  const now = steadyNow(clock);
 
   const rowOf = (uid: SessionUid): Row => {
     const row = rows.get(uid);
@@ -44,7 +46,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       throw new MillraceError("session_exists", `there is a session ${id} already`);
     }
     const uid = sessionUid(makeId("session"));
-    const ledger = new SessionLedger({ uid, sessionId: id, now: clock.now });
+    const ledger = new SessionLedger({ uid, sessionId: id, now });
     const row = { uid, sessionId: id, metadata, ledger, key: randomKey() };
     rows.set(uid, row);
     names.set(id, uid);
@@ -69,9 +71,16 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       if (row !== undefined) names.delete(row.sessionId);
     },
     key: async (uid) => rowOf(uid).key,
-    read: async (uid, { after = 0, limit } = {}) =>
-      ledgerOf(uid).facts.slice(after, limit === undefined ? undefined : after + limit),
+    now,
+    read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
     head: async (uid) => ledgerOf(uid).facts.length,
+    heads: async (uids) =>
+      new Map(
+        uids.flatMap((uid) => {
+          const row = rows.get(uid);
+          return row === undefined ? [] : [[uid, row.ledger.facts.length] as const];
+        }),
+      ),
     floors: async (uid) => ledgerOf(uid).floors(),
     claim: async (uid, request) => ledgerOf(uid).claim(request),
     accept: async (uid, key, body) => ledgerOf(uid).accept(key, body),

@@ -3,6 +3,7 @@ import type { Clock, MakeId } from "../ports/clock.ts";
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) {
@@ -18,6 +19,15 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", done, { once: true });
     }),
 };
+
+/**
+ * The time since 1970 that does not jump: the wall clock is read once, and what has passed since is
+ * added. The clock of a store that one host has for itself.
+ */
+export function steadyNow({ now, monotonic }: Clock): () => number {
+  const origin = now() - monotonic();
+  return () => origin + monotonic();
+}
 
 export { randomId } from "../ports/clock.ts";
 

@@ -42,6 +42,7 @@ const reopens: SessionStoreFixture = {
       }
     };
     const store: SessionStore = {
+      now: Date.now,
       create: (options) => during((store) => store.create(options)),
       find: (id) => during((store) => store.find(id)),
       list: (options) => during((store) => store.list(options)),

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { claimCall } from "@millrace/core/ports";
+import { chooseFacts, claimCall } from "@millrace/core/ports";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
@@ -11,7 +11,7 @@ import type {
   SessionRecord,
   SessionStore,
 } from "@millrace/core/ports";
-import { SessionLedger, randomId, systemClock } from "@millrace/core/memory";
+import { SessionLedger, randomId, steadyNow, systemClock } from "@millrace/core/memory";
 import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
@@ -68,7 +68,8 @@ export interface FileStore extends SessionStore, AsyncDisposable {
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): FileStore {
   const { clock = systemClock, makeId = randomId, fsync = "always", onBroken, onTorn } = options;
-  const sessions = new SessionFolder({ folder, now: clock.now, fsync, onBroken, onTorn });
+  const now = steadyNow(clock);
+  const sessions = new SessionFolder({ folder, now, fsync, onBroken, onTorn });
   const create = async (
     { sessionId: id, metadata = {} }: CreateOptions & { readonly sessionId: SessionId },
     call: Entry["call"] = "append",
@@ -90,9 +91,9 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
   };
   const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
     sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
-  const close = (): Promise<void> => sessions.close();
   return {
     ...createCalls(sessions, new FolderSecret(folder, fsync)),
+    now,
     create: (request) =>
       sessions.during(async () => {
         const id = sessionId(request.sessionId);
@@ -117,7 +118,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
           metadata: header.metadata,
           facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })),
         }));
-        const ledger = new SessionLedger({ uid, ...own, now: clock.now });
+        const ledger = new SessionLedger({ uid, ...own, now });
         ledger.load(source.facts);
         ledger.acceptAll(added);
         return copy({ ...own, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
@@ -141,8 +142,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
         const id = sessionId(request.sessionId);
         return copy({ ...request, sessionId: id }, "import", await readFacts(id, lines));
       }),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: () => sessions.close(),
+    [Symbol.asyncDispose]: () => sessions.close(),
   };
 }
 
@@ -165,8 +166,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
       await view(uid, () => undefined); // throws if the session does not exist
       return secret.keyOf(uid);
     },
-    read: (uid, { after = 0, limit } = {}) =>
-      view(uid, ({ facts }) => facts.slice(after, limit === undefined ? undefined : after + limit)),
+    read: (uid, options) => view(uid, ({ facts }) => chooseFacts(facts, options)),
     head: (uid) => view(uid, ({ facts }) => facts.length),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
     claim: (uid, request) =>

@@ -36,6 +36,7 @@ const forgets: SessionStoreFixture = {
   open: async () => {
     const anew = (): SessionStore => postgresStore({ pool: plain });
     const store: SessionStore = {
+      now: Date.now,
       create: (options) => anew().create(options),
       find: (id) => anew().find(id),
       list: (options) => anew().list(options),

@@ -42,7 +42,7 @@ async function openCuttable(pipeline: boolean, options: CuttableOptions = {}): P
   url.port = `${proxy.port}`;
   const pool = new Pool({ connectionString: url.href, pipeline, max });
   pool.on("error", () => undefined);
-  const clock: Clock = { now: () => 1_700_000_000_000, sleep: onRetry };
+  const clock: Clock = { now: () => 1_700_000_000_000, monotonic: () => 0, sleep: onRetry };
   return {
     store: postgresStore({ pool, clock }),
     proxy,

@@ -67,6 +67,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   const close = (): Promise<void> => connection.close();
   return {
     ...readingCalls(context),
+    now: clock.now,
     create: async ({ sessionId: name, metadata }) => {
       const id = sessionId(name);
       return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
@@ -124,10 +125,12 @@ function readingCalls({
       if (row !== undefined) return sessionKey((row["key"] as Buffer).toString("base64url")); // a bytea column
       throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
     },
-    read: async (uid, { after = 0, limit } = {}) => {
+    read: async (uid, { after = 0, before, limit = null } = {}) => {
       const [rows, bodies] = await ask(
         ["row", uid, tenant],
-        ["read", uid, tenant, after, limit ?? null],
+        before === undefined
+          ? ["read", uid, tenant, after, limit]
+          : ["readBefore", uid, tenant, after, before, limit],
       );
       onlyRow(uid, rows);
       return readFacts(uid, bodies);

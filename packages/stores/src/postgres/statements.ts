@@ -10,6 +10,7 @@ export interface Statements {
   readonly list: Statement;
   readonly remove: Statement;
   readonly read: Statement;
+  readonly readBefore: Statement;
   readonly row: Statement;
   readonly key: Statement;
   readonly lock: Statement;
@@ -58,6 +59,10 @@ export function statementsOf(schema: string): Statements {
     remove: named(`select ${schema}.remove_session($1)`),
     read: named(
       `select body from fact where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
+    ),
+    readBefore: named(
+      `select body from (select n, body from fact where uid = $1 and tenant = $2 and n > $3 and n < $4
+         order by n desc limit $5) as last order by n`,
     ),
     row: named(`select ${rowColumns} from session where uid = $1 and tenant = $2`),
     key: named(`select key from session where uid = $1 and tenant = $2`),
