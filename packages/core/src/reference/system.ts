@@ -26,7 +26,7 @@ export const systemClock: Clock = {
  */
 export function steadyNow({ now, monotonic }: Clock): () => number {
   const origin = now() - monotonic();
-  return () => origin + monotonic();
+  return () => Math.round(origin + monotonic());
 }
 
 export { randomId } from "../ports/clock.ts";
