@@ -90,24 +90,20 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     throw new MillraceError("unknown_session", `there is no session ${id}`);
   };
   const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
-    sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
+    (await sessions.adoptNew(await create(...copied), copied[0].sessionId)).view(recordOf);
   return {
     ...createCalls(sessions, new FolderSecret(folder, fsync)),
     now,
     create: (request) =>
       sessions.during(async () => {
         const id = sessionId(request.sessionId);
-        const file = sessions.adopt(await create({ ...request, sessionId: id }), id);
+        const file = await sessions.adoptNew(await create({ ...request, sessionId: id }), id);
         await file.hold().catch(ignore("session_locked")); // the session exists all the same
         return file.view(recordOf);
       }),
     find: (name) => sessions.during(async () => sessions.record(sessionId(name))),
     list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
-    remove: (uid) =>
-      sessions.during(async () => {
-        await (await sessions.findFile(uid))?.remove();
-        sessions.forget(uid);
-      }),
+    remove: (uid) => sessions.during(() => sessions.remove(uid)),
     fork: (uid, { n, sessionId: name, metadata, added = [] }) =>
       sessions.during(async () => {
         checkBodies(added);
