@@ -202,7 +202,8 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
       write(
         uid,
         (ledger) => {
-          checkBodies([request.fact, ...(request.settlement ?? [])]);
+          const { fact, settlement = [], ahead } = request;
+          checkBodies([fact, ...settlement, ...(ahead?.bodies ?? [])]);
           return ledger.commit(request);
         },
         (answer) => noted("commit", answer),
@@ -212,18 +213,23 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
         uid,
         (ledger) => {
           checkBodies(request.bodies);
+          if (request.opens !== undefined) checkFloor(request.opens);
           return ledger.append(request);
         },
-        (answer) => noted("append", answer),
+        (answer) => noted("append", answer, floorOf(request.opens)),
       ),
   };
 }
 
-/** The line of a call that stored facts; none if it stored none. Only `open` stores something else. */
+function floorOf(opens: Floor | undefined): { readonly floor?: Floor } {
+  return opens === undefined ? {} : { floor: { lane: opens.lane, epoch: opens.epoch } };
+}
+
+/** The line of a call that stored facts; none if it stored none. Only `open` stores a floor alone. */
 function noted(
   call: Entry["call"],
   answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
-  besides: { readonly key?: string } = {},
+  besides: { readonly key?: string; readonly floor?: Floor } = {},
 ): Note {
   const { facts = [] } = answer;
   return facts.length === 0 ? undefined : { call, facts, ...besides };

@@ -89,7 +89,10 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
       return writer.write(uid, openCall(request));
     },
     commit: (uid, request) => writer.write(uid, commitCall(request)),
-    append: (uid, request) => writer.write(uid, appendCall(request)),
+    append: async (uid, request) => {
+      if (request.opens !== undefined) checkFloor(request.opens);
+      return writer.write(uid, appendCall(request));
+    },
     fork: (uid, request) => forkSession({ ...context, now }, uid, request),
     migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
     verify: async (name, wanted) => {
