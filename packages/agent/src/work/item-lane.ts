@@ -107,6 +107,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const close = async (): Promise<void> => {
     over = true;
     await writer.close();
+  };
+  /** Until the item is stored, which may wait for the store, the session's view shows its draft. */
+  const hide = (): void => {
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
   notifyObservers({
@@ -145,7 +148,11 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
         turnId,
         ...(inputId === undefined ? {} : { inputId }),
       };
-      const committed = await store.commit(uid, { fact, settlement });
+      const committed = await store.commit(uid, { fact, settlement }).catch((error: unknown) => {
+        hide();
+        throw error;
+      });
+      hide();
       if (committed.outcome === "fenced") throw new Fenced();
       if (committed.outcome === "exists") {
         await journal.catchUp();
@@ -154,6 +161,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       journal.stored(committed.facts);
       return item;
     },
-    drop: close,
+    drop: async () => {
+      await close();
+      hide();
+    },
   };
 }
