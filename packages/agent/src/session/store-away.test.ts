@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { Model, RunEvent } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { memorySessionStore } from "@millrace/core/memory";
-import { call, manualClock, say, scriptedModel } from "@millrace/core/testing";
+import { call, fail, manualClock, say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
@@ -19,9 +19,14 @@ async function openSession() {
   const pay = defineTool({
     name: "pay",
     input: z.object({}),
-    run: () => new Promise<string>((resolve) => paid.push(() => resolve("paid"))),
+    run: (_, { signal }) =>
+      new Promise<string>((resolve) => {
+        paid.push(() => resolve("paid"));
+        signal.addEventListener("abort", () => resolve("stopped"), { once: true });
+      }),
   });
-  const scripted = scriptedModel([[call("pay", {})], [say("done")]]);
+  const busy = fail("overloaded", "too busy", { retryable: true });
+  const scripted = scriptedModel([[call("pay", {})], [say("not"), busy], [say("done")]]);
   const requests: ModelRequest[] = [];
   const model: Model = {
     ...scripted,
@@ -64,7 +69,7 @@ describe("a store that is away for 30 s", () => {
 
     expect(await passUntil(clock, () => session.status === "idle")).toBeLessThanOrEqual(2_000);
     expect(await run.result).toMatchObject({ outcome: "completed", text: "done" });
-    expect([paid.length, requests.length]).toEqual([1, 2]);
+    expect([paid.length, requests.length]).toEqual([1, 3]);
     expect(session.items.flatMap(({ parts }) => parts)).toContainEqual(
       expect.objectContaining({ kind: "tool_call", state: "finished", output: "paid" }),
     );
@@ -76,7 +81,7 @@ describe("a store that is away for 30 s", () => {
     let commits = 0;
     flaky.onCall = (name) => {
       if (name === "commit") commits += 1;
-      if (name === "commit" && commits === 2) flaky.away = true; // the second reply has come
+      if (name === "commit" && commits === 2) flaky.away = true; // the last reply has come
     };
     const run = session.send("go");
     await passUntil(clock, () => paid.length === 1);
@@ -92,7 +97,7 @@ describe("a store that is away for 30 s", () => {
 
     expect(await passUntil(clock, () => session.status === "idle")).toBeLessThanOrEqual(2_000);
     expect(await run.text()).toBe("done");
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(3);
     await session.close();
   });
 

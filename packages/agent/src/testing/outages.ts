@@ -130,7 +130,8 @@ export async function passUntil(
     if (condition()) return ms;
     await clock.advance(50);
     // Hashes are computed outside of the microtasks that `advance` waits for.
-    for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; round < 3; round += 1)
+      await new Promise((resolve) => setImmediate(resolve));
   }
   return Infinity;
 }
