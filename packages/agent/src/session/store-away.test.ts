@@ -201,9 +201,10 @@ describe("a write whose answer is lost", () => {
       if (name === lost?.write && (count += 1) === lost.at) flaky.loseAnswerOf = lost.write;
     };
     const run = session.send("go");
-    await passUntil(clock, () => paid.length > 0);
+    expect(await passUntil(clock, () => paid.length > 0)).toBeLessThan(60_000);
     for (const pay of paid) pay();
-    await passUntil(clock, () => session.status === "idle" && session.lastRun !== undefined);
+    const isOver = (): boolean => session.status === "idle" && session.lastRun !== undefined;
+    expect(await passUntil(clock, isOver)).toBeLessThan(60_000);
     flaky.onCall = () => undefined;
     const { outcome, usage } = await run.result;
     const played = { outcome, usage, requests: requests.length, paid: paid.length };
