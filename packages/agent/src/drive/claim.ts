@@ -24,7 +24,7 @@ export class Claim implements Epochs {
   /** The claimed incarnation. Unset while this process does not drive. */
   #held: number | undefined;
   #generation = 0;
-  /** Before this time the run of another driver is not taken over. Unset: look for its driver at once. */
+  /** Before this monotonic time the run of another driver is not taken over. Unset: look for its driver at once. */
   #deferredUntil: number | undefined;
   #answersSeekers = false;
 
@@ -44,8 +44,10 @@ export class Claim implements Epochs {
     return this.#held;
   }
 
-  get deferredUntil(): number | undefined {
-    return this.#deferredUntil;
+  /** How long this driver leaves the run to another one. Undefined: nothing is deferred. */
+  get deferredMs(): number | undefined {
+    const until = this.#deferredUntil;
+    return until === undefined ? undefined : until - this.#host.clock.monotonic();
   }
 
   /** True if the epoch belongs to the claim that holds now. */
@@ -84,11 +86,11 @@ export class Claim implements Epochs {
     if (this.#held !== undefined || (action.do === "begin_turn" && action.startsRun)) return true;
     const { clock, journal } = this.#host;
     const until = this.#deferredUntil;
-    if (until !== undefined && clock.now() < until) return false;
+    if (until !== undefined && clock.monotonic() < until) return false;
     const found = await seekDriver(this.#presence(), journal.standing.incarnation);
     if (this.#closing.aborted) return false;
     if (found === "silent" || (found === "unknown" && until === undefined)) return true;
-    this.#deferredUntil = clock.now() + deferMs;
+    this.#deferredUntil = clock.monotonic() + deferMs;
     return false;
   }
 
@@ -102,7 +104,7 @@ export class Claim implements Epochs {
     await journal.catchUp();
     if (!isCurrent()) return false;
     const deferredBefore = this.#deferredUntil;
-    this.#deferredUntil = clock.now() + deferMs;
+    this.#deferredUntil = clock.monotonic() + deferMs;
     const from = journal.standing.incarnation;
     const { run } = journal.standing;
     const { head } = journal.state;
@@ -118,7 +120,7 @@ export class Claim implements Epochs {
     await journal.catchUp();
     // Not lost to another driver: a person's fact came first. The next decision rests on it.
     if (answer.incarnation === from) this.#deferredUntil = deferredBefore;
-    else await this.#signal.sleep(clock, clock.now() + claimRetryMs);
+    else await this.#signal.sleep(clock, claimRetryMs);
     return false;
   }
 
