@@ -47,7 +47,7 @@ export class Driver {
   constructor(host: WorkHost, onBroken: (error: unknown) => void) {
     this.#host = host;
     this.#onBroken = onBroken;
-    this.#claim = new Claim(host, this.#signal, this.#closing.signal);
+    this.#claim = new Claim(host, () => this.wake(), this.#closing.signal);
     this.#underWay = new UnderWay(
       () => this.#claim.held,
       (thrown, held) => this.#ended(thrown, held),
@@ -98,6 +98,7 @@ export class Driver {
     await Promise.race([this.#underWay.ended(), clock.sleep(closingMs, done.signal)]);
     done.abort(); // a pending timer would keep the process alive
     if (held !== undefined && !this.#broken) await this.#recordRelease(held).catch(() => undefined);
+    await this.#claim.close();
   }
 
   /** Stored last, after all other facts of this driver. If the store fails, the session looks crashed. */
@@ -141,9 +142,9 @@ export class Driver {
     const { clock, journal } = this.#host;
     this.#decidedAt = journal.state.head;
     const action = decide(this.#state());
+    this.#claim.showLife(action);
     if (action.do === "wait") return await this.#signal.sleep(clock, action.until);
-    if (!(await this.#claim.mayAct(action)))
-      return await this.#signal.sleep(clock, this.#claim.deferredUntil);
+    if (!(await this.#claim.mayAct(action))) return await this.#signal.sleep(clock);
     const isCurrent = (): boolean => this.#decidedAt === journal.state.head;
     if ((await this.#claim.hold(isCurrent)) && isCurrent())
       await perform(this.#loop, action, () => this.#known());
