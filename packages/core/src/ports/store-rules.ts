@@ -72,6 +72,8 @@ export interface StoreCall<Answer> {
   readonly bodies: readonly FactBody[];
   /** The floor that it raises. */
   readonly floor?: Floor;
+  /** The name of the driver that claims. */
+  readonly driver?: string | undefined;
   /** The answer if nothing may be stored. Pure. */
   readonly refuse: (row: StoreRow, found: Found) => Answer | undefined;
   /** The answer when all was stored; `head` is the row's after it. */
@@ -79,13 +81,20 @@ export interface StoreCall<Answer> {
 }
 
 /** A driver takes the session. */
-export function claimCall({ from, to, head, resumes }: ClaimRequest): StoreCall<ClaimOutcome> {
+export function claimCall({
+  from,
+  to,
+  head,
+  resumes,
+  driver,
+}: ClaimRequest): StoreCall<ClaimOutcome> {
   const incarnation = from + 1;
   const reset = to === undefined ? {} : { to };
   const goesOn = resumes === undefined ? {} : { resumes };
   return {
     lookup: { all: to !== undefined },
     bodies: [{ type: "session_claimed", incarnation, ...reset, ...goesOn }],
+    driver,
     refuse: (row) =>
       row.incarnation === from && (head ?? row.head) === row.head
         ? undefined

@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { itemsOf, rowOf } from "@millrace/core/ports";
-import { emptyState, replay } from "@millrace/core/reading";
+import { itemsOf, noWork, rowOf, workAfter } from "@millrace/core/ports";
+import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
@@ -36,7 +36,11 @@ export async function createSession(
   const uid = sessionUid(makeUid());
   const rows = encodeFacts(facts, beginChain({ uid, sessionId: id, metadata }));
   const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId: id, metadata });
-  const copied = rowOf(replay(emptyState(uid, id), facts), []);
+  const copied = rowOf(
+    replay(emptyState(uid, id), facts),
+    [],
+    workAfter(noWork, withoutUndone(facts)),
+  );
   const row: SessionRow = { ...copied, metadata, chain, version: 0 };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {

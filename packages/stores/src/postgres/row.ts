@@ -40,6 +40,7 @@ export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRo
       const [epoch, token] = value as readonly unknown[]; // as `encodeFloors` writes them
       return { lane, epoch: Number(epoch), token: String(token) };
     }),
+    queue: [],
     chain: columns["chain"] as Buffer, // a bytea column
     version: Number(columns["version"]),
   };
