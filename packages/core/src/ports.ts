@@ -64,6 +64,7 @@ export {
   advanceRow,
   chooseFacts,
   isReset,
+  isUndone,
   itemsOf,
   numberFacts,
   rowOf,

@@ -149,3 +149,15 @@ export function holdsItem(fact: Fact): fact is ItemFact {
 export function isReset(body: FactBody): boolean {
   return body.type === "session_claimed" && body.to !== undefined;
 }
+
+/**
+ * True if a reset after the first `head` facts undoes some of them: what was made of those then is no
+ * more. Linear in the facts after them.
+ */
+export function isUndone(head: number, facts: readonly Fact[]): boolean {
+  for (let at = head; at < facts.length; at += 1) {
+    const fact = facts[at];
+    if (fact?.type === "session_claimed" && (fact.to ?? head) < head) return true;
+  }
+  return false;
+}
