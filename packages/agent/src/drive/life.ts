@@ -104,7 +104,11 @@ export class DriverLife {
     // A listing has one sign for each session: one read of a driver counts once.
     const read = new Map(signs.map((one) => [keyOf(one.sign, one), one.sign.beat]));
     for (const [key, beat] of read) {
-      const observed = observe(this.#observations.get(key), { beat, sentAt, answeredAt }, this.#times);
+      const observed = observe(
+        this.#observations.get(key),
+        { beat, sentAt, answeredAt },
+        this.#times,
+      );
       this.#observations.set(key, observed);
     }
     for (const [key, { answeredAt: at }] of this.#observations)

@@ -51,9 +51,6 @@ export function observe(
 }
 
 /** True if the beat has stood still for as long as a dead driver's does. */
-export function isDead(
-  { from, to }: Observation,
-  { deadMs }: Pick<LifeTimes, "deadMs">,
-): boolean {
+export function isDead({ from, to }: Observation, { deadMs }: Pick<LifeTimes, "deadMs">): boolean {
   return to - from >= deadMs;
 }
