@@ -1,5 +1,6 @@
-import { packEpoch, unpackEpoch } from "@millrace/core/ports";
-import type { Epoch } from "@millrace/core/ports";
+import { MillraceError } from "@millrace/core";
+import { endlessPause, packEpoch, unpackEpoch } from "@millrace/core/ports";
+import type { DriverIndex, Epoch } from "@millrace/core/ports";
 import type { Fact, InputId } from "@millrace/core";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
@@ -31,7 +32,7 @@ export class Claim implements Epochs {
 
   constructor(host: WorkHost, wake: () => void, closing: AbortSignal) {
     this.#host = host;
-    this.#life = lifeOf(host.store, host.clock);
+    this.#life = lifeOf(host.givenStore, host.clock);
     this.#wake = wake;
     this.#closing = closing;
   }
@@ -81,9 +82,9 @@ export class Claim implements Epochs {
 
   /** Called with each decision: this process shows signs of life for as long as it has work here. */
   showLife(action: Action): void {
-    const { journal, uid } = this.#host;
+    const { journal, store, uid } = this.#host;
     const works = action.do !== "wait" || journal.standing.run !== undefined;
-    if (this.#held !== undefined && works) this.#life.drive(uid);
+    if (this.#held !== undefined && works) this.#life.drive(uid, store.drivers);
     else this.#life.rest(uid);
     if (action.do === "wait") this.#life.takeBack(uid); // nothing to do here if its driver dies
   }
@@ -101,7 +102,8 @@ export class Claim implements Epochs {
     if (run !== undefined && run.released === incarnation) return true;
     const begins = action.do === "begin_turn" && action.startsRun ? action.takes : undefined;
     if (begins !== undefined && !claimedFor(journal.facts, begins)) return true;
-    if (store.drivers !== undefined) return !(await this.#leaves(begins ? beginMs : Infinity));
+    if (store.drivers !== undefined)
+      return !(await this.#leaves(store.drivers, begins === undefined ? Infinity : beginMs));
     // The lock of the store shows that no other process writes this session.
     if (store.hold !== undefined) return true;
     // Nothing is known of the other driver. Its run is taken over once, when the session is opened: two
@@ -129,7 +131,7 @@ export class Claim implements Epochs {
       this.#held = answer.incarnation;
       this.#generation = 0;
       this.#life.takeBack(uid);
-      this.#life.drive(uid);
+      this.#life.drive(uid, store.drivers);
       journal.stored(answer.facts);
     } else {
       // Another driver won the race, or a person's fact came first. The next decision rests on it.
@@ -138,11 +140,21 @@ export class Claim implements Epochs {
     return false;
   }
 
-  async #leaves(patienceMs: number): Promise<boolean> {
-    const { uid, journal } = this.#host;
-    const { incarnation } = journal.standing;
-    const driven = await this.#life.isDriven(uid, { incarnation, wake: this.#wake, patienceMs });
-    return driven || this.#closing.aborted;
+  /** Whether the session is left to its driver. Waits while the store is away: it kills no driver. */
+  async #leaves(drivers: DriverIndex, patienceMs: number): Promise<boolean> {
+    const { uid, journal, clock, random } = this.#host;
+    const { incarnation, run } = journal.standing;
+    const claim = { uid, incarnation, run: run?.runId };
+    const options = { drivers, wake: this.#wake, patienceMs };
+    for (let failures = 1; !this.#closing.aborted; failures += 1) {
+      try {
+        return await this.#life.isDriven(claim, options);
+      } catch (error) {
+        if (MillraceError.is(error)) throw error;
+        await clock.sleep(endlessPause(failures, random()), this.#closing);
+      }
+    }
+    return true;
   }
 }
 

@@ -1,7 +1,7 @@
-import type { SessionUid } from "@millrace/core";
+import type { RunId, SessionUid } from "@millrace/core";
 import type { DriverIndex, LivingSign } from "@millrace/core/ports";
 import { manualClock } from "@millrace/core/testing";
-import { sessionUid } from "@millrace/core/writing";
+import { runId, sessionUid } from "@millrace/core/writing";
 import { describe, expect, it, vi } from "vitest";
 import { DriverLife } from "./life.ts";
 
@@ -39,19 +39,19 @@ function indexFixture() {
 function lifeFixture() {
   const clock = manualClock();
   const fixture = indexFixture();
-  const life = new DriverLife({ drivers: fixture.index, clock, name: "here" });
-  const there = new DriverLife({ drivers: fixture.index, clock, name: "there" });
+  const life = new DriverLife({ clock, name: "here" });
+  const there = new DriverLife({ clock, name: "there" });
   const wake = vi.fn<() => void>();
-  const leave = (of: SessionUid, patienceMs = Infinity) =>
-    life.isDriven(of, { incarnation: 1, wake, patienceMs });
+  const leave = (of: SessionUid, patienceMs = Infinity, run?: RunId) =>
+    life.isDriven({ uid: of, incarnation: 1, run }, { drivers: fixture.index, wake, patienceMs });
   return { ...fixture, clock, life, there, wake, leave };
 }
 
 describe("a process", () => {
   it("beats every 500 ms while it drives a run, and leaves the index after its last one", async () => {
-    const { clock, life, beats } = lifeFixture();
-    life.drive(uid);
-    life.drive(other);
+    const { clock, life, beats, index } = lifeFixture();
+    life.drive(uid, index);
+    life.drive(other, index);
     await clock.advance(1_500);
     expect(beats.get("here")).toBe(3);
 
@@ -68,7 +68,7 @@ describe("a process", () => {
   it("writes nothing for a run that is shorter than a beat", async () => {
     const { clock, life, index } = lifeFixture();
     const [beat, leave] = [vi.spyOn(index, "beat"), vi.spyOn(index, "leave")];
-    life.drive(uid);
+    life.drive(uid, index);
     await clock.advance(499);
     life.rest(uid);
     await clock.advance(5_000);
@@ -78,9 +78,9 @@ describe("a process", () => {
   });
 
   it("beats on when its store is back", async () => {
-    const { clock, life, beats, away } = lifeFixture();
+    const { clock, life, beats, away, index } = lifeFixture();
     away.value = true;
-    life.drive(uid);
+    life.drive(uid, index);
     await clock.advance(10_000);
     away.value = false;
     await clock.advance(1_000);
@@ -91,9 +91,9 @@ describe("a process", () => {
 
 describe("a session with a run of another process", () => {
   it("is left to a driver that beats, for as long as it beats", async () => {
-    const { clock, there, wake, leave, drivers, killed } = lifeFixture();
+    const { clock, there, wake, leave, drivers, killed, index } = lifeFixture();
     drivers.set(uid, "there");
-    there.drive(uid);
+    there.drive(uid, index);
 
     expect(await leave(uid)).toBe(true);
     await clock.advance(60_000);
@@ -126,9 +126,9 @@ describe("a session with a run of another process", () => {
   });
 
   it("is woken within a beat when its driver releases it", async () => {
-    const { clock, there, wake, leave, drivers } = lifeFixture();
+    const { clock, there, wake, leave, drivers, index } = lifeFixture();
     drivers.set(uid, "there");
-    there.drive(uid);
+    there.drive(uid, index);
     await leave(uid);
     await clock.advance(5_000);
     drivers.delete(uid);
@@ -138,9 +138,9 @@ describe("a session with a run of another process", () => {
   });
 
   it("is not taken from its driver by a store that is away for 20 s", async () => {
-    const { clock, there, wake, leave, drivers, away } = lifeFixture();
+    const { clock, there, wake, leave, drivers, away, index } = lifeFixture();
     drivers.set(uid, "there");
-    there.drive(uid);
+    there.drive(uid, index);
     await leave(uid);
     for (let times = 0; times < 5; times += 1) {
       await clock.advance(3_000);
@@ -154,9 +154,9 @@ describe("a session with a run of another process", () => {
   });
 
   it("is woken when the patience with a living driver is over", async () => {
-    const { clock, there, wake, leave, drivers } = lifeFixture();
+    const { clock, there, wake, leave, drivers, index } = lifeFixture();
     drivers.set(uid, "there");
-    there.drive(uid);
+    there.drive(uid, index);
     await leave(uid, 10_000);
     await clock.advance(9_000);
     expect(wake).not.toHaveBeenCalled();
@@ -168,11 +168,11 @@ describe("a session with a run of another process", () => {
 });
 
 it("one read at a time observes a driver, however many sessions it drives", async () => {
-  const { clock, there, wake, leave, drivers, counts, killed } = lifeFixture();
+  const { clock, there, wake, leave, drivers, counts, killed, index } = lifeFixture();
   const sessions = Array.from({ length: 200 }, (_, at) => sessionUid(`uid_s${at}`));
   for (const of of sessions) {
     drivers.set(of, "there");
-    there.drive(of);
+    there.drive(of, index);
   }
   await clock.advance(500); // from the first beat on the driver is observed by its name
   await Promise.all(sessions.map((of) => leave(of)));
@@ -187,17 +187,28 @@ it("one read at a time observes a driver, however many sessions it drives", asyn
 });
 
 it("a driver that was idle before its claim is not dead for that", async () => {
-  const { clock, there, life, wake, leave, drivers } = lifeFixture();
+  const { clock, there, life, wake, leave, drivers, index } = lifeFixture();
   drivers.set(other, "there"); // an earlier claim of a driver that has left
   await leave(other);
   await clock.advance(1_500);
   expect(wake).toHaveBeenCalledOnce();
 
   drivers.set(uid, "there");
-  there.drive(uid);
+  there.drive(uid, index);
   expect(await leave(uid)).toBe(true);
   await clock.advance(10_000);
 
   expect(wake).toHaveBeenCalledOnce();
   life.takeBack(uid);
+});
+
+it("a driver of runs that are shorter than a beat is observed anew in each of them", async () => {
+  const { clock, wake, leave, drivers } = lifeFixture();
+  drivers.set(uid, "there");
+  for (let at = 0; at < 10; at += 1) {
+    expect(await leave(uid, Infinity, runId(`run_${at}`))).toBe(true);
+    await clock.advance(450);
+  }
+
+  expect(wake).not.toHaveBeenCalled();
 });

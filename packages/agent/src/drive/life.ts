@@ -1,11 +1,9 @@
-import type { SessionUid } from "@millrace/core";
+import type { RunId, SessionUid } from "@millrace/core";
 import type { Clock, DriverIndex, LivingSign, SessionStore } from "@millrace/core/ports";
 import { defaultTimes, isDead, observe } from "./observation.ts";
 import type { LifeTimes, Observation } from "./observation.ts";
 
 export interface LifeOptions {
-  /** Left out: the store has no index, and no other driver can be observed. */
-  readonly drivers?: DriverIndex | undefined;
   readonly clock: Clock;
   readonly times?: LifeTimes | undefined;
   readonly name?: string | undefined;
@@ -16,7 +14,8 @@ const beatsAtOnce = 3;
 
 /** A session that this process leaves to another driver for now. */
 interface LeftSession {
-  readonly incarnation: number;
+  readonly drivers: DriverIndex;
+  readonly claim: SessionClaim;
   readonly sign: LivingSign;
   readonly wake: () => void;
   /** When this process drives the session in any case, by the monotonic clock. */
@@ -31,29 +30,28 @@ interface LeftSession {
  */
 export class DriverLife {
   readonly name: string;
-  readonly #drivers: DriverIndex | undefined;
   readonly #clock: Clock;
   readonly #times: LifeTimes;
-  readonly #driven = new Set<SessionUid>();
+  readonly #driven = new Map<SessionUid, DriverIndex>();
   readonly #left = new Map<SessionUid, LeftSession>();
   readonly #observations = new Map<string, Observation>();
   #beating: AbortController | undefined;
   #leaving: Promise<void> = Promise.resolve();
-  /** True while the index has, or may have, a beat of this process. */
-  #isListed = false;
+  /** The indexes that have, or may have, a beat of this process. */
+  readonly #listed = new Set<DriverIndex>();
   #watching: AbortController | undefined;
 
-  constructor({ drivers, clock, times = defaultTimes, name = randomName() }: LifeOptions) {
+  constructor({ clock, times = defaultTimes, name = randomName() }: LifeOptions) {
     this.name = name;
-    this.#drivers = drivers;
     this.#clock = clock;
     this.#times = times;
   }
 
-  /** This process drives a run of the session from now on. May be called again. */
-  drive(uid: SessionUid): void {
-    this.#driven.add(uid);
-    if (this.#beating === undefined && this.#drivers !== undefined) this.#beat(this.#drivers);
+  /** This process drives a run of the session from now on. Without an index it shows no sign. May be repeated. */
+  drive(uid: SessionUid, drivers: DriverIndex | undefined): void {
+    if (drivers === undefined) return;
+    this.#driven.set(uid, drivers);
+    if (this.#beating === undefined) this.#beat();
   }
 
   /** This process drives no run of the session any more. After the last one it leaves the index. */
@@ -72,22 +70,23 @@ export class DriverLife {
   /**
    * Whether another driver that lives has the session. If so, the session is left to it: `wake` is
    * called once when that driver is dead, when the session has another one, or after `patienceMs`.
-   * Until then calls for the same incarnation cost no read. Rejects if the store does not answer.
+   * Until then calls for the same claim and run cost no read. Rejects if the store does not answer.
    */
   async isDriven(
-    uid: SessionUid,
-    { incarnation, wake, patienceMs }: LeaveOptions,
+    claim: SessionClaim,
+    { drivers, wake, patienceMs }: LeaveOptions,
   ): Promise<boolean> {
+    const { uid } = claim;
     const now = this.#clock.monotonic();
     const before = this.#left.get(uid);
-    if (before?.incarnation === incarnation) {
+    if (before?.claim.incarnation === claim.incarnation && before.claim.run === claim.run) {
       if (now < before.until) return true;
       this.takeBack(uid);
       return false;
     }
-    const sign = await this.#find(uid, incarnation);
-    if (!this.lives(sign, { uid, incarnation })) return false;
-    this.#left.set(uid, { incarnation, sign, wake, until: now + patienceMs });
+    const sign = await this.#find(drivers, claim);
+    if (!this.lives(sign, claim)) return false;
+    this.#left.set(uid, { drivers, claim, sign, wake, until: now + patienceMs });
     if (this.#watching === undefined) void this.#watch();
     return true;
   }
@@ -122,7 +121,7 @@ export class DriverLife {
     return observed === undefined || observed.beat !== sign.beat || !isDead(observed, this.#times);
   }
 
-  #beat(drivers: DriverIndex): void {
+  #beat(): void {
     const over = new AbortController();
     this.#beating = over;
     const run = async (): Promise<void> => {
@@ -130,19 +129,22 @@ export class DriverLife {
       for (;;) {
         await this.#clock.sleep(this.#times.beatMs, over.signal);
         if (over.signal.aborted) break;
-        if (sent.size >= beatsAtOnce) continue;
-        const beat = drivers.beat(this.name).catch(() => undefined); // the store is away: beats later
-        sent.add(beat);
-        void beat.then(() => sent.delete(beat));
-        this.#isListed = true;
+        // One beat for all sessions of an index. Stores of several tenants may have one each.
+        for (const drivers of new Set(this.#driven.values())) {
+          if (sent.size >= beatsAtOnce * (this.#listed.size + 1)) break;
+          const beat = drivers.beat(this.name).catch(() => undefined); // the store is away: beats later
+          sent.add(beat);
+          void beat.then(() => sent.delete(beat));
+          this.#listed.add(drivers);
+        }
       }
       this.#beating = undefined;
-      if (this.#driven.size > 0) return this.#beat(drivers);
-      if (!this.#isListed) return;
-      this.#isListed = false;
+      if (this.#driven.size > 0) return this.#beat();
+      const listed = [...this.#listed];
+      this.#listed.clear();
       await Promise.all(sent);
       // A driver that stays in the index for want of a store is found dead there.
-      await drivers.leave(this.name).catch(() => undefined);
+      await Promise.all(listed.map((drivers) => drivers.leave(this.name).catch(() => undefined)));
     };
     this.#leaving = run();
   }
@@ -163,16 +165,16 @@ export class DriverLife {
   async #look(sessions: readonly (readonly [SessionUid, LeftSession])[]): Promise<void> {
     const driver = sessions[0]?.[1].sign.driver;
     let read: LivingSign | undefined;
-    for (const [uid, { incarnation }] of sessions) {
+    for (const [uid, { drivers, claim }] of sessions) {
       if (read?.beat !== undefined) break; // one read is enough for all of its sessions
-      const sign = await this.#find(uid, incarnation).catch(() => "unknown" as const);
+      const sign = await this.#find(drivers, claim).catch(() => "unknown" as const);
       if (sign === "unknown") return;
       if (sign?.driver === driver) read = sign;
-      if (!this.lives(sign, { uid, incarnation }) || sign.driver !== driver) this.#wake(uid);
+      if (!this.lives(sign, claim) || sign.driver !== driver) this.#wake(uid);
     }
     const now = this.#clock.monotonic();
-    for (const [uid, { incarnation, until }] of sessions) {
-      const isOver = read?.beat !== undefined && !this.lives(read, { uid, incarnation });
+    for (const [uid, { claim, until }] of sessions) {
+      const isOver = read?.beat !== undefined && !this.lives(read, claim);
       if (isOver || now >= until) this.#wake(uid);
     }
   }
@@ -185,25 +187,27 @@ export class DriverLife {
     session.wake();
   }
 
-  async #find(uid: SessionUid, incarnation: number): Promise<LivingSign | undefined> {
+  async #find(drivers: DriverIndex, claim: SessionClaim): Promise<LivingSign | undefined> {
     const sentAt = this.#clock.monotonic();
-    const sign = await this.#drivers?.find(uid);
-    if (sign !== undefined) this.noteSigns([{ uid, incarnation, sign }], sentAt);
+    const sign = await drivers.find(claim.uid);
+    if (sign !== undefined) this.noteSigns([{ ...claim, sign }], sentAt);
     return sign;
   }
 }
 
 export interface LeaveOptions {
-  /** The incarnation whose driver is to be left alone. */
-  readonly incarnation: number;
+  /** The index of the session's store. */
+  readonly drivers: DriverIndex;
   readonly wake: () => void;
   readonly patienceMs: number;
 }
 
-/** One claim of a session. */
+/** A claim of a session, and what its driver does by it. */
 export interface SessionClaim {
   readonly uid: SessionUid;
   readonly incarnation: number;
+  /** The run that is on. Left out: it is about to begin one. */
+  readonly run?: RunId | undefined;
 }
 
 /** A session's driver as it was read. */
@@ -212,11 +216,11 @@ export interface SignOfSession extends SessionClaim {
 }
 
 /**
- * What is observed: a driver, or a single claim of one that does not beat. Such a driver may have been
- * idle for long, so what was seen of it before the claim shows nothing about the claim.
+ * What is observed: a driver, or a single run of one that does not beat. Such a driver may have been idle
+ * before, or its runs are shorter than a beat, so what was seen of it in one run is not true of the next.
  */
-function keyOf({ driver, beat }: LivingSign, { uid, incarnation }: SessionClaim): string {
-  return beat === undefined ? `${driver} ${uid} ${incarnation}` : driver;
+function keyOf({ driver, beat }: LivingSign, { uid, incarnation, run }: SessionClaim): string {
+  return beat === undefined ? `${driver} ${uid} ${incarnation} ${run ?? ""}` : driver;
 }
 
 function randomName(): string {
@@ -230,7 +234,7 @@ const lives = new WeakMap<SessionStore, WeakMap<Clock, DriverLife>>();
 export function lifeOf(store: SessionStore, clock: Clock): DriverLife {
   const known = lives.get(store)?.get(clock);
   if (known !== undefined) return known;
-  const life = new DriverLife({ drivers: store.drivers, clock });
+  const life = new DriverLife({ clock });
   shareLife(store, clock, life);
   return life;
 }

@@ -24,7 +24,7 @@ function ofProcess(
   changes: Partial<SessionStore> = {},
 ): SessionStore {
   const store = { ...shared, ...changes };
-  const life = new DriverLife({ drivers: store.drivers, clock: systemClock, times });
+  const life = new DriverLife({ clock: systemClock, times });
   shareLife(store, systemClock, life);
   return store;
 }
