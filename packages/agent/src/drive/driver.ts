@@ -51,7 +51,7 @@ export class Driver {
   constructor(host: WorkHost, onBroken: (error: unknown) => void) {
     this.#host = host;
     this.#onBroken = onBroken;
-    this.#claim = new Claim(host, this.#signal, this.#closing.signal);
+    this.#claim = new Claim(host, () => this.wake(), this.#closing.signal);
     this.#underWay = new UnderWay(
       () => this.#claim.held,
       (thrown, held) => this.#ended(thrown, held),
@@ -102,8 +102,9 @@ export class Driver {
     await this.#atMost(this.#running); // a call to a store that hangs may be in it
     // Work that ignores its signal is not waited for: it can no longer record anything.
     await this.#atMost(this.#underWay.ended());
-    if (held === undefined || this.#broken) return;
-    await this.#atMost(this.#recordRelease(held).catch(() => undefined));
+    if (held !== undefined && !this.#broken)
+      await this.#atMost(this.#recordRelease(held).catch(() => undefined));
+    await this.#claim.close();
   }
 
   /** Waits for a step of closing, for 5 s at most. */
@@ -154,13 +155,13 @@ export class Driver {
     const { clock, journal, store } = this.#host;
     this.#decidedAt = journal.state.head;
     const action = decide(this.#state());
+    this.#claim.showLife(action);
     if (action.do === "wait") {
       const { until } = action;
       const ms = until === undefined ? undefined : until - store.now();
       return await this.#signal.sleep(clock, ms);
     }
-    if (!(await this.#claim.mayAct(action)))
-      return await this.#signal.sleep(clock, this.#claim.deferredMs);
+    if (!(await this.#claim.mayAct(action))) return await this.#signal.sleep(clock);
     const isCurrent = (): boolean => this.#decidedAt === journal.state.head;
     if ((await this.#claim.hold(isCurrent)) && isCurrent())
       await perform(this.#loop, action, () => this.#known());
