@@ -54,6 +54,8 @@ export class SessionReader {
   readonly #unanswered = new Set<number>();
   #state: SessionState;
   #joined = false;
+  /** The reads of all new facts that have begun, and the number of the last one that has ended. */
+  #reads = { begun: 0, ended: 0 };
   #lastWork: Promise<void> = Promise.resolve();
 
   constructor(options: SessionReaderOptions) {
@@ -61,9 +63,23 @@ export class SessionReader {
     this.#state = emptyState(options.uid, options.sessionId);
   }
 
-  /** The folded state. Empty until the first `subscribe` has resolved. */
+  /** The folded state. Empty until the reader has joined. */
   get state(): SessionState {
     return this.#state;
+  }
+
+  /** True once the facts were read: by `subscribe`, or by `poll` while the log is away. */
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  /** How many reads of the store have begun. `hasReadSince` of it is true once a later one has ended. */
+  get reads(): number {
+    return this.#reads.begun;
+  }
+
+  hasReadSince(reads: number): boolean {
+    return this.#reads.ended > reads;
   }
 
   /**
@@ -86,22 +102,24 @@ export class SessionReader {
     if (this.#advance(message).verdict === "gap") await this.#inTurn(() => this.#fillGap(message));
   }
 
-  /** Compares heads, in case an announcement was lost, and repeats requests without an answer. */
-  poll(): Promise<void> {
+  /**
+   * Reads facts that no announcement has brought, from the store alone. `head` is what the store was just
+   * seen to have: if the state has as much, nothing is read.
+   */
+  poll(head: number = Infinity): Promise<void> {
     return this.#inTurn(async () => {
-      const { store, uid } = this.#options;
-      if ((await store.head(uid)) > this.#state.head) await this.#readFacts();
-      // The request may have been lost, and the writer may have nothing to write for long.
-      if (this.#unanswered.size > 0) await this.#readOpenLanes();
+      if (!this.#joined || head > this.#state.head) await this.#readStore();
     });
   }
 
-  /** Reads what announcements did not bring, for a cursor that is ahead of the state. */
-  catchUp(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#readFacts();
-      await this.#readOpenLanes();
-    });
+  /** Reads the open lanes again if a request has no answer: it may be lost, and its writer silent for long. */
+  async repeatRequests(): Promise<void> {
+    if (this.#unanswered.size > 0) await this.readLanes();
+  }
+
+  /** Reads the open lanes, for a cursor that is ahead of the state in one of them. */
+  readLanes(): Promise<void> {
+    return this.#inTurn(() => this.#readOpenLanes());
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -112,9 +130,8 @@ export class SessionReader {
 
   /** Facts first, then the lanes that the floors name. */
   async #join(): Promise<void> {
-    await this.#restart();
+    await this.#readStore();
     await this.#readOpenLanes();
-    this.#joined = true;
   }
 
   /**
@@ -123,7 +140,7 @@ export class SessionReader {
    */
   async #rejoin(): Promise<void> {
     const { store, uid } = this.#options;
-    await this.#readFacts();
+    await this.#readStore();
     for (const { lane, epoch } of await store.floors(uid)) {
       const last = await this.#readLane(lane, epoch, undefined);
       const known = findLane(this.#state, lane);
@@ -142,6 +159,14 @@ export class SessionReader {
     if (apply(this.#state, message).verdict === "gap")
       await this.#readLane(lane, epoch, findLane(this.#state, lane));
     if (this.#advance(message).verdict === "gap") await this.#requestLane(lane);
+  }
+
+  async #readStore(): Promise<void> {
+    this.#reads.begun += 1;
+    const read = this.#reads.begun;
+    await (this.#joined ? this.#readFacts() : this.#restart());
+    this.#joined = true;
+    this.#reads.ended = read;
   }
 
   async #readFacts(): Promise<void> {
@@ -204,7 +229,7 @@ export class SessionReader {
   /** Requests the whole lane from its writer, as one batch from 0. */
   async #requestLane(lane: number): Promise<void> {
     const { log, uid, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonic();
     for (const [requested, at] of this.#requestedAt) {
       if (now - at < requestEveryMs) break;
       this.#requestedAt.delete(requested);
