@@ -35,7 +35,7 @@ export interface FollowOptions extends SessionSource {
  * never left open. A broken subscription is renewed and a store that is away is waited for, without end:
  * meanwhile facts come at the pace of the poll, or not at all, and the viewer stays.
  *
- * It ends with the session or the signal. It throws if the session does not exist, and for a broken
+ * It ends with the session or the signal, and is then at least where the store was when it began. It throws if the session does not exist, and for a broken
  * contract. A slow viewer makes the reader wait.
  */
 export function follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
@@ -86,8 +86,7 @@ export class Following {
 
   async *messages(): AsyncGenerator<Followed, void, undefined> {
     const { store, clock, uid, pollMs, signal } = this.#options;
-    if (signal?.aborted === true) return;
-    const leave = (): void => this.#end();
+    const leave = (): void => void this.#leave();
     signal?.addEventListener("abort", leave, { once: true });
     const leavePoll = pollHead(store, clock, {
       uid,
@@ -96,7 +95,8 @@ export class Following {
       onHead: (head) => void this.#poll(head),
       onFailure: (error) => this.#fail(error),
     });
-    void this.#listen();
+    if (signal?.aborted === true) leave();
+    else void this.#listen();
     try {
       yield* this.#outbox;
     } finally {
@@ -161,8 +161,8 @@ export class Following {
 
   /** Brings the viewer to the reader's state. Without a subscription lanes may be read in part: they are left out. */
   #resync(): void {
-    const { state } = this.#reader;
-    if (this.#missed === undefined || this.#done.signal.aborted) return;
+    const { state, joined } = this.#reader;
+    if (!joined || this.#missed === undefined || this.#done.signal.aborted) return;
     const shown = this.#subscribed ? state : { ...state, lanes: [] };
     this.#pass(welcome({ state: shown, ...this.#missed }, this.#position).messages);
     this.#missed = this.#subscribed ? undefined : { facts: [], recent: [] };
@@ -198,6 +198,18 @@ export class Following {
     }
     this.#storeAway = true;
     this.#report();
+  }
+
+  /** What has arrived is still delivered. A viewer that leaves before it was served gets what the store has. */
+  async #leave(): Promise<void> {
+    if (!this.#joined) {
+      await this.#reader.poll().then(
+        () => this.#resync(),
+        () => undefined,
+      );
+    }
+    this.#done.abort();
+    if (!this.#subscribed) this.#end(); // else the subscription ends, after what it holds
   }
 
   #end(end: { readonly error?: unknown } = {}): void {

@@ -34,6 +34,8 @@ export interface SessionReaderOptions extends SessionSource {
   readonly onReset: (facts: readonly Fact[]) => void;
 }
 
+/** A first subscription that takes longer is not waited for: a poll then joins from the store alone. */
+const joinWithinMs = 2_000;
 /** A lane is requested from its writer at most this often: every later batch would request it again. */
 const requestEveryMs = 1_000;
 /** Lanes requested at a time. Forged batches may name any lane; a further one waits for the next poll. */
@@ -54,6 +56,8 @@ export class SessionReader {
   readonly #unanswered = new Set<number>();
   #state: SessionState;
   #joined = false;
+  /** When the subscription that is being made was begun. */
+  #subscribingSince: number | undefined;
   /** The reads of all new facts that have begun, and the number of the last one that has ended. */
   #reads = { begun: 0, ended: 0 };
   #lastWork: Promise<void> = Promise.resolve();
@@ -88,13 +92,18 @@ export class SessionReader {
    * subscription broke, it reads what was missed.
    */
   async subscribe(signal?: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
-    const { store, log, uid } = this.#options;
-    log.setKey?.(uid, await store.key(uid));
-    const tail = await log.tail(uid, { signal });
-    // Writers gather for longer while a session is not watched.
-    log.nudge(uid, { kind: "wake" }).catch(() => undefined);
-    await this.#inTurn(() => (this.#joined ? this.#rejoin() : this.#join()));
-    return tail;
+    const { store, log, clock, uid } = this.#options;
+    this.#subscribingSince = clock.monotonic();
+    try {
+      log.setKey?.(uid, await store.key(uid));
+      const tail = await log.tail(uid, { signal });
+      // Writers gather for longer while a session is not watched.
+      log.nudge(uid, { kind: "wake" }).catch(() => undefined);
+      await this.#inTurn(() => (this.#joined ? this.#rejoin() : this.#join()));
+      return tail;
+    } finally {
+      this.#subscribingSince = undefined;
+    }
   }
 
   /** Applies a message at once if nothing before it is missing; else after that was read. */
@@ -104,12 +113,19 @@ export class SessionReader {
 
   /**
    * Reads facts that no announcement has brought, from the store alone. `head` is what the store was just
-   * seen to have: if the state has as much, nothing is read.
+   * seen to have: if the state has as much, nothing is read. The first join is left to a subscription
+   * that was just begun, since that also brings the open lanes. Without `head` it reads in any case.
    */
-  poll(head: number = Infinity): Promise<void> {
+  poll(head?: number): Promise<void> {
     return this.#inTurn(async () => {
-      if (!this.#joined || head > this.#state.head) await this.#readStore();
+      const lacks = this.#joined ? (head ?? Infinity) > this.#state.head : !this.#isJoining();
+      if (lacks || head === undefined) await this.#readStore();
     });
+  }
+
+  #isJoining(): boolean {
+    const since = this.#subscribingSince;
+    return since !== undefined && this.#options.clock.monotonic() - since < joinWithinMs;
   }
 
   /** Reads the open lanes again if a request has no answer: it may be lost, and its writer silent for long. */

@@ -254,9 +254,9 @@ export class Room {
     this.close(this.#joined && error.code === "unknown_session" ? {} : { error });
   }
 
-  /** After every read; only the first one has an effect. */
+  /** After every read; only the first one that has joined has an effect. */
   #begin(): void {
-    if (this.#joined) return;
+    if (this.#joined || !this.#reader.joined) return;
     this.#joined = true;
     this.#wakeAll();
   }
