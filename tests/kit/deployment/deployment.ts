@@ -88,6 +88,11 @@ export class Deployment implements AsyncDisposable {
     return [...this.workers, ...this.webs];
   }
 
+  /** Starts one more worker. */
+  async addWorker(agent: DeploymentOptions["agent"]): Promise<void> {
+    await (await this.#makeWorker(agent)).process.start();
+  }
+
   /** What tools did so far. */
   effects(): readonly Effect[] {
     const lines = readFileSync(this.#effectsFile, "utf8").split("\n");
@@ -105,19 +110,23 @@ export class Deployment implements AsyncDisposable {
   }
 
   async #startNodes(): Promise<void> {
-    const { workers, webs, programs, agent, drives } = this.#options;
-    const effects = this.#effectsFile;
-    for (let at = 0; at < workers; at += 1) {
-      const name = `worker-${at}`;
-      const own = { name, effects, drives, ...agent };
-      this.workers.push(await this.#makeNode(name, programs.worker, own));
-    }
+    const { workers, webs, programs, agent } = this.#options;
+    for (let at = 0; at < workers; at += 1) await this.#makeWorker(agent);
     for (let at = 0; at < webs; at += 1) {
       const port = await freePort();
       this.webs.push(await this.#makeNode(`web-${at}`, programs.web, { port }));
       this.addresses.push(`http://127.0.0.1:${port}`);
     }
     await Promise.all(this.nodes.map((node) => node.process.start()));
+  }
+
+  async #makeWorker(agent: DeploymentOptions["agent"]): Promise<DeployedNode> {
+    const { programs, drives } = this.#options;
+    const name = `worker-${this.workers.length}`;
+    const config = { name, effects: this.#effectsFile, drives, ...agent };
+    const worker = await this.#makeNode(name, programs.worker, config);
+    this.workers.push(worker);
+    return worker;
   }
 
   async #makeNode(name: string, program: string, config: object): Promise<DeployedNode> {
