@@ -7,7 +7,12 @@ export type {
   OpenedEventLog,
   OpenEventLogOptions,
 } from "./event-log-fixture.ts";
-export { sessionStoreCases } from "./session-store.ts";
+export {
+  sessionStoreCases,
+  sessionStoreCheckpointCases,
+  sessionStoreDriverCases,
+  sessionStoreHeadsCases,
+} from "./session-store.ts";
 export type { OpenedSessionStore, SessionStoreFixture } from "./session-store-fixture.ts";
 export { deliveryCases, deliveryLossCases } from "./delivery.ts";
 export type {

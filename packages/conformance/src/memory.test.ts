@@ -5,7 +5,12 @@ import { deliveryCases, deliveryLossCases } from "./delivery.ts";
 import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
 import { eventLogCases, eventLogLossCases } from "./event-log.ts";
 import type { LosableEventLogFixture } from "./event-log-fixture.ts";
-import { sessionStoreCases } from "./session-store.ts";
+import {
+  sessionStoreCases,
+  sessionStoreCheckpointCases,
+  sessionStoreDriverCases,
+  sessionStoreHeadsCases,
+} from "./session-store.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
 const nothing = async (): Promise<void> => undefined;
@@ -38,7 +43,12 @@ describe("memoryEventLog", () => {
 });
 
 describe("memorySessionStore", () => {
-  for (const { name, run } of sessionStoreCases) it(name, () => run(store));
+  const optional = [
+    ...sessionStoreHeadsCases,
+    ...sessionStoreCheckpointCases,
+    ...sessionStoreDriverCases,
+  ];
+  for (const { name, run } of [...sessionStoreCases, ...optional]) it(name, () => run(store));
 });
 
 describe("memorySessionStore and memoryEventLog", () => {

@@ -44,6 +44,23 @@ export const readCases: readonly Case<SessionStoreFixture>[] = [
       "the first 3",
     );
   }),
+  storeCase("what is read before a number ends below it", async (session) => {
+    for (let at = 1; at <= 9; at += 1) await accept(session, `key_${at}`, prompt(`input_${at}`));
+    const all = await assertDense(session);
+
+    for (const before of [0, 1, 2, 5, 9, 10, 11, 100]) {
+      for (const after of [undefined, 0, 3, 4, 5, 9, 12]) {
+        const between = all.filter(({ n }) => n > (after ?? 0) && n < before);
+        const options = { before, after };
+        const facts = await session.store.read(session.uid, options);
+        assertEqual(facts, between, JSON.stringify(options));
+        for (const limit of [1, 3, 20]) {
+          const last = await session.store.read(session.uid, { ...options, limit });
+          assertEqual(last, between.slice(-limit), JSON.stringify({ ...options, limit }));
+        }
+      }
+    }
+  }),
   storeCase("the head is the number of the last fact after every call", async (session) => {
     const heads: number[] = [];
     const note = async (): Promise<void> => void heads.push(await session.store.head(session.uid));

@@ -64,10 +64,13 @@ export {
   advanceRow,
   chooseFacts,
   isReset,
+  isUndone,
   itemsOf,
   numberFacts,
   rowOf,
 } from "./ports/store-row.ts";
+export { hasWork, noWork, workAfter } from "./ports/store-work.ts";
+export type { StoreWork } from "./ports/store-work.ts";
 export type { StoreRow } from "./ports/store-row.ts";
 export type { ClosedLane } from "./event/state.ts";
 export { createChannel } from "./iterate/channel.ts";

@@ -8,12 +8,14 @@ import { closedEpoch, emptyState } from "../event/state.ts";
 import type { ClosedLane, SessionState } from "../event/state.ts";
 import type { ItemId, SessionId, SessionUid } from "../ids.ts";
 import type { Floor, ReadOptions } from "./session-store.ts";
+import { noWork, workAfter } from "./store-work.ts";
+import type { StoreWork } from "./store-work.ts";
 
 /**
  * What a store keeps of each session to decide the next call. Its size is bounded by the number
- * of lanes in use, whatever the session's length. A store may keep more with each floor.
+ * of lanes and inputs in use, whatever the session's length. A store may keep more with each floor.
  */
-export interface StoreRow<OpenFloor extends Floor = Floor> {
+export interface StoreRow<OpenFloor extends Floor = Floor> extends StoreWork {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   /** The number of the last fact. */
@@ -34,10 +36,22 @@ export interface StoreRow<OpenFloor extends Floor = Floor> {
 export function rowOf<OpenFloor extends Floor>(
   state: SessionState,
   floors: readonly OpenFloor[],
+  work: StoreWork,
 ): StoreRow<OpenFloor> {
   const { uid, sessionId, head, incarnation, closed, closedLanes } = state;
   const open = floors.filter(({ lane, epoch }) => epoch > closedEpoch(state, lane));
-  return { uid, sessionId, head, incarnation, closed, closedLanes, floors: open };
+  const { run, queue, driver } = work;
+  const own = { uid, sessionId, head, incarnation, closed, closedLanes, floors: open };
+  return { ...own, run, queue, driver };
+}
+
+/** What changes a row besides facts. */
+export interface RowChange<OpenFloor extends Floor = Floor> {
+  /** The facts before those of this call. Only a reset needs them. */
+  readonly all: readonly Fact[];
+  readonly floor?: OpenFloor | undefined;
+  /** The name of the driver that claims. */
+  readonly driver?: string | undefined;
 }
 
 /** The floors after one more was raised. */
@@ -56,12 +70,22 @@ export function raiseFloor<OpenFloor extends Floor>(
 export function advanceRow<OpenFloor extends Floor>(
   row: StoreRow<OpenFloor>,
   facts: readonly Fact[],
-  { all, floor }: { readonly all: readonly Fact[]; readonly floor?: OpenFloor | undefined },
+  { all, floor, driver }: RowChange<OpenFloor>,
 ): StoreRow<OpenFloor> {
   const { uid, sessionId, head, incarnation, closed, closedLanes } = row;
   const before = { ...emptyState(uid, sessionId), head, incarnation, closed, closedLanes };
   const after = stateAfter(before, facts, all);
-  return rowOf(after, raiseFloor(row.floors, floor));
+  return rowOf(after, raiseFloor(row.floors, floor), workOf(row, facts, { all, driver }));
+}
+
+/** The work after these facts. A reset undoes earlier ones, so it is then counted anew from all. */
+export function workOf(
+  before: StoreWork,
+  facts: readonly Fact[],
+  { all, driver }: Omit<RowChange, "floor">,
+): StoreWork {
+  if (!facts.some(isReset)) return workAfter(before, facts, driver);
+  return workAfter(noWork, withoutUndone([...all, ...facts]), driver);
 }
 
 /**
@@ -124,4 +148,16 @@ export function holdsItem(fact: Fact): fact is ItemFact {
 /** True for a claim after an operator's reset, which undoes facts. */
 export function isReset(body: FactBody): boolean {
   return body.type === "session_claimed" && body.to !== undefined;
+}
+
+/**
+ * True if a reset after the first `head` facts undoes some of them: what was made of those then is no
+ * more. Linear in the facts after them.
+ */
+export function isUndone(head: number, facts: readonly Fact[]): boolean {
+  for (let at = head; at < facts.length; at += 1) {
+    const fact = facts[at];
+    if (fact?.type === "session_claimed" && (fact.to ?? head) < head) return true;
+  }
+  return false;
 }

@@ -3,9 +3,15 @@ import { sessionId, sessionKey, sessionUid } from "../ids.ts";
 import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
-import type { CreateOptions, SessionRecord, SessionStore } from "../ports/session-store.ts";
-import { chooseFacts } from "../ports/store-row.ts";
+import type {
+  Checkpoint,
+  CreateOptions,
+  SessionRecord,
+  SessionStore,
+} from "../ports/session-store.ts";
+import { chooseFacts, isUndone } from "../ports/store-row.ts";
 import { encodeBase64 } from "../wire/base64.ts";
+import { memoryDrivers } from "./memory-drivers.ts";
 import { SessionLedger } from "./session-ledger.ts";
 import { randomId, steadyNow, systemClock } from "./system.ts";
 
@@ -20,6 +26,7 @@ interface Row {
   readonly metadata: Metadata;
   readonly ledger: SessionLedger;
   readonly key: SessionKey;
+  checkpoint?: Checkpoint;
 }
 
 /**
@@ -40,6 +47,15 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     return row;
   };
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
+  const { note, ...drivers } = memoryDrivers((uid) => {
+    const row = rows.get(uid);
+    return row && { record: recordOf(row), work: row.ledger.work };
+  });
+  const write = async <T>(uid: SessionUid, call: (ledger: SessionLedger) => T): Promise<T> => {
+    const answer = call(ledgerOf(uid));
+    note(uid);
+    return answer;
+  };
   const create = ({ sessionId: name, metadata = {} }: CreateOptions): Row => {
     const id = sessionId(name);
     if (names.has(id)) {
@@ -47,7 +63,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     }
     const uid = sessionUid(makeId("session"));
     const ledger = new SessionLedger({ uid, sessionId: id, now });
-    const row = { uid, sessionId: id, metadata, ledger, key: randomKey() };
+    const row: Row = { uid, sessionId: id, metadata, ledger, key: randomKey() };
     rows.set(uid, row);
     names.set(id, uid);
     return row;
@@ -69,6 +85,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       const row = rows.get(uid);
       rows.delete(uid);
       if (row !== undefined) names.delete(row.sessionId);
+      note(uid);
     },
     key: async (uid) => rowOf(uid).key,
     now,
@@ -82,17 +99,29 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
         }),
       ),
     floors: async (uid) => ledgerOf(uid).floors(),
-    claim: async (uid, request) => ledgerOf(uid).claim(request),
-    accept: async (uid, key, body) => ledgerOf(uid).accept(key, body),
-    open: async (uid, request) => ledgerOf(uid).open(request),
-    commit: async (uid, request) => ledgerOf(uid).commit(request),
-    append: async (uid, request) => ledgerOf(uid).append(request),
+    claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
+    accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
+    open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
+    commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
+    append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
+    checkpoint: async (uid) => {
+      const { checkpoint, ledger } = rowOf(uid);
+      return checkpoint && isUndone(checkpoint.head, ledger.facts) ? undefined : checkpoint;
+    },
+    keepCheckpoint: async (uid, checkpoint) => {
+      const row = rowOf(uid);
+      const { head } = checkpoint;
+      if (head > row.ledger.facts.length || head < (row.checkpoint?.head ?? 0)) return;
+      row.checkpoint = checkpoint;
+    },
+    drivers,
     fork: async (uid, { n, added = [], ...request }) => {
       const source = rowOf(uid);
       const row = create({ metadata: source.metadata, ...request });
       const own = { sessionId: row.sessionId };
       row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })));
       row.ledger.acceptAll(added);
+      note(row.uid);
       return recordOf(row);
     },
   };

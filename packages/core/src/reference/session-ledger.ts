@@ -23,7 +23,10 @@ import {
   raiseFloor,
   rowOf,
   stateAfter,
+  workOf,
 } from "../ports/store-row.ts";
+import { noWork } from "../ports/store-work.ts";
+import type { StoreWork } from "../ports/store-work.ts";
 import type { ItemFact, StoreRow } from "../ports/store-row.ts";
 import {
   acceptCall,
@@ -66,7 +69,7 @@ export class SessionLedger {
   constructor(options: LedgerOptions) {
     this.#options = options;
     this.#state = emptyState(options.uid, options.sessionId);
-    this.#row = rowOf(this.#state, []);
+    this.#row = rowOf(this.#state, [], noWork);
   }
 
   get facts(): readonly Fact[] {
@@ -86,6 +89,11 @@ export class SessionLedger {
     this.#keep(facts);
     for (const floor of floors) this.#keep([], floor);
     for (const [key, fact] of keys) this.#keys.set(key, fact);
+  }
+
+  /** What the index of drivers lists the session by. */
+  get work(): StoreWork {
+    return this.#row;
   }
 
   floors(): readonly Floor[] {
@@ -117,11 +125,11 @@ export class SessionLedger {
     return this.#make(appendCall(request));
   }
 
-  #make<Answer>({ lookup, bodies, floor, refuse, answer }: StoreCall<Answer>): Answer {
+  #make<Answer>({ lookup, bodies, floor, driver, refuse, answer }: StoreCall<Answer>): Answer {
     const refusal = refuse(this.#row, this.#find(lookup));
     if (refusal !== undefined) return refusal;
     const facts = numberFacts(bodies, this.#row, this.#options.now());
-    this.#keep(facts, floor);
+    this.#keep(facts, floor, driver);
     const [first] = facts;
     if (lookup.key !== undefined && first !== undefined) this.#keys.set(lookup.key, first);
     return answer(facts, this.#row.head);
@@ -142,9 +150,11 @@ export class SessionLedger {
     return { accepted, queue, approvals };
   }
 
-  #keep(facts: readonly Fact[], floor?: Floor): void {
-    this.#state = stateAfter(this.#state, facts, this.#facts);
-    this.#row = rowOf(this.#state, raiseFloor(this.#row.floors, floor));
+  #keep(facts: readonly Fact[], floor?: Floor, driver?: string): void {
+    const all = this.#facts;
+    this.#state = stateAfter(this.#state, facts, all);
+    const work = workOf(this.#row, facts, { all, driver });
+    this.#row = rowOf(this.#state, raiseFloor(this.#row.floors, floor), work);
     for (const fact of facts) {
       this.#facts.push(fact);
       if (holdsItem(fact)) this.#items.set(fact.item.id, fact);

@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { itemsOf, rowOf } from "@millrace/core/ports";
-import { emptyState, replay } from "@millrace/core/reading";
+import { itemsOf, noWork, rowOf, workAfter } from "@millrace/core/ports";
+import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
@@ -10,7 +10,7 @@ import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
 import { readFacts } from "./lookup.ts";
-import { encodeClosedLanes, encodeName, recordOf } from "./row.ts";
+import { encodeClosedLanes, encodeName, encodeWork, recordOf } from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 import { factColumns, itemColumns, onlyRow } from "./writing.ts";
@@ -36,8 +36,12 @@ export async function createSession(
   const uid = sessionUid(makeUid());
   const rows = encodeFacts(facts, beginChain({ uid, sessionId: id, metadata }));
   const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId: id, metadata });
-  const copied = rowOf(replay(emptyState(uid, id), facts), []);
-  const row: SessionRow = { ...copied, metadata, chain, version: 0 };
+  const copied = rowOf(
+    replay(emptyState(uid, id), facts),
+    [],
+    workAfter(noWork, withoutUndone(facts)),
+  );
+  const row: SessionRow = { ...copied, metadata, chain, version: 0, workKnown: true };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
       // A row under our uid was inserted by this try, or by an earlier one whose answer was lost.
@@ -88,7 +92,7 @@ export function encodeMetadata(id: SessionId, metadata: CreateOptions["metadata"
 function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {
   const { uid, sessionId, metadata, incarnation, head, closed, closedLanes, chain } = row;
   const progress = [incarnation, head, closed, encodeClosedLanes(closedLanes), chain];
-  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress];
+  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress, ...encodeWork(row)];
   return { statement: statements.create, values };
 }
 
