@@ -96,7 +96,6 @@ export class Forger implements AsyncDisposable {
       { kind: "abort" },
       { kind: "wake" },
       { kind: "reseed", lane: 0 },
-      { kind: "driving", incarnation: 1_000 },
     ].map((nudge) => this.#sealed(uid, "nudge", JSON.stringify(nudge)));
     const removals = ["removed", this.#sealed(uid, "removal", "removed")];
     this.tally.facts += texts.length;

@@ -59,8 +59,6 @@ const nudges: readonly Nudge[] = [
   { kind: "wake" },
   { kind: "abort" },
   { kind: "reseed", lane: 7 },
-  { kind: "seek_driver" },
-  { kind: "driving", incarnation: 3 },
 ];
 
 /** Messages from readers to writers. */
@@ -114,11 +112,11 @@ export const nudgeCases: readonly Case<EventLogFixture>[] = [
   logCase(
     "a log that counts subscribers returns 0 without one, and more with one",
     async (log, uid) => {
-      const before = await log.nudge(uid, { kind: "seek_driver" });
+      const before = await log.nudge(uid, { kind: "wake" });
       const end = new AbortController();
       const nudges = collect(await log.nudges(uid, { signal: end.signal }));
 
-      const received = await log.nudge(uid, { kind: "seek_driver" });
+      const received = await log.nudge(uid, { kind: "wake" });
 
       await nudges.until(1);
       assert(before === undefined || before === 0, `no subscriber, but the count is ${before}`);

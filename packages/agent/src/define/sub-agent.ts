@@ -6,6 +6,7 @@ import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";
 import { sendPrompt } from "../session/create-session.ts";
 import { openHost } from "../session/open.ts";
+import { StoreOutage } from "../work/store-outage.ts";
 import type { Opened } from "../session/open.ts";
 import { runIdOf } from "../loop/ids.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
@@ -75,7 +76,9 @@ async function stopSubAgent(
   effectKey: string,
   host: ToolHost,
 ): Promise<void> {
-  if ((await host.store.find(childOf(effectKey))) === undefined) return;
+  const { store, clock, closing: signal } = host;
+  const find = new StoreOutage({ clock, signal }).retry(() => store.find(childOf(effectKey)));
+  if ((await find) === undefined) return;
   const { host: child, close } = await openChild(options, effectKey, host, undefined);
   try {
     const runId = runIdOf(promptId);
@@ -96,7 +99,7 @@ function openChild(
   const { store, log, clock, makeId, depth, allowance, ask } = host;
   const ports = { store, log, clock, makeId, metadata };
   const id = childOf(effectKey);
-  return openHost({ ...ports, id, agent, observers, ask, allowance, depth });
+  return openHost({ ...ports, id, agent, observers, ask, allowance, depth, waits: host.closing });
 }
 
 /** The id of a call's session. Computed from the call, so that a second execution finds the session. */

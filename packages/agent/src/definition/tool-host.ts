@@ -13,6 +13,8 @@ export interface ToolHost {
   readonly ask: AskMode;
   /** True once the parent's session was closed or taken over. Then the sub-agent is closed, not stopped. */
   readonly left: () => boolean;
+  /** Aborted when the parent's session is closed in this process. Until then a store that is away is waited for. */
+  readonly closing: AbortSignal;
 }
 
 /** `deny`: approval requests are denied at once. `wait`: a person answers through the session. */

@@ -1,36 +1,39 @@
-import { packEpoch, unpackEpoch } from "@millrace/core/ports";
-import type { Epoch } from "@millrace/core/ports";
+import { MillraceError } from "@millrace/core";
+import { endlessPause, packEpoch, unpackEpoch } from "@millrace/core/ports";
+import type { DriverIndex, Epoch } from "@millrace/core/ports";
+import type { Fact, InputId } from "@millrace/core";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
-import type { WakeSignal } from "./wake-signal.ts";
-import { answerSeekers, seekDriver } from "./presence.ts";
-import type { PresenceOptions } from "./presence.ts";
+import { lifeOf } from "./life.ts";
+import type { DriverLife } from "./life.ts";
 
-/** How long a driver that lost the race for a claim waits before it tries again. */
-const claimRetryMs = 1_000;
-/** How long this driver waits before it looks again for the other driver of a run. */
-const deferMs = 15_000;
+/** How long a driver that has claimed a session for an input may take to begin its run. */
+const beginMs = 10_000;
+/** The same in a store without an index of drivers, where the other driver can't be observed. */
+const blindBeginMs = 1_000;
 
 /**
  * This process's claim to drive the session, and the epochs that it gives out while the claim holds.
- * The store decides every claim: it counts an incarnation up and refuses writes of lower ones. A claim
- * ends when a newer incarnation appears among the facts, or when the driver releases it.
+ * The store decides every claim: it counts an incarnation up, and refuses writes of lower ones and
+ * claims that were decided on older facts. A claim ends when a newer incarnation appears among the
+ * facts, or when the driver releases it.
  */
 export class Claim implements Epochs {
   readonly #host: WorkHost;
-  readonly #signal: WakeSignal;
+  readonly #life: DriverLife;
+  readonly #wake: () => void;
   readonly #closing: AbortSignal;
   /** The claimed incarnation. Unset while this process does not drive. */
   #held: number | undefined;
   #generation = 0;
-  /** Before this time the run of another driver is not taken over. Unset: look for its driver at once. */
-  #deferredUntil: number | undefined;
-  #answersSeekers = false;
+  /** True once this driver has tried to claim. */
+  #tried = false;
 
-  constructor(host: WorkHost, signal: WakeSignal, closing: AbortSignal) {
+  constructor(host: WorkHost, wake: () => void, closing: AbortSignal) {
     this.#host = host;
-    this.#signal = signal;
+    this.#life = lifeOf(host.givenStore, host.clock);
+    this.#wake = wake;
     this.#closing = closing;
   }
 
@@ -42,10 +45,6 @@ export class Claim implements Epochs {
   get incarnation(): number {
     if (this.#held === undefined) throw new Fenced();
     return this.#held;
-  }
-
-  get deferredUntil(): number | undefined {
-    return this.#deferredUntil;
   }
 
   /** True if the epoch belongs to the claim that holds now. */
@@ -60,6 +59,14 @@ export class Claim implements Epochs {
   /** Gives the claim up in this process only. The store learns of it from a fact, see `Driver.close`. */
   release(): void {
     this.#held = undefined;
+    this.#life.rest(this.#host.uid);
+  }
+
+  /** Ends the observation of other drivers, and resolves once this one's signs of life are removed. */
+  async close(): Promise<void> {
+    this.release();
+    this.#life.takeBack(this.#host.uid);
+    await this.#life.left();
   }
 
   next(): Epoch {
@@ -73,23 +80,37 @@ export class Claim implements Epochs {
     return packEpoch({ incarnation, generation: this.#generation + 1, attempt: 0 }) - 1;
   }
 
+  /** Called with each decision: this process shows signs of life for as long as it has work here. */
+  showLife(action: Action): void {
+    const { journal, store, uid } = this.#host;
+    const works = action.do !== "wait" || journal.standing.run !== undefined;
+    if (this.#held !== undefined && works) this.#life.drive(uid, store.drivers);
+    else this.#life.rest(uid);
+    if (action.do === "wait") this.#life.takeBack(uid); // nothing to do here if its driver dies
+  }
+
   /**
-   * Whether this driver may perform the action. Always, if it holds the claim or the action starts a
-   * run: the store then decides between drivers that race. A run in progress belongs to its driver, so
-   * another one takes it over only if that driver does not answer. Where the log can't tell whether a
-   * driver listens, the run is taken over once, when the session is opened. Costs up to 1 s, at most
-   * every 15 s.
+   * Whether this driver may perform the action. Always, if it holds the claim. A run in progress belongs
+   * to its driver until that one has released it or is dead. An input belongs to every driver, until one
+   * of them has claimed the session for it: that one begins its run, unless it is dead or takes longer
+   * than 10 s. If not, `wake` is called when that changes.
    */
   async mayAct(action: Action): Promise<boolean> {
-    if (this.#held !== undefined || (action.do === "begin_turn" && action.startsRun)) return true;
-    const { clock, journal } = this.#host;
-    const until = this.#deferredUntil;
-    if (until !== undefined && clock.now() < until) return false;
-    const found = await seekDriver(this.#presence(), journal.standing.incarnation);
-    if (this.#closing.aborted) return false;
-    if (found === "silent" || (found === "unknown" && until === undefined)) return true;
-    this.#deferredUntil = clock.now() + deferMs;
-    return false;
+    if (this.#held !== undefined) return true;
+    const { journal, store } = this.#host;
+    const { run, incarnation } = journal.state;
+    if (run !== undefined && run.released === incarnation) return true;
+    const begins = action.do === "begin_turn" && action.startsRun ? action.takes : undefined;
+    if (begins !== undefined && !claimedFor(journal.facts, begins)) return true;
+    if (store.drivers !== undefined)
+      return !(await this.#leaves(store.drivers, begins === undefined ? Infinity : beginMs));
+    // The lock of the store shows that no other process writes this session.
+    if (store.hold !== undefined) return true;
+    // Nothing is known of the other driver. Its run is taken over once, when the session is opened: two
+    // processes would take it from each other for ever.
+    if (begins === undefined) return !this.#tried;
+    if (this.#tried) await this.#host.clock.sleep(blindBeginMs, this.#closing);
+    return !this.#closing.aborted;
   }
 
   /**
@@ -97,41 +118,52 @@ export class Claim implements Epochs {
    * fact, or facts arrived before it, or another driver won the race.
    */
   async hold(isCurrent: () => boolean): Promise<boolean> {
-    const { store, uid, journal, clock } = this.#host;
+    const { store, uid, journal } = this.#host;
     if (this.#held !== undefined) return true;
     await journal.catchUp();
-    if (!isCurrent()) return false;
-    const deferredBefore = this.#deferredUntil;
-    this.#deferredUntil = clock.now() + deferMs;
-    const from = journal.standing.incarnation;
-    const { run } = journal.standing;
+    if (!isCurrent() || this.#closing.aborted) return false;
+    this.#tried = true;
+    const { incarnation: from, run } = journal.standing;
     const { head } = journal.state;
-    const resumed = run === undefined ? {} : { head, resumes: run.runId };
-    const answer = await store.claim(uid, { from, ...resumed });
+    const resumed = run === undefined ? {} : { resumes: run.runId };
+    const answer = await store.claim(uid, { from, head, driver: this.#life.name, ...resumed });
     if (answer.outcome === "claimed") {
       this.#held = answer.incarnation;
       this.#generation = 0;
-      void this.#answerSeekers();
+      this.#life.takeBack(uid);
+      this.#life.drive(uid, store.drivers);
       journal.stored(answer.facts);
-      return false; // the claim is a fact
+    } else {
+      // Another driver won the race, or a person's fact came first. The next decision rests on it.
+      await journal.catchUp();
     }
-    await journal.catchUp();
-    // Not lost to another driver: a person's fact came first. The next decision rests on it.
-    if (answer.incarnation === from) this.#deferredUntil = deferredBefore;
-    else await this.#signal.sleep(clock, clock.now() + claimRetryMs);
     return false;
   }
 
-  /** Answers other processes from the first claim on. If the subscription fails, they find this driver silent. */
-  async #answerSeekers(): Promise<void> {
-    if (this.#answersSeekers) return;
-    this.#answersSeekers = true;
-    await answerSeekers(this.#presence(), () => this.#held).catch(() => undefined);
-    this.#answersSeekers = false;
+  /** Whether the session is left to its driver. Waits while the store is away: it kills no driver. */
+  async #leaves(drivers: DriverIndex, patienceMs: number): Promise<boolean> {
+    const { uid, journal, clock, random } = this.#host;
+    const { incarnation, run } = journal.standing;
+    const claim = { uid, incarnation, run: run?.runId };
+    const options = { drivers, wake: this.#wake, patienceMs };
+    for (let failures = 1; !this.#closing.aborted; failures += 1) {
+      try {
+        return await this.#life.isDriven(claim, options);
+      } catch (error) {
+        if (MillraceError.is(error)) throw error;
+        await clock.sleep(endlessPause(failures, random()), this.#closing);
+      }
+    }
+    return true;
   }
+}
 
-  #presence(): PresenceOptions {
-    const { log, clock, uid } = this.#host;
-    return { log, clock, uid, signal: this.#closing };
-  }
+/** True if the session was claimed after one of these inputs was accepted, so for this input. */
+function claimedFor(facts: readonly Fact[], inputs: readonly InputId[]): boolean {
+  const last = facts.findLast(
+    (fact) =>
+      fact.type === "session_claimed" ||
+      (fact.type === "input_accepted" && inputs.includes(fact.inputId)),
+  );
+  return last?.type === "session_claimed";
 }

@@ -30,7 +30,8 @@ const closingMs = 5_000;
  * in a crash; the next driver computes it again.
  *
  * One `Driver` exists for each open session that drives. It starts in the constructor and ends with
- * `close`, or when the store fails in a way that it can't handle: then `onBroken` gets the error.
+ * `close`, or when a port breaks its contract: then `onBroken` gets the error. A store that is away is
+ * waited for inside its calls, see `patientStore`: work goes on, and what it has made is stored later.
  */
 export class Driver {
   readonly #host: WorkHost;
@@ -50,7 +51,7 @@ export class Driver {
   constructor(host: WorkHost, onBroken: (error: unknown) => void) {
     this.#host = host;
     this.#onBroken = onBroken;
-    this.#claim = new Claim(host, this.#signal, this.#closing.signal);
+    this.#claim = new Claim(host, () => this.wake(), this.#closing.signal);
     this.#underWay = new UnderWay(
       () => this.#claim.held,
       (thrown, held) => this.#ended(thrown, held),
@@ -67,6 +68,7 @@ export class Driver {
         toolHostOf(host, epoch, {
           state: () => this.#state(),
           left: () => !this.#claim.holds(epoch),
+          closing: this.#closing.signal,
           report: (bodies) => this.#report(bodies),
         }),
     };
@@ -90,20 +92,26 @@ export class Driver {
   /**
    * Stops work in progress and gives up the claim. A run in progress keeps the facts that a crash would
    * leave, and gets a `session_released` fact with the reason. The next driver continues it. Waits up to
-   * 5 s for work to stop.
+   * 5 s each for the loop, for work to stop and for that fact.
    */
   async close(): Promise<void> {
     const { held } = this.#claim;
     this.#closing.abort();
     this.#stopWork();
     this.wake();
-    await this.#running;
+    await this.#atMost(this.#running); // a call to a store that hangs may be in it
     // Work that ignores its signal is not waited for: it can no longer record anything.
+    await this.#atMost(this.#underWay.ended());
+    if (held !== undefined && !this.#broken)
+      await this.#atMost(this.#recordRelease(held).catch(() => undefined));
+    await this.#claim.close();
+  }
+
+  /** Waits for a step of closing, for 5 s at most. */
+  async #atMost(ending: Promise<void>): Promise<void> {
     const done = new AbortController();
-    const { clock } = this.#host;
-    await Promise.race([this.#underWay.ended(), clock.sleep(closingMs, done.signal)]);
+    await Promise.race([ending, this.#host.clock.sleep(closingMs, done.signal)]);
     done.abort(); // a pending timer would keep the process alive
-    if (held !== undefined && !this.#broken) await this.#recordRelease(held).catch(() => undefined);
   }
 
   /** Stored last, after all other facts of this driver. If the store fails, the session looks crashed. */
@@ -144,12 +152,16 @@ export class Driver {
   }
 
   async #step(): Promise<void> {
-    const { clock, journal } = this.#host;
+    const { clock, journal, store } = this.#host;
     this.#decidedAt = journal.state.head;
     const action = decide(this.#state());
-    if (action.do === "wait") return await this.#signal.sleep(clock, action.until);
-    if (!(await this.#claim.mayAct(action)))
-      return await this.#signal.sleep(clock, this.#claim.deferredUntil);
+    this.#claim.showLife(action);
+    if (action.do === "wait") {
+      const { until } = action;
+      const ms = until === undefined ? undefined : until - store.now();
+      return await this.#signal.sleep(clock, ms);
+    }
+    if (!(await this.#claim.mayAct(action))) return await this.#signal.sleep(clock);
     const isCurrent = (): boolean => this.#decidedAt === journal.state.head;
     if ((await this.#claim.hold(isCurrent)) && isCurrent())
       await perform(this.#loop, action, () => this.#known());
@@ -165,17 +177,18 @@ export class Driver {
   }
 
   #state(): LoopState {
-    const { journal, agent, clock, allowance, runOptions } = this.#host;
+    const { journal, agent, store, clock, allowance, runOptions } = this.#host;
     const { standing } = journal;
+    const now = store.now();
     const wanted =
       standing.run !== undefined && runOptions(standing.run.runId).output !== undefined;
     return {
       standing,
       settings: agent.settings,
-      now: clock.now(),
+      now,
       doing: {
         ...this.#underWay.doing(),
-        ...this.#memory.doing(wanted),
+        ...this.#memory.doing(wanted, { now, monotonic: clock.monotonic() }),
         allowance: allowance?.exhausted(),
       },
     };
@@ -236,7 +249,7 @@ export class Driver {
       if (!(error instanceof Fenced)) throw error;
       await this.#host.journal.catchUp();
     } catch (broken) {
-      // The store or the log failed: nothing can be recorded, so nothing may be done.
+      // A broken contract, and no outage: nothing can be recorded, so nothing may be done.
       this.#broken = true;
       this.#onBroken(broken);
     }

@@ -80,7 +80,7 @@ async function scheduleRetry(
 ): Promise<void> {
   const { held } = memory;
   if (held === undefined || !(await append())) return;
-  memory.setRetry(host.clock.now() + delayMs);
+  memory.setRetry(host.clock.monotonic() + delayMs);
   await held.scheduled(delayMs);
 }
 

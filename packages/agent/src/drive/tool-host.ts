@@ -10,12 +10,14 @@ export interface ToolDriver {
   readonly state: () => LoopState;
   /** True once the session was closed or taken over. */
   readonly left: () => boolean;
+  /** Aborted when the session is closed in this process. */
+  readonly closing: AbortSignal;
   readonly report: (bodies: readonly FactBody[]) => Promise<void>;
 }
 
 /** What a tool uses to run a sub-agent: the same ports, and its parent's budget. */
 export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): ToolHost {
-  const { store, log, clock, makeId, depth, allowance, journal, ask } = host;
+  const { givenStore: store, log, clock, makeId, depth, allowance, journal, ask } = host;
   const { run } = journal.standing;
   return {
     store,
@@ -25,6 +27,7 @@ export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): To
     depth: depth + 1,
     ask,
     left: driver.left,
+    closing: driver.closing,
     allowance: {
       exhausted: () => exhausted(driver.state()),
       spend: async (usage) => {

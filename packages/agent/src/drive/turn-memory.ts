@@ -21,7 +21,14 @@ export class TurnMemory {
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
   #opened: OpenedLane | undefined;
-  #held: { readonly attempt: HeldAttempt; readonly failed: FailedAttempt } | undefined;
+  #held:
+    | {
+        readonly attempt: HeldAttempt;
+        readonly failed: FailedAttempt;
+        /** By the monotonic clock: a retry waits for a duration, whatever the store's clock does. */
+        readonly retryAt?: number;
+      }
+    | undefined;
 
   /** The tools that the model was offered in this turn. Unset if another driver sent the request. */
   get offered(): ReadonlySet<string> | undefined {
@@ -68,11 +75,11 @@ export class TurnMemory {
     this.#held = { attempt, failed };
   }
 
-  /** Sets when the retry is due. The failed attempt's usage is among the facts by now. */
+  /** Sets the monotonic time of the retry. The failed attempt's usage is among the facts by now. */
   setRetry(retryAt: number): void {
     if (this.#held === undefined) return;
     const { attempt, failed } = this.#held;
-    this.#held = { attempt, failed: { ...failed, used: nothingSpent, retryAt } };
+    this.#held = { attempt, failed: { ...failed, used: nothingSpent }, retryAt };
   }
 
   /** Removes and returns the failed attempt. The caller commits or drops it. */
@@ -91,13 +98,22 @@ export class TurnMemory {
     this.#output = { state: "unchecked" };
   }
 
-  /** The part of this that `decide` reads. `wanted`: whether the run has an output schema. */
-  doing(wanted: boolean): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
+  /**
+   * The part of this that `decide` reads. `wanted`: whether the run has an output schema. `now` and
+   * `monotonic` are one moment by the store's clock, which `decide` compares with, and by this process's.
+   */
+  doing(
+    wanted: boolean,
+    { now, monotonic }: { readonly now: number; readonly monotonic: number },
+  ): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
     const verdicts = new Map<ItemId, CallVerdict>();
     for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutMessage(verdict));
     const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
     const output = wanted ? this.#output.state : "valid";
-    return { verdicts, answers, output, failed: this.#held?.failed };
+    if (this.#held?.retryAt === undefined)
+      return { verdicts, answers, output, failed: this.#held?.failed };
+    const retryAt = now + this.#held.retryAt - monotonic;
+    return { verdicts, answers, output, failed: { ...this.#held.failed, retryAt } };
   }
 
   known(): Pick<Known, "refusals" | "answers" | "outputProblem" | "failed"> {

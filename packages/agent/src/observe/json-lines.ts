@@ -1,6 +1,5 @@
 import { encodeDelta, encodeMessage } from "@millrace/core/wire";
-import type { LiveEvent, RunEvent } from "@millrace/core";
-import type { LiveEnvelope } from "@millrace/core/reading";
+import type { Fact, RunEvent } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
 import { writerTo } from "./write-to.ts";
 import type { TextSink } from "./write-to.ts";
@@ -16,7 +15,7 @@ export function jsonLines(sink: TextSink): Observer {
 
 /** The event as one line, without a line feed. */
 function jsonLine(event: RunEvent): string {
-  const json = "n" in event ? encodeMessage(event) : JSON.stringify(liveJson(event));
+  const json = "n" in event ? encodeMessage(event) : JSON.stringify(otherJson(event));
   return json.replaceAll(lineEnds, escaped);
 }
 
@@ -31,7 +30,7 @@ function escaped(character: string): string {
 }
 
 /** The event as it is in a batch. An event of a newer version keeps its own type. */
-function liveJson(event: LiveEvent & LiveEnvelope): object {
+function otherJson(event: Exclude<RunEvent, Fact>): object {
   if (event.type === "content_delta") return { ...event, delta: encodeDelta(event.delta) };
   if (event.type !== "opaque") return event;
   const { type: _, original, ...place } = event;

@@ -1,9 +1,14 @@
 import { coalesce } from "@millrace/core/writing";
-import type { Delta, RunEvent } from "@millrace/core";
+import type { Delta, LiveEvent, RunEvent } from "@millrace/core";
 import type { LiveEnvelope } from "@millrace/core/reading";
 
 /** The most text and bytes of a merged delta, so that each entry of a queue has a bounded size. */
 const mergedSize = { text: 4_096, bytes: 65_536 };
+
+/** True for an event of an attempt, which is neither a fact nor a change of the connection. */
+export function isLive(event: RunEvent): event is LiveEvent & LiveEnvelope {
+  return !("n" in event) && event.type !== "connection_changed";
+}
 
 /** A key for the attempt that a live event belongs to. */
 export function attemptOf({ sessionId, lane, epoch }: LiveEnvelope): string {
@@ -19,7 +24,7 @@ export function mergeEvents(events: readonly RunEvent[]): readonly RunEvent[] {
   const groups: Group[] = [];
   const last = new Map<string, Group>();
   for (const event of events) {
-    if ("n" in event) {
+    if (!isLive(event)) {
       last.clear();
       groups.push({ event, deltas: [] });
       continue;

@@ -4,7 +4,7 @@ import { restate } from "@millrace/core/writing";
 import type { Draft, RunEvent } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { attemptOf } from "./queue-entries.ts";
+import { attemptOf, isLive } from "./queue-entries.ts";
 import { queuedObserver } from "./queued.ts";
 import { History, interleaved } from "./testing/histories.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
@@ -30,7 +30,7 @@ function story(events: readonly RunEvent[], attempts: ReadonlySet<string>): stri
   };
   for (const event of events) {
     if ("n" in event) note(`${event.sessionId} ${event.n}`);
-    else if (attempts.has(attemptOf(event))) {
+    else if (isLive(event) && attempts.has(attemptOf(event))) {
       const attempt = attemptOf(event);
       const draft = drafts.get(attempt) ?? emptyDraft();
       if (event.type === "content_delta") drafts.set(attempt, fold(draft, event.delta));
@@ -94,11 +94,11 @@ test("queued and merged events give the same drafts; a cut attempt has no gaps",
         await observer.idle();
 
         const broken = new Set(
-          dropped.flatMap((event) => ("n" in event ? [] : [attemptOf(event)])),
+          dropped.flatMap((event) => (isLive(event) ? [attemptOf(event)] : [])),
         );
         const whole = new Set(
           events.flatMap((event) =>
-            "n" in event || broken.has(attemptOf(event)) ? [] : [attemptOf(event)],
+            isLive(event) && !broken.has(attemptOf(event)) ? [attemptOf(event)] : [],
           ),
         );
         expect(dropped.filter((event) => "n" in event)).toEqual([]);
@@ -108,7 +108,7 @@ test("queued and merged events give the same drafts; a cut attempt has no gaps",
         const kept = events.filter((event) => !lost.has(event));
         expect(story(handled, broken)).toBe(story(kept, broken));
         for (const attempt of broken) {
-          const own = events.filter((event) => !("n" in event) && attemptOf(event) === attempt);
+          const own = events.filter((event) => isLive(event) && attemptOf(event) === attempt);
           const last = own.findLastIndex((event) => !lost.has(event));
           expect(own.slice(0, last + 1).every((event) => !lost.has(event))).toBe(true);
         }

@@ -1,6 +1,6 @@
 import type { RunEvent } from "@millrace/core";
 import type { Observer } from "../definition/observer.ts";
-import { attemptOf, mergeEvents } from "./queue-entries.ts";
+import { attemptOf, isLive, mergeEvents } from "./queue-entries.ts";
 
 /** Options of a queued observer. */
 export interface QueueOptions {
@@ -71,7 +71,7 @@ class Queue {
 
   take(event: RunEvent): void {
     if (this.#closed) return this.#drop(event);
-    if ("n" in event) {
+    if (!isLive(event)) {
       this.#forgetBroken(event);
       this.#push(event, 0);
     } else if (this.#broken.has(attemptOf(event)) || !this.#admit(event)) {
@@ -114,7 +114,7 @@ class Queue {
     if (event === undefined) return undefined;
     this.#next += 1;
     this.#moved += 1;
-    if (!("n" in event)) this.#live -= 1;
+    if (isLive(event)) this.#live -= 1;
     // Handled events are removed when they are half of the list, so each event is moved at most once.
     if (this.#next * 2 >= this.#events.length) {
       this.#events = this.#events.slice(this.#next);
@@ -154,7 +154,7 @@ class Queue {
   #merge(events: readonly RunEvent[]): boolean {
     this.#events = [...mergeEvents(events)];
     this.#next = 0;
-    this.#live = this.#events.filter((event) => !("n" in event)).length;
+    this.#live = this.#events.filter(isLive).length;
     this.#moved = 0;
     return this.#live <= this.#capacity;
   }

@@ -61,6 +61,7 @@ export class SessionSpans {
 
   take(event: RunEvent): void {
     this.#time = event.time;
+    if (event.type === "connection_changed") return;
     if (!("n" in event)) {
       if (event.type === "attempt_started") this.#startAttempt(event);
       else this.#attempts.take(event);

@@ -22,15 +22,19 @@ export interface RunParts {
 export function createRun(parts: RunParts): Run<never, never> {
   const { host, runId, inputId, accepted } = parts;
   const watched = { runId, inputId };
-  const result = settle(parts);
+  // Waiting begins when the result is first read, so that a run that is only looked at costs nothing.
+  let settled: Promise<RunResult<unknown>> | undefined;
+  const result = (): Promise<RunResult<unknown>> => (settled ??= settle(parts));
   const events = async function* events(): AsyncGenerator<RunEvent, void> {
     if ((await accepted).accepted) yield* eventsOf(await host, watched);
   };
   const run: Run<never, unknown> = {
     id: runId,
     accepted,
-    result,
-    text: async () => textOrThrow(await result),
+    get result() {
+      return result();
+    },
+    text: async () => textOrThrow(await result()),
     narrate: async function* narrated() {
       if ((await accepted).accepted) yield* narrationOf(await host, watched);
     } as Run<never>["narrate"],
@@ -55,6 +59,8 @@ async function settle({
 }: RunParts): Promise<RunResult<unknown>> {
   const acceptance = await accepted;
   if (!acceptance.accepted) {
+    if (acceptance.error.code === "aborted")
+      return { outcome: "aborted", text: "", usage: noUsage };
     return { outcome: "failed", error: acceptance.error, text: "", usage: noUsage };
   }
   return await resultOf(await host, { runId, inputId }, output);
@@ -64,7 +70,8 @@ async function settle({
 function abortRun({ host, accepted, runId }: RunParts, reason?: string): Sent {
   const stop = async (): Promise<Acceptance> => {
     const sent = await accepted;
-    if (!sent.accepted) return sent;
+    // An input whose sender stopped may be stored nevertheless: only its answer may be lost.
+    if (!sent.accepted && sent.error.code !== "aborted") return sent;
     return await acceptance((await host).inbox.abort({ runId, reason }));
   };
   return { accepted: stop() };

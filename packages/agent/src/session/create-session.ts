@@ -29,6 +29,8 @@ export function createSession<Tools extends AnyTools>(
   close: () => Promise<void>,
 ): Session<Tools> {
   const controls = controlsOf(host);
+  /** Made once for each run, so that reading it again costs nothing. */
+  let current: Run<Tools> | undefined;
   const base = {
     id: host.options.record.sessionId,
     ...controls,
@@ -78,8 +80,13 @@ export function createSession<Tools extends AnyTools>(
     get transcript() {
       return host.journal.state.items.toArray() as unknown as readonly ItemOf<Tools>[];
     },
+    get connection() {
+      return host.connection;
+    },
     get run() {
-      return currentRun<Tools>(host);
+      const { run } = host.journal.state;
+      if (run?.runId !== current?.id) current = currentRun<Tools>(host);
+      return current;
     },
   };
   return base;
@@ -99,7 +106,11 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
   const send = (session: SessionHost): Promise<Acceptance> => {
-    session.setSenderOptions(runId, { output: options.output, ask: options.ask as SenderAsk });
+    session.setSenderOptions(runId, {
+      output: options.output,
+      ask: options.ask as SenderAsk,
+      signal: options.signal,
+    });
     const asked = runOptionsOf(options);
     const sent = session.inbox.send(() => partsOf(content), { key, actor, ...asked });
     const answer = acceptance(sent);

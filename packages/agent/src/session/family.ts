@@ -31,7 +31,8 @@ export async function* watchFamily(
 
 /** Posts to the inbox of the child's session. The child's driver, in any process, reads it from the store. */
 export function childOf(host: SessionHost, id: string): ChildSession {
-  const { store, log, makeId } = host.options;
+  const { store } = host; // waits while the store is away
+  const { log, makeId } = host.options;
   const post = (call: (inbox: Inbox) => ReturnType<Inbox["allow"] | Inbox["answer"]>): Sent => {
     const posted = async (): Promise<Acceptance> => {
       try {

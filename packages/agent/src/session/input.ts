@@ -14,7 +14,10 @@ export interface BlobLike {
 
 /** An input or a decision that was sent to a session. They are stored in the order in which they are sent. */
 export interface Sent {
-  /** Settles once it is stored or refused. Never rejects. */
+  /**
+   * Settles once it is stored or refused. Never rejects. While the store is away it waits, until the
+   * session is closed or, for a prompt, its signal is aborted.
+   */
   readonly accepted: Promise<Acceptance>;
 }
 

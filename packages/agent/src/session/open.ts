@@ -9,6 +9,7 @@ import type { Observer } from "../definition/observer.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import { uniqueParts } from "./parts.ts";
 import { SessionHost } from "./session-host.ts";
+import { StoreOutage } from "../work/store-outage.ts";
 
 /** Which session to open, and where it is stored. */
 export interface OpenOptions {
@@ -36,6 +37,8 @@ export interface Opening extends OpenOptions {
   readonly ask: AskMode;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
+  /** Until this is aborted, opening waits for a store that is away. Left out: it throws the store's error. */
+  readonly waits?: AbortSignal | undefined;
 }
 
 export interface Opened {
@@ -48,6 +51,8 @@ interface Shared {
   readonly host: Promise<SessionHost>;
   readonly agent: Blueprint;
   users: number;
+  /** Set once the last user has closed it. Resolves when nothing of it runs any more. */
+  closing?: Promise<void>;
 }
 
 /**
@@ -73,23 +78,16 @@ export async function openHost(opening: Opening): Promise<Opened> {
   }
   const store = opening.store ?? memorySessionStore({ clock, makeId });
   const name = sessionId(opening.id ?? makeId("session"));
-  const found = (await store.find(name)) ?? (await createOrFind(store, name, opening));
-  const record = await seeded(store, found, transcript);
-  return await share(store, record, opening, () =>
-    SessionHost.open({
-      record,
-      agent: opening.agent,
-      observers: opening.observers,
-      store,
-      log: opening.log ?? logOf(store),
-      clock,
-      makeId,
-      ask: opening.ask,
-      drive,
-      allowance: opening.allowance,
-      depth: opening.depth,
-    }),
-  );
+  const { agent, observers, ask, allowance, depth, waits } = opening;
+  const reach = <T>(call: () => Promise<T>): Promise<T> =>
+    waits === undefined ? call() : new StoreOutage({ clock, signal: waits }).retry(call);
+  const find = async (): Promise<SessionRecord> =>
+    (await store.find(name)) ?? (await createOrFind(store, name, opening));
+  const record = await seeded(store, await reach(find), transcript);
+  const log = opening.log ?? logOf(store);
+  const ports = { store, log, clock, makeId };
+  const options = { ...ports, record, agent, observers, ask, drive, allowance, depth };
+  return await share(store, record, opening, () => reach(() => SessionHost.open(options)));
 }
 
 /** The default log of each store: hosts of one session in this process must share a log. */
@@ -110,7 +108,10 @@ export async function openBranch(source: SessionHost, record: SessionRecord): Pr
   );
 }
 
-/** Returns the host of the session in this process, or opens it. Counts its users. */
+/**
+ * Returns the host of the session in this process, or opens it. Counts its users. A host that is over is
+ * never returned: one that is closing is waited for, and one that failed is replaced.
+ */
 async function share(
   store: SessionStore,
   { uid, sessionId: id }: SessionRecord,
@@ -120,33 +121,49 @@ async function share(
   const sessions = shared.get(store) ?? new Map<string, Shared>();
   shared.set(store, sessions);
   const name = drive ? uid : `${uid} undriven`; // a uid has no space
-  const known = sessions.get(name);
-  if (known !== undefined && known.agent !== agent) {
-    throw new MillraceError(
-      "session_locked",
-      `the session ${id} is open in this process with another agent: close it there first`,
-    );
+  for (;;) {
+    const known = sessions.get(name);
+    if (known?.closing !== undefined) {
+      await known.closing;
+      continue;
+    }
+    if (known !== undefined && known.agent !== agent) {
+      throw new MillraceError(
+        "session_locked",
+        `the session ${id} is open in this process with another agent: close it there first`,
+      );
+    }
+    const entry: Shared = known ?? { host: open(), agent, users: 0 };
+    const forget = (): void => {
+      if (sessions.get(name) === entry) sessions.delete(name);
+    };
+    sessions.set(name, entry);
+    entry.users += 1;
+    const close = closeOnce(entry, forget);
+    try {
+      const host = await entry.host;
+      if (host.over() === undefined) return { host, close };
+      await close();
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    forget();
   }
-  const entry = known ?? { host: open(), agent, users: 0 };
-  sessions.set(name, entry);
-  entry.users += 1;
+}
+
+/** Ends one use of a host. The last one closes the host. */
+function closeOnce(entry: Shared, forget: () => void): () => Promise<void> {
   let closed = false;
-  const close = async (): Promise<void> => {
-    if (closed) return;
+  return async () => {
+    if (closed) return await entry.closing;
     closed = true;
     entry.users -= 1;
     if (entry.users > 0) return;
-    const host = await entry.host;
-    await host.close();
-    // Removed after `close`: a second host would compete with work of this one that is still ending.
-    if (sessions.get(name) === entry) sessions.delete(name);
+    // Forgotten after `close`: a second host would compete with work of this one that is still ending.
+    entry.closing = entry.host.then((host) => host.close()).finally(forget);
+    await entry.closing;
   };
-  try {
-    return { host: await entry.host, close };
-  } catch (error) {
-    sessions.delete(name);
-    throw error;
-  }
 }
 
 /** Creates the session. If another process has created it meanwhile, returns that one. */

@@ -8,8 +8,8 @@ import type { SessionHost } from "./session-host.ts";
 import type { RunResult } from "./run.ts";
 
 /**
- * Waits for the end of a run and returns its result. Never rejects: a closed session and a failed store
- * are results with an error. Polls the head every 15 s while it waits, in case an announcement is lost.
+ * Waits for the end of a run and returns its result. Never rejects: a session that is closed here, was
+ * removed or has a broken port is a result with an error. While the store is away it goes on waiting.
  */
 export async function resultOf(
   host: SessionHost,
@@ -19,7 +19,7 @@ export async function resultOf(
   const { runId, inputId } = run;
   const takenBack = (): "taken_back" | undefined =>
     host.takenBack(inputId) ? "taken_back" : undefined;
-  const finished = await host.polling(host.until(() => host.ended(runId) ?? takenBack()));
+  const finished = await host.until(() => host.ended(runId) ?? takenBack());
   const so = soFar(host, runId);
   if (finished === undefined) {
     const error = host.over() ?? new MillraceError("closed", "the session is over");

@@ -1,4 +1,4 @@
-import type { Cause, MillraceError, RunEvent, RunId, Usage } from "@millrace/core";
+import type { Cause, MillraceError, RunId, Usage } from "@millrace/core";
 import type { AnyTools, EventOf, NarrationOf } from "@millrace/core/reading";
 import type { Acceptance, Sent } from "./input.ts";
 
@@ -32,14 +32,17 @@ export interface Run<Tools extends AnyTools = AnyTools, Output = string> extends
   readonly id: RunId;
   /** Settles once its prompt is stored or refused. Never rejects. */
   readonly accepted: Promise<Acceptance>;
-  /** Always settles, never rejects. */
+  /**
+   * Settles with what the store has of the run, or when the session is closed in this process. Never
+   * rejects. While the store is away it waits.
+   */
   readonly result: Promise<RunResult<Output>>;
   /** The text of the answer. Rejects with a `MillraceError` if the run did not complete. */
   readonly text: () => Promise<string>;
   /** The run as flat events for display: text as it is written, tools as they run. */
   readonly narrate: () => AsyncIterable<NarrationOf<Tools>>;
   /** The first event of a type. Rejects if the run ends without it. */
-  readonly until: <Type extends RunEvent["type"]>(
+  readonly until: <Type extends EventOf["type"]>(
     type: Type,
   ) => Promise<Extract<EventOf<Tools>, { readonly type: Type }>>;
   /** Stops this run and keeps its content so far. Has no effect on a run that has ended. */

@@ -1,16 +1,36 @@
 import { createInbox, MillraceError, project } from "@millrace/core";
-import type { Fact, Inbox, InputId, RunEvent, RunId, View } from "@millrace/core";
+import type {
+  Fact,
+  Inbox,
+  InputId,
+  RunEvent,
+  RunId,
+  SessionConnection,
+  View,
+} from "@millrace/core";
 import type { FactOf, InboxOptions } from "@millrace/core/writing";
-import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type {
+  AcceptOutcome,
+  Clock,
+  EventLog,
+  MakeId,
+  PeopleFact,
+  SessionRecord,
+  SessionStore,
+} from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { Driver } from "../drive/driver.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { WorkHost } from "../work/host.ts";
+import { patientStore } from "../work/patient-store.ts";
 import { callsToRemember } from "../loop/limits.ts";
+import { runIdOf } from "../loop/ids.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
+import { askApprover } from "./ask-approver.ts";
+import { FactSource } from "./fact-source.ts";
 import { holdSession, releaseSession } from "./hold.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
@@ -34,10 +54,9 @@ export interface HostOptions {
 export interface SenderOptions {
   readonly output: Schema | undefined;
   readonly ask: AskMode | undefined;
+  /** Ends the sending of the input, if it is not stored because the store is away. */
+  readonly signal: AbortSignal | undefined;
 }
-
-/** How often the head is read while a run is awaited, in case an announcement was lost. */
-const pollMs = 15_000;
 
 /**
  * One open session in this process: its inbox, its journal, its observers and, if it is driven here,
@@ -45,7 +64,8 @@ const pollMs = 15_000;
  * views of it.
  *
  * Every new fact goes through `onFact`, which calls observers, wakes the driver and wakes all `until`
- * calls. If the store or the log fails for good, `over` returns the error and nothing runs any more.
+ * calls. While the store or the log is away the host waits, see `connection`. If one of them breaks its
+ * contract, or the session is removed, `over` returns the error and nothing runs any more.
  */
 export class SessionHost {
   readonly options: HostOptions;
@@ -58,47 +78,66 @@ export class SessionHost {
   readonly #ended = new Map<RunId, FactOf<"run_finished">>();
   readonly #takenBack = new Set<InputId>();
   readonly #waiting = new Set<() => void>();
-  readonly #closing = new AbortController();
+  /** The store, with calls that wait while it is away. */
+  readonly store: SessionStore;
+  readonly #source: FactSource;
   #driver: Driver | undefined;
   #broken: MillraceError | undefined;
+  #closed = false;
 
-  private constructor(options: HostOptions, journal: SessionJournal) {
+  private constructor(options: HostOptions, journal: SessionJournal, ports: HostPorts) {
     this.options = options;
     this.journal = journal;
+    this.store = ports.store;
+    this.#source = ports.source;
     this.inbox = createInbox(this.#inboxOptions());
     this.info = infoOf(options.record);
     this.observers = new Observers(options.observers);
     for (const fact of journal.facts) this.#remember(fact);
   }
 
-  /** Opens the session. Throws `session_locked` if another process holds it, and errors of the ports. */
+  /**
+   * Opens the session. Throws `session_locked` if another process holds it, and errors of the store. A
+   * log that is away is no error.
+   */
   static async open(options: HostOptions): Promise<SessionHost> {
-    const { record, store, log } = options;
+    const { record, store: given, log, clock } = options;
     const { uid, sessionId } = record;
     let host: SessionHost | undefined;
-    const onFact = (fact: Fact): void => host?.onFact(fact);
-    await holdSession(store, uid);
-    const closing = new AbortController();
+    await holdSession(given, uid);
     try {
-      // Subscribe before reading, so that no fact between the two is missed.
-      log.setKey?.(uid, await store.key(uid));
-      const heads = await log.heads(uid, { signal: closing.signal });
+      const source = new FactSource({
+        store: given,
+        log,
+        clock,
+        uid,
+        key: await given.key(uid),
+        onChange: (connection, error) => host?.connectionChanged(connection, error),
+        onFailure: (error) => host?.fail(error),
+      });
+      const onFact = (fact: Fact): void => host?.onFact(fact);
       const remember = callsToRemember(options.agent.settings);
-      const journal = await SessionJournal.open({ store, log, uid, sessionId, onFact, remember });
-      host = new SessionHost(options, journal);
-      host.#closing.signal.addEventListener("abort", () => closing.abort(), { once: true });
-      if (options.drive) host.#drive();
-      host.#listen(heads).catch(() => undefined); // `polling` still reads the head every 15 s
+      const store = patientStore(given, source.outage, () => host?.journal.state.head ?? 0);
+      const journal = await source.start(() =>
+        SessionJournal.open({ store, log, uid, sessionId, onFact, remember }),
+      );
+      host = new SessionHost(options, journal, { store, source });
+      if (source.connection !== "live") host.connectionChanged(source.connection, undefined);
+      if (options.drive) host.#driver = new Driver(host.#workHost(), (error) => host?.fail(error));
       return host;
     } catch (error) {
-      closing.abort();
-      await releaseSession(store, uid);
+      await releaseSession(given, uid);
       throw error;
     }
   }
 
   get closed(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#closed;
+  }
+
+  /** How new facts reach this process, and whether the store answers. */
+  get connection(): SessionConnection {
+    return this.#source.connection;
   }
 
   /** The session as a user sees it: the stored state, and the drafts of lanes that this process writes. */
@@ -151,32 +190,10 @@ export class SessionHost {
     }
   }
 
-  /** Reads the head every 15 s until the promise settles, in case an announcement is lost. */
-  async polling<T>(work: Promise<T>): Promise<T> {
-    const done = new AbortController();
-    const poll = async (): Promise<void> => {
-      for (;;) {
-        await this.options.clock.sleep(pollMs, done.signal);
-        if (done.signal.aborted) return;
-        await this.#readHead().catch(() => undefined); // read again at the next poll
-      }
-    };
-    void poll();
-    try {
-      return await work;
-    } finally {
-      done.abort();
-    }
-  }
-
-  async #readHead(): Promise<void> {
-    const { store, record } = this.options;
-    this.journal.announcedUpTo(await store.head(record.uid));
-  }
-
-  /** Called by the driver if the store or the log fails. All waiting calls end with the error. */
+  /** Called if a port breaks its contract or the session is gone. All waiting calls end with the error. */
   fail(error: unknown): void {
     this.#broken ??= brokenPort(error);
+    this.#source.close();
     this.#notify();
   }
 
@@ -184,7 +201,10 @@ export class SessionHost {
   onFact(fact: Fact): void {
     this.#remember(fact);
     this.#emit(fact);
-    if (fact.type === "approval_requested") this.#askApprover(fact);
+    if (fact.type === "approval_requested") {
+      const ask = this.#senderOptions.get(fact.runId)?.ask ?? this.options.ask;
+      void askApprover(this.inbox, ask, fact);
+    }
     this.#driver?.wake();
     this.#notify();
   }
@@ -192,7 +212,8 @@ export class SessionHost {
   /** Closes the driver, waits for announcements, and unlocks the session. Takes up to 5 s. */
   async close(): Promise<void> {
     if (this.closed) return;
-    this.#closing.abort();
+    this.#closed = true;
+    this.#source.close(); // what waits for the store ends
     await this.#driver?.close();
     await this.inbox.announced();
     await this.journal.announced();
@@ -200,27 +221,17 @@ export class SessionHost {
     await releaseSession(this.options.store, this.options.record.uid);
   }
 
-  #drive(): void {
-    this.#driver = new Driver(this.#workHost(), (error) => this.fail(error));
-  }
-
   /** Adds accepted facts to the journal before the sender gets its answer. The inbox announces them. */
   #inboxOptions(): InboxOptions {
-    const { record, store, log, makeId } = this.options;
+    const { record, log, makeId } = this.options;
     const { uid } = record;
     return {
       uid,
       log,
       makeId,
       store: {
-        accept: async (_, key, body) => {
-          const over = this.over();
-          if (over !== undefined) throw over;
-          const answer = await store.accept(uid, key, body);
-          if (answer.outcome === "accepted") this.journal.accepted(answer.facts);
-          return answer;
-        },
-        key: () => store.key(uid),
+        accept: (_, key, body) => this.#accept(key, body),
+        key: () => this.store.key(uid),
         read: async (_, { after = 0 } = {}) => {
           await this.journal.catchUp();
           return this.journal.facts.slice(after);
@@ -229,14 +240,47 @@ export class SessionHost {
     };
   }
 
+  /** Stores what a person sent. Waits while the store is away, until the session is closed or the sender stops. */
+  async #accept(key: string, body: PeopleFact): Promise<AcceptOutcome> {
+    const { record, store } = this.options;
+    const signal =
+      body.type === "input_accepted"
+        ? this.#senderOptions.get(runIdOf(body.inputId))?.signal
+        : undefined;
+    const over = this.over();
+    if (over !== undefined) throw over;
+    try {
+      const accept = (): Promise<AcceptOutcome> => store.accept(record.uid, key, body);
+      const answer = await this.#source.outage.retry(accept, signal);
+      if (answer.outcome === "accepted") this.journal.accepted(answer.facts);
+      // An earlier try may have stored it, with only its answer lost.
+      if (answer.outcome === "duplicate") this.journal.announcedUpTo(answer.fact.n);
+      return answer;
+    } catch (error) {
+      if (!MillraceError.is(error) && signal?.aborted === true) throw unsent(error);
+      throw this.over() ?? error;
+    }
+  }
+
   #workHost(): WorkHost {
-    const { record, agent, store, log, clock, makeId, allowance, depth = 0, ask } = this.options;
+    const {
+      record,
+      agent,
+      store: givenStore,
+      log,
+      clock,
+      makeId,
+      allowance,
+      depth = 0,
+      ask,
+    } = this.options;
     const { uid, sessionId } = record;
     return {
       uid,
       sessionId,
       info: this.info,
-      store,
+      store: this.store,
+      givenStore,
       log,
       clock,
       makeId,
@@ -253,11 +297,6 @@ export class SessionHost {
     };
   }
 
-  /** Passes announced heads to the journal, which reads the facts from the store. */
-  async #listen(heads: AsyncIterable<number>): Promise<void> {
-    for await (const head of heads) this.journal.announcedUpTo(head);
-  }
-
   #remember(fact: Fact): void {
     if (fact.type === "queue_updated") this.#takenBack.add(fact.inputId);
     if (fact.type !== "run_finished") return;
@@ -265,28 +304,12 @@ export class SessionHost {
     this.#senderOptions.delete(fact.runId);
   }
 
-  /**
-   * Answers an approval request by the `ask` option of its run, or of the session. With `wait` it does
-   * nothing: a person answers through the inbox.
-   */
-  #askApprover({
-    approvalId,
-    callId,
-    tool,
-    input,
-    hash,
-    runId,
-  }: FactOf<"approval_requested">): void {
-    const ask = this.#senderOptions.get(runId)?.ask ?? this.options.ask;
-    if (ask === "wait") return;
-    const answer = async (): Promise<void> => {
-      const approval = { id: approvalId, callId, tool, input, hash };
-      if (ask === "deny") await this.inbox.deny(approvalId, { reason: "there is nobody to ask" });
-      else if ((await askSafely(() => ask(approval))) === "allow") {
-        await this.inbox.allow(approvalId, { hash });
-      } else await this.inbox.deny(approvalId);
-    };
-    void answer();
+  /** Called at each change of `connection`. */
+  connectionChanged(connection: SessionConnection, error: unknown): void {
+    const { clock, record } = this.options;
+    const message = error === undefined ? {} : { message: messageOf(error) };
+    const place = { sessionId: record.sessionId, time: clock.now() };
+    this.#emit({ type: "connection_changed", connection, ...message, ...place });
   }
 
   #emit(event: RunEvent): void {
@@ -298,15 +321,9 @@ export class SessionHost {
   }
 }
 
-/** Denies if the callback throws or returns anything but `allow`. */
-async function askSafely(
-  ask: () => "allow" | "deny" | Promise<"allow" | "deny">,
-): Promise<"allow" | "deny"> {
-  try {
-    return (await ask()) === "allow" ? "allow" : "deny";
-  } catch {
-    return "deny";
-  }
+interface HostPorts {
+  readonly store: SessionStore;
+  readonly source: FactSource;
 }
 
 function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
@@ -322,6 +339,16 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
 /** Wraps an error of a store or a log for users. A `MillraceError` stays as it is. */
 export function brokenPort(error: unknown): MillraceError {
   if (MillraceError.is(error)) return error;
-  const message = `the store or the log failed: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `the store or the log failed: ${messageOf(error)}`;
   return new MillraceError("broken_port", message, { cause: error });
+}
+
+function unsent(cause: unknown): MillraceError {
+  const message =
+    "the sender stopped while the store was away: the input is not known to be stored";
+  return new MillraceError("aborted", message, { cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

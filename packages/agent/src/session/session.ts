@@ -1,4 +1,4 @@
-import type { SessionId } from "@millrace/core";
+import type { SessionConnection, SessionId } from "@millrace/core";
 import type {
   AnyTools,
   ApprovalOf,
@@ -77,6 +77,13 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly answer: (callId: string, answer: unknown, options?: SendOptions) => Sent;
   /** Stops the current run. Without one, takes back the prompt that would begin the next. */
   readonly abort: (reason?: string, options?: SendOptions) => Sent;
+  /**
+   * How this process learns of new facts. `live`: the log announces them. `polling`: the log is away, and
+   * the store is asked every second. `waiting`: the store is away. Runs, sending and results wait for it;
+   * nothing is lost, and `status` and the items stay what they were. Observers get each change as a
+   * `connection_changed` event.
+   */
+  readonly connection: SessionConnection;
   /** The current run, also one that another process began. */
   readonly run: Run<Tools> | undefined;
   readonly transcript: readonly ItemOf<Tools>[];

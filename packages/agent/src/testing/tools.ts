@@ -92,6 +92,7 @@ export function executionOf(
         depth: 0,
         ask: "deny",
         left: () => false,
+        closing: new AbortController().signal,
         allowance: { exhausted: () => undefined, spend: () => Promise.resolve() },
       },
     },

@@ -28,7 +28,10 @@ export interface WorkHost {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly info: SessionInfo;
+  /** Its calls wait while the store is away, and reject only for a broken contract or after closing. */
   readonly store: SessionStore;
+  /** The same store as the user gave it, for sub-agents: open sessions are shared by store. */
+  readonly givenStore: SessionStore;
   readonly log: EventLog;
   readonly clock: Clock;
   readonly makeId: MakeId;

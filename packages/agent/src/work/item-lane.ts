@@ -117,6 +117,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const close = async (): Promise<void> => {
     over = true;
     await writer.close();
+  };
+  /** Until the item is stored, which may wait for the store, the session's view shows its draft. */
+  const hide = (): void => {
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
   notifyObservers({
@@ -155,7 +158,12 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
         turnId,
         ...(inputId === undefined ? {} : { inputId }),
       };
-      const committed = await commitAhead(host, { fact, settlement }, ahead);
+      const asked = { fact, settlement };
+      const committed = await commitAhead(host, asked, ahead).catch((error: unknown) => {
+        hide();
+        throw error;
+      });
+      hide();
       if (committed.outcome === "fenced") throw new Fenced();
       if (committed.outcome === "exists") {
         await journal.catchUp();
@@ -164,7 +172,10 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       journal.stored(committed.facts);
       return item;
     },
-    drop: close,
+    drop: async () => {
+      await close();
+      hide();
+    },
   };
 }
 

@@ -25,11 +25,11 @@ export function watchForStall(
   giveUp: () => void,
 ): StallWatch {
   const done = new AbortController();
-  let movedAt = clock.now();
+  let movedAt = clock.monotonic();
   let stalled = false;
   const watch = async ({ reportAfterMs, giveUpAfterMs }: FilledStallSettings): Promise<void> => {
     for (;;) {
-      const silentMs = clock.now() - movedAt;
+      const silentMs = clock.monotonic() - movedAt;
       const reports = Math.floor(silentMs / reportAfterMs);
       if (silentMs >= giveUpAfterMs) {
         stalled = true;
@@ -47,7 +47,7 @@ export function watchForStall(
   if (settings !== false) void watch(settings);
   return {
     moved: () => {
-      movedAt = clock.now();
+      movedAt = clock.monotonic();
     },
     stalled: () => stalled,
     stop: () => done.abort(),

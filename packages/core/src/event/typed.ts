@@ -122,15 +122,39 @@ export interface LiveEnvelope {
   readonly time: number;
 }
 
-/** What a run does, as its observers see it: facts, and live events with their place. */
-export type RunEvent = Fact | (LiveEvent & LiveEnvelope);
+/**
+ * How an open session learns of new facts. `live`: the log announces them. `polling`: the log is away,
+ * and the store is asked every second. `waiting`: the store is away; nothing is lost, and the session
+ * goes on when the store answers.
+ */
+export type SessionConnection = "live" | "polling" | "waiting";
+
+/** The connection of a session has changed, in this process. Observers get it; it is not stored. */
+export interface ConnectionChanged {
+  readonly type: "connection_changed";
+  readonly sessionId: SessionId;
+  readonly connection: SessionConnection;
+  /** The message of the error that broke the connection. */
+  readonly message?: string | undefined;
+  readonly time: number;
+}
+
+/**
+ * What a run does, as its observers see it: facts, live events with their place, and changes of the
+ * connection of its session.
+ */
+export type RunEvent = Fact | (LiveEvent & LiveEnvelope) | ConnectionChanged;
 
 /** The events of an agent with these tools. */
 export type EventOf<Tools extends AnyTools = AnyTools> =
   | Exclude<
       RunEvent,
       {
-        readonly type: "tool_execution_started" | "tool_execution_finished" | "approval_requested";
+        readonly type:
+          | "tool_execution_started"
+          | "tool_execution_finished"
+          | "approval_requested"
+          | "connection_changed"; // for observers only
       }
     >
   | EachTool<Tools, "started" | "finished" | "asked">;

@@ -94,7 +94,4 @@ export interface SubscribeOptions {
 export type Nudge =
   | { readonly kind: "reseed"; readonly lane: number }
   /** `wake`: a reader has subscribed; `abort`: a stop was stored, read the facts. */
-  | { readonly kind: "wake" | "abort" }
-  /** `seek_driver`: the session's driver answers with `driving` and the incarnation that it holds. */
-  | { readonly kind: "seek_driver" }
-  | { readonly kind: "driving"; readonly incarnation: number };
+  | { readonly kind: "wake" | "abort" };

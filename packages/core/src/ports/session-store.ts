@@ -151,7 +151,9 @@ export interface DueSession {
   readonly tenant?: string | undefined;
   readonly head: number;
   readonly incarnation: number;
-  /** Left out: nobody has claimed it, or its driver has released it. */
+  /** The run that is on. Left out: an input waits, and any driver may begin its run. */
+  readonly run?: RunId | undefined;
+  /** The driver of the last claim. Left out: there is none, or it has released the session. */
   readonly sign?: LivingSign | undefined;
 }
 

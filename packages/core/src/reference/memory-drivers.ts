@@ -42,7 +42,7 @@ export function memoryDrivers(
         .filter(({ work }) => work.driver === undefined || work.driver !== except)
         .slice(0, limit)
         .map(({ record: { uid, sessionId, head, incarnation }, work }) => {
-          return { uid, sessionId, head, incarnation, sign: signOf(work) };
+          return { uid, sessionId, head, incarnation, run: work.run, sign: signOf(work) };
         }),
   };
 }

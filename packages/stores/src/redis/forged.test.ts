@@ -94,7 +94,7 @@ describe("what is forged in Redis", () => {
     for (const text of forgeries(uid, "batch", encodeMessage(batchAt(1, 7)))) {
       await redis.sPublish(keys.tail, text);
     }
-    for (const text of forgeries(uid, "nudge", '{"kind":"driving","incarnation":9}')) {
+    for (const text of forgeries(uid, "nudge", '{"kind":"abort"}')) {
       await redis.sPublish(keys.nudges, text);
     }
     for (const channel of [keys.facts, keys.tail, keys.nudges]) {

@@ -15,10 +15,9 @@ export function decodeNudge(text: string): Nudge | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const { kind, lane, incarnation } = value as Readonly<Record<string, unknown>>; // any object has any key
-  if (kind === "wake" || kind === "abort" || kind === "seek_driver") return { kind };
-  if (kind === "reseed" && isCount(lane)) return { kind, lane };
-  return kind === "driving" && isCount(incarnation) ? { kind, incarnation } : undefined;
+  const { kind, lane } = value as Readonly<Record<string, unknown>>; // any object has any key
+  if (kind === "wake" || kind === "abort") return { kind };
+  return kind === "reseed" && isCount(lane) ? { kind, lane } : undefined;
 }
 
 function isCount(value: unknown): value is number {

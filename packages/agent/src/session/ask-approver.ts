@@ -1,0 +1,28 @@
+import type { Inbox } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
+import type { AskMode } from "../definition/tool-host.ts";
+
+/**
+ * Answers an approval request by the `ask` option of its run, or of the session. With `wait` it does
+ * nothing: a person answers through the inbox. A function that throws, or returns anything but `allow`,
+ * denies.
+ */
+export async function askApprover(
+  inbox: Inbox,
+  ask: AskMode,
+  { approvalId, callId, tool, input, hash }: FactOf<"approval_requested">,
+): Promise<void> {
+  if (ask === "wait") return;
+  if (ask === "deny") {
+    await inbox.deny(approvalId, { reason: "there is nobody to ask" });
+    return;
+  }
+  let decision: unknown;
+  try {
+    decision = await ask({ id: approvalId, callId, tool, input, hash });
+  } catch {
+    decision = "deny";
+  }
+  if (decision === "allow") await inbox.allow(approvalId, { hash });
+  else await inbox.deny(approvalId);
+}
