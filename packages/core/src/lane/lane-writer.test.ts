@@ -233,11 +233,11 @@ test("a wall clock that is set back by an hour changes no window, idle sign or r
     await clock.advance(100);
     writer.write(begin);
     writer.write(append("a"));
-    await clock.advance(10);
-    back = jumps ? 3_600_000 : 0;
     writer.write(append("b"));
     await clock.advance(100);
     await memory.nudge(uid, { kind: "reseed", lane: 0 });
+    await clock.advance(10);
+    back = jumps ? 3_600_000 : 0;
     await clock.advance(2_000);
     await memory.nudge(uid, { kind: "reseed", lane: 0 });
     await clock.advance(40_000);
