@@ -222,7 +222,8 @@ describe("a write whose answer is lost", () => {
       const { lost, facts, ...played } = await play({ write, at });
       if (lost === 0) break;
       tried += 1;
-      expect({ ...played, facts }).toEqual(whole);
+      const sorted = { ...whole, facts: whole.facts.toSorted() };
+      expect({ ...played, facts: facts.toSorted() }).toEqual(sorted);
     }
     expect(tried).toBeGreaterThan(0);
     console.log(`count: a lost answer of ${write} is recognised, ${tried} places, 0 failures`);

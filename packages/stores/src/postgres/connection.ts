@@ -84,8 +84,12 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    if (!options.owned) return;
+    const ignore = (): void => undefined;
     // The pool replaces an idle connection that breaks. Without a listener the event would throw.
-    if (options.owned) options.pool.on("error", () => undefined);
+    options.pool.on("error", ignore);
+    // One that breaks in the packet that completes its login has no listener of the pool any more.
+    options.pool.on("connect", (client) => void client.on("error", ignore));
   }
 
   /** One transaction in one round trip. */
