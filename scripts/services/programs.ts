@@ -42,6 +42,11 @@ export function findPostgres(name: "initdb" | "postgres" | "psql"): string | und
   return findProgram([name], [...folders, ...pathFolders()]);
 }
 
+/** `pgbouncer`, which Debian keeps where only root looks. */
+export function findPgBouncer(): string | undefined {
+  return findProgram(["pgbouncer"], [...pathFolders(), "/usr/sbin"]);
+}
+
 /** Temporal's server and its schema tool: the built ones, or those on the path. */
 export function findTemporal(): { readonly server: string; readonly sqlTool: string } | undefined {
   const server = findProgram(["server"], [temporalFolder]) ?? findProgram(["temporal-server"]);
