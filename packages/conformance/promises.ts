@@ -181,6 +181,21 @@ export const promises: readonly PromiseEntry[] = [
     ],
   },
   {
+    id: "P13",
+    promise: "After a crash or an outage, work goes on by itself.",
+    holds:
+      "A run whose driver was killed is taken over in seconds by another worker, also when all workers died. Redis or PostgreSQL may be killed, paused, emptied or cut off, and clocks may be an hour apart: nothing is lost or doubled, and afterwards every session moves within 5 seconds without being opened again.",
+    limits:
+      "On PostgreSQL, with a worker or an open session somewhere. While PostgreSQL is away nothing is accepted.",
+    tests: [
+      { file: "tests/chaos/chaos.perf.test.ts" },
+      { file: "tests/chaos/oracle.test.ts" },
+      { file: "tests/kills/kills.perf.test.ts" },
+      { file: "tests/outages/outages.perf.test.ts" },
+      { file: "tests/clocks/clocks.perf.test.ts" },
+    ],
+  },
+  {
     id: "P14",
     promise: "Every effect leaves a trace before it happens.",
     holds: "Every effect that the crash suite counts outside has an earlier intent in the record.",

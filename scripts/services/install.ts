@@ -3,12 +3,13 @@
  * the packages' own servers, and does not change servers that were installed before: tests kill
  * only their own.
  *
- *     npm run services -- install             Redis and PostgreSQL, by Debian packages
+ *     npm run services -- install             Redis, PostgreSQL and libfaketime, by Debian packages
  *     npm run services -- install temporal    the Temporal server, built with Go; slow
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import {
+  findFakeTime,
   findPostgres,
   findRedis,
   findTemporal,
@@ -16,10 +17,10 @@ import {
   temporalVersion,
 } from "./programs.ts";
 
-/** Installs Redis and PostgreSQL unless they are installed. */
+/** Installs Redis, PostgreSQL and libfaketime, which sets clocks apart, unless they are installed. */
 export function installPackages(): void {
   const packages = missingPackages();
-  if (packages.length === 0) return console.log("Redis and PostgreSQL are installed");
+  if (packages.length === 0) return console.log("Redis, PostgreSQL and libfaketime are installed");
   const prefix = rootPrefix();
   if (!existsSync("/usr/bin/apt-get") || prefix === undefined) throw byHand(packages);
   run([...prefix, "sh", "-ec", aptScript, "install-services", ...packages]);
@@ -48,6 +49,7 @@ function missingPackages(): readonly string[] {
   return [
     ...(findRedis() === undefined ? ["redis-server"] : []),
     ...(postgres ? [] : ["postgresql"]),
+    ...(findFakeTime() === undefined ? ["libfaketime"] : []),
   ];
 }
 
@@ -67,7 +69,11 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update || echo "apt-get update failed; trying with the lists that are here"
 apt-get -o DPkg::Lock::Timeout=300 install -y "$@"
-if [ -d /run/systemd/system ]; then systemctl disable "$@"; fi
+if [ -d /run/systemd/system ]; then
+  for unit in redis-server postgresql; do
+    case " $* " in *" $unit "*) systemctl disable "$unit" ;; esac
+  done
+fi
 `;
 
 /** The prefix for a command that only root may run, or undefined if that is not possible. */
@@ -81,7 +87,7 @@ function rootPrefix(): readonly string[] | undefined {
 function byHand(packages: readonly string[]): Error {
   return new Error(
     `can't install ${packages.join(" and ")} here (it takes apt-get, and root or sudo): install Redis 7 or Valkey 8, ` +
-      "and PostgreSQL 15 or later, so that redis-server, postgres, initdb and psql are on the path",
+      "PostgreSQL 15 or later, so that redis-server, postgres, initdb and psql are on the path, and libfaketime",
   );
 }
 

@@ -42,6 +42,11 @@ export function findPostgres(name: "initdb" | "postgres" | "psql"): string | und
   return findProgram([name], [...folders, ...pathFolders()]);
 }
 
+/** The library by which a process gets a wall clock of its own. */
+export function findFakeTime(): string | undefined {
+  return globSync("/usr/lib/*/faketime/libfaketimeMT.so.1")[0];
+}
+
 /** Temporal's server and its schema tool: the built ones, or those on the path. */
 export function findTemporal(): { readonly server: string; readonly sqlTool: string } | undefined {
   const server = findProgram(["server"], [temporalFolder]) ?? findProgram(["temporal-server"]);

@@ -27,12 +27,13 @@ export interface PlayOptions {
   readonly oneIn: number;
 }
 
-/** No sleep ends by time: every message arrives because it was sent. */
+/** No poll ends by time: every message arrives because it was sent. Only short waits of a join end. */
 const stillClock: Clock = {
   now: () => storeTime,
   monotonic: () => 0,
-  sleep: (_, signal) =>
+  sleep: (ms, signal) =>
     new Promise((resolve) => {
+      if (ms <= 100) return resolve();
       if (signal?.aborted === true) resolve();
       else signal?.addEventListener("abort", () => resolve(), { once: true });
     }),

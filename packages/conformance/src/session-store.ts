@@ -17,6 +17,7 @@ import { removeCases } from "./session-store-remove.ts";
 import { resetCases } from "./session-store-reset.ts";
 import { sessionCases } from "./session-store-sessions.ts";
 import { settledCases } from "./session-store-settled.ts";
+import { togetherCases } from "./session-store-together.ts";
 import { settlementCases } from "./session-store-settlement.ts";
 
 /** Requirements of every SessionStore. */
@@ -31,6 +32,7 @@ export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
   ...commitCases,
   ...settlementCases,
   ...appendCases,
+  ...togetherCases,
   ...denseCases,
   ...readCases,
   ...contentCases,

@@ -1,7 +1,7 @@
 // What a reader of sessions needs: following one, its state and how messages change it, cursors and
 // snapshots, and the types of events and views that know an agent's tools.
 export { follow } from "./reading/follow.ts";
-export type { FollowOptions } from "./reading/follow.ts";
+export type { Connection, FollowOptions } from "./reading/follow.ts";
 export { followChildren } from "./reading/follow-children.ts";
 export type { FollowChildrenOptions, FollowedSession } from "./reading/follow-children.ts";
 export { pollHead } from "./reading/head-poll.ts";

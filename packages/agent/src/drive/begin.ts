@@ -64,10 +64,13 @@ function beginReply(
 ): void {
   const { host, epochs, memory, underWay } = drive;
   const replaced = memory.takeHeld();
+  const opened = memory.takeOpened(itemId);
+  const ahead = drive.ahead({ reply: true });
   underWay.beginReply(async (signal) => {
     await replaced?.drop(); // the new attempt writes the same lane
     const offered = (names: readonly string[]): void => memory.offer(names);
-    const failed = await getReply(host, epochs, { runId, turnId, itemId, signal, offered });
+    const place = { runId, turnId, itemId, opened };
+    const failed = await getReply(host, epochs, { ...place, signal, offered, ahead });
     if (failed !== undefined) memory.hold(failed, host.random());
   });
 }
@@ -140,6 +143,7 @@ function beginCall(
       input,
       signal,
       toolHost: (lane) => toolHost(lane.epoch),
+      ahead: drive.ahead({ call: itemId }),
     });
   });
 }

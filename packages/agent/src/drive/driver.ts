@@ -1,5 +1,8 @@
 import { MillraceError } from "@millrace/core";
+import type { ItemId } from "@millrace/core";
+import type { DriverRequest } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
+import { endingAhead } from "../loop/ahead.ts";
 import { decide } from "../loop/decide.ts";
 import type { Known } from "../loop/known.ts";
 import { perform } from "../loop/perform.ts";
@@ -60,6 +63,7 @@ export class Driver {
       underWay: this.#underWay,
       memory,
       report: (bodies) => this.#report(bodies),
+      ahead: (done) => (bodies) => this.#ahead(done, bodies),
       toolHost: (epoch) =>
         toolHostOf(host, epoch, {
           state: () => this.#state(),
@@ -68,8 +72,10 @@ export class Driver {
           report: (bodies) => this.#report(bodies),
         }),
     };
-    const append = (bodies: readonly FactBody[]): Promise<boolean> =>
-      this.#append(bodies, this.#decidedAt);
+    const append = (
+      bodies: readonly FactBody[],
+      opens?: DriverRequest["opens"],
+    ): Promise<boolean> => this.#append(bodies, this.#decidedAt, opens);
     this.#loop = {
       record: (action, bodies) => record(this.#drive, action, bodies, append),
       begin: (action) => begin(this.#drive, action),
@@ -193,16 +199,36 @@ export class Driver {
     return { standing, state, closes: this.#claim.last(), ...this.#memory.known() };
   }
 
+  /** What `decide` will want once the work that is named is done and its facts are stored. */
+  #ahead(
+    done: { readonly reply: true } | { readonly call: ItemId },
+    bodies: readonly FactBody[],
+  ): readonly FactBody[] {
+    const state = this.#state();
+    const calls = new Set(state.doing.calls);
+    if ("call" in done) calls.delete(done.call);
+    const reply = "call" in done && state.doing.reply;
+    return endingAhead(
+      { ...state, doing: { ...state.doing, calls, reply } },
+      this.#known(),
+      bodies,
+    );
+  }
+
   /** Stores facts that are true at any head: appends again until the head has not moved meanwhile. */
   async #report(bodies: readonly FactBody[]): Promise<void> {
     while (!(await this.#append(bodies, this.#host.journal.state.head)));
   }
 
   /** Stores facts under this driver's claim. False if the head has moved: nothing was stored, decide again. */
-  async #append(bodies: readonly FactBody[], head: number): Promise<boolean> {
+  async #append(
+    bodies: readonly FactBody[],
+    head: number,
+    opens?: DriverRequest["opens"],
+  ): Promise<boolean> {
     const { store, uid, journal } = this.#host;
     const { incarnation } = this.#claim;
-    const answer = await store.append(uid, { incarnation, head, bodies });
+    const answer = await store.append(uid, { incarnation, head, bodies, opens });
     if (answer.outcome === "fenced") throw new Fenced();
     if (answer.outcome === "appended") journal.stored(answer.facts);
     else await journal.catchUp();

@@ -1,6 +1,8 @@
+import type { TurnId } from "@millrace/core";
+import type { DriverRequest } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction } from "../loop/action.ts";
-import { effectKeyOf } from "../loop/ids.ts";
+import { effectKeyOf, laneItemIdOf } from "../loop/ids.ts";
 import type { CallStanding } from "../loop/state.ts";
 import type { DriveContext } from "./drive-context.ts";
 
@@ -16,7 +18,7 @@ export async function record(
   drive: DriveContext,
   action: RecordAction,
   bodies: readonly FactBody[],
-  append: (bodies: readonly FactBody[]) => Promise<boolean>,
+  append: (bodies: readonly FactBody[], opens?: DriverRequest["opens"]) => Promise<boolean>,
 ): Promise<void> {
   const { memory, underWay } = drive;
   switch (action.do) {
@@ -24,8 +26,7 @@ export async function record(
     case "correct":
       memory.forget();
       underWay.leaveAssessing();
-      await append(bodies);
-      return;
+      return await beginTurn(drive, action.turnId, (opens) => append(bodies, opens));
     case "schedule_retry":
       return await scheduleRetry(drive, action, () => append(bodies));
     case "end_reply":
@@ -58,6 +59,18 @@ export async function record(
     default:
       action satisfies never;
   }
+}
+
+/** Starts a turn, and opens the lane of its reply in the same transaction if a model writes it. */
+async function beginTurn(
+  { host, epochs, memory }: DriveContext,
+  turnId: TurnId,
+  append: (opens?: DriverRequest["opens"]) => Promise<boolean>,
+): Promise<void> {
+  if (host.agent.settings.custom) return void (await append());
+  const opens = { lane: 0, epoch: epochs.next(), itemId: laneItemIdOf(turnId, 0) };
+  const stored = await append(opens);
+  if (stored) memory.setOpened({ ...opens, head: host.journal.state.head });
 }
 
 async function scheduleRetry(

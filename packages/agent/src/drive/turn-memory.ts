@@ -7,6 +7,7 @@ import type { Doing, FailedAttempt, CallVerdict } from "../loop/state.ts";
 import type { Assessment } from "../tool/assess.ts";
 import type { HeldAttempt } from "../work/held-attempt.ts";
 import type { OutputVerdict } from "../work/output.ts";
+import type { OpenedLane } from "../work/reply.ts";
 
 /**
  * What a driver has computed about the current turn and has not stored: verdicts on calls, checked
@@ -19,6 +20,7 @@ export class TurnMemory {
   readonly #answers = new Map<ItemId, CheckedAnswer>();
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
+  #opened: OpenedLane | undefined;
   #held:
     | {
         readonly attempt: HeldAttempt;
@@ -54,6 +56,18 @@ export class TurnMemory {
     this.#output = output;
   }
 
+  /** The lane of the next reply was opened together with its turn. */
+  setOpened(opened: OpenedLane): void {
+    this.#opened = opened;
+  }
+
+  /** Returns the lane that was opened for this item, once: a further attempt opens it anew. */
+  takeOpened(itemId: ItemId): OpenedLane | undefined {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    return opened?.itemId === itemId ? opened : undefined;
+  }
+
   /** `jitter` is in [0, 1). */
   hold(attempt: HeldAttempt, jitter: number): void {
     const { cause, usage } = attempt;
@@ -80,6 +94,7 @@ export class TurnMemory {
     this.#verdicts.clear();
     this.#answers.clear();
     this.#offered = undefined;
+    this.#opened = undefined;
     this.#output = { state: "unchecked" };
   }
 

@@ -1,7 +1,7 @@
 import { unpackEpoch } from "@millrace/core/ports";
 import { noUsage, sessionId } from "@millrace/core/writing";
 import type { RunEvent, Transcript } from "@millrace/core";
-import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -97,14 +97,20 @@ describe("what is durable comes first:", () => {
     async () => {
       const store = memorySessionStore();
       const generations: number[] = [];
+      const note = ({ epoch }: { readonly epoch: Epoch }): void => {
+        const { generation } = unpackEpoch(epoch);
+        if (generation <= (generations.at(-1) ?? 0)) throw new Error("a generation is used twice");
+        generations.push(generation);
+      };
       const noting: SessionStore = {
         ...store,
         open: async (uid, request) => {
-          const { generation } = unpackEpoch(request.epoch);
-          if (generation <= (generations.at(-1) ?? 0))
-            throw new Error("a generation is used twice");
-          generations.push(generation);
+          note(request);
           return await store.open(uid, request);
+        },
+        append: async (uid, request) => {
+          if (request.opens !== undefined) note(request.opens);
+          return await store.append(uid, request);
         },
       };
       const busy = fail("overloaded", "too busy", { retryable: true });

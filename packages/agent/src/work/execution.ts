@@ -11,7 +11,7 @@ import type { ToolOutcome } from "../tool/run-tool.ts";
 import { Fenced } from "./host.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
-import type { ItemLane } from "./item-lane.ts";
+import type { Ahead, ItemLane } from "./item-lane.ts";
 
 export interface ExecutionToDo {
   readonly runId: RunId;
@@ -24,6 +24,7 @@ export interface ExecutionToDo {
   readonly input: unknown;
   readonly signal: AbortSignal;
   readonly toolHost: (lane: ItemLane) => ToolHost;
+  readonly ahead?: Ahead | undefined;
 }
 
 /**
@@ -58,6 +59,7 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
   const settled = { type: "tool_execution_finished", runId, turnId, callId } as const;
   await opened.commit(finish(opened, itemId, part), {
     settlement: [{ ...settled, tool: tool.name, status }],
+    ahead: todo.signal.aborted ? undefined : todo.ahead,
   });
 }
 

@@ -11,9 +11,9 @@ import type {
   RunId,
   TurnId,
 } from "@millrace/core";
-import type { Epoch } from "@millrace/core/ports";
+import type { CommitOutcome, CommitRequest, Epoch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
-import type { BodyOf, Fault } from "@millrace/core/writing";
+import type { BodyOf, FactBody, Fault } from "@millrace/core/writing";
 import { Fenced } from "./host.ts";
 import type { WorkHost } from "./host.ts";
 import { PartIds } from "./part-ids.ts";
@@ -31,7 +31,15 @@ export interface LanePlace {
   readonly model?: string | undefined;
   /** Stored in the transaction that opens the lane, so it is durable before the tool runs. */
   readonly intent?: BodyOf<"tool_execution_started"> | undefined;
+  /** The head at which the driver has opened the lane already, together with the turn's first facts. */
+  readonly openedAt?: number | undefined;
 }
+
+/**
+ * The facts that a driver decides on once the given ones are stored. They go into the same transaction,
+ * and are left out if other facts have come meanwhile.
+ */
+export type Ahead = (bodies: readonly FactBody[]) => readonly FactBody[];
 
 /**
  * One item being written: deltas go to the log and to observers, and `commit` stores the item. The
@@ -60,6 +68,7 @@ export interface ItemLane {
       readonly type?: "item_committed" | "item_replaced";
       readonly settlement?: readonly BodyOf<"tool_execution_finished" | "usage_reported">[];
       readonly inputId?: BodyOf<"item_committed">["inputId"];
+      readonly ahead?: Ahead | undefined;
     },
   ) => Promise<Item>;
   /** Closes the lane without storing an item. */
@@ -72,7 +81,8 @@ export interface ItemLane {
  */
 export async function openItemLane(host: WorkHost, place: LanePlace): Promise<ItemLane | Item> {
   const { store, uid, journal } = host;
-  const { lane, epoch, itemId, intent } = place;
+  const { lane, epoch, itemId, intent, openedAt } = place;
+  if (openedAt !== undefined) return writeLane(host, place, openedAt);
   const opened = await store.open(uid, { lane, epoch, itemId, intent });
   if (opened.outcome === "fenced") throw new Fenced();
   if (opened.outcome === "exists") {
@@ -88,7 +98,7 @@ export function isLane(opened: ItemLane | Item): opened is ItemLane {
 }
 
 function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
-  const { store, log, clock, uid, sessionId, journal } = host;
+  const { log, clock, uid, sessionId, journal } = host;
   const { runId, turnId, itemId, lane, epoch, author, callId, tool, model } = place;
   const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...place });
   host.lanes.set(lane, writer.lane);
@@ -107,6 +117,9 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const close = async (): Promise<void> => {
     over = true;
     await writer.close();
+  };
+  /** Until the item is stored, which may wait for the store, the session's view shows its draft. */
+  const hide = (): void => {
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
   notifyObservers({
@@ -133,7 +146,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       writer.publish(event);
       notifyObservers(event);
     },
-    commit: async (given, { type = "item_committed", settlement, inputId } = {}) => {
+    commit: async (given, { type = "item_committed", settlement, inputId, ahead } = {}) => {
       await close();
       const item = ids.ofItem(given);
       const fact = {
@@ -145,7 +158,12 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
         turnId,
         ...(inputId === undefined ? {} : { inputId }),
       };
-      const committed = await store.commit(uid, { fact, settlement });
+      const asked = { fact, settlement };
+      const committed = await commitAhead(host, asked, ahead).catch((error: unknown) => {
+        hide();
+        throw error;
+      });
+      hide();
       if (committed.outcome === "fenced") throw new Fenced();
       if (committed.outcome === "exists") {
         await journal.catchUp();
@@ -154,6 +172,24 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       journal.stored(committed.facts);
       return item;
     },
-    drop: close,
+    drop: async () => {
+      await close();
+      hide();
+    },
   };
+}
+
+/** Commits with what the driver decides next, or without that if facts have come since it was decided. */
+async function commitAhead(
+  host: WorkHost,
+  request: CommitRequest,
+  ahead: Ahead | undefined,
+): Promise<Exclude<CommitOutcome, { readonly outcome: "moved" }>> {
+  const { store, uid, journal } = host;
+  const { head } = journal.state;
+  const bodies = ahead?.([request.fact, ...(request.settlement ?? [])]) ?? [];
+  const asked = bodies.length === 0 ? request : { ...request, ahead: { head, bodies } };
+  const committed = await store.commit(uid, asked);
+  if (committed.outcome !== "moved") return committed;
+  return await commitAhead(host, request, undefined);
 }

@@ -79,14 +79,15 @@ function patientWrites(
       return outage.retry(async (again) => {
         const answer = await store.commit(uid, request);
         if (!again || answer.outcome === "committed") return answer;
-        const { fact: body, settlement = [] } = request;
+        const { fact: body, settlement = [], ahead } = request;
         const facts = await store.read(uid, { after: since });
         const at = facts.findIndex(
           (fact) =>
             fact.type === body.type && fact.item.id === body.item.id && isOfLane(fact, body),
         );
         if (at < 0) return answer;
-        return { outcome: "committed", facts: facts.slice(at, at + 1 + settlement.length) };
+        const stored = 1 + settlement.length + (ahead?.bodies.length ?? 0);
+        return { outcome: "committed", facts: facts.slice(at, at + stored) };
       });
     },
     claim: (uid, request) => {

@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { noUsage } from "@millrace/core/writing";
 import type { ItemId, RunId, TurnId, Usage } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";
@@ -9,7 +9,7 @@ import { HeldAttempt, itemFrom } from "./held-attempt.ts";
 import { Fenced } from "./host.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
-import type { ItemLane } from "./item-lane.ts";
+import type { Ahead, ItemLane } from "./item-lane.ts";
 import { requestFor } from "./request.ts";
 
 export interface ReplyToGet {
@@ -19,6 +19,16 @@ export interface ReplyToGet {
   readonly signal: AbortSignal;
   /** Called with the names of the tools in the request, before it is sent. */
   readonly offered: (names: readonly string[]) => void;
+  /** The lane, if the driver has opened it together with the turn. */
+  readonly opened?: OpenedLane | undefined;
+  readonly ahead?: Ahead | undefined;
+}
+
+/** A lane that the driver has opened for an item: its epoch, and the head of the session then. */
+export interface OpenedLane {
+  readonly itemId: ItemId;
+  readonly epoch: Epoch;
+  readonly head: number;
 }
 
 /**
@@ -31,12 +41,13 @@ export async function getReply(
   epochs: Epochs,
   wanted: ReplyToGet,
 ): Promise<HeldAttempt | undefined> {
-  const { runId, turnId, itemId, signal } = wanted;
+  const { runId, turnId, itemId, signal, opened, ahead } = wanted;
   const { model } = host.agent;
   if (model === undefined) {
     throw new MillraceError("invalid_definition", "an agent without a model was asked for a reply");
   }
-  const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
+  const epoch = opened?.epoch ?? epochs.next();
+  const place = { runId, turnId, itemId, lane: 0, epoch, openedAt: opened?.head };
   const lane = await openItemLane(host, { ...place, author: "model", model: model.id });
   if (!isLane(lane)) return undefined; // an earlier attempt stored it
   const request = async (options: RequestOptions): Promise<ModelRequest> => {
@@ -51,7 +62,8 @@ export async function getReply(
   }
   const usage = attempted.usage ?? noUsage;
   const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
-  await lane.commit(itemFrom(lane, itemId, attempted), { settlement: [report] });
+  const settlement = { settlement: [report], ahead: signal.aborted ? undefined : ahead };
+  await lane.commit(itemFrom(lane, itemId, attempted), settlement);
   await host.allowance?.spend(usage);
   return undefined;
 }

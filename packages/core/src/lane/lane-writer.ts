@@ -115,9 +115,9 @@ class Writer {
   #urgent = true;
   /** The next batch restates the whole lane. */
   #reseed = false;
-  /** When a request for the lane was last answered. */
+  /** When a request for the lane was last answered, by the monotonic clock. */
   #reseededAt = -Infinity;
-  /** When a batch was last appended. */
+  /** When a batch was last appended, by the monotonic clock. */
   #appendedAt: number;
   readonly #pace: Pace;
   /** Resolved when there is something to write. */
@@ -133,14 +133,9 @@ class Writer {
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
     this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
-    this.#appendedAt = options.clock.now();
-    const batch = {
-      ...this.#envelope,
-      first: 0,
-      last: 0,
-      time: this.#appendedAt,
-      events: [opening],
-    };
+    this.#appendedAt = options.clock.monotonic();
+    const time = options.clock.now();
+    const batch = { ...this.#envelope, first: 0, last: 0, time, events: [opening] };
     // The batch begins with its opening, so there is a lane.
     this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
     this.draft = this.#lane.draft;
@@ -223,17 +218,17 @@ class Writer {
   #waitMs(): number {
     const windowMs = this.#pace.windowMs();
     const { log, clock } = this.#options;
-    return log.windowMs === undefined ? windowMs : this.#appendedAt + windowMs - clock.now();
+    return log.windowMs === undefined ? windowMs : this.#appendedAt + windowMs - clock.monotonic();
   }
 
   /** Appends `lane_idled` after `idleMs` without a batch. One timer per `idleMs`, not one per batch. */
   async #appendWhenIdle(): Promise<void> {
     const { clock, idleMs = 15_000 } = this.#options;
     while (!this.#stopped()) {
-      const waitMs = this.#appendedAt + idleMs - clock.now();
+      const waitMs = this.#appendedAt + idleMs - clock.monotonic();
       await clock.sleep(Math.max(1, waitMs), this.#stop.signal);
-      if (this.#stopped() || clock.now() - this.#appendedAt < idleMs) continue;
-      this.#appendedAt = clock.now();
+      if (this.#stopped() || clock.monotonic() - this.#appendedAt < idleMs) continue;
+      this.#appendedAt = clock.monotonic();
       if (!this.#pending.isEmpty) continue;
       this.#pending.addEvent({ type: "lane_idled" });
       this.#flushSoon();
@@ -246,8 +241,8 @@ class Writer {
     for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
       if (nudge.kind === "wake" && this.#pace.addWatcher()) this.#flushSoon();
       if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
-      if (clock.now() - this.#reseededAt < reseedEveryMs) continue;
-      this.#reseededAt = clock.now();
+      if (clock.monotonic() - this.#reseededAt < reseedEveryMs) continue;
+      this.#reseededAt = clock.monotonic();
       this.#reseed = true;
       this.#flushSoon();
     }
@@ -259,7 +254,7 @@ class Writer {
     this.#urgent = false;
     const answer = await log.append(uid, batch).catch(() => undefined);
     const stored = answer?.outcome === "stored";
-    this.#pace.answered(clock.now() - this.#appendedAt, stored ? answer.watched : undefined);
+    this.#pace.answered(clock.monotonic() - this.#appendedAt, stored ? answer.watched : undefined);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
     // Lost, or stored with the answer lost: restating the lane is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
@@ -276,8 +271,9 @@ class Writer {
     const events = this.#pending.takeAll();
     // A restatement takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    this.#appendedAt = this.#options.clock.now();
-    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#appendedAt };
+    const { clock } = this.#options;
+    this.#appendedAt = clock.monotonic();
+    this.#lane = { ...this.#lane, seq: this.#seq, time: clock.now() };
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };

@@ -46,9 +46,9 @@ function askedFor({ evidence }: RetryHint): number {
 const endless = { leastMs: 100, mostMs: 5_000 } as const;
 
 /**
- * How long to wait after so many failures in a row, where giving up is no choice. At least half of a
- * bound that doubles up to 5 s, or `mostMs`: without that half a server that is starting would be asked
- * at once. `random` is in [0, 1).
+ * How long to wait after so many failures in a row, where giving up is no choice, in whole milliseconds.
+ * At least half of a bound that doubles from 100 ms to 5 s, or `mostMs`: without that half a server that
+ * is starting would be asked at once. `random` is in [0, 1).
  */
 export function endlessPause(
   failures: number,
@@ -56,5 +56,5 @@ export function endlessPause(
   mostMs: number = endless.mostMs,
 ): number {
   const bound = Math.min(mostMs, endless.leastMs * 2 ** Math.min(failures - 1, 16));
-  return bound * (0.5 + random / 2);
+  return Math.round(bound * (0.5 + random / 2));
 }

@@ -227,12 +227,19 @@ export interface CommitRequest {
   readonly fact: LaneFact & { readonly lane: number; readonly epoch: Epoch };
   /** Stored in the same transaction, after the item. */
   readonly settlement?: readonly BodyOf<"tool_execution_finished" | "usage_reported">[] | undefined;
+  /**
+   * What the driver decides once these are stored: stored with them, in the same transaction. Refused as
+   * `moved` if other facts have come since the head that this was decided on; then nothing is stored.
+   */
+  readonly ahead?: Pick<DriverRequest, "head" | "bodies"> | undefined;
 }
 
 /** What a store did with the item of a lane. */
 export type CommitOutcome =
   | { readonly outcome: "committed"; readonly facts: readonly Fact[] }
   | { readonly outcome: "exists"; readonly item: Item }
+  /** Of a request with `ahead`: commit the item without that, and decide again. */
+  | { readonly outcome: "moved"; readonly head: number }
   | { readonly outcome: "fenced" };
 
 /** Facts of the driver, and what its decision rests on. */
@@ -241,6 +248,8 @@ export interface DriverRequest {
   /** The head that the decision rests on. */
   readonly head: number;
   readonly bodies: readonly FactBody[];
+  /** The lane of the next item, opened in the same transaction: it saves the attempt's own `open`. */
+  readonly opens?: Omit<OpenRequest, "intent"> | undefined;
 }
 
 /** What a store did with a driver's facts. */

@@ -129,36 +129,43 @@ export function openCall({ lane, epoch, itemId, intent }: OpenRequest): StoreCal
     floor: { lane, epoch },
     refuse: (row, { item }) => {
       if (item !== undefined) return { outcome: "exists", item };
-      const raises = epoch > (floorOf(row, lane) ?? 0);
-      return raises && isOpenTo(row, lane, epoch) ? undefined : { outcome: "fenced" };
+      return mayOpen(row, { lane, epoch }) ? undefined : { outcome: "fenced" };
     },
     answer: (facts, head) => ({ outcome: "opened", head, facts }),
   };
 }
 
 /** The holder of a lane stores its item. A replacement finds its item there, and may. */
-export function commitCall({ fact, settlement = [] }: CommitRequest): StoreCall<CommitOutcome> {
+export function commitCall(request: CommitRequest): StoreCall<CommitOutcome> {
+  const { fact, settlement = [], ahead } = request;
   const { lane, epoch } = fact;
   return {
     lookup: fact.type === "item_committed" ? { itemId: fact.item.id } : {},
-    bodies: [fact, ...settlement],
+    bodies: [fact, ...settlement, ...(ahead?.bodies ?? [])],
     refuse: (row, { item }) => {
       if (item !== undefined) return { outcome: "exists", item };
       const holds = floorOf(row, lane) === epoch && isOpenTo(row, lane, epoch);
-      return holds ? undefined : { outcome: "fenced" };
+      if (!holds) return { outcome: "fenced" };
+      if (ahead === undefined || ahead.head === row.head) return undefined;
+      return { outcome: "moved", head: row.head };
     },
     answer: (facts) => ({ outcome: "committed", facts }),
   };
 }
 
-/** The driver stores what it decided. */
-export function appendCall({ incarnation, head, bodies }: DriverRequest): StoreCall<DriverOutcome> {
+/** The driver stores what it decided, and opens the lane of what comes next. */
+export function appendCall(request: DriverRequest): StoreCall<DriverOutcome> {
+  const { incarnation, head, bodies, opens } = request;
+  const all = bodies.some(isReset);
   return {
-    lookup: { all: bodies.some(isReset) },
+    lookup: opens === undefined ? { all } : { all, itemId: opens.itemId },
     bodies,
-    refuse: (row) => {
+    ...(opens === undefined ? {} : { floor: { lane: opens.lane, epoch: opens.epoch } }),
+    refuse: (row, { item }) => {
       if (row.incarnation !== incarnation) return { outcome: "fenced" };
-      return row.head === head ? undefined : { outcome: "moved", head: row.head };
+      // An item of the reserved id is among facts that the driver has not read.
+      if (row.head !== head || item !== undefined) return { outcome: "moved", head: row.head };
+      return opens === undefined || mayOpen(row, opens) ? undefined : { outcome: "fenced" };
     },
     answer: (facts) => ({ outcome: "appended", facts }),
   };
@@ -204,6 +211,11 @@ function refusalOf(
 
 function floorOf({ floors }: StoreRow, lane: number): Epoch | undefined {
   return floors.find((floor) => floor.lane === lane)?.epoch;
+}
+
+/** True if the epoch is above the lane's floor and of the session's driver. */
+function mayOpen(row: StoreRow, { lane, epoch }: Floor): boolean {
+  return epoch > (floorOf(row, lane) ?? 0) && isOpenTo(row, lane, epoch);
 }
 
 /** True while the epoch is of the session's driver and nothing has closed it. */

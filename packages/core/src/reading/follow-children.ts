@@ -4,8 +4,11 @@ import type { Snapshot } from "../event/snapshot.ts";
 import type { SessionId } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
-import { follow } from "./follow.ts";
+import { MillraceError } from "../errors.ts";
+import { Following } from "./follow.ts";
 import type { FollowOptions } from "./follow.ts";
+import { endlessPause } from "../ports/retry.ts";
+import { pause } from "./pause.ts";
 import type { SessionSource } from "./session-reader.ts";
 import type { Followed } from "./welcome.ts";
 
@@ -32,6 +35,7 @@ const lookEveryMs = 50;
  * a fact of its own session, so it is read there, once; no fact is copied. Each session has its order,
  * and there is none between sessions. A child is left once its run and the call that named it are
  * over. A slow viewer makes the readers wait, so at most one message of each session is held.
+ * `onConnection` is called for the session itself: its children are read from the same store and log.
  */
 export async function* followChildren(
   options: FollowChildrenOptions,
@@ -85,7 +89,7 @@ class Family {
     this.#signal = signal;
   }
 
-  /** The viewer is given the error, and follows anew from its cursors. */
+  /** Ends all with the error, which is a broken contract. */
   fail(error: unknown): void {
     this.#merged.fail(error instanceof Error ? error : new Error(String(error)));
   }
@@ -95,13 +99,21 @@ class Family {
     { uid, sessionId }: Pick<SessionSource, "uid" | "sessionId">,
     child?: Child,
   ): Promise<void> {
-    const { cursors, ...rest } = this.#options;
+    const { cursors, onConnection, ...rest } = this.#options;
     const signal = child === undefined ? this.#signal : child.leave.signal;
     const cursor = cursors?.find((each) => each.uid === uid);
     const calls = new Map<string, SessionId>();
-    // Calls before the cursor are in no message: their children are found among the facts.
-    if (cursor !== undefined) this.#look(calls, await rest.store.read(uid));
-    for await (const followed of follow({ ...rest, uid, sessionId, cursor, signal })) {
+    const following = new Following({
+      ...rest,
+      uid,
+      sessionId,
+      cursor,
+      signal,
+      onConnection: child === undefined ? onConnection : undefined,
+      // Calls before the cursor are in no message.
+      onJoin: ({ executions }) => this.#look(calls, executions),
+    });
+    for await (const followed of following.messages()) {
       await this.#deliver({ ...followed, sessionId }, signal);
       const { message } = followed;
       if ("uid" in message) this.#lookAt(calls, message, child);
@@ -149,7 +161,10 @@ class Family {
     if (this.#signal.aborted) leave();
     this.#find(name, child)
       .then((found) => (found === undefined ? undefined : this.join(found, child)))
-      .catch((error: unknown) => this.fail(error));
+      .catch((error: unknown) => {
+        // A child that was removed before it was read is left, as one that is removed later.
+        if (!MillraceError.is(error) || error.code !== "unknown_session") this.fail(error);
+      });
   }
 
   /** Finds the child's session, which is made after the call is stored. Undefined: the call ended without one. */
@@ -158,11 +173,23 @@ class Family {
     child: Child,
   ): Promise<Pick<SessionSource, "uid" | "sessionId"> | undefined> {
     const { store, clock } = this.#options;
-    for (;;) {
+    const { signal } = child.leave;
+    for (let failures = 0; ;) {
       const settled = child.settled;
-      const found = await store.find(name);
-      if (found !== undefined || settled || child.leave.signal.aborted) return found;
-      await clock.sleep(lookEveryMs, child.leave.signal);
+      try {
+        const found = await store.find(name);
+        if (found !== undefined || settled || signal.aborted) return found;
+        failures = 0;
+      } catch (error) {
+        if (MillraceError.is(error)) throw error;
+        if (signal.aborted) return undefined;
+        failures += 1; // the store is away
+      }
+      await pause(
+        clock,
+        failures === 0 ? lookEveryMs : endlessPause(failures, Math.random()),
+        signal,
+      );
     }
   }
 

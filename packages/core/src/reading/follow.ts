@@ -1,95 +1,226 @@
-import type { Batch } from "../event/batch.ts";
+import { MillraceError } from "../errors.ts";
 import { cursorOf } from "../event/cursor.ts";
 import type { Cursor } from "../event/cursor.ts";
 import type { Fact } from "../event/event.ts";
 import { snapshot } from "../event/snapshot.ts";
-import { createChannel } from "../iterate/channel.ts";
+import type { SessionState } from "../event/state.ts";
+import { pollHead } from "./head-poll.ts";
+import { keepSubscribed } from "./keep-subscribed.ts";
+import { Outbox } from "./outbox.ts";
 import { SessionReader } from "./session-reader.ts";
 import type { SessionSource } from "./session-reader.ts";
 import { welcome } from "./welcome.ts";
 import type { Followed } from "./welcome.ts";
+
+/**
+ * How a session is read now. `live`: by a subscription to the log. `polling`: the log is away, and facts
+ * come from the store every second. `waiting`: the store is away.
+ */
+export type Connection = "live" | "polling" | "waiting";
 
 /** The session that is read, and where reading starts. */
 export interface FollowOptions extends SessionSource {
   /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How often the head is read from the store, in case an announcement was lost. */
+  /** How often the head is read from the store while there is a subscription, in case an announcement was lost. */
   readonly pollMs?: number | undefined;
+  /** Called at each change, the first one included. Must not throw. */
+  readonly onConnection?: ((connection: Connection) => void) | undefined;
 }
-
-/** Messages that wait for a slow viewer. Older ones are dropped; the reader fills the gap. */
-const waitingMessages = 10_000;
 
 /**
- * Reads a session from a position on, without end: every fact and token once and in order, whatever
- * is lost on the way. A gap is filled from the store, the log or the lane's writer, or replaced by a
- * snapshot; it is never left open. It throws when the subscription breaks: its caller calls it again,
- * with its last cursor.
+ * Reads a session from a position on: every fact and token once and in order, whatever is lost on the
+ * way. A gap is filled from the store, the log or the lane's writer, or replaced by a snapshot; it is
+ * never left open. A broken subscription is renewed and a store that is away is waited for, without end:
+ * meanwhile facts come at the pace of the poll, or not at all, and the viewer stays.
+ *
+ * It ends with the session or the signal, and is then at least where the store was when it began. It throws if the session does not exist, and for a broken
+ * contract. A slow viewer makes the reader wait.
  */
-export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
-  const { cursor, signal } = options;
-  const done = new AbortController();
-  const leave = (): void => done.abort();
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted === true) leave();
-  /** All facts, until the viewer is brought to the reader's state. */
-  let facts: Fact[] | undefined = [];
-  /** Applied messages that the viewer has not taken: at most what one read brought. */
-  const news: Followed[] = [];
-  const reader = new SessionReader({
-    ...options,
-    onMessage: (followed) => {
-      if (facts === undefined) news.push(followed);
-      else if ("n" in followed.message) facts.push(followed.message);
-    },
-    onReset: (all) => {
-      if (facts !== undefined) facts = [...all];
-      else news.push({ message: snapshot(reader.state), cursor: cursorOf(reader.state) });
-    },
-  });
-  try {
-    const tail = await reader.subscribe(done.signal);
-    yield* welcome({ state: reader.state, facts, recent: [] }, cursor).messages;
-    facts = undefined;
-    for await (const message of withTicks(tail, options, done)) {
-      await (message === "tick" ? reader.poll() : reader.take(message));
-      yield* news.splice(0);
-    }
-  } finally {
-    signal?.removeEventListener("abort", leave);
-    leave();
-  }
+export function follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
+  return new Following(options).messages();
 }
 
-/** The tail, with a tick now and then so that a lost announcement is noticed. */
-async function* withTicks(
-  tail: AsyncIterable<Fact | Batch>,
-  { clock, pollMs = 5_000 }: FollowOptions,
-  done: AbortController,
-): AsyncGenerator<Fact | Batch | "tick", void, undefined> {
-  const merged = createChannel<Fact | Batch | "tick">(waitingMessages);
-  const pump = async (): Promise<void> => {
-    try {
-      for await (const message of tail) merged.push(message);
-    } finally {
-      merged.end();
-    }
-  };
-  const tick = async (): Promise<void> => {
-    while (!done.signal.aborted) {
-      await clock.sleep(pollMs, done.signal);
-      merged.push("tick");
-    }
-  };
-  // Awaited last: what came before the subscription broke is read first, then the error is thrown.
-  const working = Promise.all([pump(), tick()]);
-  const broken = working.then(undefined, (error: unknown) => ({ error }));
-  try {
-    yield* merged;
-  } finally {
-    done.abort();
+/** Options of `follow` for its own package. */
+export interface FollowingOptions extends FollowOptions {
+  /** The reader's state when the viewer is first brought to it. */
+  readonly onJoin?: ((state: SessionState) => void) | undefined;
+}
+
+/** What was applied since the viewer was last brought to the reader's state. */
+interface Missed {
+  facts: Fact[];
+  recent: Followed[];
+}
+
+/**
+ * One viewer with a reader of its own. While the subscription holds, what the reader applies is passed
+ * on. Otherwise the viewer is brought from its position to the reader's state by `welcome`: after each
+ * poll with the facts alone, and with the open lanes once the subscription was made.
+ */
+export class Following {
+  readonly #options: FollowingOptions;
+  readonly #reader: SessionReader;
+  readonly #outbox = new Outbox<Followed>();
+  readonly #done = new AbortController();
+  /** Where the viewer is after all that is in the outbox. */
+  #position: Cursor | undefined;
+  /** Undefined while the viewer is in step with the reader. */
+  #missed: Missed | undefined = { facts: [], recent: [] };
+  #joined = false;
+  #subscribed = false;
+  #storeAway = false;
+  #polling = false;
+  #connection: Connection | undefined;
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+    this.#position = options.cursor;
+    this.#reader = new SessionReader({
+      ...options,
+      onMessage: (followed) => this.#take(followed),
+      onReset: (facts) => this.#reset(facts),
+    });
   }
-  const outcome = await broken;
-  if (outcome !== undefined && "error" in outcome) throw outcome.error;
+
+  async *messages(): AsyncGenerator<Followed, void, undefined> {
+    const { store, clock, uid, pollMs, signal } = this.#options;
+    const leave = (): void => void this.#leave();
+    signal?.addEventListener("abort", leave, { once: true });
+    const leavePoll = pollHead(store, clock, {
+      uid,
+      everyMs: pollMs,
+      isUrgent: () => !this.#subscribed || this.#storeAway,
+      onHead: (head) => void this.#poll(head),
+      onFailure: (error) => this.#fail(error),
+    });
+    if (signal?.aborted === true) leave();
+    else void this.#listen();
+    try {
+      yield* this.#outbox;
+    } finally {
+      signal?.removeEventListener("abort", leave);
+      leavePoll();
+      this.#done.abort();
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      await keepSubscribed({
+        clock,
+        signal: this.#done.signal,
+        subscribe: async (signal) => {
+          const tail = await this.#reader.subscribe(signal);
+          this.#subscribed = true;
+          this.#storeAway = false;
+          this.#resync();
+          return tail;
+        },
+        onMessage: async (message) => {
+          await this.#reader.take(message);
+          await this.#outbox.drained();
+        },
+        onChange: (broken) => {
+          if (broken !== undefined) this.#leaveLog();
+          this.#report();
+        },
+      });
+      this.#end();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The log is away, or the store: the next poll shows which. A viewer without a state does not wait for it. */
+  #leaveLog(): void {
+    this.#subscribed = false;
+    this.#missed ??= { facts: [], recent: [] };
+    if (!this.#joined) void this.#poll();
+  }
+
+  /** Reads what the store has beyond the state, unless the viewer has still to take what is there. */
+  async #poll(head?: number): Promise<void> {
+    if (this.#polling || !this.#outbox.isEmpty) return;
+    this.#polling = true;
+    try {
+      await this.#reader.poll(head);
+      this.#storeAway = false;
+      if (!this.#subscribed) this.#resync();
+      this.#report();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#polling = false;
+    }
+    // What fails here is the log, whose subscription breaks by itself, or the store at the next poll.
+    if (this.#subscribed) await this.#reader.repeatRequests().catch(() => undefined);
+  }
+
+  /** Brings the viewer to the reader's state. Without a subscription lanes may be read in part: they are left out. */
+  #resync(): void {
+    const { state, joined } = this.#reader;
+    if (!joined || this.#missed === undefined || this.#done.signal.aborted) return;
+    const shown = this.#subscribed ? state : { ...state, lanes: [] };
+    this.#pass(welcome({ state: shown, ...this.#missed }, this.#position).messages);
+    this.#missed = this.#subscribed ? undefined : { facts: [], recent: [] };
+    if (!this.#joined) this.#options.onJoin?.(state);
+    this.#joined = true;
+  }
+
+  #take(followed: Followed): void {
+    if (this.#missed === undefined) return this.#pass([followed]);
+    this.#missed.recent.push(followed);
+    if ("n" in followed.message) this.#missed.facts.push(followed.message);
+  }
+
+  #reset(facts: readonly Fact[]): void {
+    if (this.#missed !== undefined) this.#missed = { facts: [...facts], recent: [] };
+    else {
+      const { state } = this.#reader;
+      this.#pass([{ message: snapshot(state), cursor: cursorOf(state) }]);
+    }
+  }
+
+  #pass(messages: readonly Followed[]): void {
+    this.#position = messages.at(-1)?.cursor ?? this.#position;
+    this.#outbox.push(messages);
+  }
+
+  /** A broken contract ends the viewer, a removed session without an error; anything else is a pause. */
+  #fail(error: unknown): void {
+    if (MillraceError.is(error)) {
+      const removed = this.#joined && error.code === "unknown_session";
+      this.#end(removed ? {} : { error });
+      return;
+    }
+    this.#storeAway = true;
+    this.#report();
+  }
+
+  /** What has arrived is still delivered. A viewer that leaves before it was served gets what the store has. */
+  async #leave(): Promise<void> {
+    if (!this.#joined) {
+      await this.#reader.poll().then(
+        () => this.#resync(),
+        () => undefined,
+      );
+    }
+    this.#done.abort();
+    if (!this.#subscribed) this.#end(); // else the subscription ends, after what it holds
+  }
+
+  #end(end: { readonly error?: unknown } = {}): void {
+    this.#done.abort();
+    this.#outbox.end(end);
+  }
+
+  #report(): void {
+    const connection = this.#storeAway ? "waiting" : this.#subscribed ? "live" : "polling";
+    if (connection === this.#connection || this.#done.signal.aborted) return;
+    this.#connection = connection;
+    this.#options.onConnection?.(connection);
+  }
 }

@@ -1,16 +1,20 @@
+import { MillraceError } from "../errors.ts";
 import type { SessionUid } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import { pause } from "./pause.ts";
 
 /** A session whose head is read again and again. */
 export interface PolledSession {
   readonly uid: SessionUid;
   /** The head, after each poll, also if it has not moved. Must not throw. */
   readonly onHead: (head: number) => void;
-  /** The store did not answer, or the session is gone. Must not throw. */
+  /** The store did not answer, or the session is gone: then it is `unknown_session`. Must not throw. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** True while nothing but the poll brings this session's facts: it is then polled every second. */
   readonly isUrgent?: (() => boolean) | undefined;
+  /** The period while it is not urgent. 5 s by default. */
+  readonly everyMs?: number | undefined;
 }
 
 /** How often a head is read: of a session with a subscription, and of one without. */
@@ -21,7 +25,10 @@ const headsAtOnce = 500;
 /** One poller for each store and clock of this process: many sessions cost one statement. */
 const pollers = new WeakMap<SessionStore, WeakMap<Clock, HeadPoller>>();
 
-/** Polls a session's head until the result is called. */
+/**
+ * Polls a session's head until the result is called. All sessions of one store and clock are polled
+ * together, at multiples of a second by the monotonic clock, so that they share a statement.
+ */
 export function pollHead(store: SessionStore, clock: Clock, session: PolledSession): () => void {
   const ofStore = pollers.get(store) ?? new WeakMap<Clock, HeadPoller>();
   pollers.set(store, ofStore);
@@ -30,12 +37,15 @@ export function pollHead(store: SessionStore, clock: Clock, session: PolledSessi
   return poller.add(session);
 }
 
-/** Polls the heads of all sessions that are open in this process. It rests while there is none. */
+/** Polls the heads of all sessions that are open in this process. It has no timer while there is none. */
 class HeadPoller {
   readonly #store: SessionStore;
   readonly #clock: Clock;
-  readonly #sessions = new Map<PolledSession, { dueAt: number }>();
-  #done: AbortController | undefined;
+  /** Each session with the tick from which its period counts. */
+  readonly #sessions = new Map<PolledSession, number>();
+  /** Ends the sleep between two ticks. */
+  #sleep = new AbortController();
+  #running = false;
 
   constructor(store: SessionStore, clock: Clock) {
     this.#store = store;
@@ -43,62 +53,89 @@ class HeadPoller {
   }
 
   add(session: PolledSession): () => void {
-    this.#sessions.set(session, { dueAt: this.#clock.monotonic() + pollMs.calm });
-    if (this.#done === undefined) void this.#run();
+    this.#sessions.set(session, this.#tick(tickMsOf(session)));
+    if (!this.#running) void this.#run();
     return () => {
       this.#sessions.delete(session);
-      if (this.#sessions.size === 0) this.#done?.abort();
+      if (this.#sessions.size === 0) this.#sleep.abort();
     };
   }
 
   async #run(): Promise<void> {
-    const done = new AbortController();
-    this.#done = done;
-    while (!done.signal.aborted) {
-      await this.#clock.sleep(pollMs.urgent, done.signal);
-      const due = this.#takeDue();
-      for (let at = 0; at < due.length && !done.signal.aborted; at += headsAtOnce)
+    this.#running = true;
+    while (this.#sessions.size > 0) {
+      this.#sleep = new AbortController();
+      const tickMs = this.#tickMs();
+      const sinceTick = this.#clock.monotonic() % tickMs;
+      await pause(this.#clock, tickMs - sinceTick, this.#sleep.signal);
+      const due = this.#takeDue(this.#tick(tickMs));
+      for (let at = 0; at < due.length; at += headsAtOnce)
         await this.#poll(due.slice(at, at + headsAtOnce));
     }
-    if (this.#done === done) this.#done = undefined;
-    if (this.#sessions.size > 0 && this.#done === undefined) void this.#run();
+    this.#running = false;
   }
 
-  /** The sessions whose time has come. A session waits for its whole period, or for a second. */
-  #takeDue(): readonly PolledSession[] {
+  /** A second, or the shortest period of a session. */
+  #tickMs(): number {
+    let tickMs: number = pollMs.urgent;
+    for (const session of this.#sessions.keys()) tickMs = Math.min(tickMs, tickMsOf(session));
+    return tickMs;
+  }
+
+  /** The last multiple of so many milliseconds. */
+  #tick(tickMs: number): number {
     const now = this.#clock.monotonic();
+    return now - (now % tickMs);
+  }
+
+  #takeDue(tick: number): readonly PolledSession[] {
     const due: PolledSession[] = [];
-    for (const [session, times] of this.#sessions) {
-      if (now < times.dueAt && session.isUrgent?.() !== true) continue;
-      times.dueAt = now + pollMs.calm;
+    for (const [session, from] of this.#sessions) {
+      const { everyMs = pollMs.calm, isUrgent } = session;
+      const periodMs = isUrgent?.() === true ? tickMsOf(session) : everyMs;
+      if (tick - from < periodMs) continue;
+      this.#sessions.set(session, tick);
       due.push(session);
     }
     return due;
   }
 
   async #poll(sessions: readonly PolledSession[]): Promise<void> {
-    try {
-      const heads = await readHeads(
-        this.#store,
-        sessions.map(({ uid }) => uid),
-      );
-      for (const session of sessions) {
-        if (!this.#sessions.has(session)) continue;
-        const head = heads.get(session.uid);
-        if (typeof head === "number") session.onHead(head);
-        else session.onFailure?.(head?.error);
-      }
-    } catch (error) {
-      for (const session of sessions) if (this.#sessions.has(session)) session.onFailure?.(error);
+    const uids = [...new Set(sessions.map(({ uid }) => uid))];
+    const heads = await readHeads(this.#store, uids);
+    for (const session of sessions) {
+      if (!this.#sessions.has(session)) continue;
+      const head = "error" in heads ? heads : (heads.get(session.uid) ?? gone(session.uid));
+      if (typeof head === "number") session.onHead(head);
+      else session.onFailure?.(head.error);
     }
   }
 }
 
-type Heads = ReadonlyMap<SessionUid, number | { readonly error: unknown }>;
+interface Failure {
+  readonly error: unknown;
+}
 
-async function readHeads(store: SessionStore, uids: readonly SessionUid[]): Promise<Heads> {
-  if (store.heads !== undefined) return await store.heads(uids);
-  const read = async (uid: SessionUid) =>
-    [uid, await store.head(uid).catch((error: unknown) => ({ error }))] as const;
-  return new Map(await Promise.all(uids.map(read)));
+/** The heads of those that are there, or why there is no answer for any, or for one. */
+async function readHeads(
+  store: SessionStore,
+  uids: readonly SessionUid[],
+): Promise<ReadonlyMap<SessionUid, number | Failure> | Failure> {
+  try {
+    if (store.heads !== undefined) return await store.heads(uids);
+    const read = async (uid: SessionUid) =>
+      [uid, await store.head(uid).catch((error: unknown): Failure => ({ error }))] as const;
+    return new Map(await Promise.all(uids.map(read)));
+  } catch (error) {
+    return { error };
+  }
+}
+
+function gone(uid: SessionUid): Failure {
+  return { error: new MillraceError("unknown_session", `no session has the uid ${uid}`) };
+}
+
+/** An urgent session is polled so often, and no session more often. */
+function tickMsOf({ everyMs = pollMs.calm }: PolledSession): number {
+  return Math.min(everyMs, pollMs.urgent);
 }

@@ -1,6 +1,7 @@
 import { MillraceError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { endlessPause } from "../ports/retry.ts";
+import { pause } from "./pause.ts";
 
 /** A subscription that is renewed for as long as it is wanted. */
 export interface KeptSubscription<Message> {
@@ -21,10 +22,14 @@ export interface KeptSubscription<Message> {
   readonly random?: (() => number) | undefined;
 }
 
+/** A subscription that lasted so long without a message counts as one that worked. */
+const workedMs = 5_000;
+
 /**
  * Listens until the signal is aborted or the subscription ends by itself, which is the end of its
  * session. Whatever breaks it in between is a pause: it subscribes again, with pauses that grow to 5 s
- * and are jittered, so that many listeners do not come back at the same moment. Resolves at that end;
+ * and are jittered, so that many listeners do not come back at the same moment. The pauses start anew
+ * once a subscription has worked; one that breaks at each first message has not. Resolves at that end;
  * rejects with a final error.
  */
 export async function keepSubscribed<Message>(kept: KeptSubscription<Message>): Promise<void> {
@@ -33,23 +38,29 @@ export async function keepSubscribed<Message>(kept: KeptSubscription<Message>): 
   let broken: boolean | undefined;
   for (let failures = 0; !signal.aborted;) {
     const leave = new AbortController();
-    const ended = AbortSignal.any([signal, leave.signal]);
+    const abort = (): void => leave.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    let madeAt = Infinity;
     try {
-      const messages = await kept.subscribe(ended);
-      failures = 0;
-      if (broken !== false && !signal.aborted) kept.onChange?.(undefined);
+      const messages = await kept.subscribe(leave.signal);
+      madeAt = clock.monotonic();
+      if (broken !== false && !leave.signal.aborted) kept.onChange?.(undefined);
       broken = false;
-      for await (const message of messages) await kept.onMessage(message);
+      for await (const message of messages) {
+        await kept.onMessage(message);
+        failures = 0;
+      }
       return;
     } catch (error) {
-      if (signal.aborted) return;
+      if (leave.signal.aborted) return;
       if (isFinal(error)) throw error;
       if (broken !== true) kept.onChange?.({ error });
       broken = true;
-      failures += 1;
-      await clock.sleep(endlessPause(failures, random()), signal);
+      failures = clock.monotonic() - madeAt >= workedMs ? 1 : failures + 1;
     } finally {
+      signal.removeEventListener("abort", abort);
       leave.abort(); // a subscription that is not read would only fill up
     }
+    await pause(clock, endlessPause(failures, random()), signal);
   }
 }

@@ -34,6 +34,8 @@ export interface SessionReaderOptions extends SessionSource {
   readonly onReset: (facts: readonly Fact[]) => void;
 }
 
+/** A first subscription that takes longer is not waited for: a poll then joins from the store alone. */
+const joinWithinMs = 2_000;
 /** A lane is requested from its writer at most this often: every later batch would request it again. */
 const requestEveryMs = 1_000;
 /** Lanes requested at a time. Forged batches may name any lane; a further one waits for the next poll. */
@@ -54,6 +56,10 @@ export class SessionReader {
   readonly #unanswered = new Set<number>();
   #state: SessionState;
   #joined = false;
+  /** When the subscription that is being made was begun. */
+  #subscribingSince: number | undefined;
+  /** The reads of all new facts that have begun, and the number of the last one that has ended. */
+  #reads = { begun: 0, ended: 0 };
   #lastWork: Promise<void> = Promise.resolve();
 
   constructor(options: SessionReaderOptions) {
@@ -61,9 +67,23 @@ export class SessionReader {
     this.#state = emptyState(options.uid, options.sessionId);
   }
 
-  /** The folded state. Empty until the first `subscribe` has resolved. */
+  /** The folded state. Empty until the reader has joined. */
   get state(): SessionState {
     return this.#state;
+  }
+
+  /** True once the facts were read: by `subscribe`, or by `poll` while the log is away. */
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  /** How many reads of the store have begun. `hasReadSince` of it is true once a later one has ended. */
+  get reads(): number {
+    return this.#reads.begun;
+  }
+
+  hasReadSince(reads: number): boolean {
+    return this.#reads.ended > reads;
   }
 
   /**
@@ -72,13 +92,18 @@ export class SessionReader {
    * subscription broke, it reads what was missed.
    */
   async subscribe(signal?: AbortSignal): Promise<AsyncIterable<Fact | Batch>> {
-    const { store, log, uid } = this.#options;
-    log.setKey?.(uid, await store.key(uid));
-    const tail = await log.tail(uid, { signal });
-    // Writers gather for longer while a session is not watched.
-    log.nudge(uid, { kind: "wake" }).catch(() => undefined);
-    await this.#inTurn(() => (this.#joined ? this.#rejoin() : this.#join()));
-    return tail;
+    const { store, log, clock, uid } = this.#options;
+    this.#subscribingSince = clock.monotonic();
+    try {
+      log.setKey?.(uid, await store.key(uid));
+      const tail = await log.tail(uid, { signal });
+      // Writers gather for longer while a session is not watched.
+      log.nudge(uid, { kind: "wake" }).catch(() => undefined);
+      await this.#inTurn(() => (this.#joined ? this.#rejoin() : this.#join()));
+      return tail;
+    } finally {
+      this.#subscribingSince = undefined;
+    }
   }
 
   /** Applies a message at once if nothing before it is missing; else after that was read. */
@@ -86,22 +111,31 @@ export class SessionReader {
     if (this.#advance(message).verdict === "gap") await this.#inTurn(() => this.#fillGap(message));
   }
 
-  /** Compares heads, in case an announcement was lost, and repeats requests without an answer. */
-  poll(): Promise<void> {
+  /**
+   * Reads facts that no announcement has brought, from the store alone. `head` is what the store was just
+   * seen to have: if the state has as much, nothing is read. The first join is left to a subscription
+   * that was just begun, since that also brings the open lanes. Without `head` it reads in any case.
+   */
+  poll(head?: number): Promise<void> {
     return this.#inTurn(async () => {
-      const { store, uid } = this.#options;
-      if ((await store.head(uid)) > this.#state.head) await this.#readFacts();
-      // The request may have been lost, and the writer may have nothing to write for long.
-      if (this.#unanswered.size > 0) await this.#readOpenLanes();
+      const lacks = this.#joined ? (head ?? Infinity) > this.#state.head : !this.#isJoining();
+      if (lacks || head === undefined) await this.#readStore();
     });
   }
 
-  /** Reads what announcements did not bring, for a cursor that is ahead of the state. */
-  catchUp(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#readFacts();
-      await this.#readOpenLanes();
-    });
+  #isJoining(): boolean {
+    const since = this.#subscribingSince;
+    return since !== undefined && this.#options.clock.monotonic() - since < joinWithinMs;
+  }
+
+  /** Reads the open lanes again if a request has no answer: it may be lost, and its writer silent for long. */
+  async repeatRequests(): Promise<void> {
+    if (this.#unanswered.size > 0) await this.readLanes();
+  }
+
+  /** Reads the open lanes, for a cursor that is ahead of the state in one of them. */
+  readLanes(): Promise<void> {
+    return this.#inTurn(() => this.#readOpenLanes());
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -112,9 +146,8 @@ export class SessionReader {
 
   /** Facts first, then the lanes that the floors name. */
   async #join(): Promise<void> {
-    await this.#restart();
+    await this.#readStore();
     await this.#readOpenLanes();
-    this.#joined = true;
   }
 
   /**
@@ -123,7 +156,7 @@ export class SessionReader {
    */
   async #rejoin(): Promise<void> {
     const { store, uid } = this.#options;
-    await this.#readFacts();
+    await this.#readStore();
     for (const { lane, epoch } of await store.floors(uid)) {
       const last = await this.#readLane(lane, epoch, undefined);
       const known = findLane(this.#state, lane);
@@ -142,6 +175,14 @@ export class SessionReader {
     if (apply(this.#state, message).verdict === "gap")
       await this.#readLane(lane, epoch, findLane(this.#state, lane));
     if (this.#advance(message).verdict === "gap") await this.#requestLane(lane);
+  }
+
+  async #readStore(): Promise<void> {
+    this.#reads.begun += 1;
+    const read = this.#reads.begun;
+    await (this.#joined ? this.#readFacts() : this.#restart());
+    this.#joined = true;
+    this.#reads.ended = read;
   }
 
   async #readFacts(): Promise<void> {
@@ -204,7 +245,7 @@ export class SessionReader {
   /** Requests the whole lane from its writer, as one batch from 0. */
   async #requestLane(lane: number): Promise<void> {
     const { log, uid, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonic();
     for (const [requested, at] of this.#requestedAt) {
       if (now - at < requestEveryMs) break;
       this.#requestedAt.delete(requested);

@@ -8,7 +8,7 @@ import { laneText } from "../testing/lane-text.ts";
 import { name } from "../testing/session-fixture.ts";
 import { createHub } from "./hub.ts";
 
-test("five hundred viewers of a session cost one subscription and the reads of one join", async () => {
+test("five hundred viewers of a session cost one subscription, the reads of one join and one head for the later ones", async () => {
   const { session, hub, settle } = await openHubFixture();
   await (await session.start()).write("before");
   const clients = Array.from({ length: 250 }, () => createClient(hub, session));
@@ -24,7 +24,7 @@ test("five hundred viewers of a session cost one subscription and the reads of o
   expect(session.counts).toEqual({
     tails: 1,
     reads: 1,
-    heads: 0,
+    heads: 1,
     floors: 1,
     laneReads: 1,
     nudges: 0,

@@ -12,8 +12,9 @@ export interface HubOptions {
   readonly log: EventLog;
   readonly clock: Clock;
   /**
-   * How often a session's head is read from the store, in case an announcement was lost. Each read is
-   * followed by a heartbeat to the sinks.
+   * How often a session's head is read from the store, in case an announcement was lost: 5 s by default,
+   * and at least every second while the log or the store is away. The heads of all sessions are read by
+   * one statement. Each read is followed by a heartbeat to the sinks.
    */
   readonly pollMs?: number | undefined;
   /** How long a session is kept after its last viewer left. */
@@ -40,9 +41,11 @@ export interface Hub extends Disposable {
    * order, every token in order, whatever is lost on the way. A viewer that reads too slowly gets each
    * open lane as one batch, or a snapshot, instead of every batch.
    *
-   * It ends with the session, the signal or the hub. A broken subscription is renewed; viewers stay.
-   * It throws if the session could not be joined at first. After a `return` during a wait it ends at
-   * the next message: use the signal.
+   * It ends with the session, the signal or the hub. A broken subscription is renewed, and a store that
+   * is away is waited for; viewers stay. While the log is away facts come from the store at the pace of
+   * the poll. A viewer without a cursor is shown at least what the store has when it comes: a page that
+   * is loaded again does not go back. It throws if the session does not exist, and for a broken
+   * contract. After a `return` during a wait it ends at the next message: use the signal.
    */
   readonly watch: (options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
   /**
@@ -50,7 +53,7 @@ export interface Hub extends Disposable {
    * encoded once for all viewers. Nothing is queued for a sink that is full.
    *
    * It resolves when the session, the signal, the hub or the sink has ended, and rejects when the
-   * session could not be joined. A sink that was opened is then ended, unless it ended by itself. A
+   * session does not exist or a contract is broken. A sink that was opened is then ended, unless it ended by itself. A
    * sink that was not opened was written nothing: a server can still answer 404.
    */
   readonly deliver: (options: WatchOptions, sink: Sink) => Promise<void>;

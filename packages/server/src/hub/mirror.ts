@@ -1,5 +1,5 @@
 import { SessionReader } from "@millrace/core/reading";
-import type { Fact } from "@millrace/core";
+import type { Fact, SessionState } from "@millrace/core";
 import type { SessionSource } from "@millrace/core/reading";
 import { Ring } from "./ring.ts";
 
@@ -20,16 +20,21 @@ export class Mirror {
   readonly ring: Ring;
   readonly reader: SessionReader;
   readonly #keptFacts: number;
+  readonly #changed: () => void;
   #facts: Fact[] = [];
+  /** False until the first subscription: lanes may be read in part until then. */
+  #hasLanes = false;
 
   constructor(options: MirrorOptions) {
     const { keptFacts, keptMessages, changed } = options;
     this.#keptFacts = keptFacts;
+    this.#changed = changed;
     this.ring = new Ring(keptMessages);
     this.reader = new SessionReader({
       ...options,
       onMessage: (followed) => {
         if ("n" in followed.message) this.#keep(followed.message);
+        else if (!this.#hasLanes) return;
         this.ring.push(followed);
         changed();
       },
@@ -44,6 +49,20 @@ export class Mirror {
 
   get facts(): readonly Fact[] {
     return this.#facts;
+  }
+
+  /** The first subscription was made. A viewer that was served from the store alone now gets the open lanes. */
+  showLanes(): void {
+    if (this.#hasLanes) return;
+    this.#hasLanes = true;
+    this.ring.skip();
+    this.#changed();
+  }
+
+  /** The state to serve viewers from. */
+  get state(): SessionState {
+    const { state } = this.reader;
+    return this.#hasLanes ? state : { ...state, lanes: [] };
   }
 
   #keep(fact: Fact): void {

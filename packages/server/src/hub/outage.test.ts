@@ -211,11 +211,12 @@ test("while the log is away it is retried ever less often, and facts come by pol
   session.logAway = true;
   session.breakTails();
   await session.acceptInput();
-  await session.clock.advance(5_000);
+  await session.clock.advance(1_000);
   await expectStoredState(session, [client]);
-  await session.clock.advance(55_000);
-  // After 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 s, and then every 5 s.
-  expect(session.counts.tails).toBe(1 + 6 + 10);
+  await session.clock.advance(59_000);
+  // After 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 s, and then every 5 s; or after half of that, as chance has it.
+  expect(session.counts.tails).toBeGreaterThanOrEqual(1 + 6 + 10);
+  expect(session.counts.tails).toBeLessThanOrEqual(1 + 7 + 22);
   await writer.write("said meanwhile, ");
   session.logAway = false;
   await session.clock.advance(5_000);

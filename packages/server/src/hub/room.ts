@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { isAhead, welcome } from "@millrace/core/reading";
+import { endlessPause } from "@millrace/core/ports";
+import { isAhead, keepSubscribed, pollHead, welcome } from "@millrace/core/reading";
 import type { Cursor, Followed, SessionReader, Welcome } from "@millrace/core/reading";
 import { frameOf, heartbeatOf } from "../sse/frame.ts";
 import type { Frame } from "../sse/frame.ts";
@@ -29,8 +30,8 @@ export interface Attached {
   readonly beat: (frame: Frame) => void;
 }
 
-/** The pause before a failed subscription or read is retried. Doubles with every failure in a row. */
-const retryMs = { least: 100, most: 5_000 } as const;
+/** Viewers that join without a cursor within this time share one read of the head. */
+const shareHeadMs = 100;
 
 /** Flush after 16 messages, so that no delivery falls out of the ring while a burst is read. */
 const flushAfter = 16;
@@ -38,11 +39,12 @@ const flushAfter = 16;
 /**
  * One watched session in this process: one subscription to the log, one folded state, any number of
  * viewers. The hub creates it for the first viewer. It closes when the session ends or is removed,
- * when the hub is disposed of, when joining fails, or `lingerMs` after the last viewer left. It
+ * when the hub is disposed of, at a broken contract, or `lingerMs` after the last viewer left. It
  * lingers so that a page that reloads is served from memory.
  *
- * A broken subscription is renewed and a failed read is retried; viewers stay. A viewer of `watch`
- * waits by `wait`; a delivery is attached and pumped.
+ * A broken subscription is renewed and a failed read is retried; viewers stay. While the log is away,
+ * from the first join on, viewers are served from the store at the pace of the poll. A viewer of
+ * `watch` waits by `wait`; a delivery is attached and pumped.
  */
 export class Room {
   readonly #options: RoomOptions;
@@ -61,16 +63,31 @@ export class Room {
   /** Counts calls of `enter` and `leave`. A linger that began before the last of them is void. */
   #moves = 0;
   #joined = false;
+  #subscribed = false;
+  #storeAway = false;
+  #polling = false;
   #end: RoomEnd | undefined;
   #catchingUp: Promise<void> | undefined;
+  /** The read of the head under way or over, when it began, and the next one, which has not begun. */
+  #headRead: Promise<void> = Promise.resolve();
+  #headReadAt = -Infinity;
+  #nextHeadRead: Promise<void> | undefined;
 
   constructor(options: RoomOptions) {
     this.#options = options;
     this.#mirror = new Mirror({ ...options, changed: () => this.#wakeAll() });
+    const leavePoll = pollHead(options.store, options.clock, {
+      uid: options.uid,
+      everyMs: options.pollMs,
+      isUrgent: () => !this.#subscribed || this.#storeAway,
+      onHead: (head) => void this.#poll(head),
+      onFailure: (error) => this.#fail(error),
+    });
+    this.#done.signal.addEventListener("abort", leavePoll, { once: true });
     void this.#run();
   }
 
-  /** True from the first successful subscription on: there is a state to serve viewers from. */
+  /** True once the facts were read: there is a state to serve viewers from. */
   get joined(): boolean {
     return this.#joined;
   }
@@ -127,21 +144,49 @@ export class Room {
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
   welcome(cursor: Cursor | undefined, limit: number): Welcome {
-    const { facts, ring, reader } = this.#mirror;
-    return welcome({ state: reader.state, facts, recent: ring }, cursor, limit);
+    const { facts, ring, state } = this.#mirror;
+    return welcome({ state, facts, recent: ring }, cursor, limit);
   }
 
-  /** Whether a cursor is past the room's state: another process has read more of the session. */
-  isAhead(cursor: Cursor): boolean {
-    return isAhead(cursor, this.#reader.state);
+  /** How many reads of the store have begun, to be given to `isAtLeast`. */
+  get reads(): number {
+    return this.#reader.reads;
   }
 
-  /** Reads what the room lacks. Calls during a read share it. Retried until it succeeds; never rejects. */
-  catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#retry(() => this.#reader.catchUp()).finally(() => {
+  /**
+   * Whether a viewer that came after so many reads can be served, without being shown less than it may
+   * have seen: what its cursor names, or without a cursor what the store had when it came.
+   */
+  isAtLeast(cursor: Cursor | undefined, reads: number): boolean {
+    if (cursor !== undefined) return !isAhead(cursor, this.#reader.state);
+    return this.#reader.hasReadSince(reads);
+  }
+
+  /**
+   * Reads what the room lacks for such a viewer. A cursor may name more of a lane, which is read too
+   * while there is a subscription. Calls share reads. Retried until it succeeds; never rejects.
+   */
+  catchUp(cursor: Cursor | undefined): Promise<void> {
+    if (cursor === undefined) return (this.#nextHeadRead ??= this.#readHead(this.#headRead));
+    this.#catchingUp ??= this.#retry(async () => {
+      await this.#reader.poll();
+      if (this.#subscribed) await this.#reader.readLanes();
+    }).finally(() => {
       this.#catchingUp = undefined;
     });
     return this.#catchingUp;
+  }
+
+  /** Reads the head once for all calls before the read begins, at most once in `shareHeadMs`. */
+  async #readHead(last: Promise<void>): Promise<void> {
+    const { store, clock, uid } = this.#options;
+    await last;
+    const waitMs = this.#headReadAt + shareHeadMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs, this.#done.signal);
+    this.#headRead = this.#nextHeadRead ?? last;
+    this.#nextHeadRead = undefined;
+    this.#headReadAt = clock.monotonic();
+    await this.#retry(async () => this.#reader.poll(await store.head(uid)));
   }
 
   /** Ends every viewer. Later calls do nothing. */
@@ -158,77 +203,80 @@ export class Room {
    * is renewed, and what was missed is read once for all viewers. Until then polls still bring facts.
    */
   async #run(): Promise<void> {
-    await this.#retry(async (succeeded) => {
-      const leave = new AbortController();
-      try {
-        const signal = AbortSignal.any([this.#done.signal, leave.signal]);
-        const tail = await this.#reader.subscribe(signal);
-        succeeded();
-        this.#begin();
-        for await (const message of tail) await this.#reader.take(message);
-        this.close();
-      } finally {
-        leave.abort(); // a subscription that is not read would only fill up
-      }
-    });
+    try {
+      await keepSubscribed({
+        clock: this.#options.clock,
+        signal: this.#done.signal,
+        subscribe: (signal) => this.#reader.subscribe(signal),
+        onMessage: (message) => this.#reader.take(message),
+        onChange: (broken) => {
+          this.#subscribed = broken === undefined;
+          if (broken !== undefined) this.#joinByStore();
+          else {
+            this.#storeAway = false;
+            this.#mirror.showLanes();
+            this.#begin();
+          }
+        },
+      });
+      this.close();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
-  /**
-   * Repeats the work, with a growing pause, until it succeeds or the room closes. Never rejects.
-   * `succeeded` sets the pause back to its least, for work that succeeds and goes on.
-   */
-  async #retry(work: (succeeded: () => void) => Promise<void>): Promise<void> {
-    let pause: number = retryMs.least;
-    const succeeded = (): void => {
-      pause = retryMs.least;
-    };
-    while (this.#end === undefined) {
+  /** A room that has no state yet does not wait for its first poll. */
+  #joinByStore(): void {
+    if (!this.#joined) void this.#poll();
+  }
+
+  /** Repeats the work, with a growing pause, until it succeeds or the room closes. Never rejects. */
+  async #retry(work: () => Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    for (let failures = 1; this.#end === undefined; failures += 1) {
       try {
-        await work(succeeded);
+        await work();
         return;
       } catch (error) {
-        const end = this.#endBy(error);
-        if (end !== undefined) this.close(end);
-        await this.#options.clock.sleep(pause, this.#done.signal);
-        pause = Math.min(pause * 2, retryMs.most);
+        this.#fail(error);
+        await clock.sleep(endlessPause(failures, Math.random()), this.#done.signal);
       }
     }
   }
 
   /**
-   * How an error closes the room; nothing if it is worth a retry. Before the first join every error
-   * closes it, since there is no state to serve. After it only broken contracts do: a retry would not
-   * mend them. A removed session is an end without an error.
+   * A broken contract closes the room: a retry would not mend it. A session that is removed after it was
+   * joined is an end without an error. Anything else is a store that is away, until the next poll.
    */
-  #endBy(error: unknown): RoomEnd | undefined {
-    if (!this.#joined) return { error };
-    if (!MillraceError.is(error)) return undefined;
-    return error.code === "unknown_session" ? {} : { error };
+  #fail(error: unknown): void {
+    this.#storeAway = true;
+    if (!MillraceError.is(error)) return;
+    this.close(this.#joined && error.code === "unknown_session" ? {} : { error });
   }
 
-  /** After every successful subscription; only the first one has an effect. */
+  /** After every read; only the first one that has joined has an effect. */
   #begin(): void {
-    if (this.#joined) return;
+    if (this.#joined || !this.#reader.joined) return;
     this.#joined = true;
     this.#wakeAll();
-    void this.#poll();
   }
 
-  /** Compares heads with the store, in case an announcement was lost, and sends a heartbeat. */
-  async #poll(): Promise<void> {
-    const { clock } = this.#options;
-    for (;;) {
-      await clock.sleep(this.#options.pollMs, this.#done.signal);
-      if (this.#done.signal.aborted) return;
-      try {
-        await this.#reader.poll();
-        this.#beat();
-      } catch (error) {
-        // A store that does not answer is read at the next poll. Live batches go on without it.
-        const end = this.#endBy(error);
-        if (end !== undefined) this.close(end);
-      }
+  /** Reads what the store has beyond the state, in case an announcement was lost, and sends a heartbeat. */
+  async #poll(head?: number): Promise<void> {
+    if (this.#polling || this.#end !== undefined) return;
+    this.#polling = true;
+    try {
+      await this.#reader.poll(head);
+      this.#storeAway = false;
+      this.#begin();
+      this.#beat();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#polling = false;
     }
+    // What fails here is the log, whose subscription breaks by itself, or the store at the next poll.
+    if (this.#subscribed) await this.#reader.repeatRequests().catch(() => undefined);
   }
 
   async #linger(moves: number): Promise<void> {

@@ -27,18 +27,23 @@ export class Viewer {
   #taken = 0;
   /** The next index in the ring; undefined before the welcome is complete. */
   #index: number | undefined;
-  /** Whether the cursor was compared with the room's state, which happens once. */
+  /** How many reads of the store the room had begun when the viewer came. */
+  readonly #reads: number;
+  /** Whether the viewer was compared with the room's state, which happens once. */
   #compared: "not yet" | "catching up" | "done" = "not yet";
 
   constructor(room: Room, cursor: Cursor | undefined, owner: ViewerOwner) {
     this.#room = room;
     this.#cursor = cursor;
     this.#owner = owner;
+    this.#reads = room.reads;
   }
 
   /**
    * Whether `take` may be called. False until the room has joined. A cursor from a process that has
-   * read more of the session also delays it, by one read, so that the viewer is not sent back.
+   * read more of the session also delays it, by one read, so that the viewer is not sent back; and so
+   * does a missing cursor if the room has not read the store since: the page may have shown more before
+   * it was loaded again.
    */
   get ready(): boolean {
     if (!this.#room.joined) return false;
@@ -58,7 +63,7 @@ export class Viewer {
   }
 
   #compare(): void {
-    if (this.#cursor === undefined || !this.#room.isAhead(this.#cursor)) {
+    if (this.#room.isAtLeast(this.#cursor, this.#reads)) {
       this.#compared = "done";
       return;
     }
@@ -67,7 +72,7 @@ export class Viewer {
   }
 
   async #catchUp(): Promise<void> {
-    await this.#room.catchUp();
+    await this.#room.catchUp(this.#cursor);
     this.#compared = "done";
     this.#owner.wake();
   }

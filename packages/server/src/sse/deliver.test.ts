@@ -77,11 +77,11 @@ test("what comes in together goes out as one frame, and all viewers are given th
 });
 
 test("viewers that join one after the other at one state are given the same bytes", async () => {
-  const { settle, show } = await openHubFixture();
+  const { session, show } = await openHubFixture();
   const sinks = [new RecordingSink(), new RecordingSink(), new RecordingSink()];
   for (const sink of sinks) {
     void show(sink);
-    await settle();
+    await session.clock.advance(100);
   }
 
   expect(new Set(sinks.map(({ frames }) => frames[0])).size).toBe(1);

@@ -36,6 +36,8 @@ test("a connection that is cut affects no other", async () => {
     await server.connect(),
     await server.connect(),
   ] as const;
+  await until(() => server.responses.length === 3, "requests");
+  await server.session.clock.advance(100); // later viewers share a read of the head
   await until(
     () => connections.every(({ received }) => received().includes("closedLanes")),
     "snapshots",

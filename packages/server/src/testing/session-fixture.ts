@@ -212,6 +212,12 @@ export class SessionFixture {
         this.#checkHere();
         return truth.head(uid);
       },
+      heads: async (uids) => {
+        counts.heads += 1;
+        this.#checkHere();
+        const known = uids.includes(this.uid) && (await truth.list()).length > 0;
+        return new Map(known ? [[this.uid, await truth.head(this.uid)]] : []);
+      },
       floors: async (uid) => {
         counts.floors += 1;
         this.#checkHere();

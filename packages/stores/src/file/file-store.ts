@@ -90,24 +90,20 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
     throw new MillraceError("unknown_session", `there is no session ${id}`);
   };
   const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
-    sessions.adopt(await create(...copied), copied[0].sessionId).view(recordOf);
+    (await sessions.adoptNew(await create(...copied), copied[0].sessionId)).view(recordOf);
   return {
     ...createCalls(sessions, new FolderSecret(folder, fsync)),
     now,
     create: (request) =>
       sessions.during(async () => {
         const id = sessionId(request.sessionId);
-        const file = sessions.adopt(await create({ ...request, sessionId: id }), id);
+        const file = await sessions.adoptNew(await create({ ...request, sessionId: id }), id);
         await file.hold().catch(ignore("session_locked")); // the session exists all the same
         return file.view(recordOf);
       }),
     find: (name) => sessions.during(async () => sessions.record(sessionId(name))),
     list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
-    remove: (uid) =>
-      sessions.during(async () => {
-        await (await sessions.findFile(uid))?.remove();
-        sessions.forget(uid);
-      }),
+    remove: (uid) => sessions.during(() => sessions.remove(uid)),
     fork: (uid, { n, sessionId: name, metadata, added = [] }) =>
       sessions.during(async () => {
         checkBodies(added);
@@ -206,7 +202,8 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
       write(
         uid,
         (ledger) => {
-          checkBodies([request.fact, ...(request.settlement ?? [])]);
+          const { fact, settlement = [], ahead } = request;
+          checkBodies([fact, ...settlement, ...(ahead?.bodies ?? [])]);
           return ledger.commit(request);
         },
         (answer) => noted("commit", answer),
@@ -216,18 +213,23 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
         uid,
         (ledger) => {
           checkBodies(request.bodies);
+          if (request.opens !== undefined) checkFloor(request.opens);
           return ledger.append(request);
         },
-        (answer) => noted("append", answer),
+        (answer) => noted("append", answer, floorOf(request.opens)),
       ),
   };
 }
 
-/** The line of a call that stored facts; none if it stored none. Only `open` stores something else. */
+function floorOf(opens: Floor | undefined): { readonly floor?: Floor } {
+  return opens === undefined ? {} : { floor: { lane: opens.lane, epoch: opens.epoch } };
+}
+
+/** The line of a call that stored facts; none if it stored none. Only `open` stores a floor alone. */
 function noted(
   call: Entry["call"],
   answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
-  besides: { readonly key?: string } = {},
+  besides: { readonly key?: string; readonly floor?: Floor } = {},
 ): Note {
   const { facts = [] } = answer;
   return facts.length === 0 ? undefined : { call, facts, ...besides };

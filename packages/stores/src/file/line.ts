@@ -22,7 +22,7 @@ export interface Entry {
   readonly facts: readonly Fact[];
   /** The key of `accept`. */
   readonly key?: string | undefined;
-  /** The floor that `open` raised. */
+  /** The floor that `open`, or an `append` that opens a lane, raised. */
   readonly floor?: Floor | undefined;
   /** The number of the session's last fact, and its incarnation, after this call. */
   readonly head: number;

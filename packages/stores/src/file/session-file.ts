@@ -12,6 +12,7 @@ import { readSession } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { headerAt } from "./record.ts";
 import { lineFeed, readBlock } from "./scan.ts";
+import { Turns } from "./turns.ts";
 import { SessionWriter } from "./writer.ts";
 import type { Note } from "./writer.ts";
 
@@ -43,8 +44,8 @@ export class SessionFile {
   readonly #options: SessionFileOptions;
   #reading: Reading | undefined;
   #writer: SessionWriter | undefined;
-  /** The end of the queue of reads and lock changes. A read continues the one before it: one at a time. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Of reads and lock changes. A read continues the one before it: one at a time. */
+  readonly #turns = new Turns();
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(options: SessionFileOptions) {
@@ -60,7 +61,7 @@ export class SessionFile {
   async view<T>(read: (reading: Reading) => T): Promise<T> {
     return this.#tracked(async () => {
       const held = await this.#viewHeld(read);
-      return held === undefined ? this.#inTurn(() => this.#viewDisk(read)) : held.value;
+      return held === undefined ? this.#turns.take(() => this.#viewDisk(read)) : held.value;
     });
   }
 
@@ -87,12 +88,12 @@ export class SessionFile {
   /** Waits for earlier calls, then releases the lock. A later call takes it again. */
   async release(): Promise<void> {
     await Promise.allSettled(this.#calls);
-    await this.#inTurn(() => this.#close());
+    await this.#turns.take(() => this.#close());
   }
 
   /** Deletes the file, under its lock. Does nothing if it is gone, or has another uid by now. */
   async remove(): Promise<void> {
-    await this.#tracked(() => this.#inTurn(() => this.#remove()));
+    await this.#tracked(() => this.#turns.take(() => this.#remove()));
   }
 
   /** Counts a call as under way until it settles. */
@@ -104,12 +105,6 @@ export class SessionFile {
     } finally {
       this.#calls.delete(call);
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   #live(): SessionWriter | undefined {
@@ -144,7 +139,7 @@ export class SessionFile {
   async #hold(): Promise<SessionWriter> {
     const live = this.#live();
     if (live !== undefined) return live;
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const other = this.#live();
       if (other !== undefined) return other;
       await this.#writer?.ending;

@@ -1,15 +1,16 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
-import { hasCode } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
-import { extension, idOfStem, isHashed, stemOf } from "./name.ts";
+import { FolderListing, placeAfter } from "./listing.ts";
+import { extension, stemOf } from "./name.ts";
 import { corrupt } from "./reading.ts";
 import { glanceAt, headerAt, recordOf } from "./record.ts";
 import { SessionFile } from "./session-file.ts";
 import type { TornTail } from "./session-file.ts";
+import { UidIndex } from "./uid-index.ts";
+import type { UidEntry } from "./uid-index.ts";
 
 /** A file that should be a session and can't be read as one. */
 export interface BrokenFile {
@@ -29,16 +30,26 @@ export interface SessionFolderOptions {
 /** Sessions without a lock that stay in memory, at most. */
 const maxIdle = 32;
 
+/** A search that read so many headers adds them to the index. Below that an index saves little. */
+const manyHeaders = 100;
+const headersAtOnce = 16;
+
 /** The sessions of a folder, and the open ones among them. */
 export class SessionFolder {
   readonly #options: SessionFolderOptions;
   readonly #files = new Map<SessionUid, SessionFile>();
   readonly #names = new Map<SessionUid, SessionId>();
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #listing: FolderListing;
+  readonly #index: UidIndex;
   #isClosed = false;
 
   constructor(options: SessionFolderOptions) {
     this.#options = options;
+    this.#listing = new FolderListing(options.folder, (path, error) =>
+      options.onBroken?.({ path, error }),
+    );
+    this.#index = new UidIndex(options.folder);
   }
 
   pathOf(id: SessionId): string {
@@ -57,7 +68,7 @@ export class SessionFolder {
     throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
   }
 
-  /** The session's file, or undefined. Reads the headers of all sessions if the uid is not known yet. */
+  /** The session's file, or undefined. */
   async findFile(uid: SessionUid): Promise<SessionFile | undefined> {
     const id = this.#names.get(uid) ?? (await this.#search(uid));
     return id === undefined ? undefined : this.adopt(uid, id);
@@ -87,7 +98,19 @@ export class SessionFolder {
     }
   }
 
-  forget(uid: SessionUid): void {
+  /** The file of a session that was just created. */
+  async adoptNew(uid: SessionUid, id: SessionId): Promise<SessionFile> {
+    await this.#index.add([[uid, id]]);
+    return this.adopt(uid, id);
+  }
+
+  /** Deletes a session. Does nothing if there is none of this uid. */
+  async remove(uid: SessionUid): Promise<void> {
+    const file = await this.findFile(uid);
+    const id = this.#names.get(uid);
+    // Before the file: a later session of this name is then looked for, also if its line is lost.
+    if (id !== undefined) await this.#index.add([[uid, id, true]]);
+    await file?.remove();
     this.#files.delete(uid);
     this.#names.delete(uid);
   }
@@ -110,10 +133,10 @@ export class SessionFolder {
 
   /** The records after an id, in the order of ids. Files that can't be read are reported and left out. */
   async list(after: string | undefined, limit: number): Promise<readonly SessionRecord[]> {
-    const ids = (await this.#ids()).filter((id) => after === undefined || id > after);
+    const ids = await this.#listing.ids();
     const records: SessionRecord[] = [];
-    for (const id of ids) {
-      if (records.length >= limit) break;
+    for (let at = placeAfter(ids, after); at < ids.length && records.length < limit; at += 1) {
+      const id = ids[at] as SessionId;
       const record = await this.#reportBroken(this.pathOf(id), () => this.record(id));
       if (record !== undefined) records.push(record);
     }
@@ -141,29 +164,30 @@ export class SessionFolder {
     await Promise.all([...this.#files.values()].map((file) => file.release()));
   }
 
-  /** All ids, sorted by their UTF-16 units. A file is opened only if its name is a hash. */
-  async #ids(): Promise<readonly SessionId[]> {
-    const { folder } = this.#options;
-    const ids: SessionId[] = [];
-    for (const name of await namesIn(folder)) {
-      if (!name.endsWith(extension)) continue;
-      const stem = name.slice(0, -extension.length);
-      const path = join(folder, name);
-      const id = idOfStem(stem) ?? (await this.#reportBroken(path, () => idInside(path, stem)));
-      if (id !== undefined) ids.push(id);
-    }
-    return ids.toSorted((left, right) => (left < right ? -1 : 1));
-  }
-
+  /**
+   * Looks a uid up in the index, then in the headers of the sessions that are not in it. If those are
+   * many, they are added to it.
+   */
   async #search(uid: SessionUid): Promise<SessionId | undefined> {
-    for (const id of await this.#ids()) {
-      const path = this.pathOf(id);
-      const header = await this.#reportBroken(path, () => headerAt(path));
-      if (header === undefined) continue;
-      this.#names.set(header.uid, header.sessionId);
-      if (header.uid === uid) return header.sessionId;
+    await this.#index.refresh();
+    const indexed = this.#index.find(uid);
+    if (indexed !== undefined) return indexed;
+    const ids = (await this.#listing.ids()).filter((id) => !this.#index.has(id));
+    const read: UidEntry[] = [];
+    let found: SessionId | undefined;
+    for (let at = 0; at < ids.length && found === undefined; at += headersAtOnce) {
+      const some = ids.slice(at, at + headersAtOnce).map(async (id) => {
+        const path = this.pathOf(id);
+        const header = await this.#reportBroken(path, () => headerAt(path));
+        if (header === undefined || header.sessionId !== id) return;
+        this.#names.set(header.uid, id);
+        read.push([header.uid, id]);
+        if (header.uid === uid) found = id;
+      });
+      await Promise.all(some);
     }
-    return undefined;
+    if (read.length >= manyHeaders) await this.#index.add(read, { create: true });
+    return found;
   }
 
   /** Undefined if the read fails; `onBroken` then gets the error. */
@@ -174,20 +198,5 @@ export class SessionFolder {
       this.#options.onBroken?.({ path, error });
       return undefined;
     }
-  }
-}
-
-async function idInside(path: string, stem: string): Promise<SessionId | undefined> {
-  const header = isHashed(stem) ? await headerAt(path) : undefined;
-  if (header !== undefined && stemOf(header.sessionId) === stem) return header.sessionId;
-  throw corrupt(path, { number: 1, at: 0 }, "its name is not that of a session");
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return []; // it is created with the first session
-    throw error;
   }
 }

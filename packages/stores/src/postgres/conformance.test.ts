@@ -36,7 +36,7 @@ const forgets: SessionStoreFixture = {
   open: async () => {
     const anew = (): SessionStore => postgresStore({ pool: plain });
     const store: SessionStore = {
-      now: Date.now,
+      now: () => anew().now(),
       create: (options) => anew().create(options),
       find: (id) => anew().find(id),
       list: (options) => anew().list(options),
@@ -51,6 +51,15 @@ const forgets: SessionStoreFixture = {
       commit: (uid, request) => anew().commit(uid, request),
       append: (uid, request) => anew().append(uid, request),
       fork: (uid, options) => anew().fork(uid, options),
+      heads: (uids) => anew().heads!(uids),
+      checkpoint: (uid) => anew().checkpoint!(uid),
+      keepCheckpoint: (uid, checkpoint) => anew().keepCheckpoint!(uid, checkpoint),
+      drivers: {
+        beat: (driver) => anew().drivers!.beat(driver),
+        leave: (driver) => anew().drivers!.leave(driver),
+        find: (uid) => anew().drivers!.find(uid),
+        due: (options) => anew().drivers!.due(options),
+      },
     };
     return { store, [Symbol.asyncDispose]: nothing };
   },

@@ -2,6 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { escapeLiteral } from "pg";
 import type { Pool, PoolClient, QueryResult } from "pg";
+import type { StoreClock } from "./store-clock.ts";
 
 /** SQL that is prepared once for each connection, under its name. */
 export interface Statement {
@@ -33,6 +34,7 @@ export interface ConnectionOptions {
   readonly owned: boolean;
   readonly tenant: string;
   readonly clock: Clock;
+  readonly storeClock: StoreClock;
 }
 
 /** How a transaction begins. Explicit, since a database may have another default. */
@@ -42,6 +44,14 @@ const modes = {
 } as const;
 type Mode = keyof typeof modes;
 
+/** Asks for the server's time. It goes out before the statements of a call, so that it waits for none. */
+const asksTime: Bound = {
+  statement: {
+    name: "millrace_time",
+    text: "select extract(epoch from clock_timestamp()) as seconds",
+  },
+  values: [],
+};
 const commits: Bound = { statement: { text: "commit" }, values: [] };
 
 /**
@@ -74,8 +84,12 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    if (!options.owned) return;
+    const ignore = (): void => undefined;
     // The pool replaces an idle connection that breaks. Without a listener the event would throw.
-    if (options.owned) options.pool.on("error", () => undefined);
+    options.pool.on("error", ignore);
+    // One that breaks in the packet that completes its login has no listener of the pool any more.
+    options.pool.on("connect", (client) => void client.on("error", ignore));
   }
 
   /** One transaction in one round trip. */
@@ -94,10 +108,12 @@ export class Connection {
     client.on("error", ignore);
     let [begun, open] = [false, false];
     const send = async (statements: readonly Bound[], last: boolean): Promise<readonly Rows[]> => {
-      const start = begun ? [] : [beginning(mode, this.#options.tenant)];
+      const { tenant, owned, storeClock } = this.#options;
+      const timed = storeClock.takeTurn() ? [asksTime] : [];
+      const start = [...(begun ? [] : [beginning(mode, tenant)]), ...timed];
       [begun, open] = [true, true];
       const all = [...start, ...statements, ...(last ? [commits] : [])];
-      const results = await sendAll(client, all, this.#options.owned ? ownTimeout : {});
+      const results = await sendAll(client, all, { storeClock, timeout: owned ? ownTimeout : {} });
       if (last) open = false;
       return results.slice(start.length, start.length + statements.length);
     };
@@ -159,10 +175,18 @@ export function isTaken(error: unknown): boolean {
 async function sendAll(
   client: PoolClient,
   statements: readonly Bound[],
-  timeout: object,
+  { storeClock, timeout }: { readonly storeClock: StoreClock; readonly timeout: object },
 ): Promise<readonly Rows[]> {
-  const query = ({ statement, values }: Bound): Promise<QueryResult<Record<string, unknown>>> =>
-    client.query({ ...statement, values: [...values], ...timeout });
+  const query = async (bound: Bound): Promise<QueryResult<Record<string, unknown>>> => {
+    const { statement, values } = bound;
+    const answer = client.query({ ...statement, values: [...values], ...timeout });
+    if (bound !== asksTime) return answer;
+    const askedAt = storeClock.monotonic();
+    const result = await answer;
+    const seconds = Number(result.rows[0]?.seconds);
+    storeClock.take(seconds * 1_000, askedAt, storeClock.monotonic());
+    return result;
+  };
   if (!client.pipeline) {
     const results: Rows[] = [];
     for (const statement of statements) results.push((await query(statement)).rows);

@@ -10,7 +10,7 @@ import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
 import { readFacts } from "./lookup.ts";
-import { encodeClosedLanes, encodeName, recordOf } from "./row.ts";
+import { encodeClosedLanes, encodeName, encodeWork, recordOf } from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 import { factColumns, itemColumns, onlyRow } from "./writing.ts";
@@ -41,7 +41,7 @@ export async function createSession(
     [],
     workAfter(noWork, withoutUndone(facts)),
   );
-  const row: SessionRow = { ...copied, metadata, chain, version: 0 };
+  const row: SessionRow = { ...copied, metadata, chain, version: 0, workKnown: true };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
       // A row under our uid was inserted by this try, or by an earlier one whose answer was lost.
@@ -92,7 +92,7 @@ export function encodeMetadata(id: SessionId, metadata: CreateOptions["metadata"
 function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {
   const { uid, sessionId, metadata, incarnation, head, closed, closedLanes, chain } = row;
   const progress = [incarnation, head, closed, encodeClosedLanes(closedLanes), chain];
-  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress];
+  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress, ...encodeWork(row)];
   return { statement: statements.create, values };
 }
 

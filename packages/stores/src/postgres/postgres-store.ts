@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
-import { sessionId, sessionKey } from "@millrace/core/writing";
+import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
 import { Connection } from "./connection.ts";
-import type { Rows } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
 import type { CopyOptions } from "./copy.ts";
-import { readFacts } from "./lookup.ts";
+import { checkpointCalls } from "./checkpoint.ts";
+import { driverIndex } from "./drivers.ts";
 import { migrate } from "./migrate.ts";
 import type { MigrateOptions } from "./migrate.ts";
-import { decodeRow, encodeName, recordOf } from "./row.ts";
+import { readingCalls } from "./reading.ts";
+import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
-import type { Statements } from "./statements.ts";
 import { verifySession } from "./verify.ts";
 import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
-import { SessionWriter, onlyRow } from "./writing.ts";
+import { SessionWriter } from "./writing.ts";
 
 /** How a PostgreSQL store does its work. All of it may be left out. */
 export interface PostgresStoreOptions {
@@ -59,15 +59,20 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   if (tenant === "" || tenant.includes("\0")) {
     throw new MillraceError("invalid_definition", "a tenant needs a name");
   }
-  const connection = new Connection({ pool, owned: options.pool === undefined, tenant, clock });
+  const storeClock = new StoreClock(clock);
+  const { now } = storeClock;
+  const owned = options.pool === undefined;
+  const connection = new Connection({ pool, owned, tenant, clock, storeClock });
   const statements = statementsOf(schema);
   const makeUid = (): string => makeId("session");
   const context: CopyOptions = { connection, statements, tenant, makeUid };
-  const writer = new SessionWriter({ ...context, clock, makeToken: tokenMaker() });
+  const writer = new SessionWriter({ ...context, now, makeToken: tokenMaker() });
   const close = (): Promise<void> => connection.close();
   return {
     ...readingCalls(context),
-    now: clock.now,
+    ...checkpointCalls(context),
+    drivers: driverIndex(context),
+    now,
     create: async ({ sessionId: name, metadata }) => {
       const id = sessionId(name);
       return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
@@ -84,8 +89,11 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
       return writer.write(uid, openCall(request));
     },
     commit: (uid, request) => writer.write(uid, commitCall(request)),
-    append: (uid, request) => writer.write(uid, appendCall(request)),
-    fork: (uid, request) => forkSession({ ...context, now: clock.now }, uid, request),
+    append: async (uid, request) => {
+      if (request.opens !== undefined) checkFloor(request.opens);
+      return writer.write(uid, appendCall(request));
+    },
+    fork: (uid, request) => forkSession({ ...context, now }, uid, request),
     migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
     verify: async (name, wanted) => {
       const id = sessionId(name);
@@ -93,53 +101,6 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
     },
     close,
     [Symbol.asyncDispose]: close,
-  };
-}
-
-/** The calls that store nothing. */
-function readingCalls({
-  connection,
-  statements,
-  tenant,
-}: CopyOptions): Pick<SessionStore, "find" | "list" | "key" | "read" | "head" | "floors"> {
-  const ask = (
-    ...names: readonly (readonly [keyof Statements, ...unknown[]])[]
-  ): Promise<readonly Rows[]> =>
-    connection.retrying(() =>
-      connection.once(
-        ...names.map(([name, ...values]) => ({ statement: statements[name], values })),
-      ),
-    );
-  return {
-    find: async (name) => {
-      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId(name))]);
-      return row && recordOf(decodeRow(row));
-    },
-    list: async ({ after, limit = 100 } = {}) => {
-      const from = after === undefined ? Buffer.alloc(0) : encodeName(after);
-      const [rows = []] = await ask(["list", tenant, from, limit]);
-      return rows.map((row) => recordOf(decodeRow(row)));
-    },
-    key: async (uid) => {
-      const [[row] = []] = await ask(["key", uid, tenant]);
-      if (row !== undefined) return sessionKey((row["key"] as Buffer).toString("base64url")); // a bytea column
-      throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
-    },
-    read: async (uid, { after = 0, before, limit = null } = {}) => {
-      const [rows, bodies] = await ask(
-        ["row", uid, tenant],
-        before === undefined
-          ? ["read", uid, tenant, after, limit]
-          : ["readBefore", uid, tenant, after, before, limit],
-      );
-      onlyRow(uid, rows);
-      return readFacts(uid, bodies);
-    },
-    head: async (uid) => onlyRow(uid, (await ask(["row", uid, tenant]))[0]).head,
-    floors: async (uid) => {
-      const { floors } = onlyRow(uid, (await ask(["row", uid, tenant]))[0]);
-      return floors.map(({ lane, epoch }) => ({ lane, epoch }));
-    },
   };
 }
 

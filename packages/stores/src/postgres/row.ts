@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import { isJsonObject, parseJsonText } from "@millrace/core/wire";
-import { sessionId, sessionUid } from "@millrace/core/writing";
+import { inputId, runId, sessionId, sessionUid } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
-import type { ClosedLane, Floor, SessionRecord, StoreRow } from "@millrace/core/ports";
+import { hasWork } from "@millrace/core/ports";
+import type { ClosedLane, Floor, SessionRecord, StoreRow, StoreWork } from "@millrace/core/ports";
 
 /** An open lane, and the token of the call that opened it. */
 export interface OpenFloor extends Floor {
@@ -17,11 +18,13 @@ export interface SessionRow extends StoreRow<OpenFloor> {
   readonly metadata: string;
   readonly chain: Buffer;
   readonly version: number;
+  /** False for a row of an earlier release: its run and its queue are counted at its next write. */
+  readonly workKnown: boolean;
 }
 
 /** The columns that `decodeRow` reads. */
 export const rowColumns =
-  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version";
+  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version, run, queue, driver";
 
 /** Reads a row that was selected with `rowColumns`. */
 export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRow {
@@ -40,9 +43,10 @@ export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRo
       const [epoch, token] = value as readonly unknown[]; // as `encodeFloors` writes them
       return { lane, epoch: Number(epoch), token: String(token) };
     }),
-    queue: [],
+    ...decodeWork(columns),
     chain: columns["chain"] as Buffer, // a bytea column
     version: Number(columns["version"]),
+    workKnown: columns["queue"] !== null,
   };
 }
 
@@ -64,6 +68,14 @@ export function encodeFloors(floors: readonly OpenFloor[]): string {
   );
 }
 
+/** The columns of a session's work: run, queue, driver, and whether there is any. */
+export function encodeWork(work: StoreWork): readonly unknown[] {
+  const { run, queue, driver } = work;
+  const waiting = JSON.stringify(queue.map(({ inputId, kind }) => [inputId, kind]));
+  const id = (value: string | undefined): Buffer | null => (value ? encodeId(value) : null);
+  return [id(run), waiting, id(driver), hasWork(work)];
+}
+
 /** A name as its column holds it: in UTF-16, high byte first, so that bytes order as units do. */
 export function encodeName(name: string): Buffer {
   return Buffer.from(name, "utf16le").swap16();
@@ -79,7 +91,26 @@ export function encodeKey(key: string): Buffer {
   return createHash("sha256").update(Buffer.from(key, "utf16le")).digest();
 }
 
-function decodeName(bytes: Buffer): SessionId {
+/** An id from its column. */
+export function decodeId(bytes: unknown): string {
+  return (bytes as Buffer).toString("utf8"); // a bytea column
+}
+
+function decodeWork(columns: Readonly<Record<string, unknown>>): StoreWork {
+  const { run, queue, driver } = columns;
+  const waiting = parseJsonText(String(queue ?? "[]")) as readonly (readonly [string, string])[]; // as `encodeWork` writes them
+  return {
+    run: run === null ? undefined : runId(decodeId(run)),
+    queue: waiting.map(([id, kind]) => ({
+      inputId: inputId(id),
+      kind: kind as StoreWork["queue"][number]["kind"],
+    })),
+    driver: driver === null ? undefined : decodeId(driver),
+  };
+}
+
+/** A name from its column. */
+export function decodeName(bytes: Buffer): SessionId {
   return sessionId(Buffer.from(bytes).swap16().toString("utf16le"));
 }
 

@@ -20,10 +20,18 @@ export interface Statements {
   readonly token: Statement;
   readonly write: Statement;
   readonly clearItems: Statement;
+  readonly clearCheckpoint: Statement;
   readonly insertFacts: Statement;
   readonly insertItems: Statement;
   readonly verifyFacts: Statement;
   readonly verifyItems: Statement;
+  readonly heads: Statement;
+  readonly checkpoint: Statement;
+  readonly keepCheckpoint: Statement;
+  readonly beat: Statement;
+  readonly leave: Statement;
+  readonly driver: Statement;
+  readonly due: Statement;
 }
 
 const insertFactColumns =
@@ -40,7 +48,7 @@ export function statementsOf(schema: string): Statements {
   checkName(schema, "schema");
   const named = (text: string): Statement => {
     const full = text.replaceAll(
-      /\b(from|into|update|join) (session|fact|item)\b/g,
+      /\b(from|into|update|join) (session|fact|item|checkpoint|driver)\b/g,
       (_, verb, table) => `${String(verb)} ${schema}.${String(table)}`,
     );
     const hash = createHash("sha256").update(full).digest("hex");
@@ -48,8 +56,10 @@ export function statementsOf(schema: string): Statements {
   };
   return {
     create: named(
-      `insert into session (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes, chain)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      `insert into session (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes,
+         chain, run, queue, driver, due_since)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+         case when $13::boolean then clock_timestamp() end)
        on conflict (tenant, name) do nothing returning uid`,
     ),
     find: named(`select ${rowColumns} from session where tenant = $1 and name = $2`),
@@ -81,6 +91,10 @@ export function statementsOf(schema: string): Statements {
     token: named(`select body from fact where uid = $1 and tenant = $2 and token = $3 order by n`),
     write: named(writeText),
     clearItems: named(`delete from item where uid = $1 and tenant = $2`),
+    clearCheckpoint: named(
+      `with reset as (update session set reset = $4 where uid = $1 and tenant = $2)
+       delete from checkpoint where uid = $1 and tenant = $2 and head > $3`,
+    ),
     insertFacts: named(
       `${insertFactColumns}, null, *
        from unnest($3::bigint[], $4::text[], $5::bytea[], $6::bytea[], $7::text[], $8::bytea[])`,
@@ -94,18 +108,49 @@ export function statementsOf(schema: string): Statements {
        where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
     ),
     verifyItems: named(`select item_id, n from item where uid = $1 and tenant = $2`),
+    heads: named(`select uid, head from session where tenant = $1 and uid = any($2::text[])`),
+    checkpoint: named(`select head, text from checkpoint where uid = $1 and tenant = $2`),
+    // The lock waits for a reset under way, after which the row is looked at again.
+    keepCheckpoint: named(
+      `insert into checkpoint as kept (uid, tenant, head, text)
+       select uid, tenant, $3, $4 from session
+       where uid = $1 and tenant = $2 and head >= $3 and reset <= $3 for share
+       on conflict (uid) do update set head = excluded.head, text = excluded.text
+       where kept.head <= excluded.head`,
+    ),
+    beat: named(
+      `insert into driver as known (tenant, name, beat) values ($1, $2, 1)
+       on conflict (tenant, name) do update set beat = known.beat + 1, at = clock_timestamp()`,
+    ),
+    leave: named(
+      `delete from driver
+       where tenant = $1 and (name = $2 or at < clock_timestamp() - interval '1 day')`,
+    ),
+    driver: named(
+      `select s.driver, d.beat
+       from session s left join driver d on d.tenant = s.tenant and d.name = s.driver
+       where s.uid = $1 and s.tenant = $2 and s.driver is not null`,
+    ),
+    due: named(
+      `select s.uid, s.name, s.head, s.incarnation, s.driver, d.beat
+       from session s left join driver d on d.tenant = s.tenant and d.name = s.driver
+       where s.tenant = $1 and s.due_since is not null
+         and ($2::bytea is null or s.driver is distinct from $2)
+       order by s.due_since limit $3`,
+    ),
   };
 }
 
 /**
  * Everything that a call writes, by compare-and-set on the version and the hash of the session's row.
- * The parameters after $19 are ids that must not be in use. No other call can use one while the version
+ * The parameters $20 to $22 are ids that must not be in use. No other call can use one while the version
  * is the same, so the check needs no further lock.
  */
 const writeText = `
 with won as (
   update session set incarnation = $6, head = $7, closed = $8, closed_lanes = $9, floors = $10,
-    chain = $11, version = version + 1
+    chain = $11, version = version + 1, run = $23, queue = $24, driver = $25,
+    due_since = case when $26::boolean then coalesce(due_since, clock_timestamp()) end
   where uid = $1 and tenant = $2 and version = $4 and chain = $5
     and ($20::bytea is null
       or not exists (select from item where uid = $1 and tenant = $2 and item_id = $20))

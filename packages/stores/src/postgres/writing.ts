@@ -1,15 +1,24 @@
 import { MillraceError } from "@millrace/core";
-import { advanceRow, isReset, itemsOf, nothingFound, numberFacts } from "@millrace/core/ports";
+import {
+  advanceRow,
+  isReset,
+  itemsOf,
+  noWork,
+  nothingFound,
+  numberFacts,
+  workAfter,
+} from "@millrace/core/ports";
+import { withoutUndone } from "@millrace/core/reading";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { Clock, StoreCall } from "@millrace/core/ports";
+import type { StoreCall } from "@millrace/core/ports";
 import { checkBodies } from "../fact-text.ts";
 import { isTaken } from "./connection.ts";
-import type { Bound, Connection, Rows } from "./connection.ts";
+import type { Bound, Connection, Rows, Transaction } from "./connection.ts";
 import { encodeFacts } from "./fact-row.ts";
 import type { FactRow } from "./fact-row.ts";
 import { bindLookup, noneUnused, readFacts, unusedOf } from "./lookup.ts";
 import type { Bind, Unused } from "./lookup.ts";
-import { decodeRow, encodeClosedLanes, encodeFloors, encodeId } from "./row.ts";
+import { decodeRow, encodeClosedLanes, encodeFloors, encodeId, encodeWork } from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 
@@ -18,7 +27,8 @@ export interface WriterOptions {
   readonly connection: Connection;
   readonly statements: Statements;
   readonly tenant: string;
-  readonly clock: Clock;
+  /** The store's clock, which gives facts their time. */
+  readonly now: () => number;
   /** Makes a new token for each call, by which a retry recognises what it stored. */
   readonly makeToken: () => string;
 }
@@ -113,8 +123,9 @@ export class SessionWriter {
         this.#remember(row);
         return refusal ?? call.answer([], row.head);
       }
-      const written = this.#encode(row, call, { token, unused: noneUnused, all: found.all });
-      const reset = call.bodies.some(isReset) ? [bind("clearItems")] : [];
+      const counted = row.workKnown ? row : await countWork(row, bind, send);
+      const written = this.#encode(counted, call, { token, unused: noneUnused, all: found.all });
+      const reset = resetStatements(written.facts, bind);
       const [won = []] = (await commit(...reset, written.statement)).slice(reset.length);
       if (won.length === 0) {
         throw new MillraceError("broken_port", `the row of ${uid} changed while it was locked`);
@@ -126,16 +137,16 @@ export class SessionWriter {
 
   #encode<Answer>(
     row: SessionRow,
-    { bodies, floor, lookup }: StoreCall<Answer>,
+    { bodies, floor, lookup, driver }: StoreCall<Answer>,
     besides: { readonly token: string; readonly unused: Unused; readonly all: readonly Fact[] },
   ): Written {
-    const { clock, tenant, statements } = this.#options;
+    const { now, tenant, statements } = this.#options;
     const { token, unused, all } = besides;
-    const facts = numberFacts(bodies, row, clock.now());
+    const facts = numberFacts(bodies, row, now());
     const rows = encodeFacts(facts, row.chain, lookup.key);
     const next: SessionRow = {
       ...row,
-      ...advanceRow(row, facts, { all, floor: floor && { ...floor, token } }),
+      ...advanceRow(row, facts, { all, floor: floor && { ...floor, token }, driver }),
       chain: rows.at(-1)?.hash ?? row.chain,
       version: row.version + 1,
     };
@@ -143,11 +154,13 @@ export class SessionWriter {
     const known = [row.uid, tenant, token, row.version, row.chain];
     const lanes = [encodeClosedLanes(next.closedLanes), encodeFloors(next.floors)];
     const after = [next.incarnation, next.head, next.closed, ...lanes, next.chain];
-    const values = [...known, ...after, ...factColumns(rows), ...itemColumns(items), ...unused];
+    const stored = [...factColumns(rows), ...itemColumns(items)];
+    const values = [...known, ...after, ...stored, ...unused, ...encodeWork(next)];
     return { row: next, facts, statement: { statement: statements.write, values } };
   }
 
   #remember(row: SessionRow): void {
+    if (!row.workKnown) return; // the next write has to count it, under the lock
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size >= maxRemembered && oldest !== undefined) {
       this.#remembered.delete(oldest);
@@ -178,6 +191,25 @@ export function onlyRow(uid: SessionUid, rows: Rows = []): SessionRow {
   const [columns] = rows;
   if (columns !== undefined) return decodeRow(columns);
   throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
+}
+
+/** A row whose work is counted from all facts. */
+async function countWork(
+  row: SessionRow,
+  bind: Bind,
+  send: Transaction["send"],
+): Promise<SessionRow> {
+  const [bodies] = await send(bind("read", 0, null));
+  const facts = withoutUndone(readFacts(row.uid, bodies));
+  return { ...row, ...workAfter(noWork, facts), workKnown: true };
+}
+
+/** What a reset deletes: items are made anew, and a checkpoint of what it undoes is void. */
+function resetStatements(facts: readonly Fact[], bind: Bind): readonly Bound[] {
+  const resets = facts.filter(isReset);
+  if (resets.length === 0) return [];
+  const lowest = Math.min(...resets.map((fact) => ("to" in fact ? Number(fact.to) : fact.n)));
+  return [bind("clearItems"), bind("clearCheckpoint", lowest, resets.at(-1)?.n)];
 }
 
 function stores<Answer>({ bodies, floor }: StoreCall<Answer>): boolean {

@@ -1,0 +1,73 @@
+import { MillraceError } from "@millrace/core";
+import { sessionId, sessionKey, sessionUid } from "@millrace/core/writing";
+import type { SessionStore } from "@millrace/core/ports";
+import type { Connection, Rows } from "./connection.ts";
+import { readFacts } from "./lookup.ts";
+import { decodeRow, encodeName, recordOf } from "./row.ts";
+import type { Statements } from "./statements.ts";
+import { onlyRow } from "./writing.ts";
+
+/** What asking the database for one tenant needs. */
+export interface ReadContext {
+  readonly connection: Connection;
+  readonly statements: Statements;
+  readonly tenant: string;
+}
+
+/** Sends statements by their names, in one transaction, until they are answered. */
+export type Ask = (
+  ...named: readonly (readonly [keyof Statements, ...unknown[]])[]
+) => Promise<readonly Rows[]>;
+
+/** Asks for what may be asked twice. */
+export function askerOf({ connection, statements }: ReadContext): Ask {
+  return (...named) =>
+    connection.retrying(() =>
+      connection.once(
+        ...named.map(([name, ...values]) => ({ statement: statements[name], values })),
+      ),
+    );
+}
+
+/** The calls that store nothing. */
+export function readingCalls(
+  context: ReadContext,
+): Pick<SessionStore, "find" | "list" | "key" | "read" | "head" | "heads" | "floors"> {
+  const { tenant } = context;
+  const ask = askerOf(context);
+  return {
+    find: async (name) => {
+      const [[row] = []] = await ask(["find", tenant, encodeName(sessionId(name))]);
+      return row && recordOf(decodeRow(row));
+    },
+    list: async ({ after, limit = 100 } = {}) => {
+      const from = after === undefined ? Buffer.alloc(0) : encodeName(after);
+      const [rows = []] = await ask(["list", tenant, from, limit]);
+      return rows.map((row) => recordOf(decodeRow(row)));
+    },
+    key: async (uid) => {
+      const [[row] = []] = await ask(["key", uid, tenant]);
+      if (row !== undefined) return sessionKey((row["key"] as Buffer).toString("base64url")); // a bytea column
+      throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
+    },
+    read: async (uid, { after = 0, before, limit = null } = {}) => {
+      const [rows, bodies] = await ask(
+        ["row", uid, tenant],
+        before === undefined
+          ? ["read", uid, tenant, after, limit]
+          : ["readBefore", uid, tenant, after, before, limit],
+      );
+      onlyRow(uid, rows);
+      return readFacts(uid, bodies);
+    },
+    head: async (uid) => onlyRow(uid, (await ask(["row", uid, tenant]))[0]).head,
+    heads: async (uids) => {
+      const [rows = []] = await ask(["heads", tenant, uids]);
+      return new Map(rows.map(({ uid, head }) => [sessionUid(String(uid)), Number(head)]));
+    },
+    floors: async (uid) => {
+      const { floors } = onlyRow(uid, (await ask(["row", uid, tenant]))[0]);
+      return floors.map(({ lane, epoch }) => ({ lane, epoch }));
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fact, SessionUid } from "@millrace/core";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { RemoteViewer } from "../kit/deployment/remote-viewer.ts";
+import type { People } from "./people.ts";
+
+/** How a session came back after the last fault, in milliseconds. */
+export interface Recovery {
+  readonly sessionId: string;
+  /** The longest time in which a session with work made no progress that its viewers saw. */
+  readonly stillMs: number;
+  /** Until all work was done and every viewer showed it. Undefined: not within the limit. */
+  readonly restMs: number | undefined;
+}
+
+interface Watched {
+  readonly record: SessionRecord;
+  readonly viewers: readonly RemoteViewer[];
+}
+
+export interface RecoveryOptions {
+  readonly store: SessionStore;
+  readonly people: People;
+  readonly watched: readonly Watched[];
+}
+
+const limitMs = 60_000;
+
+/**
+ * Waits until each session has done all its work. Each is sent one more prompt, so that a session which
+ * stopped listening is found too. Nothing is opened again here.
+ */
+export async function awaitRecovery(options: RecoveryOptions): Promise<readonly Recovery[]> {
+  return await Promise.all(options.watched.map((one) => awaitRest(options, one)));
+}
+
+async function awaitRest(
+  { store, people }: RecoveryOptions,
+  { record, viewers }: Watched,
+): Promise<Recovery> {
+  const { uid, sessionId } = record;
+  const start = performance.now();
+  const probe = people.prompt(sessionId);
+  let probed: string | undefined;
+  void probe.then((key) => (probed = key));
+  let mark = "";
+  let movedAt = start;
+  let stillMs = 0;
+  while (performance.now() - start < limitMs) {
+    const facts = await readFacts(store, uid);
+    const now = performance.now();
+    const next = progressOf(viewers, facts.length);
+    if (next !== mark) [mark, movedAt] = [next, now];
+    stillMs = Math.max(stillMs, now - movedAt);
+    const done = probed !== undefined && isEnded(facts, probed);
+    const shown = viewers.every(({ state }) => state?.head === facts.length);
+    if (done && shown && isAtRest(facts)) return { sessionId, stillMs, restMs: now - start };
+    await sleep(50);
+  }
+  return { sessionId, stillMs, restMs: undefined };
+}
+
+/** The facts, or none while the store is away. */
+async function readFacts(store: SessionStore, uid: SessionUid): Promise<readonly Fact[]> {
+  return await store.read(uid).catch(() => []);
+}
+
+/** Changes with everything that the store has, or that a viewer shows. */
+function progressOf(viewers: readonly RemoteViewer[], head: number): string {
+  const shown = viewers.map(({ state }) => [
+    state?.head,
+    state?.lanes.map(({ lane, epoch, seq }) => [lane, epoch, seq]),
+  ]);
+  return JSON.stringify([head, shown]);
+}
+
+function isEnded(facts: readonly Fact[], key: string): boolean {
+  return facts.some((fact) => fact.type === "run_finished" && fact.runId === `run_${key}`);
+}
+
+/** No run is on, and no prompt waits. */
+function isAtRest(facts: readonly Fact[]): boolean {
+  const waiting = new Set<string>();
+  let isOn = false;
+  for (const fact of facts) {
+    if (fact.type === "run_started") isOn = true;
+    if (fact.type === "run_finished") isOn = false;
+    if (fact.type === "input_accepted" && fact.input.kind === "prompt") waiting.add(fact.inputId);
+    if (fact.type === "queue_updated") waiting.delete(fact.inputId);
+    if (fact.type === "item_committed" && fact.inputId !== undefined) waiting.delete(fact.inputId);
+  }
+  return !isOn && waiting.size === 0;
+}

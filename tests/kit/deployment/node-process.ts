@@ -1,0 +1,83 @@
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+export interface NodeProcessOptions {
+  readonly program: string;
+  /** The one argument of the program, as JSON. */
+  readonly config: object;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Called for each error that the program left to nobody: it is a defect of the program. */
+  readonly onStray: (error: string) => void;
+}
+
+/** A message of a node to its test. */
+export type NodeMessage =
+  | { readonly type: "ready" }
+  | { readonly type: "stray"; readonly error: string };
+
+/** A process of a deployment. It is killed, stopped and started again under the same name and address. */
+export class NodeProcess implements AsyncDisposable {
+  readonly #options: NodeProcessOptions;
+  #child: ChildProcess | undefined;
+  #stderr = "";
+
+  constructor(options: NodeProcessOptions) {
+    this.#options = options;
+  }
+
+  get runs(): boolean {
+    const child = this.#child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** Starts it. Settles when it is ready, or rejects with what it printed. */
+  async start(): Promise<void> {
+    if (this.runs) return;
+    const { program, config, environment = {}, onStray } = this.#options;
+    const child = fork(program, [JSON.stringify(config)], {
+      execArgv: ["--no-warnings"],
+      stdio: ["ignore", "inherit", "pipe", "ipc"],
+      env: { NODE_COMPILE_CACHE: `${program}.cache`, ...environment },
+    });
+    this.#child = child;
+    this.#stderr = "";
+    child.stderr?.on("data", (text: Buffer) => {
+      this.#stderr = (this.#stderr + text.toString()).slice(-4_000);
+    });
+    const ready = Promise.withResolvers<void>();
+    child.on("message", (message: NodeMessage) => {
+      if (message.type === "ready") ready.resolve();
+      else onStray(message.error);
+    });
+    child.once("exit", (code) => {
+      const error = `${program} ended with ${code}: ${this.#stderr}`;
+      ready.reject(new Error(error));
+      if (code !== null && code !== 0) onStray(error); // it was not killed
+    });
+    await ready.promise;
+  }
+
+  /** SIGKILL. Settles when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || !this.runs) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  /** SIGSTOP. */
+  stop(): void {
+    if (this.runs) this.#child?.kill("SIGSTOP");
+  }
+
+  /** SIGCONT. */
+  cont(): void {
+    if (this.runs) this.#child?.kill("SIGCONT");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}

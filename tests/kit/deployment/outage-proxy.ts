@@ -1,0 +1,87 @@
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+
+/** A TCP proxy before one server, by which one client process loses its way to that server. */
+export interface OutageProxy extends AsyncDisposable {
+  /** The server's address, by way of the proxy. */
+  readonly url: string;
+  /** Resets every open connection. New ones pass. */
+  readonly cut: () => void;
+  /** While it is on, no byte passes and no connection is closed: both sides see silence. */
+  readonly blackhole: (on: boolean) => void;
+  /** While it is on, connections are reset, also new ones. */
+  readonly refuse: (on: boolean) => void;
+}
+
+/** Opens a proxy before the server that the URL names. */
+export async function openOutageProxy(url: string): Promise<OutageProxy> {
+  const target = new URL(url);
+  const lines = new Set<Line>();
+  let state: "open" | "silent" | "closed" = "open";
+  const server: Server = createServer((client) => {
+    if (state === "closed") {
+      client.resetAndDestroy();
+      return;
+    }
+    const line = new Line(client, connect(Number(target.port), target.hostname));
+    lines.add(line);
+    line.far.once("close", () => lines.delete(line));
+    if (state === "silent") line.hold();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const own = new URL(url);
+  own.hostname = "127.0.0.1";
+  own.port = String((server.address() as AddressInfo).port); // listening on a port, it has one
+  const cut = (): void => lines.forEach((line) => line.reset());
+  return {
+    url: own.href,
+    cut,
+    blackhole: (on) => {
+      state = on ? "silent" : "open";
+      for (const line of lines) if (on) line.hold();
+      if (!on) lines.forEach((line) => line.release());
+    },
+    refuse: (on) => {
+      state = on ? "closed" : "open";
+      if (on) cut();
+    },
+    [Symbol.asyncDispose]: async () => {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** One connection through a proxy. */
+class Line {
+  readonly client: Socket;
+  readonly far: Socket;
+
+  constructor(client: Socket, far: Socket) {
+    this.client = client;
+    this.far = far;
+    for (const socket of [client, far]) {
+      socket.setNoDelay(true);
+      socket.on("error", () => undefined); // the close that follows is enough
+    }
+    client.pipe(far);
+    far.pipe(client);
+    client.once("close", () => far.destroy());
+    far.once("close", () => client.destroy());
+  }
+
+  hold(): void {
+    this.client.unpipe(this.far).pause();
+    this.far.unpipe(this.client).pause();
+  }
+
+  release(): void {
+    this.client.pipe(this.far);
+    this.far.pipe(this.client);
+  }
+
+  reset(): void {
+    this.client.resetAndDestroy();
+    this.far.destroy();
+  }
+}
