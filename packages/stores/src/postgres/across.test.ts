@@ -133,6 +133,7 @@ describe.each([
       "name",
       "head",
       "incarnation",
+      "run",
       "driver",
       "beat",
     ]);

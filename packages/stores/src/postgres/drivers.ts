@@ -1,4 +1,4 @@
-import { sessionUid } from "@millrace/core/writing";
+import { runId, sessionUid } from "@millrace/core/writing";
 import type { DriverIndex, LivingSign } from "@millrace/core/ports";
 import type { Rows } from "./connection.ts";
 import { askerOf } from "./reading.ts";
@@ -45,6 +45,7 @@ export function driverIndex(
         ...(allDue && { tenant: String(row["tenant"]) }),
         head: Number(row["head"]),
         incarnation: Number(row["incarnation"]),
+        run: row["run"] === null ? undefined : runId(decodeId(row["run"])),
         sign: signOf(row),
       }));
     },

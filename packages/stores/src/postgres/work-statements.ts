@@ -45,7 +45,7 @@ export function workStatements(named: (text: string) => Statement, schema: strin
        where s.uid = $1 and s.tenant = $2 and s.driver is not null`,
     ),
     due: named(
-      `select s.uid, s.name, s.head, s.incarnation, s.driver, ${beat} from session s
+      `select s.uid, s.name, s.head, s.incarnation, s.run, s.driver, ${beat} from session s
        where s.tenant = $1 and s.due_since is not null
          and ($2::bytea is null or s.driver is distinct from $2)
        order by s.due_since limit $3`,

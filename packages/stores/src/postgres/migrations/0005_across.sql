@@ -19,11 +19,12 @@ select set_config('search_path', current_setting('search_path') || ', millrace_a
 
 create function due_sessions(except_driver bytea, most bigint)
 returns table (
-  uid text, tenant text, name bytea, head bigint, incarnation integer, driver bytea, beat numeric
+  uid text, tenant text, name bytea, head bigint, incarnation integer, run bytea, driver bytea,
+  beat numeric
 )
 language sql stable security definer
 set search_path from current as $$
-  select s.uid, s.tenant, s.name, s.head, s.incarnation, s.driver,
+  select s.uid, s.tenant, s.name, s.head, s.incarnation, s.run, s.driver,
     (select sum(d.beat) from driver d where d.name = s.driver and d.tenant in (s.tenant, ''))
   from session s
   where s.due_since is not null
