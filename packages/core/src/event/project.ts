@@ -149,7 +149,7 @@ function sameParts(left: readonly ViewPart[], right: readonly ViewPart[]): boole
 function viewLane(lane: OpenLane): ViewItem {
   const { itemId: id, author, stalledMs, retry } = lane;
   const parts = lane.draft.parts.map((part) =>
-    part.state === "open" ? viewOpenPart(part) : viewPart(part.part, undefined),
+    viewPart(part.state === "open" ? part : part.part, undefined),
   );
   return {
     id,
@@ -161,10 +161,10 @@ function viewLane(lane: OpenLane): ViewItem {
   };
 }
 
-function viewPart(part: Part, evidence: Evidence): ViewPart {
+function viewPart(part: Part | OpenPart, evidence: Evidence): ViewPart {
   const before = partViews.get(part);
   if (before !== undefined && before.evidence === evidence) return before.view;
-  const view = makeViewPart(part, evidence);
+  const view = "begin" in part ? makeOpenView(part) : makeViewPart(part, evidence);
   partViews.set(part, { evidence, view });
   return view;
 }
@@ -172,18 +172,8 @@ function viewPart(part: Part, evidence: Evidence): ViewPart {
 function makeViewPart(part: Part, evidence: Evidence): ViewPart {
   switch (part.kind) {
     case "tool_call": {
-      const { kind, id, callId, tool, raw, input, metadata } = part;
-      const shown = {
-        kind,
-        id,
-        live: false,
-        callId,
-        tool,
-        raw,
-        input,
-        ...(metadata === undefined ? {} : { metadata }),
-      };
-      return { ...shown, ...toolState(part, evidence) };
+      const { opaque: _, fault: __, ...shown } = part; // its state shows the fault
+      return { ...shown, live: false, input: part.input, ...toolState(part, evidence) };
     }
     case "tool_result": {
       // Only in a draft of its own: a finished result is shown on its call.
@@ -210,52 +200,36 @@ function makeViewPart(part: Part, evidence: Evidence): ViewPart {
   }
 }
 
-function viewOpenPart(open: OpenPart): ViewPart {
-  const before = partViews.get(open);
-  if (before !== undefined) return before.view;
-  const view = makeOpenView(open);
-  partViews.set(open, { evidence: undefined, view });
-  return view;
-}
-
 function makeOpenView(open: OpenPart): ViewPart {
   const { id, begin, metadata } = open;
-  const base = { id, live: true, ...(metadata === undefined ? {} : { metadata }) };
-  switch (begin.kind) {
+  const { op: _, partId: __, ...labels } = begin;
+  const base = { ...labels, id, live: true, ...(metadata === undefined ? {} : { metadata }) };
+  switch (base.kind) {
     case "text":
     case "reasoning":
-      return { ...base, kind: begin.kind, text: textOf(open) };
-    case "tool_result":
-      return { ...base, kind: "text", text: textOf(open) };
-    case "tool_call": {
-      const { callId, tool } = begin;
+      return { ...base, kind: base.kind, text: textOf(open) };
+    case "tool_result": {
+      const { callId: _, tool: __, ...shown } = base; // its lane answers the call
+      return { ...shown, kind: "text", text: textOf(open) };
+    }
+    case "tool_call":
       return {
         ...base,
-        kind: "tool_call",
-        callId,
-        tool,
+        kind: base.kind,
         raw: textOf(open),
         input: undefined,
         state: "writing",
       };
-    }
     case "media":
-      return { ...base, kind: "media", mediaType: begin.mediaType, size: open.bytes?.length ?? 0 };
     case "file":
-      return {
-        ...base,
-        kind: "file",
-        name: begin.name,
-        mediaType: begin.mediaType,
-        size: open.bytes?.length ?? 0,
-      };
+      return { ...base, size: open.bytes?.length ?? 0 };
     case "structured":
-      return { ...base, kind: "structured", value: open.value };
+      return { ...base, kind: base.kind, value: open.value };
     case "custom":
-      return { ...base, kind: "custom", name: begin.name, value: open.value };
+      return { ...base, value: open.value };
     default:
-      begin satisfies never;
-      return begin;
+      base satisfies never;
+      return base;
   }
 }
 

@@ -70,8 +70,6 @@ function resultState(call: ToolCallPart, result: ToolResultPart): ToolState {
       return { state: "finished", output: result.output ?? result.text, text: result.text };
     case "denied":
       return result.text === "" ? { state: "denied" } : { state: "denied", reason: result.text };
-    case "unknown":
-      return { state: "unknown", message: result.text };
     case "failed":
     case "aborted":
       return {
@@ -80,7 +78,7 @@ function resultState(call: ToolCallPart, result: ToolResultPart): ToolState {
         ...(call.fault === undefined ? {} : { fault: call.fault }),
       };
     default:
-      result.status satisfies never;
+      result.status satisfies "unknown";
       return { state: "unknown", message: result.text };
   }
 }
