@@ -133,9 +133,12 @@ describe("after another process was lost,", () => {
       begun = true;
       return [stall()];
     };
+    // Its signs of life do not arrive, so that it counts as dead.
+    const { drivers } = store;
+    const silent = drivers === undefined ? {} : { drivers: { ...drivers, beat: async () => {} } };
     const first = await lead([[call("packer", { prompt: "Oslo" })]], [hang]).open({
       id: "s",
-      store,
+      store: { ...store, ...silent },
     });
     const { childSessionId } = await first.send("pack").until("tool_execution_started");
     await vi.waitFor(() => expect(begun).toBe(true), soon);

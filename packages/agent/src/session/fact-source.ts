@@ -99,7 +99,13 @@ export class FactSource {
       clock,
       signal: this.#closing.signal,
     });
-    kept.catch((error: unknown) => {
+    const ended = (): void => {
+      // The log was closed, or the session removed, which the next poll finds.
+      this.#subscribed = false;
+      this.#changed(undefined);
+      first.resolve();
+    };
+    kept.then(ended, (error: unknown) => {
       first.reject(error);
       if (this.#reader !== undefined) this.#options.onFailure(error);
     });

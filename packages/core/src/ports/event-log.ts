@@ -48,8 +48,8 @@ export interface EventLog {
   /**
    * The numbers of facts that are announced from the moment this resolves, without their content: a
    * hint to read the store. Each is the highest so far, and a slow reader gets only the last one. For
-   * drivers, which act on what is stored and on nothing else. It is not counted as a watcher. It
-   * outlives an outage; what was announced meanwhile is missed, so its reader polls the head too.
+   * drivers, which act on what is stored and on nothing else. It is not counted as a watcher. It throws
+   * when the subscription breaks: its reader subscribes again, and polls the head meanwhile.
    */
   readonly heads: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<number>>;
   /**

@@ -91,6 +91,32 @@ describe("while Redis is away", () => {
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
   });
 
+  it("a subscription to heads whose connection breaks throws, so that its reader polls", async () => {
+    await using server = await startRedis();
+    await using log = keyedRedisLog({ url: server.url, timeoutMs: 1_000 });
+    const uid = newUid();
+    const envelope = { v: 1, sessionId: sessionId("talk"), time: 1 } as const;
+    const fact = (n: number): Fact => ({
+      ...envelope,
+      n,
+      type: "run_started",
+      runId: runId("run_1"),
+    });
+    const heads = listen<number>(await log.heads(uid));
+    await log.announce(uid, fact(1));
+    await until(() => heads.all.length === 1, "the number arrives");
+
+    await server.kill();
+    expect(String(await heads.over)).toContain("join anew");
+    await expect(log.heads(uid)).rejects.toThrow();
+    await server.restart();
+
+    const again = listen<number>(await log.heads(uid));
+    await log.announce(uid, fact(2));
+    await until(() => again.all.length === 1, "the next subscription receives");
+    expect(again.all).toEqual([2]);
+  });
+
   it("a tail whose connection breaks throws, so that its reader subscribes again", async () => {
     await using server = await startRedis();
     await using log = keyedRedisLog({ url: server.url });

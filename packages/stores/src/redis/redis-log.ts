@@ -106,7 +106,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     sessions,
     receiver: receiveHeads,
     capacity: 1,
-    lasting: true,
+    lasting: false,
   });
   const nudges = new Topics<Nudge>({
     shards,
