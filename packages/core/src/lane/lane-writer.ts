@@ -67,7 +67,7 @@ export interface LaneWriter {
   readonly flush: () => Promise<void>;
   /** Aborted when another writer holds the lane. This one appends nothing from then on. */
   readonly fenced: AbortSignal;
-  /** Flushes and stops. */
+  /** Flushes and stops. Does not wait long for a log that does not answer. */
   readonly close: () => Promise<void>;
 }
 
@@ -81,6 +81,11 @@ const restateAfter = 8 * 1024;
 const envelopeSize = 128;
 /** Requests for a lane are answered at most this often. */
 const reseedEveryMs = 1_000;
+/**
+ * How long `close` waits for the log. Its caller stores the item next, which readers then have without the
+ * log: a log that does not answer must not hold up a stop. What it takes later, readers drop.
+ */
+const closeMs = 250;
 /** Given to `abort`: without a reason it makes an error, which costs more than all the rest of a batch. */
 const wakeReason = "wake";
 
@@ -204,6 +209,13 @@ class Writer {
   }
 
   async close(): Promise<void> {
+    const inTime = new AbortController();
+    const closed = this.#close().finally(() => inTime.abort());
+    await Promise.race([closed, this.#options.clock.sleep(closeMs, inTime.signal)]);
+    this.#stop.abort();
+  }
+
+  async #close(): Promise<void> {
     await this.flush();
     this.#stop.abort();
     this.#flushSoon();
