@@ -15,7 +15,7 @@ export type { Followed, Welcome } from "./reading/welcome.ts";
 export { apply } from "./event/apply.ts";
 export type { Applied } from "./event/apply.ts";
 export { emptyState } from "./event/state.ts";
-export type { Compaction, OpenLane } from "./event/state.ts";
+export type { Compaction, Earlier, OpenLane } from "./event/state.ts";
 export { replay } from "./event/reduce.ts";
 export { withoutUndone } from "./event/undone.ts";
 export { cursorOf } from "./event/cursor.ts";

@@ -57,6 +57,9 @@ export function createSession<Tools extends AnyTools>(
     get items() {
       return host.view().items as unknown as Session<Tools>["items"];
     },
+    get earlier() {
+      return host.view().earlier;
+    },
     get approvals() {
       return host.view().approvals as unknown as Session<Tools>["approvals"];
     },

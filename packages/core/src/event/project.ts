@@ -20,6 +20,7 @@ export function project(state: SessionState): View {
     stopping: run?.aborting === true,
     released: run?.released === state.incarnation,
     items: viewItems(state),
+    earlier: state.earlier,
     approvals: unanswered.map(viewApproval),
     queue: state.queue.map(viewInput),
     lastRun: ended,

@@ -188,13 +188,10 @@ export const item: Shape<Item> = {
   encode: anyItem.encode,
   decode: (value, path) => {
     const decoded = anyItem.decode(value, path);
-    const wanted = isCutStop(decoded.stop) ? "cause" : "evidence";
-    const unwanted = wanted === "cause" ? decoded.evidence : decoded.cause;
-    if (unwanted !== undefined || (wanted === "cause" && decoded.cause === undefined)) {
-      return malformed(
-        path,
-        `an item that ended as ${decoded.stop} to have ${wanted === "cause" ? "a" : "no"} cause`,
-      );
+    const { stop, cause: why } = decoded;
+    const isCut = isCutStop(stop);
+    if ((why !== undefined) !== isCut || (isCut && decoded.evidence !== undefined)) {
+      return malformed(path, `an item that ended as ${stop} to have ${isCut ? "a" : "no"} cause`);
     }
     return decoded as Item;
   },

@@ -1,5 +1,4 @@
 import type { Batch } from "../event/batch.ts";
-import { schemaVersion } from "../event/event.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
 import type {
@@ -8,6 +7,7 @@ import type {
   Approval,
   ClosedLane,
   Compaction,
+  Earlier,
   QueuedInput,
 } from "../event/state.ts";
 import { inputId, itemId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
@@ -48,31 +48,28 @@ export function encodeMessage(message: Message): string {
 
 /** Reads what `encodeMessage` wrote, also by a later release of the same version. Never throws. */
 export function decodeMessage(line: string): Decoded<Message> {
-  let value: unknown;
-  try {
-    value = parseJsonText(line);
-  } catch {
-    return {
-      ok: false,
-      fault: { code: "not_json", path: "", message: "the record: expected JSON" },
-    };
-  }
-  return decodeBy(messageShape(value), value);
+  return decodeBy(anyMessage, line);
 }
+
+const anyMessage: Pick<Shape<Message>, "decode"> = {
+  decode: (line, path) => {
+    let value: unknown;
+    try {
+      value = parseJsonText(line as string);
+    } catch {
+      return malformed(path, "JSON", "not_json");
+    }
+    return messageShape(value).decode(value, path);
+  },
+};
 
 /** Which of the three it is. A newer version may have any form, so the version is looked at first. */
-function messageShape(value: unknown): Pick<Shape<Message>, "decode"> {
-  if (!isRecord(value)) return fact;
-  if (typeof value["v"] === "number" && value["v"] !== schemaVersion) return versioned;
-  if (Object.hasOwn(value, "n")) return fact;
-  if (Object.hasOwn(value, "first")) return batch;
-  return Object.hasOwn(value, "closedLanes") ? snapshotShape : fact;
+function messageShape(value: unknown): Shape<Message> {
+  const has = (key: string): boolean => isRecord(value) && Object.hasOwn(value, key);
+  if (isRecord(value) && typeof value["v"] === "number") version.decode(value["v"], "v");
+  const shape = has("n") ? fact : has("first") ? batch : has("closedLanes") ? snapshotShape : fact;
+  return shape as Shape<Message>;
 }
-
-const versioned: Pick<Shape<Message>, "decode"> = {
-  decode: (_, path) =>
-    malformed(path === "" ? "v" : path, `version ${schemaVersion}`, "unsupported_version"),
-};
 
 function toJson(message: Message): JsonObject {
   if ("n" in message) return fact.encode(message);
@@ -102,6 +99,7 @@ const snapshotShape = object<Snapshot>({
   closedLanes: list(object<ClosedLane>({ lane: count, epoch: count })),
   lanes: list(batch),
   items: list(item),
+  earlier: optional(object<Earlier>({ count, before: count })),
   queue: list(
     object<QueuedInput>({
       inputId: id(inputId),
