@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { inputId } from "@millrace/core/writing";
-import type { Inbox, InputId, JsonObject, RunId } from "@millrace/core";
-import type { CallAnswer, FactOf } from "@millrace/core/writing";
+import type { Inbox, JsonObject } from "@millrace/core";
+import type { CallAnswer } from "@millrace/core/writing";
 import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
@@ -223,20 +223,12 @@ function refuse(message: string): Acceptance {
 function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | undefined {
   const { run } = host.journal.state;
   if (run === undefined) return undefined;
-  const begun = host.journal.facts.findLast(
-    (fact): fact is FactOf<"input_accepted"> =>
-      fact.type === "input_accepted" && isBegunBy(fact.inputId, run.runId),
-  );
   const created = createRun({
     host: Promise.resolve(host),
     runId: run.runId,
-    inputId: begun?.inputId ?? inputId("none"),
+    inputId: host.journal.runs.get(run.runId)?.inputId ?? inputId("none"),
     accepted: Promise.resolve({ accepted: true }),
     output: undefined,
   });
   return created;
-}
-
-function isBegunBy(id: InputId, runId: RunId): boolean {
-  return runIdOf(id) === runId;
 }

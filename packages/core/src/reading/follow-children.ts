@@ -1,16 +1,17 @@
 import type { Cursor } from "../event/cursor.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type { SessionId } from "../ids.ts";
+import type { SessionId, SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
+import { readSession } from "./checkpoint.ts";
 import { follow } from "./follow.ts";
 import type { FollowOptions } from "./follow.ts";
 import type { SessionSource } from "./session-reader.ts";
 import type { Followed } from "./welcome.ts";
 
 /** A session to read with its children, and where to start. */
-export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor"> {
+export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor" | "start"> {
   /**
    * Where the viewer is: the last cursor of each session that it has messages of. A session without
    * one gets a snapshot.
@@ -100,7 +101,7 @@ class Family {
     const cursor = cursors?.find((each) => each.uid === uid);
     const calls = new Map<string, SessionId>();
     // Calls before the cursor are in no message: their children are found among the facts.
-    if (cursor !== undefined) this.#look(calls, await rest.store.read(uid));
+    if (cursor !== undefined) this.#look(calls, await this.#before(uid, sessionId));
     for await (const followed of follow({ ...rest, uid, sessionId, cursor, signal })) {
       await this.#deliver({ ...followed, sessionId }, signal);
       const { message } = followed;
@@ -111,6 +112,13 @@ class Family {
       }
       if (child !== undefined) leaveIfOver(child);
     }
+  }
+
+  /** The executions of the run that is on, and the facts since the state was kept. */
+  async #before(uid: SessionUid, sessionId: SessionId): Promise<readonly Fact[]> {
+    const { store } = this.#options;
+    const { checkpoint, facts } = await readSession({ store, uid, sessionId });
+    return [...(checkpoint?.placed.state.executions ?? []), ...facts];
   }
 
   #lookAt(

@@ -4,6 +4,8 @@ import type { Cursor } from "../event/cursor.ts";
 import type { Fact } from "../event/event.ts";
 import { snapshot } from "../event/snapshot.ts";
 import { createChannel } from "../iterate/channel.ts";
+import { defaultSnapshotBytes } from "./placed-state.ts";
+import type { PlacedState } from "./placed-state.ts";
 import { SessionReader } from "./session-reader.ts";
 import type { SessionSource } from "./session-reader.ts";
 import { welcome } from "./welcome.ts";
@@ -14,6 +16,13 @@ export interface FollowOptions extends SessionSource {
   /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The session as the caller has read it already, so that only what follows is read. */
+  readonly start?: PlacedState | undefined;
+  /**
+   * A snapshot has the newest items that fit into so many bytes as they are encoded, and at least one; open
+   * lanes come on top. 256 KiB if left out. `readItems` reads the others.
+   */
+  readonly snapshotBytes?: number | undefined;
   /** How often the head is read from the store, in case an announcement was lost. */
   readonly pollMs?: number | undefined;
 }
@@ -28,29 +37,35 @@ const waitingMessages = 10_000;
  * with its last cursor.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
-  const { cursor, signal } = options;
+  const { cursor, signal, uid, snapshotBytes = defaultSnapshotBytes } = options;
   const done = new AbortController();
   const leave = (): void => done.abort();
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted === true) leave();
-  /** All facts, until the viewer is brought to the reader's state. */
+  /** The last facts, until the viewer is brought to the reader's state. */
   let facts: Fact[] | undefined = [];
   /** Applied messages that the viewer has not taken: at most what one read brought. */
   const news: Followed[] = [];
   const reader = new SessionReader({
     ...options,
+    factsAfter: cursor?.uid === uid ? () => cursor.head : undefined,
     onMessage: (followed) => {
       if (facts === undefined) news.push(followed);
       else if ("n" in followed.message) facts.push(followed.message);
     },
     onReset: (all) => {
       if (facts !== undefined) facts = [...all];
-      else news.push({ message: snapshot(reader.state), cursor: cursorOf(reader.state) });
+      else
+        news.push({
+          message: snapshot(reader.newest(snapshotBytes)),
+          cursor: cursorOf(reader.state),
+        });
     },
   });
   try {
     const tail = await reader.subscribe(done.signal);
-    yield* welcome({ state: reader.state, facts, recent: [] }, cursor).messages;
+    const source = { state: reader.state, newest: reader.newest(snapshotBytes), facts, recent: [] };
+    yield* welcome(source, cursor).messages;
     facts = undefined;
     for await (const message of withTicks(tail, options, done)) {
       await (message === "tick" ? reader.poll() : reader.take(message));

@@ -3,7 +3,12 @@ import { sessionId, sessionKey, sessionUid } from "../ids.ts";
 import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
-import type { CreateOptions, SessionRecord, SessionStore } from "../ports/session-store.ts";
+import type {
+  Checkpoint,
+  CreateOptions,
+  SessionRecord,
+  SessionStore,
+} from "../ports/session-store.ts";
 import { chooseFacts } from "../ports/store-row.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { SessionLedger } from "./session-ledger.ts";
@@ -20,6 +25,7 @@ interface Row {
   readonly metadata: Metadata;
   readonly ledger: SessionLedger;
   readonly key: SessionKey;
+  checkpoint?: Checkpoint;
 }
 
 /**
@@ -82,7 +88,21 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
         }),
       ),
     floors: async (uid) => ledgerOf(uid).floors(),
-    claim: async (uid, request) => ledgerOf(uid).claim(request),
+    checkpoint: async (uid) => rowOf(uid).checkpoint,
+    keepCheckpoint: async (uid, checkpoint) => {
+      const row = rowOf(uid);
+      const least = row.checkpoint?.head ?? 0;
+      const { head } = checkpoint;
+      if (head >= least && head <= row.ledger.facts.length) row.checkpoint = checkpoint;
+    },
+    claim: async (uid, request) => {
+      const row = rowOf(uid);
+      const answer = row.ledger.claim(request);
+      const { to = Infinity } = request;
+      const isVoid = answer.outcome === "claimed" && to < (row.checkpoint?.head ?? 0);
+      if (isVoid) delete row.checkpoint;
+      return answer;
+    },
     accept: async (uid, key, body) => ledgerOf(uid).accept(key, body),
     open: async (uid, request) => ledgerOf(uid).open(request),
     commit: async (uid, request) => ledgerOf(uid).commit(request),

@@ -36,7 +36,7 @@ import {
   object,
   optional,
 } from "./shape.ts";
-import type { Decoded, Shape } from "./shape.ts";
+import type { Decoded, ObjectShape, Shape } from "./shape.ts";
 
 /** What travels between a session and its readers. The names on the wire are those of the types. */
 export type Message = Fact | Batch | Snapshot;
@@ -89,7 +89,7 @@ const activeRun = object<OpenRun>({
   released: optional(incarnation),
 });
 
-const snapshotShape = object<Snapshot>({
+export const snapshotShape: ObjectShape<Snapshot> = object<Snapshot>({
   v: version,
   sessionId: id(sessionId),
   uid: id(sessionUid),

@@ -128,7 +128,8 @@ export class Room {
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
   welcome(cursor: Cursor | undefined, limit: number): Welcome {
     const { facts, ring, reader } = this.#mirror;
-    return welcome({ state: reader.state, facts, recent: ring }, cursor, limit);
+    const newest = reader.newest(this.#options.snapshotBytes);
+    return welcome({ state: reader.state, newest, facts, recent: ring }, cursor, limit);
   }
 
   /** Whether a cursor is past the room's state: another process has read more of the session. */
