@@ -9,7 +9,10 @@ import { entriesOf } from "./entries.ts";
  */
 export interface Context {
   readonly items: List<Item>;
-  /** The summaries among the items, with the ids by which later compactions may name what they cover. */
+  /**
+   * The summaries among the items, with the first and the last item that they cover: a later compaction
+   * names a summary by itself or by those.
+   */
   readonly summaries: ReadonlyMap<ItemId, readonly ItemId[]>;
 }
 
@@ -59,7 +62,9 @@ function compacted(context: Context, { itemId, first, last }: Compaction): Conte
   const from = standIn(context, first);
   const to = standIn(context, last);
   const placed = entriesOf(all, [...compactionsOf(context), { itemId, first: from, last: to }]);
-  const known = new Map(context.summaries).set(itemId, [first, last, from, to]);
+  const begin = context.summaries.get(from)?.[0] ?? from;
+  const end = context.summaries.get(to)?.at(-1) ?? to;
+  const known = new Map(context.summaries).set(itemId, [begin, end]);
   const summaries = new Map<ItemId, readonly ItemId[]>();
   for (const { item, summary } of placed)
     if (summary) summaries.set(item.id, known.get(item.id) ?? []);

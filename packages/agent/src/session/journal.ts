@@ -6,7 +6,7 @@ import {
   replayPlaced,
 } from "@millrace/core/reading";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { Checkpoint, EventLog, SessionStore } from "@millrace/core/ports";
 import type { PlacedState, SessionRead } from "@millrace/core/reading";
 import type { Context } from "../context/context.ts";
 import { contextAfter, contextOf } from "../context/context.ts";
@@ -27,6 +27,8 @@ export interface JournalOptions {
   readonly onFact: (fact: Fact) => void;
   /** How many calls the detection of repeats looks at, see `callsToRemember`. */
   readonly remember?: number | undefined;
+  /** The bytes of items in a checkpoint, as in `follow`. */
+  readonly snapshotBytes?: number | undefined;
 }
 
 /** Facts after which a new checkpoint is worth its writing. */
@@ -116,19 +118,22 @@ export class SessionJournal implements Journal {
    * again after the next run.
    */
   keepCheckpoint(): void {
-    const { store, uid, remember } = this.#options;
+    const { store, uid } = this.#options;
     const { head } = this.state;
     if (store.keepCheckpoint === undefined || this.#keeping !== undefined) return;
     if (head - this.#keptHead < checkpointEvery) return;
-    const content = encodeKept(this, remember);
-    const keeping = store.keepCheckpoint(
-      uid,
-      encodeCheckpoint({ placed: this.#placed, ...content }),
-    );
-    this.#keeping = keeping
+    this.#keeping = store
+      .keepCheckpoint(uid, this.checkpoint())
       .then(() => void (this.#keptHead = head))
       .catch(() => undefined)
       .finally(() => (this.#keeping = undefined));
+  }
+
+  /** A checkpoint of the session as this process has it. */
+  checkpoint(): Checkpoint {
+    const { remember, snapshotBytes } = this.#options;
+    const content = { placed: this.#placed, ...encodeKept(this, remember) };
+    return encodeCheckpoint(content, snapshotBytes);
   }
 
   /** Resolves when no checkpoint is being written. Awaited before a session is closed. */

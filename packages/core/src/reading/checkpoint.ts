@@ -64,8 +64,11 @@ const stored = object<Stored>({
  * A checkpoint of a session for `SessionStore.keepCheckpoint`. Drafts are left out: lanes are read from
  * the log. Its size is bounded by the newest items within the usual budget, and what is needed besides.
  */
-export function encodeCheckpoint(content: CheckpointContent): Checkpoint {
-  const { state, places, changes } = newestItems(content.placed, defaultSnapshotBytes);
+export function encodeCheckpoint(
+  content: CheckpointContent,
+  bytes: number = defaultSnapshotBytes,
+): Checkpoint {
+  const { state, places, changes } = newestItems(content.placed, bytes);
   const held = new Set(state.items);
   const encoded = stored.encode({
     v: schemaVersion,
