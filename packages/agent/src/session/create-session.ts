@@ -17,8 +17,16 @@ import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
 import type { Run } from "./run.ts";
-import type { OutputFor, RunOptions, Session, SessionWatchOptions } from "./session.ts";
+import type {
+  EarlierOptions,
+  EarlierPage,
+  OutputFor,
+  RunOptions,
+  Session,
+  SessionWatchOptions,
+} from "./session.ts";
 import { childOf, watchFamily } from "./family.ts";
+import { historyOf, pageOf } from "./history.ts";
 
 /**
  * Makes the `Session` of a host. It has no state of its own: every getter reads the host. Several
@@ -40,6 +48,9 @@ export function createSession<Tools extends AnyTools>(
       const branch = await openBranch(host, await forkAt(host, itemId, id));
       return createSession<Tools>(branch.host, branch.close);
     },
+    history: async () => (await historyOf(host)) as unknown as readonly ItemOf<Tools>[],
+    readEarlier: async (options?: EarlierOptions) =>
+      (await pageOf(host, options)) as unknown as EarlierPage<Tools>,
     watch: (options?: SessionWatchOptions) => watchFamily(host, options),
     child: (id: string) => childOf(host, id),
     close,
