@@ -6,8 +6,9 @@ import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 
 /** The characters of each item: so long that the items of 1,000 facts exceed a joiner's budget. */
 const itemLength = 1_600;
-/** Runs after which everything but the latest items is summarised. */
+/** Runs after each of which everything but the latest items is summarised. */
 const compactEvery = 50;
+const runsAfterCompaction = 20;
 const bodiesAtOnce = 2_000;
 
 /**
@@ -32,7 +33,10 @@ export async function longSession(
     head += bodies.length;
   };
   const ids: ItemId[] = [];
-  for (let run = 0; head + waiting.length < facts; run += 1) {
+  // Sessions of every length end as many runs after a compaction, so that their contexts are alike.
+  const ends = (run: number): boolean =>
+    head + waiting.length >= facts && run % compactEvery === runsAfterCompaction;
+  for (let run = 0; !ends(run); run += 1) {
     waiting.push(...runOf(run, incarnation, ids));
     if (waiting.length >= bodiesAtOnce) await flush();
   }

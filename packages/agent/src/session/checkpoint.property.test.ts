@@ -8,7 +8,12 @@ import type { Earlier } from "@millrace/core/reading";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { assemble } from "../context/assemble.ts";
 import { compactionsOf } from "../context/context.ts";
-import { readOnlyStore, StoredHistory, storedSession, storedUid } from "../testing/stored-histories.ts";
+import {
+  readOnlyStore,
+  StoredHistory,
+  storedSession,
+  storedUid,
+} from "../testing/stored-histories.ts";
 import { SessionJournal } from "./journal.ts";
 
 vi.setConfig({ testTimeout: process.env["CAMPAIGN"] === "1" ? 24 * 3_600_000 : 120_000 });
@@ -26,15 +31,19 @@ const open = (facts: readonly Fact[], checkpoint?: Checkpoint): Promise<SessionJ
     snapshotBytes: 600,
   });
 
-/** What a journal knows, but for the items that it may leave out. */
+/** What a journal knows, but for the items and their compactions, which it may leave out. */
 const known = ({ state, standing, context, runs: records }: SessionJournal): unknown => {
-  const { items: _, earlier: __, ...rest } = state;
+  const { items: _, earlier: __, compactions: ___, ...rest } = state;
   const { transcript } = assemble(context.items.toArray(), { compactions: compactionsOf(context) });
   const { run } = state;
   return { rest, standing, transcript, run: run && records.get(run.runId), runs: records.toJson() };
 };
 
-async function allItems({ state }: SessionJournal, facts: readonly Fact[], kept?: Checkpoint): Promise<readonly Item[]> {
+async function allItems(
+  { state }: SessionJournal,
+  facts: readonly Fact[],
+  kept?: Checkpoint,
+): Promise<readonly Item[]> {
   const { store } = readOnlyStore(facts, kept);
   let items = state.items.toArray();
   for (let left: Earlier | undefined = state.earlier; left !== undefined;) {

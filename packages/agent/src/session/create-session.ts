@@ -195,7 +195,8 @@ function controlsOf(host: SessionHost): Controls {
     answer: (called, answer, options) => ({
       accepted: answerCall(host, called, callAnswerOf(answer), options),
     }),
-    abort: (reason, { key = newKey(host), actor } = {}) => ({
+    // Without a key it is recognised by the run that it stops. One of ours would be new each time.
+    abort: (reason, { key, actor } = {}) => ({
       accepted: acceptance(inbox.abort({ reason, key, actor })),
     }),
   };

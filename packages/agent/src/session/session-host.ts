@@ -1,6 +1,6 @@
 import { createInbox, MillraceError, project } from "@millrace/core";
 import type { Fact, Inbox, InputId, RunEvent, RunId, View } from "@millrace/core";
-import type { FactOf, InboxOptions } from "@millrace/core/writing";
+import type { FactOf, InboxOptions, KnownStart } from "@millrace/core/writing";
 import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { Driver } from "../drive/driver.ts";
@@ -226,6 +226,7 @@ export class SessionHost {
       uid,
       log,
       makeId,
+      start: () => this.#knownStart(),
       store: {
         accept: async (_, key, body) => {
           const over = this.over();
@@ -241,6 +242,14 @@ export class SessionHost {
         },
       },
     };
+  }
+
+  /** What this host has read already. Nothing if it does not know since when the run is on. */
+  #knownStart(): KnownStart | undefined {
+    const { state, runs } = this.journal;
+    const since = state.run === undefined ? 0 : runs.get(state.run.runId)?.since;
+    if (since === undefined) return undefined;
+    return { state, since, acceptedAt: (inputId) => runs.acceptedAt(inputId) };
   }
 
   #workHost(): WorkHost {

@@ -97,10 +97,13 @@ export function newestItems(placed: PlacedState, bytes: number): PlacedState {
     kept.push(items.at(at) as Item);
     numbers.push(places.at(at) as number);
   }
+  const ids = new Set(kept.map(({ id }) => id));
+  // Of the others the summary is left out too.
+  const compactions = state.compactions.filter(({ itemId }) => ids.has(itemId));
   const earlier = { count: (state.earlier?.count ?? 0) + first, before: numbers[0] as number };
   return {
     ...placed,
-    state: { ...state, items: List.of(kept), earlier },
+    state: { ...state, items: List.of(kept), earlier, compactions },
     places: List.of(numbers),
   };
 }
