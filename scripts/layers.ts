@@ -77,7 +77,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       wire: ["iterate", "content", "delta", "event"],
       ports: ["iterate", "content", "delta", "event"],
       lane: ["iterate", "content", "delta", "event", "ports"],
-      reading: ["iterate", "content", "delta", "event", "ports"],
+      reading: ["iterate", "content", "delta", "event", "wire", "ports"],
       inbox: ["iterate", "content", "delta", "event", "ports"],
       reference: ["iterate", "content", "delta", "event", "ports", "wire"],
     },

@@ -41,6 +41,8 @@ export type {
   OutputFor,
   RunOptions,
   Session,
+  EarlierOptions,
+  EarlierPage,
   SessionWatchOptions,
 } from "./session/session.ts";
 export type { Observer } from "./definition/observer.ts";

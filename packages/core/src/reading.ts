@@ -1,5 +1,9 @@
 // What a reader of sessions needs: following one, its state and how messages change it, cursors and
 // snapshots, and the types of events and views that know an agent's tools.
+export { decodeCheckpoint, encodeCheckpoint, readSession } from "./reading/checkpoint.ts";
+export type { CheckpointContent, CheckpointRead, SessionRead } from "./reading/checkpoint.ts";
+export { applyPlaced, replayPlaced } from "./reading/placed-state.ts";
+export type { PlacedState } from "./reading/placed-state.ts";
 export { follow } from "./reading/follow.ts";
 export type { Connection, FollowOptions } from "./reading/follow.ts";
 export { followChildren } from "./reading/follow-children.ts";
@@ -8,6 +12,8 @@ export { pollHead } from "./reading/head-poll.ts";
 export type { PolledSession } from "./reading/head-poll.ts";
 export { keepSubscribed } from "./reading/keep-subscribed.ts";
 export type { KeptSubscription } from "./reading/keep-subscribed.ts";
+export { readItems } from "./reading/read-items.ts";
+export type { ItemPage, ReadItemsOptions } from "./reading/read-items.ts";
 export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";
@@ -15,7 +21,7 @@ export type { Followed, Welcome } from "./reading/welcome.ts";
 export { apply } from "./event/apply.ts";
 export type { Applied } from "./event/apply.ts";
 export { emptyState } from "./event/state.ts";
-export type { Compaction, OpenLane } from "./event/state.ts";
+export type { Compaction, Earlier, OpenLane } from "./event/state.ts";
 export { replay } from "./event/reduce.ts";
 export { withoutUndone } from "./event/undone.ts";
 export { cursorOf } from "./event/cursor.ts";

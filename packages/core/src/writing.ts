@@ -14,6 +14,7 @@ export {
 } from "./ids.ts";
 export { answerInputIdOf, idTail, inputItemIdOf, laneItemIdOf, runIdOf } from "./inbox/ids.ts";
 export type { CallAnswer, InboxOptions } from "./inbox/inbox.ts";
+export type { KnownStart } from "./inbox/known-session.ts";
 export { parseArguments } from "./content/arguments.ts";
 export type { ArgumentFault } from "./content/arguments.ts";
 export type { Ending, WholeStop } from "./content/item.ts";

@@ -7,6 +7,8 @@ import { trimOutputs } from "./outputs.ts";
 
 export interface AssembleOptions {
   readonly compactions: readonly Compaction[];
+  /** All items whose results can be read back. Those that are assembled, if left out. */
+  readonly session?: readonly Item[] | undefined;
   /** The bytes of a tool's result that the model is given. 64 KiB if left out. */
   readonly outputBytes?: ((tool: string) => number) | undefined;
 }
@@ -26,11 +28,11 @@ export interface Assembled {
  * array.
  */
 export function assemble(items: readonly Item[], options: AssembleOptions): Assembled {
-  const { compactions, outputBytes } = options;
+  const { compactions, session = items, outputBytes } = options;
   const entries = entriesOf(items, compactions);
   const covered = entries.some(({ summary }) => summary);
   const shown = covered ? entries.map(({ item }) => item) : items;
-  const trimmed = trimOutputs(shown, { session: items, outputBytes });
+  const trimmed = trimOutputs(shown, { session, outputBytes });
   const { items: transcript, repairs } = repairTranscript(trimmed);
   return { transcript, trimmed: trimmed !== shown, repairs };
 }

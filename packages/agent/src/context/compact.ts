@@ -13,6 +13,7 @@ export interface CompactionOptions {
   /** The item that began the run under way. Left out, or not there: the latest of the user. */
   readonly prompt?: ItemId | undefined;
   /** As in `assemble`. */
+  readonly session?: readonly Item[] | undefined;
   readonly outputBytes?: ((tool: string) => number) | undefined;
   /**
    * Roughly the tokens that the request for a summary may have, without room for the reply. What is
@@ -44,7 +45,7 @@ export function planCompaction(
   keep: number,
   options: CompactionOptions = {},
 ): CompactionPlan | undefined {
-  const { outputBytes, limitTokens } = options;
+  const { session = items, outputBytes, limitTokens } = options;
   const entries = entriesOf(items, compactions);
   const at = promptAt(entries, options.prompt);
   const end = entries.length - Math.max(0, keep);
@@ -52,7 +53,7 @@ export function planCompaction(
     .filter((section) => section.length >= 2)
     .map((section) => {
       const shown = section.map(({ item }) => item);
-      return { section, shown: trimOutputs(shown, { session: items, outputBytes }) };
+      return { section, shown: trimOutputs(shown, { session, outputBytes }) };
     })
     .toSorted((a, b) => estimateTokens(b.shown) - estimateTokens(a.shown))[0];
   if (best === undefined) return undefined;

@@ -11,7 +11,7 @@ import { HeldAttempt } from "../work/held-attempt.ts";
 import { checkOutput } from "../work/output.ts";
 import { getReply } from "../work/reply.ts";
 import { respond } from "../work/respond/respond.ts";
-import { toolsByName } from "../work/tools.ts";
+import { readableItems, toolsByName } from "../work/tools.ts";
 import type { DriveContext } from "./drive-context.ts";
 
 /**
@@ -154,7 +154,7 @@ function assessContext(
 ): Omit<AssessContext, "itemId"> {
   const { agent, info, uid, journal } = host;
   return {
-    tools: toolsByName(agent, () => journal.state.items.toArray(), memory.offered),
+    tools: toolsByName(agent, () => readableItems(journal), memory.offered),
     rules: agent.rules,
     beforeTool: agent.hooks.beforeTool,
     session: info,

@@ -1,7 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import { endlessPause, packEpoch, unpackEpoch } from "@millrace/core/ports";
 import type { DriverIndex, Epoch } from "@millrace/core/ports";
-import type { Fact, InputId } from "@millrace/core";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
@@ -101,7 +100,7 @@ export class Claim implements Epochs {
     const { run, incarnation } = journal.state;
     if (run !== undefined && run.released === incarnation) return true;
     const begins = action.do === "begin_turn" && action.startsRun ? action.takes : undefined;
-    if (begins !== undefined && !claimedFor(journal.facts, begins)) return true;
+    if (begins !== undefined && !journal.runs.claimedFor(begins)) return true;
     if (store.drivers !== undefined)
       return !(await this.#leaves(store.drivers, begins === undefined ? Infinity : beginMs));
     // The lock of the store shows that no other process writes this session.
@@ -156,14 +155,4 @@ export class Claim implements Epochs {
     }
     return true;
   }
-}
-
-/** True if the session was claimed after one of these inputs was accepted, so for this input. */
-function claimedFor(facts: readonly Fact[], inputs: readonly InputId[]): boolean {
-  const last = facts.findLast(
-    (fact) =>
-      fact.type === "session_claimed" ||
-      (fact.type === "input_accepted" && inputs.includes(fact.inputId)),
-  );
-  return last?.type === "session_claimed";
 }

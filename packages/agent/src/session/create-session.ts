@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { inputId } from "@millrace/core/writing";
-import type { Inbox, InputId, JsonObject, RunId } from "@millrace/core";
-import type { CallAnswer, FactOf } from "@millrace/core/writing";
+import type { Inbox, JsonObject } from "@millrace/core";
+import type { CallAnswer } from "@millrace/core/writing";
 import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
@@ -17,8 +17,16 @@ import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
 import type { Run } from "./run.ts";
-import type { OutputFor, RunOptions, Session, SessionWatchOptions } from "./session.ts";
+import type {
+  EarlierOptions,
+  EarlierPage,
+  OutputFor,
+  RunOptions,
+  Session,
+  SessionWatchOptions,
+} from "./session.ts";
 import { childOf, watchFamily } from "./family.ts";
+import { historyOf, pageOf } from "./history.ts";
 
 /**
  * Makes the `Session` of a host. It has no state of its own: every getter reads the host. Several
@@ -42,6 +50,9 @@ export function createSession<Tools extends AnyTools>(
       const branch = await openBranch(host, await forkAt(host, itemId, id));
       return createSession<Tools>(branch.host, branch.close);
     },
+    history: async () => (await historyOf(host)) as unknown as readonly ItemOf<Tools>[],
+    readEarlier: async (options?: EarlierOptions) =>
+      (await pageOf(host, options)) as unknown as EarlierPage<Tools>,
     watch: (options?: SessionWatchOptions) => watchFamily(host, options),
     child: (id: string) => childOf(host, id),
     close,
@@ -58,6 +69,9 @@ export function createSession<Tools extends AnyTools>(
     // The loop has checked names and values by the agent's tools, so the narrower types hold.
     get items() {
       return host.view().items as unknown as Session<Tools>["items"];
+    },
+    get earlier() {
+      return host.view().earlier;
     },
     get approvals() {
       return host.view().approvals as unknown as Session<Tools>["approvals"];
@@ -192,7 +206,8 @@ function controlsOf(host: SessionHost): Controls {
     answer: (called, answer, options) => ({
       accepted: answerCall(host, called, callAnswerOf(answer), options),
     }),
-    abort: (reason, { key = newKey(host), actor } = {}) => ({
+    // Without a key it is recognised by the run that it stops. One of ours would be new each time.
+    abort: (reason, { key, actor } = {}) => ({
       accepted: acceptance(inbox.abort({ reason, key, actor })),
     }),
   };
@@ -231,20 +246,12 @@ function refuse(message: string): Acceptance {
 function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | undefined {
   const { run } = host.journal.state;
   if (run === undefined) return undefined;
-  const begun = host.journal.facts.findLast(
-    (fact): fact is FactOf<"input_accepted"> =>
-      fact.type === "input_accepted" && isBegunBy(fact.inputId, run.runId),
-  );
   const created = createRun({
     host: Promise.resolve(host),
     runId: run.runId,
-    inputId: begun?.inputId ?? inputId("none"),
+    inputId: host.journal.runs.get(run.runId)?.inputId ?? inputId("none"),
     accepted: Promise.resolve({ accepted: true }),
     output: undefined,
   });
   return created;
-}
-
-function isBegunBy(id: InputId, runId: RunId): boolean {
-  return runIdOf(id) === runId;
 }

@@ -16,7 +16,7 @@ export async function forkAt(
   id: string | undefined,
 ): Promise<SessionRecord> {
   const { store, record, makeId } = host.options;
-  const { facts } = host.journal;
+  const facts = await store.read(record.uid);
   const n = lastFactOf(facts, itemId);
   const name = sessionId(id ?? makeId("session"));
   const { queue, run } = standingOf(facts.slice(0, n));

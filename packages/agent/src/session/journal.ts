@@ -1,10 +1,22 @@
-import { apply, emptyState, replay } from "@millrace/core/reading";
+import {
+  applyPlaced,
+  emptyState,
+  encodeCheckpoint,
+  readSession,
+  replayPlaced,
+} from "@millrace/core/reading";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { Checkpoint, EventLog, SessionStore } from "@millrace/core/ports";
+import type { PlacedState, SessionRead } from "@millrace/core/reading";
+import type { Context } from "../context/context.ts";
+import { contextAfter, contextOf } from "../context/context.ts";
 import { advance, standingOf } from "../loop/advance.ts";
 import { outline } from "../loop/outline.ts";
 import type { Standing } from "../loop/state.ts";
 import type { Journal } from "../work/host.ts";
+import { runRecordsOf } from "../work/run-records.ts";
+import type { RunRecords } from "../work/run-records.ts";
+import { decodeKept, encodeKept } from "./kept.ts";
 
 export interface JournalOptions {
   readonly store: SessionStore;
@@ -15,22 +27,33 @@ export interface JournalOptions {
   readonly onFact: (fact: Fact) => void;
   /** How many calls the detection of repeats looks at, see `callsToRemember`. */
   readonly remember?: number | undefined;
+  /** The bytes of items in a checkpoint, as in `follow`. */
+  readonly snapshotBytes?: number | undefined;
 }
 
+/** Facts after which a new checkpoint is worth its writing. */
+const checkpointEvery = 256;
+
 /**
- * The facts of one session in this process, in order and without gaps, and the state and standing that
- * follow from them. Each session host has one; the driver and all views read it.
+ * One session in this process: the state, the standing and the context that follow from its facts, taken
+ * in order and without gaps. Each session host has one; the driver and all views read it.
  *
  * Facts come from the store alone: as answers to writes of this process, or by reading. An announcement
  * from the log only has a number up to which to read, so a forged one costs one read and changes
  * nothing. A fact that arrives before its predecessor is not kept; it is read later with the others.
- * Memory grows with the session, because all facts are kept.
+ *
+ * Facts are not kept. Opening reads the newest checkpoint and the facts after it, so it costs what was
+ * stored since. `keepCheckpoint` writes the next one.
  */
 export class SessionJournal implements Journal {
   readonly #options: JournalOptions;
-  #facts: Fact[] = [];
-  #state: SessionState;
+  #placed: PlacedState;
   #standing: Standing;
+  #context: Context;
+  readonly runs: RunRecords;
+  /** The head of the newest checkpoint that this process knows of. */
+  #keptHead: number;
+  #keeping: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   /** The read after the current one, shared by all calls of `catchUp` during the current one. */
   #nextRead: Promise<void> | undefined;
@@ -39,29 +62,83 @@ export class SessionJournal implements Journal {
   #followingHints = false;
   readonly #announcing = new Set<Promise<void>>();
 
-  private constructor(options: JournalOptions, facts: readonly Fact[]) {
-    const { uid, sessionId } = options;
+  private constructor(options: JournalOptions, read: SessionRead) {
+    const { remember } = options;
+    const { placed, facts, checkpoint } = read;
+    const kept = checkpoint && decodeKept(checkpoint, remember);
     this.#options = options;
-    this.#facts = [...facts];
-    this.#state = replay(emptyState(uid, sessionId), facts);
-    this.#standing = standingOf(facts, options.remember);
+    this.#keptHead = checkpoint?.placed.state.head ?? 0;
+    if (checkpoint === undefined || kept === undefined) {
+      this.#placed = placed;
+      this.#standing = standingOf(facts, remember);
+      this.#context = contextOf(placed.state);
+      this.runs = runRecordsOf(facts);
+      return;
+    }
+    this.#placed = checkpoint.placed;
+    ({ standing: this.#standing, context: this.#context, runs: this.runs } = kept);
+    for (const fact of facts) if (fact.n > this.#keptHead) this.#apply(fact);
   }
 
-  /** Reads the whole session from the store. */
+  /**
+   * Reads the session from the store: by its newest checkpoint and the facts after it, or by all facts. A
+   * checkpoint of another version of the loop is as none.
+   */
   static async open(options: JournalOptions): Promise<SessionJournal> {
-    return new SessionJournal(options, await options.store.read(options.uid));
+    const { store, uid, sessionId, remember } = options;
+    const read = await readSession({ store, uid, sessionId });
+    const { checkpoint } = read;
+    if (checkpoint === undefined || decodeKept(checkpoint, remember) !== undefined)
+      return new SessionJournal(options, read);
+    const facts = await store.read(uid);
+    const placed = replayPlaced(emptyState(uid, sessionId), facts);
+    return new SessionJournal(options, { placed, facts });
   }
 
   get state(): SessionState {
-    return this.#state;
+    return this.#placed.state;
+  }
+
+  /** The state with the numbers of its facts, for a reader that starts from it. */
+  get placed(): PlacedState {
+    return this.#placed;
   }
 
   get standing(): Standing {
     return this.#standing;
   }
 
-  get facts(): readonly Fact[] {
-    return this.#facts;
+  get context(): Context {
+    return this.#context;
+  }
+
+  /**
+   * Keeps a checkpoint if enough facts came since the last one. Called by the driver's process when a run
+   * has ended. It never rejects, and one is written at a time: a checkpoint that can't be kept is tried
+   * again after the next run.
+   */
+  keepCheckpoint(): void {
+    const { store, uid } = this.#options;
+    const { head } = this.state;
+    if (store.keepCheckpoint === undefined || this.#keeping !== undefined) return;
+    if (head - this.#keptHead < checkpointEvery) return;
+    this.#keeping = store
+      .keepCheckpoint(uid, this.checkpoint())
+      .then(() => void (this.#keptHead = head))
+      .catch(() => undefined)
+      .finally(() => (this.#keeping = undefined));
+  }
+
+  /** A checkpoint of the session as this process has it. */
+  checkpoint(): Checkpoint {
+    const { remember, snapshotBytes } = this.#options;
+    const content = { placed: this.#placed, ...encodeKept(this, remember) };
+    return encodeCheckpoint(content, snapshotBytes);
+  }
+
+  /** Resolves when no checkpoint is being written. Awaited before a session is closed. */
+  async checkpointKept(): Promise<void> {
+    await this.#keeping;
   }
 
   /** Adds facts that the store has just confirmed, then announces them. Does not wait for the log. */
@@ -78,7 +155,8 @@ export class SessionJournal implements Journal {
 
   /** Adds facts that the store has just confirmed. The caller announces them. */
   accepted(facts: readonly Fact[]): void {
-    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
+    for (const fact of facts)
+      if (fact.n === this.state.head + 1 && !isReset(fact)) this.#take(fact);
     const last = facts.at(-1);
     if (last !== undefined) this.announcedUpTo(last.n);
   }
@@ -91,7 +169,7 @@ export class SessionJournal implements Journal {
   /** Called for each announcement. Reads the store if `n` is new. Many announcements share one read. */
   announcedUpTo(n: number): void {
     this.#hinted = Math.max(this.#hinted, n);
-    if (n > this.#state.head && !this.#followingHints) void this.#followHints();
+    if (n > this.state.head && !this.#followingHints) void this.#followHints();
   }
 
   /**
@@ -113,7 +191,7 @@ export class SessionJournal implements Journal {
   async #followHints(): Promise<void> {
     this.#followingHints = true;
     try {
-      while (this.#hinted > this.#state.head) {
+      while (this.#hinted > this.state.head) {
         this.#hinted = 0; // a forged number that the store does not have is read for once only
         await this.catchUp();
       }
@@ -134,22 +212,40 @@ export class SessionJournal implements Journal {
 
   async #read(): Promise<void> {
     const { store, uid } = this.#options;
-    const facts = await store.read(uid, { after: this.#state.head });
-    for (const fact of facts) if (fact.n === this.#state.head + 1) this.#take(fact);
+    const facts = await store.read(uid, { after: this.state.head });
+    for (const fact of facts) {
+      if (fact.n !== this.state.head + 1) continue;
+      if (!isReset(fact)) this.#take(fact);
+      else this.#restart(await store.read(uid, { before: fact.n + 1 }), fact);
+    }
   }
 
   #take(fact: Fact): void {
-    const { uid, sessionId, onFact, remember } = this.#options;
-    this.#facts.push(fact);
-    const applied = apply(this.#state, fact);
-    if (applied.verdict === "gap") {
-      // Only a reset gives a gap here. It undoes earlier facts, so compute everything again: O(facts).
-      this.#state = replay(emptyState(uid, sessionId), this.#facts);
-      this.#standing = standingOf(this.#facts, remember);
-    } else {
-      this.#state = applied.state;
-      this.#standing = advance(this.#standing, outline(fact), remember);
-    }
-    onFact(fact);
+    this.#apply(fact);
+    this.#options.onFact(fact);
   }
+
+  #apply(fact: Fact): void {
+    const before = this.state;
+    this.#placed = applyPlaced(this.#placed, fact).placed;
+    this.#standing = advance(this.#standing, outline(fact), this.#options.remember);
+    this.#context = contextAfter(this.#context, fact, before, this.state);
+    this.runs.take(fact);
+  }
+
+  /** A reset undoes earlier facts, so everything is computed again from all of them. */
+  #restart(facts: readonly Fact[], reset: Fact): void {
+    const { uid, sessionId, onFact, remember } = this.#options;
+    if (reset.n !== this.state.head + 1) return; // taken meanwhile
+    this.#placed = replayPlaced(emptyState(uid, sessionId), facts);
+    this.#standing = standingOf(facts, remember);
+    this.#context = contextOf(this.state);
+    this.#keptHead = 0;
+    this.runs.take(reset);
+    onFact(reset);
+  }
+}
+
+function isReset(fact: Fact): boolean {
+  return fact.type === "session_claimed" && fact.to !== undefined;
 }

@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
-import { addUsage, noUsage } from "@millrace/core/writing";
+import { noUsage } from "@millrace/core/writing";
 import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
-import { answerOf, readOutput } from "../work/output.ts";
+import { readOutput } from "../work/output.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { RunResult } from "./run.ts";
@@ -19,6 +19,7 @@ export async function resultOf(
   const { runId, inputId } = run;
   const takenBack = (): "taken_back" | undefined =>
     host.takenBack(inputId) ? "taken_back" : undefined;
+  await host.recall(run);
   const finished = await host.until(() => host.ended(runId) ?? takenBack());
   const so = soFar(host, runId);
   if (finished === undefined) {
@@ -71,17 +72,13 @@ export function textOrThrow(result: RunResult<unknown>): string {
   }
 }
 
-/** The text of the run so far, and the usage of all its attempts. Linear in the session's facts. */
+/** The text of the run so far, and the usage of all its attempts. */
 function soFar(
   { journal }: SessionHost,
   runId: RunId,
 ): { readonly text: string; readonly usage: Usage } {
-  const usage = journal.facts.reduce(
-    (sum, fact) =>
-      fact.type === "usage_reported" && fact.runId === runId ? addUsage(sum, fact.usage) : sum,
-    noUsage,
-  );
-  return { text: answerOf(journal, runId), usage };
+  const { text = "", usage = noUsage } = journal.runs.get(runId) ?? {};
+  return { text, usage };
 }
 
 function errorOf(cause: Cause): MillraceError {

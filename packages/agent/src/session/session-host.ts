@@ -8,7 +8,7 @@ import type {
   SessionConnection,
   View,
 } from "@millrace/core";
-import type { FactOf, InboxOptions } from "@millrace/core/writing";
+import type { FactOf, InboxOptions, KnownStart } from "@millrace/core/writing";
 import type {
   AcceptOutcome,
   Clock,
@@ -34,6 +34,8 @@ import { FactSource } from "./fact-source.ts";
 import { holdSession, releaseSession } from "./hold.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
+import { readRun } from "./read-run.ts";
+import type { Watched } from "./watch.ts";
 
 export interface HostOptions {
   readonly record: SessionRecord;
@@ -75,8 +77,6 @@ export class SessionHost {
   readonly observers: Observers;
   readonly #lanes = new Map<number, () => OpenLane>();
   readonly #senderOptions = new Map<RunId, SenderOptions>();
-  readonly #ended = new Map<RunId, FactOf<"run_finished">>();
-  readonly #takenBack = new Set<InputId>();
   readonly #waiting = new Set<() => void>();
   /** The store, with calls that wait while it is away. */
   readonly store: SessionStore;
@@ -93,7 +93,6 @@ export class SessionHost {
     this.inbox = createInbox(this.#inboxOptions());
     this.info = infoOf(options.record);
     this.observers = new Observers(options.observers);
-    for (const fact of journal.facts) this.#remember(fact);
   }
 
   /**
@@ -148,12 +147,26 @@ export class SessionHost {
 
   /** The fact that ended the run, if it has ended. */
   ended(runId: RunId): FactOf<"run_finished"> | undefined {
-    return this.#ended.get(runId);
+    return this.journal.runs.get(runId)?.ended;
+  }
+
+  /** Reads a run that this process has not seen, or not for long. Without an effect if the store fails. */
+  async recall(run: Watched): Promise<void> {
+    const { store, record } = this.options;
+    const { runs } = this.journal;
+    if (runs.knows(run)) return;
+    try {
+      await this.journal.catchUp();
+      const read = runs.knows(run) ? undefined : await readRun(store, record.uid, run);
+      if (read !== undefined) runs.adopt(read);
+    } catch {
+      // The store is away. What it has of the run is read when the next facts come.
+    }
   }
 
   /** True if the input left the queue without becoming an item. */
   takenBack(inputId: InputId): boolean {
-    return this.#takenBack.has(inputId);
+    return this.journal.runs.takenBack(inputId);
   }
 
   /** The error of a host that no longer works: the store or the log failed, or the session was closed. */
@@ -199,7 +212,7 @@ export class SessionHost {
 
   /** Called by the journal for each new fact, in order. */
   onFact(fact: Fact): void {
-    this.#remember(fact);
+    if (fact.type === "run_finished") this.#runEnded(fact.runId);
     this.#emit(fact);
     if (fact.type === "approval_requested") {
       const ask = this.#senderOptions.get(fact.runId)?.ask ?? this.options.ask;
@@ -217,6 +230,7 @@ export class SessionHost {
     await this.#driver?.close();
     await this.inbox.announced();
     await this.journal.announced();
+    await this.journal.checkpointKept();
     this.#notify();
     await releaseSession(this.options.store, this.options.record.uid);
   }
@@ -229,12 +243,13 @@ export class SessionHost {
       uid,
       log,
       makeId,
+      start: () => this.#knownStart(),
       store: {
         accept: (_, key, body) => this.#accept(key, body),
         key: () => this.store.key(uid),
         read: async (_, { after = 0 } = {}) => {
           await this.journal.catchUp();
-          return this.journal.facts.slice(after);
+          return await this.store.read(uid, { after });
         },
       },
     };
@@ -260,6 +275,14 @@ export class SessionHost {
       if (!MillraceError.is(error) && signal?.aborted === true) throw unsent(error);
       throw this.over() ?? error;
     }
+  }
+
+  /** What this host has read already. Nothing if it does not know since when the run is on. */
+  #knownStart(): KnownStart | undefined {
+    const { state, runs } = this.journal;
+    const since = state.run === undefined ? 0 : runs.get(state.run.runId)?.since;
+    if (since === undefined) return undefined;
+    return { state, since, acceptedAt: (inputId) => runs.acceptedAt(inputId) };
   }
 
   #workHost(): WorkHost {
@@ -297,11 +320,11 @@ export class SessionHost {
     };
   }
 
-  #remember(fact: Fact): void {
-    if (fact.type === "queue_updated") this.#takenBack.add(fact.inputId);
-    if (fact.type !== "run_finished") return;
-    this.#ended.set(fact.runId, fact);
-    this.#senderOptions.delete(fact.runId);
+  #runEnded(runId: RunId): void {
+    this.#senderOptions.delete(runId);
+    // After the facts of the same call, and off the path of the run's result.
+    if (this.#driver === undefined) return;
+    setImmediate(() => (this.closed ? undefined : this.journal.keepCheckpoint()));
   }
 
   /** Called at each change of `connection`. */

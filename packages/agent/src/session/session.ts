@@ -3,6 +3,7 @@ import type {
   AnyTools,
   ApprovalOf,
   Cursor,
+  Earlier,
   FollowedSession,
   ItemOf,
   ViewOf,
@@ -42,6 +43,20 @@ export interface SessionWatchOptions {
   /** The last cursor of each watched session. A session without one starts with a snapshot. */
   readonly cursors?: readonly Cursor[] | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Which earlier items are read. */
+export interface EarlierOptions {
+  /** The `earlier` of the page before. Left out: that of the session. */
+  readonly earlier?: Earlier | undefined;
+  /** 50 if left out. */
+  readonly limit?: number | undefined;
+}
+
+/** Earlier items in their order. Without `earlier` they are the first ones of the session. */
+export interface EarlierPage<Tools extends AnyTools = AnyTools> {
+  readonly items: readonly ItemOf<Tools>[];
+  readonly earlier?: Earlier;
 }
 
 /** The session of a sub-agent: only what people may send to it. The driver of its parent drives it. */
@@ -86,7 +101,12 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly connection: SessionConnection;
   /** The current run, also one that another process began. */
   readonly run: Run<Tools> | undefined;
+  /** The items that this process has loaded: all of them, unless `earlier` names some that it has not. */
   readonly transcript: readonly ItemOf<Tools>[];
+  /** All items, the earlier ones read from the store by page. Costs the whole session. Rejects if the store fails. */
+  readonly history: () => Promise<readonly ItemOf<Tools>[]>;
+  /** One page of the items before `earlier`, with what comes before it. Rejects if the store fails. */
+  readonly readEarlier: (options?: EarlierOptions) => Promise<EarlierPage<Tools>>;
   /**
    * Follows the session and its sub-agents' sessions from the given cursors on, until the session is
    * closed. Each message has the id of its session. Ending the iteration does not stop the run. Throws

@@ -1,5 +1,5 @@
 import { narrate } from "@millrace/core";
-import { apply, emptyState, follow, replay, restore } from "@millrace/core/reading";
+import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type {
   CallId,
   Fact,
@@ -52,11 +52,12 @@ interface StateAndMessage {
 async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<StateAndMessage, void> {
   const { store, log, clock, record } = host.options;
   const { uid, sessionId } = record;
-  const { facts } = host.journal;
-  const first = facts.find((fact) => isInputOf(fact, run))?.n ?? facts.length + 1;
-  const earlier = facts.slice(0, first - 1);
-  let state = replay(emptyState(uid, sessionId), earlier);
-  const cursor = { uid, head: state.head, lanes: [] };
+  await host.recall(run);
+  const { runs, state: now } = host.journal;
+  const n = runs.get(run.runId)?.n ?? runs.acceptedAt(run.inputId) ?? now.head + 1;
+  // What was before the run is in no event of it, so nothing before it is read.
+  let state: SessionState = { ...emptyState(uid, sessionId), head: n - 1 };
+  const cursor = { uid, head: n - 1, lanes: [] };
   const done = new AbortController();
   const over = host.until(() => (host.closed ? true : undefined), done.signal);
   void over.then(() => done.abort());
@@ -68,6 +69,7 @@ async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Stat
       uid,
       sessionId,
       cursor,
+      start: host.journal.placed,
       signal: done.signal,
     })) {
       if ("uid" in message) {

@@ -4,13 +4,14 @@ import type { ModelRequest } from "@millrace/core/ports";
 import type { BodyOf } from "@millrace/core/writing";
 import { planCompaction, summaryRequest, summaryText } from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
+import { compactionsOf } from "../context/context.ts";
 import { attempt } from "./attempt.ts";
 import { HeldAttempt, itemFrom } from "./held-attempt.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import { dropIfFenced, hasFailed } from "./reply.ts";
 import { traceOf } from "./request.ts";
-import { outputBytesOf } from "./tools.ts";
+import { outputBytesOf, readableItems } from "./tools.ts";
 
 export interface CompactionToDo {
   readonly runId: RunId;
@@ -33,12 +34,13 @@ export async function compactContext(
   todo: CompactionToDo,
 ): Promise<CompactionFacts | HeldAttempt> {
   const { runId, itemId } = todo;
-  const { items, compactions } = host.journal.state;
+  const { journal } = host;
   const { context } = host.agent;
   // An earlier driver may have stored the summary before it crashed. It must not be summarised itself.
-  const known = items.toArray().filter((item) => item.id !== itemId);
-  const plan = planCompaction(known, compactions, context?.keep ?? 8, {
-    prompt: promptOf(host, runId),
+  const known = journal.context.items.toArray().filter((item) => item.id !== itemId);
+  const plan = planCompaction(known, compactionsOf(journal.context), context?.keep ?? 8, {
+    prompt: journal.runs.get(runId)?.prompt,
+    session: readableItems(journal),
     outputBytes: outputBytesOf(host.agent),
     limitTokens: context === undefined ? undefined : Math.floor(context.window / 2),
   });
@@ -50,14 +52,6 @@ export async function compactContext(
   return summarised.written
     ? [{ ...nothing, summary: { itemId, first, last } }]
     : [...summarised.used, nothing];
-}
-
-/** The item of the prompt that began the run. */
-function promptOf({ journal }: WorkHost, runId: RunId): ItemId | undefined {
-  const fact = journal.facts.find(
-    (one) => one.type === "item_committed" && one.runId === runId && one.inputId !== undefined,
-  );
-  return fact?.type === "item_committed" ? fact.item.id : undefined;
 }
 
 interface Summarised {

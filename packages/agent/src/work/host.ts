@@ -5,13 +5,18 @@ import type { Blueprint } from "../definition/blueprint.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
 import type { Standing } from "../loop/state.ts";
+import type { Context } from "../context/context.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { RunRecords } from "./run-records.ts";
 
-/** The facts of a session as far as this process has them, in order and without gaps. */
+/** A session as far as this process has its facts, which it takes in order and without gaps. */
 export interface Journal {
   readonly state: SessionState;
   readonly standing: Standing;
-  readonly facts: readonly Fact[];
+  /** The items that requests are made of. */
+  readonly context: Context;
+  /** The runs of the session, as far as this process has seen them. */
+  readonly runs: RunRecords;
   /** Adds facts that the store has just confirmed, and announces them to other processes. */
   readonly stored: (facts: readonly Fact[]) => void;
   /** Reads the facts that this process does not have yet. */

@@ -1,8 +1,7 @@
 import { parseJson } from "@millrace/core/wire";
-import type { Item, RunId } from "@millrace/core";
 import { describeIssues } from "../schema/schema.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { Journal, WorkHost } from "./host.ts";
+import type { WorkHost } from "./host.ts";
 
 /** Whether the answer of a run has the requested shape. */
 export type OutputVerdict =
@@ -35,26 +34,8 @@ export async function checkOutput({ journal, runOptions }: WorkHost): Promise<Ou
   const { run } = journal.standing;
   const schema = run === undefined ? undefined : runOptions(run.runId).output;
   if (run === undefined || schema === undefined) return { state: "valid" };
-  const read = await readOutput(schema, answerOf(journal, run.runId));
+  const read = await readOutput(schema, journal.runs.get(run.runId)?.text ?? "");
   return read.valid ? { state: "valid" } : { state: "invalid", message: read.message };
-}
-
-/** The text of the run's last item that has text, summaries excluded. Reads the facts backwards. */
-export function answerOf({ facts, state }: Pick<Journal, "facts" | "state">, runId: RunId): string {
-  const summaries = new Set(state.compactions.map(({ itemId }) => itemId));
-  for (let at = facts.length - 1; at >= 0; at -= 1) {
-    const fact = facts[at];
-    if (fact?.type !== "item_committed" && fact?.type !== "item_replaced") continue;
-    const { item } = fact;
-    const own = fact.runId === runId && !summaries.has(item.id);
-    const text = own && item.author !== "user" && item.author !== "tool" ? textOfItem(item) : "";
-    if (text !== "") return text;
-  }
-  return "";
-}
-
-function textOfItem(item: Item): string {
-  return item.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }
 
 /** Removes a Markdown code fence. Models without a JSON mode often put one around JSON. */

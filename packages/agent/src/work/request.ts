@@ -1,11 +1,11 @@
-import type { Json, RunId } from "@millrace/core";
+import type { RunId } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { assemble } from "../context/assemble.ts";
-import { runIdOf } from "../loop/ids.ts";
+import { compactionsOf } from "../context/context.ts";
 import type { TracePlace } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
-import { offeredTools, outputBytesOf } from "./tools.ts";
+import { offeredTools, outputBytesOf, readableItems } from "./tools.ts";
 import { answerSchemaOf } from "../schema/schema.ts";
 
 /**
@@ -19,16 +19,18 @@ export async function requestFor(
   options: RequestOptions,
 ): Promise<ModelRequest> {
   const { agent, info, journal } = host;
-  const { items, compactions } = journal.state;
-  const { transcript, trimmed } = assemble(items.toArray(), {
-    compactions,
+  const { context } = journal;
+  const { transcript, trimmed } = assemble(context.items.toArray(), {
+    compactions: compactionsOf(context),
+    session: readableItems(journal),
     outputBytes: outputBytesOf(agent),
   });
   const { instructions } = agent;
   const system = typeof instructions === "function" ? await instructions(info) : instructions;
   const tools = offeredTools(agent, trimmed);
   const { output } = host.runOptions(runId);
-  const schema = output === undefined ? storedOutput(host, runId) : answerSchemaOf(output);
+  // A driver that took the run over has only the JSON Schema that was stored with the run's input.
+  const schema = output === undefined ? journal.runs.get(runId)?.output : answerSchemaOf(output);
   const request: ModelRequest = {
     transcript,
     ...(system === undefined ? {} : { instructions: system }),
@@ -53,14 +55,4 @@ export function traceOf(
   } catch {
     return {};
   }
-}
-
-/** The JSON Schema that was stored with the run's input. A driver that took the run over has no other. */
-function storedOutput({ journal }: WorkHost, runId: RunId): Json | undefined {
-  for (let at = journal.facts.length - 1; at >= 0; at -= 1) {
-    const fact = journal.facts[at];
-    if (fact?.type !== "input_accepted" || runIdOf(fact.inputId) !== runId) continue;
-    return "options" in fact.input ? fact.input.options?.["output"] : undefined;
-  }
-  return undefined;
 }

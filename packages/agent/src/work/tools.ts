@@ -3,6 +3,7 @@ import type { ToolDescription } from "@millrace/core/ports";
 import { defaultOutputBytes, trimOutputs } from "../context/outputs.ts";
 import { readOutputTool } from "../tool/read-output.ts";
 import type { AnyTool } from "../definition/tool.ts";
+import type { Journal } from "./host.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 
 /** The tools of a request. Includes the tool that reads back outputs if an output was trimmed. */
@@ -14,6 +15,17 @@ export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolD
     ...(description === undefined ? {} : { description }),
     input: inputSchema,
   }));
+}
+
+/**
+ * The items whose results a model can read back: all that this process has. In a session that was opened
+ * from a checkpoint those are the items that requests still need.
+ */
+export function readableItems({
+  state,
+  context,
+}: Pick<Journal, "state" | "context">): readonly Item[] {
+  return (state.earlier === undefined ? state.items : context.items).toArray();
 }
 
 /** How many bytes of each tool's output are in a request. The model can read back the rest. */

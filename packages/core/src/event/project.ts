@@ -25,6 +25,7 @@ export function project(state: SessionState): View {
     get items() {
       return (items ??= viewItems(state));
     },
+    earlier: state.earlier,
     approvals: unanswered.map(viewApproval),
     queue: state.queue.map(viewInput),
     lastRun: ended,

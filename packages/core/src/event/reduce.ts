@@ -4,7 +4,7 @@ import { lastEpochBefore } from "./epoch.ts";
 import type { Epoch } from "./epoch.ts";
 import type { Fact, FactOf } from "./event.ts";
 import { closedEpoch } from "./state.ts";
-import type { SessionState } from "./state.ts";
+import type { OpenRun, SessionState } from "./state.ts";
 import { withoutUndone } from "./undone.ts";
 
 /**
@@ -21,9 +21,8 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     case "input_accepted": {
       const { input, inputId } = fact;
       if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
-      const { run } = state;
-      const meant = run !== undefined && (input.runId ?? run.runId) === run.runId;
-      return meant ? { ...state, run: { ...run, aborting: true } } : state;
+      const meant = (input.runId ?? state.run?.runId) === state.run?.runId;
+      return meant ? inRun(state, { aborting: true }) : state;
     }
     case "queue_updated":
       return { ...state, queue: without(state, fact.inputId) };
@@ -46,17 +45,13 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
       };
     }
     case "session_released":
-      if (state.run === undefined) return state;
-      return { ...state, run: { ...state.run, released: fact.incarnation } };
+      return inRun(state, { released: fact.incarnation });
     case "turn_started":
-      if (state.run === undefined) return state;
-      return { ...state, run: { ...state.run, turn: { turnId: fact.turnId } } };
-    case "turn_finished": {
-      const closed = closeAll(state, fact.closes);
-      if (state.run === undefined) return closed;
-      const turn = { ...state.run.turn, turnId: fact.turnId, stop: fact.stop };
-      return { ...closed, run: { ...state.run, turn } };
-    }
+      return inRun(state, { turn: { turnId: fact.turnId } });
+    case "turn_finished":
+      return inRun(closeAll(state, fact.closes), {
+        turn: { ...state.run?.turn, turnId: fact.turnId, stop: fact.stop },
+      });
     case "item_committed":
     case "item_replaced":
       return storeItem(closeLane(state, fact.lane, fact.epoch), fact);
@@ -65,9 +60,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     case "approval_resolved": {
       // Answered once: a second answer is a fact too, and changes nothing.
       const approvals = state.approvals.map((approval) =>
-        approval.asked.approvalId === fact.approvalId && approval.answer === undefined
-          ? { asked: approval.asked, answer: fact }
-          : approval,
+        approval.asked.approvalId === fact.approvalId ? { answer: fact, ...approval } : approval,
       );
       return { ...state, approvals };
     }
@@ -123,36 +116,38 @@ function closeAll(state: SessionState, epoch: Epoch): SessionState {
 
 /** Keeps the closed lanes few and in one order, and drops the drafts that are over. */
 function settleLanes(state: SessionState): SessionState {
-  return {
-    ...state,
-    closedLanes: state.closedLanes
-      .filter((closed) => closed.epoch > state.closed)
-      .toSorted((left, right) => left.lane - right.lane),
-    lanes: state.lanes.filter((open) => open.epoch > closedEpoch(state, open.lane)),
-  };
+  const closedLanes = state.closedLanes
+    .filter((closed) => closed.epoch > state.closed)
+    .toSorted((left, right) => left.lane - right.lane);
+  const lanes = state.lanes.filter(({ lane, epoch }) => epoch > closedEpoch(state, lane));
+  return { ...state, closedLanes, lanes };
 }
 
-/** A replacement takes the place of its item, if that is there; else it is one more item. */
+/**
+ * A replacement takes the place of its item, if that is there; else it is one more item. A committed item
+ * that is exchanged, by no lane, may be among those that the state leaves out: then nothing changes.
+ */
 function storeItem(
   state: SessionState,
   fact: FactOf<"item_committed" | "item_replaced">,
 ): SessionState {
   const queue = fact.inputId === undefined ? state.queue : without(state, fact.inputId);
-  const place =
-    fact.type === "item_replaced"
-      ? state.items.findLastIndex((item) => item.id === fact.item.id)
-      : -1;
-  const items = place < 0 ? state.items.append(fact.item) : state.items.with(place, fact.item);
-  return { ...state, items, queue, run: withReply(state.run, fact) };
+  const { item, lane } = fact;
+  const replaces = fact.type === "item_replaced";
+  const place = replaces ? state.items.findLastIndex(({ id }) => id === item.id) : -1;
+  const isLeftOut = replaces && lane === undefined && state.earlier !== undefined;
+  const items =
+    place >= 0 ? state.items.with(place, item) : isLeftOut ? state.items : state.items.append(item);
+  const turn = state.run?.turn;
+  // The reply of the turn under way.
+  const replies = turn !== undefined && turn.turnId === fact.turnId && item.author === "model";
+  const stored = { ...state, items, queue };
+  return replies ? inRun(stored, { turn: { ...turn, reply: item.id } }) : stored;
 }
 
-/** Remembers which item is the reply of the turn under way. */
-function withReply(
-  run: SessionState["run"],
-  { item, turnId }: FactOf<"item_committed" | "item_replaced">,
-): SessionState["run"] {
-  if (run?.turn === undefined || run.turn.turnId !== turnId || item.author !== "model") return run;
-  return { ...run, turn: { ...run.turn, reply: item.id } };
+/** The state with this changed of the run that is on. */
+function inRun(state: SessionState, change: Partial<OpenRun>): SessionState {
+  return state.run === undefined ? state : { ...state, run: { ...state.run, ...change } };
 }
 
 function withoutCall(state: SessionState, callId: CallId): SessionState["executions"] {

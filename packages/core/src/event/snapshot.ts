@@ -13,6 +13,7 @@ import type {
   Approval,
   ClosedLane,
   Compaction,
+  Earlier,
   QueuedInput,
   SessionState,
 } from "./state.ts";
@@ -33,6 +34,7 @@ export interface Snapshot {
   /** One batch from 0 for each open lane. */
   readonly lanes: readonly Batch[];
   readonly items: readonly Item[];
+  readonly earlier?: Earlier;
   readonly queue: readonly QueuedInput[];
   readonly run?: OpenRun;
   readonly ended?: FactOf<"run_finished">;

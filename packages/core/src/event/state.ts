@@ -25,6 +25,8 @@ export interface SessionState {
   /** Lanes with an item being written. Sorted by lane. */
   readonly lanes: readonly OpenLane[];
   readonly items: List<Item>;
+  /** Items that this state leaves out, all of them before its first. Left out: it has every item. */
+  readonly earlier?: Earlier;
   /** Accepted, and neither an item yet nor taken back. In the order of acceptance. */
   readonly queue: readonly QueuedInput[];
   readonly run: OpenRun | undefined;
@@ -37,6 +39,13 @@ export interface SessionState {
   readonly compacting: boolean;
   readonly compactions: readonly Compaction[];
   readonly usage: Usage;
+}
+
+/** The items that a state or a page leaves out: how many, and the number of a fact behind all of theirs. */
+export interface Earlier {
+  readonly count: number;
+  /** The facts of these items are below this number; those of the items that are there are not. */
+  readonly before: number;
 }
 
 /** A lane, and the epoch up to which its writers are over. */

@@ -5,6 +5,7 @@ import type { Usage } from "../content/usage.ts";
 import type { ApprovalId, CallId, InputId, ItemId, PartId, SessionId } from "../ids.ts";
 import type { Json, JsonObject, Metadata } from "../json.ts";
 import type { FactOf, Input } from "./event.ts";
+import type { Earlier } from "./state.ts";
 
 /** What a screen shows of a session: finished and live items in one list, each call with its outcome. */
 export interface View {
@@ -15,6 +16,8 @@ export interface View {
   /** The run's driver has shut down, and no other one goes on with the run yet. */
   readonly released: boolean;
   readonly items: readonly ViewItem[];
+  /** Older items that are not among `items`. They are read by page. */
+  readonly earlier: Earlier | undefined;
   /** Questions without an answer. */
   readonly approvals: readonly ViewApproval[];
   readonly queue: readonly ViewInput[];

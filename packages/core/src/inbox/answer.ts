@@ -19,6 +19,8 @@ export async function answerCall(
   const holder = asked.itemId === undefined ? undefined : itemId(asked.itemId);
   const input = inputOf(called, answer);
   await known.catchUp();
+  const latest = known.findCall(called, holder);
+  if (latest === undefined || !known.isOpen(latest)) await known.readPast();
   const call = known.findCall(called, holder);
   if (call === undefined) {
     const where = holder === undefined ? "" : ` in the item ${holder}`;

@@ -21,6 +21,7 @@ export async function decide(
   const { decision, reason, hash, by } = asked;
   const id = approvalId(asked.id);
   await known.catchUp();
+  if (!known.questions.has(id)) await known.readPast();
   const first = known.questions.get(id);
   if (first !== undefined) return again(first, decision);
   const question = known.state.approvals.find((one) => one.asked.approvalId === id)?.asked;

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../json.ts";
 import type { MakeId } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import type { KnownStart } from "./known-session.ts";
 import type { Decided, Posted, Refused, Stopped } from "./posted.ts";
 
 /** Where an inbox writes, and the defaults of its calls. */
@@ -18,6 +19,8 @@ export interface InboxOptions {
   readonly makeId?: MakeId | undefined;
   /** The person for whom calls are made, unless a call names another. */
   readonly actor?: Actor | undefined;
+  /** The session as the caller has read it already. Left out, or without an answer: all facts are read. */
+  readonly start?: (() => KnownStart | undefined) | undefined;
 }
 
 /**

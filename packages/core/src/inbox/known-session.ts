@@ -5,6 +5,8 @@ import { reduceFact } from "../event/reduce.ts";
 import { withoutUndone } from "../event/undone.ts";
 import { emptyState } from "../event/state.ts";
 import type { QueuedInput, SessionState } from "../event/state.ts";
+import type { Item } from "../content/item.ts";
+import { List } from "../list.ts";
 import { sessionId } from "../ids.ts";
 import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionUid, TurnId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
@@ -14,6 +16,17 @@ import { laneItemIdOf, runIdOf } from "./ids.ts";
 export interface KnownSessionOptions {
   readonly store: Pick<SessionStore, "read">;
   readonly uid: SessionUid;
+  /** The session as the caller has read it already. Left out, or without an answer: all facts are read. */
+  readonly start?: (() => KnownStart | undefined) | undefined;
+}
+
+/** A session that is known without its past. */
+export interface KnownStart {
+  readonly state: SessionState;
+  /** The fact since which the run is on, see `KnownSession.since`. */
+  readonly since: number;
+  /** The number of the fact that accepted an input of the queue. */
+  readonly acceptedAt: (inputId: InputId) => number | undefined;
 }
 
 /** An input that was accepted, without its content. */
@@ -50,6 +63,8 @@ export class KnownSession {
   #calls: KnownCall[] = [];
   #state: SessionState;
   #since = 0;
+  /** True while the past before the start is not known. */
+  #partial = false;
 
   constructor(options: KnownSessionOptions) {
     this.#options = options;
@@ -67,12 +82,24 @@ export class KnownSession {
 
   /** Reads the facts that are not known yet. Rejects if the store does. */
   async catchUp(): Promise<void> {
-    const { store, uid } = this.#options;
+    const { store, uid, start } = this.#options;
+    const known = this.#state.head === 0 ? start?.() : undefined;
+    if (known !== undefined) this.#startFrom(known);
     const { head } = this.#state;
     const facts = await store.read(uid, { after: head });
     // A reset undoes facts that were read, so all are read again.
-    if (facts.some(isReset)) this.#begin(head === 0 ? facts : await store.read(uid));
-    else for (const fact of facts) this.#take(fact);
+    if (facts.some(isReset)) {
+      this.#begin(head === 0 ? facts : await store.read(uid));
+      this.#partial = false;
+    } else for (const fact of facts) this.#take(fact);
+  }
+
+  /** Reads the past, for what was not found without it. Once: later calls do nothing. */
+  async readPast(): Promise<void> {
+    const { store, uid } = this.#options;
+    if (!this.#partial) return;
+    this.#begin(await store.read(uid));
+    this.#partial = false;
   }
 
   /** The latest call of this id, or the one that an item holds. */
@@ -106,6 +133,21 @@ export class KnownSession {
     if (input.kind === "prompt" || input.kind === "answer") return input.kind === "prompt";
     const { ended } = this.#state;
     return ended?.outcome !== "aborted" || (this.inputs.get(inputId)?.n ?? 0) > ended.n;
+  }
+
+  #startFrom({ state, since, acceptedAt }: KnownStart): void {
+    const { queue, approvals, run, items } = state;
+    this.#partial = true;
+    this.#state = { ...state, items: List.of() }; // no item's content is needed here
+    this.#since = since;
+    for (const { inputId, input } of queue)
+      this.inputs.set(inputId, { n: acceptedAt(inputId) ?? 0, kind: input.kind });
+    for (const { asked, answer } of approvals) this.questions.set(asked.approvalId, answer);
+    const turn = run?.turn;
+    const reply = turn && items.findLastIndex(({ id }) => id === turn.reply);
+    if (turn === undefined || reply === undefined || reply < 0) return;
+    for (let at = reply; at < items.length; at += 1)
+      this.#indexItem({ type: "item_committed", item: items.at(at) as Item, turnId: turn.turnId });
   }
 
   #begin(facts: readonly Fact[]): void {
@@ -150,7 +192,11 @@ export class KnownSession {
     this.inputs.set(inputId, { n, kind, runId: kind === "abort" ? input.runId : undefined });
   }
 
-  #indexItem({ type, item, turnId }: FactOf<"item_committed" | "item_replaced">): void {
+  #indexItem({
+    type,
+    item,
+    turnId,
+  }: Pick<FactOf<"item_committed" | "item_replaced">, "type" | "item" | "turnId">): void {
     if (item.author === "tool") {
       const answered = this.#calls.findLast((call) => call.answer === item.id);
       if (answered !== undefined) answered.settled = true;

@@ -29,7 +29,7 @@ export async function stopRun(
   const first = key && firstStop(context, key);
   if (first !== undefined) return first;
   const runId = asked ?? known.currentRun();
-  if (runId === undefined) return nothingToStop;
+  if (runId === undefined) return await nothing(context, key);
 
   const waiting = known.waitingFor(runId);
   if (waiting !== undefined) {
@@ -42,13 +42,23 @@ export async function stopRun(
   }
 
   const { run } = known.state;
-  if (run?.runId !== runId) return nothingToStop;
+  if (run?.runId !== runId) return await nothing(context, key);
   if (run.aborting) return stopping(context, runId, true);
   const id = key ?? stopInputIdOf(known.since);
   const input = { kind: "abort", runId, ...why } as const;
   const posted = await poster.post(id, { type: "input_accepted", inputId: id, input, ...by });
   if (posted.accepted) return stopping(context, runId, posted.replayed);
   return posted.reason === "key_reused" ? await repeated(context, key, runId) : posted;
+}
+
+/** There is nothing to stop; but a stop under this key may be among the facts of the past. */
+async function nothing(
+  context: InboxContext,
+  key: InputId | undefined,
+): Promise<Stopped | Refused> {
+  if (key === undefined) return nothingToStop;
+  await context.known.readPast();
+  return firstStop(context, key) ?? nothingToStop;
 }
 
 function stopping({ poster }: InboxContext, runId: RunId, replayed: boolean): Stopped {
@@ -64,6 +74,7 @@ async function repeated(
 ): Promise<Stopped | Refused> {
   if (key === undefined) return stopping(context, runId, true); // with another reason
   await context.known.catchUp();
+  await context.known.readPast();
   // No input has the key, so a prompt was taken back under it. No fact records which one.
   return firstStop(context, key) ?? { accepted: true, replayed: true };
 }

@@ -13,7 +13,7 @@ import type { SessionSource } from "./session-reader.ts";
 import type { Followed } from "./welcome.ts";
 
 /** A session to read with its children, and where to start. */
-export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor"> {
+export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor" | "start"> {
   /**
    * Where the viewer is: the last cursor of each session that it has messages of. A session without
    * one gets a snapshot.

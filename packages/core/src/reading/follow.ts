@@ -7,6 +7,8 @@ import type { SessionState } from "../event/state.ts";
 import { pollHead } from "./head-poll.ts";
 import { keepSubscribed } from "./keep-subscribed.ts";
 import { Outbox } from "./outbox.ts";
+import { defaultSnapshotBytes } from "./placed-state.ts";
+import type { PlacedState } from "./placed-state.ts";
 import { SessionReader } from "./session-reader.ts";
 import type { SessionSource } from "./session-reader.ts";
 import { welcome } from "./welcome.ts";
@@ -23,6 +25,13 @@ export interface FollowOptions extends SessionSource {
   /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The session as the caller has read it already, so that only what follows is read. */
+  readonly start?: PlacedState | undefined;
+  /**
+   * A snapshot has the newest items that fit into so many bytes as they are encoded, and at least one; open
+   * lanes come on top. 256 KiB if left out. `readItems` reads the others.
+   */
+  readonly snapshotBytes?: number | undefined;
   /** How often the head is read from the store while there is a subscription, in case an announcement was lost. */
   readonly pollMs?: number | undefined;
   /** Called at each change, the first one included. Must not throw. */
@@ -79,6 +88,7 @@ export class Following {
     this.#position = options.cursor;
     this.#reader = new SessionReader({
       ...options,
+      factsAfter: (head) => (this.#position?.uid === options.uid ? this.#position.head : head),
       onMessage: (followed) => this.#take(followed),
       onReset: (facts) => this.#reset(facts),
     });
@@ -163,10 +173,11 @@ export class Following {
   #resync(): void {
     const { state, joined } = this.#reader;
     if (!joined || this.#missed === undefined || this.#done.signal.aborted) return;
-    const shown = this.#subscribed ? state : { ...state, lanes: [] };
+    const shown = this.#shown(state);
+    const newest = this.#shown(this.#newest);
     const { facts } = this.#missed;
     const recent = this.#joined ? this.#missed.recent : []; // a lane is restated to a viewer that joins
-    this.#pass(welcome({ state: shown, facts, recent }, this.#position).messages);
+    this.#pass(welcome({ state: shown, newest, facts, recent }, this.#position).messages);
     this.#missed = this.#subscribed ? undefined : { facts: [], recent: [] };
     if (!this.#joined) this.#options.onJoin?.(state);
     this.#joined = true;
@@ -182,8 +193,17 @@ export class Following {
     if (this.#missed !== undefined) this.#missed = { facts: [...facts], recent: [] };
     else {
       const { state } = this.#reader;
-      this.#pass([{ message: snapshot(state), cursor: cursorOf(state) }]);
+      this.#pass([{ message: snapshot(this.#newest), cursor: cursorOf(state) }]);
     }
+  }
+
+  /** The reader's state with the newest items, as a viewer that joins is sent it. */
+  get #newest(): SessionState {
+    return this.#reader.newest(this.#options.snapshotBytes ?? defaultSnapshotBytes);
+  }
+
+  #shown(state: SessionState): SessionState {
+    return this.#subscribed ? state : { ...state, lanes: [] };
   }
 
   #pass(messages: readonly Followed[]): void {

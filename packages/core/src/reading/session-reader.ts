@@ -5,13 +5,16 @@ import type { Batch } from "../event/batch.ts";
 import { cursorOf } from "../event/cursor.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { Fact } from "../event/event.ts";
-import { replay } from "../event/reduce.ts";
 import { emptyState, findLane } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EpochSeq, EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import { readAfter, readSession } from "./checkpoint.ts";
+import type { FactsAfter } from "./checkpoint.ts";
+import { applyPlaced, newestItems, unplaced } from "./placed-state.ts";
+import type { PlacedState } from "./placed-state.ts";
 import type { Followed } from "./welcome.ts";
 
 /** A session, and the ports that it is read by. */
@@ -28,10 +31,14 @@ export interface SessionReaderOptions extends SessionSource {
   /** A fact or batch was applied; the cursor is the position after it. Must not throw. */
   readonly onMessage: (followed: Followed) => void;
   /**
-   * The state was rebuilt from all facts: by the first `subscribe`, and after an operator's reset.
-   * Later messages apply to the new state only. Must not throw.
+   * The state was rebuilt: by the first `subscribe`, and after an operator's reset. The facts are the last
+   * ones, without a gap up to the head. Later messages apply to the new state only. Must not throw.
    */
   readonly onReset: (facts: readonly Fact[]) => void;
+  /** The session as its caller has read it already, so that the first `subscribe` reads only what follows. */
+  readonly start?: PlacedState | undefined;
+  /** Facts that `onReset` is to be given besides those that the state needs. */
+  readonly factsAfter?: FactsAfter | undefined;
 }
 
 /** A first subscription that takes longer is not waited for: a poll then joins from the store alone. */
@@ -54,7 +61,9 @@ export class SessionReader {
   readonly #requestedAt = new Map<number, number>();
   /** Lanes that were requested and of which no batch was applied since. */
   readonly #unanswered = new Set<number>();
-  #state: SessionState;
+  #placed: PlacedState;
+  /** The answer to the last call of `newest`. */
+  #newest: { of: SessionState; bytes: number; state: SessionState } | undefined;
   #joined = false;
   /** When the subscription that is being made was begun. */
   #subscribingSince: number | undefined;
@@ -64,12 +73,20 @@ export class SessionReader {
 
   constructor(options: SessionReaderOptions) {
     this.#options = options;
-    this.#state = emptyState(options.uid, options.sessionId);
+    this.#placed = unplaced(emptyState(options.uid, options.sessionId));
   }
 
   /** The folded state. Empty until the reader has joined. */
   get state(): SessionState {
-    return this.#state;
+    return this.#placed.state;
+  }
+
+  /** The same with the newest items within so many bytes, as a viewer that joins is sent it. */
+  newest(bytes: number): SessionState {
+    const { state } = this.#placed;
+    if (this.#newest?.of !== state || this.#newest.bytes !== bytes)
+      this.#newest = { of: state, bytes, state: newestItems(this.#placed, bytes).state };
+    return this.#newest.state;
   }
 
   /** True once the facts were read: by `subscribe`, or by `poll` while the log is away. */
@@ -118,7 +135,7 @@ export class SessionReader {
    */
   poll(head?: number): Promise<void> {
     return this.#inTurn(async () => {
-      const lacks = this.#joined ? (head ?? Infinity) > this.#state.head : !this.#isJoining();
+      const lacks = this.#joined ? (head ?? Infinity) > this.state.head : !this.#isJoining();
       if (lacks || head === undefined) await this.#readStore();
     });
   }
@@ -159,7 +176,7 @@ export class SessionReader {
     await this.#readStore();
     for (const { lane, epoch } of await store.floors(uid)) {
       const last = await this.#readLane(lane, epoch, undefined);
-      const known = findLane(this.#state, lane);
+      const known = findLane(this.state, lane);
       const has = last !== undefined && known !== undefined;
       if (!has || isAfter(known, last.epoch, last.last)) await this.#requestLane(lane);
     }
@@ -172,8 +189,8 @@ export class SessionReader {
     if (applied.missing !== "lane") await this.#readFacts();
     if ("n" in message) return;
     const { lane, epoch } = message;
-    if (apply(this.#state, message).verdict === "gap")
-      await this.#readLane(lane, epoch, findLane(this.#state, lane));
+    if (apply(this.state, message).verdict === "gap")
+      await this.#readLane(lane, epoch, findLane(this.state, lane));
     if (this.#advance(message).verdict === "gap") await this.#requestLane(lane);
   }
 
@@ -187,17 +204,20 @@ export class SessionReader {
 
   async #readFacts(): Promise<void> {
     const { store, uid } = this.#options;
-    for (const fact of await store.read(uid, { after: this.#state.head })) {
+    for (const fact of await store.read(uid, { after: this.state.head })) {
       // A gap in what the store answers is a reset, which undid what this state holds.
       if (this.#advance(fact).verdict === "gap") await this.#restart();
     }
   }
 
   async #restart(): Promise<void> {
-    const { store, uid, sessionId, onReset } = this.#options;
-    const facts = await store.read(uid);
-    this.#state = replay(emptyState(uid, sessionId), facts);
-    onReset(facts);
+    const { start, factsAfter, onReset } = this.#options;
+    const read =
+      start === undefined || this.#joined
+        ? await readSession(this.#options, factsAfter)
+        : await readAfter(this.#options, start, factsAfter);
+    this.#placed = read.placed;
+    onReset(read.facts);
   }
 
   /** Reads the open lanes. Requests those that the log does not have, and those still unanswered. */
@@ -207,8 +227,8 @@ export class SessionReader {
     for (const requested of this.#unanswered)
       if (floors.every(({ lane }) => lane !== requested)) this.#unanswered.delete(requested);
     for (const { lane, epoch } of floors) {
-      await this.#readLane(lane, epoch, findLane(this.#state, lane));
-      const known = findLane(this.#state, lane) !== undefined;
+      await this.#readLane(lane, epoch, findLane(this.state, lane));
+      const known = findLane(this.state, lane) !== undefined;
       if (!known || this.#unanswered.has(lane)) await this.#requestLane(lane);
     }
   }
@@ -227,18 +247,18 @@ export class SessionReader {
     const batches = await log.read(uid, lane, after);
     for (const batch of batches) {
       if (batch.epoch < floor) continue;
-      if (batch.head > this.#state.head) await this.#readFacts();
+      if (batch.head > this.state.head) await this.#readFacts();
       this.#advance(batch);
     }
     return batches.at(-1);
   }
 
   #advance(message: Fact | Batch): Applied {
-    const applied = apply(this.#state, message);
+    const { placed, applied } = applyPlaced(this.#placed, message);
     if (applied.verdict !== "applied") return applied;
-    this.#state = applied.state;
+    this.#placed = placed;
     if ("last" in message) this.#unanswered.delete(message.lane);
-    this.#options.onMessage({ message, cursor: cursorOf(this.#state) });
+    this.#options.onMessage({ message, cursor: cursorOf(this.state) });
     return applied;
   }
 

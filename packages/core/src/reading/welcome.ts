@@ -18,6 +18,8 @@ export interface Followed {
 /** What a reader holds of a session, from which a viewer can be brought to its state. */
 export interface WelcomeSource {
   readonly state: SessionState;
+  /** The state as a viewer that joins is sent it: without its earliest items. Left out: with all. */
+  readonly newest?: SessionState | undefined;
   /** The last facts, without a gap up to the head. A viewer that lacks older ones gets a snapshot. */
   readonly facts: readonly Fact[];
   /** The last messages, oldest first. A lane whose batches are not among them is restated. */
@@ -52,10 +54,10 @@ export function welcome(
     cursor.head > state.head ||
     cursor.head < first
   )
-    return everything(state);
+    return everything(source);
   const lacking = facts.slice(cursor.head - first);
   const undone = lacking.some((fact) => fact.type === "session_claimed" && fact.to !== undefined);
-  if (undone) return everything(state);
+  if (undone) return everything(source);
   const messages: Followed[] = lacking.slice(0, limit).map((fact) => ({
     message: fact,
     cursor: { ...cursor, head: fact.n },
@@ -119,12 +121,12 @@ function lastBatches(
 const snapshots = new WeakMap<SessionState, Welcome>();
 const restatements = new WeakMap<OpenLane, Batch>();
 
-function everything(state: SessionState): Welcome {
-  const known = snapshots.get(state);
+function everything({ state, newest = state }: WelcomeSource): Welcome {
+  const known = snapshots.get(newest);
   if (known !== undefined) return known;
-  const whole = { message: snapshot(state), cursor: cursorOf(state) };
+  const whole = { message: snapshot(newest), cursor: cursorOf(state) };
   const made = { messages: [whole], complete: true };
-  snapshots.set(state, made);
+  snapshots.set(newest, made);
   return made;
 }
 

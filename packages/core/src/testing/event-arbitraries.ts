@@ -271,6 +271,7 @@ export const snapshot: fc.Arbitrary<Snapshot> = record<Snapshot>(
     closedLanes,
     lanes: fc.array(batchFrom(fc.constant(0)), { maxLength: 2 }),
     items: fc.array(item, { maxLength: 3 }),
+    earlier: record({ count, before: count }),
     queue: fc.array(queued, { maxLength: 2 }),
     run: activeRun,
     ended: runFinished,
@@ -280,5 +281,5 @@ export const snapshot: fc.Arbitrary<Snapshot> = record<Snapshot>(
     compactions: fc.array(record({ itemId, first: itemId, last: itemId }), { maxLength: 2 }),
     usage,
   },
-  ["run", "ended"],
+  ["earlier", "run", "ended"],
 );

@@ -1,8 +1,14 @@
 import type { Batch } from "../event/batch.ts";
-import { schemaVersion } from "../event/event.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type { OpenRun, OpenTurn, Approval, ClosedLane, QueuedInput } from "../event/state.ts";
+import type {
+  OpenRun,
+  OpenTurn,
+  Approval,
+  ClosedLane,
+  Earlier,
+  QueuedInput,
+} from "../event/state.ts";
 import { sessionUid } from "../ids.ts";
 import { isJsonObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
@@ -35,7 +41,7 @@ import {
   object,
   optional,
 } from "./shape.ts";
-import type { Decoded, Shape } from "./shape.ts";
+import type { Decoded, ObjectShape, Shape } from "./shape.ts";
 
 /** What travels between a session and its readers. The names on the wire are those of the types. */
 export type Message = Fact | Batch | Snapshot;
@@ -47,31 +53,28 @@ export function encodeMessage(message: Message): string {
 
 /** Reads what `encodeMessage` wrote, also by a later release of the same version. Never throws. */
 export function decodeMessage(line: string): Decoded<Message> {
-  let value: unknown;
-  try {
-    value = parseJsonText(line);
-  } catch {
-    return {
-      ok: false,
-      fault: { code: "not_json", path: "", message: "the record: expected JSON" },
-    };
-  }
-  return decodeBy(messageShape(value), value);
+  return decodeBy(anyMessage, line);
 }
+
+const anyMessage: Pick<Shape<Message>, "decode"> = {
+  decode: (line, path) => {
+    let value: unknown;
+    try {
+      value = parseJsonText(line as string);
+    } catch {
+      return malformed(path, "JSON", "not_json");
+    }
+    return messageShape(value).decode(value, path);
+  },
+};
 
 /** Which of the three it is. A newer version may have any form, so the version is looked at first. */
-function messageShape(value: unknown): Pick<Shape<Message>, "decode"> {
-  if (!isJsonObject(value)) return fact;
-  if (typeof value["v"] === "number" && value["v"] !== schemaVersion) return versioned;
-  if (Object.hasOwn(value, "n")) return fact;
-  if (Object.hasOwn(value, "first")) return batch;
-  return Object.hasOwn(value, "closedLanes") ? snapshotShape : fact;
+function messageShape(value: unknown): Shape<Message> {
+  const has = (key: string): boolean => isJsonObject(value) && Object.hasOwn(value, key);
+  if (isJsonObject(value) && typeof value["v"] === "number") version.decode(value["v"], "v");
+  const shape = has("n") ? fact : has("first") ? batch : has("closedLanes") ? snapshotShape : fact;
+  return shape as Shape<Message>;
 }
-
-const versioned: Pick<Shape<Message>, "decode"> = {
-  decode: (_, path) =>
-    malformed(path === "" ? "v" : path, `version ${schemaVersion}`, "unsupported_version"),
-};
 
 function toJson(message: Message): JsonObject {
   if ("n" in message) return fact.encode(message);
@@ -91,7 +94,7 @@ const activeRun = object<OpenRun>({
   released: optional(incarnation),
 });
 
-const snapshotShape = object<Snapshot>({
+export const snapshotShape: ObjectShape<Snapshot> = object<Snapshot>({
   v: version,
   sessionId: sessions,
   uid: id(sessionUid),
@@ -101,6 +104,7 @@ const snapshotShape = object<Snapshot>({
   closedLanes: list(object<ClosedLane>({ lane: count, epoch: count })),
   lanes: list(batch),
   items: list(item),
+  earlier: optional(object<Earlier>({ count, before: count })),
   queue: list(
     object<QueuedInput>({
       inputId: inputs,

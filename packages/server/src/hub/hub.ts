@@ -21,6 +21,11 @@ export interface HubOptions {
   readonly lingerMs?: number | undefined;
   /** Facts of a session that are kept. A viewer that lacks more of them gets a snapshot. */
   readonly keptFacts?: number | undefined;
+  /**
+   * A snapshot has the newest items that fit into so many bytes as they are encoded, and at least one; open
+   * lanes come on top. 256 KiB if left out. Core's `readItems` reads the others.
+   */
+  readonly snapshotBytes?: number | undefined;
   /** Messages of a session that are kept. A viewer further behind gets each open lane as one batch. */
   readonly keptMessages?: number | undefined;
 }
@@ -79,6 +84,7 @@ export function createHub(options: HubOptions): Hub {
       pollMs: options.pollMs ?? 5_000,
       lingerMs: options.lingerMs ?? 5_000,
       keptFacts: options.keptFacts ?? 1_000,
+      snapshotBytes: options.snapshotBytes ?? 256 * 1_024,
       keptMessages: options.keptMessages ?? 512,
       uid,
       sessionId,

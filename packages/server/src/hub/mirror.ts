@@ -8,9 +8,17 @@ export interface MirrorOptions extends SessionSource {
   readonly changed: () => void;
   /** How many of the last facts are kept for viewers that reconnect. */
   readonly keptFacts: number;
+  /** The bytes of items in a snapshot, as in `follow`. */
+  readonly snapshotBytes: number;
   /** How many of the last messages are kept for viewers that are a little behind. */
   readonly keptMessages: number;
 }
+
+/**
+ * Facts that are read at the first join for viewers that reconnect, as after a deploy. A viewer that
+ * lacks more of them gets a snapshot.
+ */
+const factsAtJoin = 256;
 
 /**
  * One session as this process has read it: its reader, its last facts and its last messages. The room
@@ -32,6 +40,7 @@ export class Mirror {
     this.ring = new Ring(keptMessages);
     this.reader = new SessionReader({
       ...options,
+      factsAfter: (head) => head - Math.min(keptFacts, factsAtJoin),
       onMessage: (followed) => {
         if ("n" in followed.message) this.#keep(followed.message);
         else if (!this.#hasLanes) return;
@@ -62,6 +71,12 @@ export class Mirror {
   /** The state to serve viewers from. */
   get state(): SessionState {
     const { state } = this.reader;
+    return this.#hasLanes ? state : { ...state, lanes: [] };
+  }
+
+  /** The same with the newest items within so many bytes, for a viewer that joins. */
+  newest(bytes: number): SessionState {
+    const state = this.reader.newest(bytes);
     return this.#hasLanes ? state : { ...state, lanes: [] };
   }
 

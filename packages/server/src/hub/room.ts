@@ -145,7 +145,8 @@ export class Room {
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
   welcome(cursor: Cursor | undefined, limit: number): Welcome {
     const { facts, ring, state } = this.#mirror;
-    return welcome({ state, facts, recent: ring }, cursor, limit);
+    const newest = this.#mirror.newest(this.#options.snapshotBytes);
+    return welcome({ state, newest, facts, recent: ring }, cursor, limit);
   }
 
   /** How many reads of the store have begun, to be given to `isAtLeast`. */

@@ -4,6 +4,7 @@ import type { Item, Transcript, TurnId } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { ActiveRun, ItemWriter, Respond, Yielded } from "../../definition/settings.ts";
 import { assemble } from "../../context/assemble.ts";
+import { compactionsOf } from "../../context/context.ts";
 import type { Epochs, WorkHost } from "../host.ts";
 import { Fenced } from "../host.ts";
 import { writtenItemIdOf } from "../../loop/ids.ts";
@@ -67,7 +68,8 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
 }
 
 function transcriptBefore({ journal }: WorkHost, turnId: TurnId): Transcript {
-  const { items, compactions } = journal.state;
+  const { items } = journal.context;
+  const compactions = compactionsOf(journal.context);
   const own = writtenItemIdOf(turnId, 0).slice(0, -1);
   const earlier = items.toArray().filter((item) => !item.id.startsWith(own));
   return assemble(earlier, { compactions, outputBytes: () => Infinity }).transcript;

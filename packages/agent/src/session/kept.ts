@@ -1,0 +1,65 @@
+import { List } from "@millrace/core/writing";
+import type { Item, ItemId, Json } from "@millrace/core";
+import type { CheckpointContent, CheckpointRead } from "@millrace/core/reading";
+import type { Context } from "../context/context.ts";
+import type { Standing } from "../loop/state.ts";
+import type { Journal } from "../work/host.ts";
+import { RunRecords } from "../work/run-records.ts";
+
+/** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
+const keptForm = "loop 1";
+
+/** What a journal keeps in a checkpoint besides the state. */
+export interface Kept {
+  readonly standing: Standing;
+  readonly context: Context;
+  readonly runs: RunRecords;
+}
+
+interface KeptJson {
+  readonly form: typeof keptForm;
+  /** How many calls the standing remembers. A journal that needs more of them reads all facts. */
+  readonly remember: number | null;
+  readonly standing: Standing;
+  /** The items of the context in its order, by id. */
+  readonly context: readonly ItemId[];
+  readonly summaries: readonly (readonly [ItemId, readonly ItemId[]])[];
+  readonly runs: Json;
+}
+
+/** The standing, the context and the runs, for a checkpoint. The context's items are stored once. */
+export function encodeKept(
+  { standing, context, runs }: Pick<Journal, keyof Kept>,
+  remember: number | undefined,
+): Required<Pick<CheckpointContent, "needed" | "loop">> {
+  const items = context.items.toArray();
+  const kept: KeptJson = {
+    form: keptForm,
+    remember: remember ?? null,
+    standing,
+    context: items.map(({ id }) => id),
+    summaries: [...context.summaries],
+    runs: runs.toJson(),
+  };
+  // Through text, so that fields without a value are left out.
+  return { needed: items, loop: JSON.parse(JSON.stringify(kept)) as Json };
+}
+
+/** Reads what `encodeKept` made, or nothing if it has another form. */
+export function decodeKept(
+  { placed, needed, loop }: CheckpointRead,
+  remember: number | undefined,
+): Kept | undefined {
+  const kept = loop as Partial<KeptJson> | null | undefined;
+  if (kept?.form !== keptForm || kept.remember !== (remember ?? null)) return undefined;
+  const { standing, context, summaries, runs } = kept as KeptJson;
+  const stored = new Map<ItemId, Item>();
+  for (const item of [...needed, ...placed.state.items]) stored.set(item.id, item);
+  const items = context.flatMap((id) => stored.get(id) ?? []);
+  if (items.length !== context.length) return undefined;
+  return {
+    standing: { ...standing, run: standing.run },
+    context: { items: List.of(items), summaries: new Map(summaries) },
+    runs: RunRecords.fromJson(runs),
+  };
+}

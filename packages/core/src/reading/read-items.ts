@@ -1,0 +1,124 @@
+import type { Item } from "../content/item.ts";
+import type { Fact } from "../event/event.ts";
+import type { Earlier } from "../event/state.ts";
+import type { ItemId, SessionUid } from "../ids.ts";
+import type { SessionStore } from "../ports/session-store.ts";
+import { holdsItem } from "../ports/store-row.ts";
+import { decodeCheckpoint } from "./checkpoint.ts";
+import type { Change } from "./placed-state.ts";
+
+/** Which items are read. */
+export interface ReadItemsOptions {
+  readonly store: Pick<SessionStore, "read" | "checkpoint">;
+  readonly uid: SessionUid;
+  /** What is left out so far: of a snapshot, a state, a view or a page. */
+  readonly earlier: Earlier;
+  /** How many items at most. 50 if left out. */
+  readonly limit?: number | undefined;
+}
+
+/** Items in their order, and those that come before them. */
+export interface ItemPage {
+  readonly items: readonly Item[];
+  /** Left out: these are the first items of the session. */
+  readonly earlier?: Earlier;
+}
+
+/** Facts that are read at a time. */
+const factsAtOnce = 256;
+
+/**
+ * The last items before a position, with their latest content and without those that a reset has undone.
+ * Costs the facts of the page, and what changed the session's items since: the checkpoint knows the
+ * changes before it, and the facts after it are read. Rejects if the store fails.
+ */
+export async function readItems(options: ReadItemsOptions): Promise<ItemPage> {
+  const { store, uid, earlier, limit = 50 } = options;
+  const known = await changesOf(store, uid, earlier.before);
+  let { changes } = known;
+  /** The newest first. */
+  const found: { n: number; item: Item }[] = [];
+  let before = earlier.before;
+  while (before > 1 && found.length < limit) {
+    const facts = await store.read(uid, { before, limit: factsAtOnce });
+    if (!known.whole) changes = [...facts.flatMap(changeOf), ...changes];
+    const { undone, isExchange } = effectsOf(changes);
+    for (const fact of facts.toReversed())
+      if (holdsItem(fact) && !undone(fact.n) && !isExchange(fact)) found.push(fact);
+    before = facts[0]?.n ?? 1;
+  }
+  const { latest: latestOf } = effectsOf(changes);
+  const page = found.slice(0, Math.max(1, limit)).toReversed();
+  const items: Item[] = [];
+  for (const { n, item } of page) {
+    const latest = latestOf(item.id, n);
+    const [fact] =
+      latest === undefined ? [] : await store.read(uid, { after: latest - 1, limit: 1 });
+    items.push(fact !== undefined && holdsItem(fact) ? fact.item : item);
+  }
+  const count = Math.max(0, earlier.count - page.length);
+  const first = page[0]?.n;
+  return count === 0 || first === undefined
+    ? { items }
+    : { items, earlier: { count, before: first } };
+}
+
+interface KnownChanges {
+  readonly changes: readonly Change[];
+  /** True if a checkpoint knows them from the first fact on. Else they are those from a fact on. */
+  readonly whole: boolean;
+}
+
+/** What changed items after they were stored: known from the checkpoint, and from the facts after it. */
+async function changesOf(
+  store: ReadItemsOptions["store"],
+  uid: SessionUid,
+  from: number,
+): Promise<KnownChanges> {
+  const kept = await store.checkpoint?.(uid).catch(() => undefined);
+  const known = kept === undefined ? undefined : decodeCheckpoint(uid, kept)?.placed;
+  const changes: Change[] = [...(known?.changes ?? [])];
+  const atOnce = factsAtOnce * 4;
+  for (let after = known?.state.head ?? from - 1; ;) {
+    const facts = await store.read(uid, { after, limit: atOnce });
+    changes.push(...facts.flatMap(changeOf));
+    after = facts.at(-1)?.n ?? after;
+    if (facts.length < atOnce) return { changes, whole: known !== undefined };
+  }
+}
+
+/** A lane's own replacement is its item's first content, and no change. */
+function changeOf(fact: Fact): readonly Change[] {
+  if (fact.type === "session_claimed" && fact.to !== undefined) return [{ n: fact.n, to: fact.to }];
+  if (fact.type !== "item_replaced" || fact.lane !== undefined) return [];
+  return [{ n: fact.n, itemId: fact.item.id }];
+}
+
+interface Effects {
+  /** True for an item's fact that a reset has undone, also one that was itself undone later. */
+  readonly undone: (n: number) => boolean;
+  /** True for the fact of an exchange, which is no item of its own. */
+  readonly isExchange: (fact: Fact) => boolean;
+  /** The number of the fact with the item's latest content, if that is another one. */
+  readonly latest: (id: ItemId, n: number) => number | undefined;
+}
+
+function effectsOf(changes: readonly Change[]): Effects {
+  const resets = changes.flatMap((change) => ("to" in change ? [change] : []));
+  const undone = (n: number): boolean => resets.some((reset) => reset.to < n && n < reset.n);
+  const numbers = new Set<number>();
+  const newest = new Map<ItemId, number>();
+  for (const change of changes) {
+    if (!("itemId" in change) || undone(change.n)) continue;
+    numbers.add(change.n);
+    newest.set(change.itemId, change.n);
+  }
+  return {
+    undone,
+    isExchange: ({ n }) => numbers.has(n),
+    latest: (id, n) => {
+      const last = newest.get(id);
+      return last !== undefined && last > n ? last : undefined;
+    },
+  };
+}
