@@ -3,6 +3,7 @@ import { apply } from "../event/apply.ts";
 import type { Batch } from "../event/batch.ts";
 import { emptyState, findLane } from "../event/state.ts";
 import type { EventLog } from "../ports/event-log.ts";
+import { manualClock } from "../reference/manual-clock.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { content } from "../testing/delta-programs.ts";
 import { append, begin, drafted, session, startWriter, uid } from "../testing/lane-fixture.ts";
@@ -212,4 +213,37 @@ test("progress and stalls reach the reader with the text", async () => {
     emptyState(uid, session),
   );
   expect(findLane(moving, 0)?.stalledMs).toBeUndefined();
+});
+
+test("a wall clock that is set back by an hour changes no window, idle sign or restatement", async () => {
+  const appended = async (jumps: boolean): Promise<readonly (readonly [number, number])[]> => {
+    const clock = manualClock(10_000_000);
+    let back = 0;
+    const jumping = { ...clock, now: () => clock.now() - back };
+    const { windowMs: _, ...memory } = memoryEventLog();
+    const seen: (readonly [number, number])[] = [];
+    const log: EventLog = {
+      ...memory,
+      append: (of, batch) => {
+        seen.push([clock.monotonic(), batch.first]);
+        return memory.append(of, batch);
+      },
+    };
+    const { writer } = startWriter({ clock: jumping, log, windowMs: 50 });
+    await clock.advance(100);
+    writer.write(begin);
+    writer.write(append("a"));
+    writer.write(append("b"));
+    await clock.advance(100);
+    await memory.nudge(uid, { kind: "reseed", lane: 0 });
+    await clock.advance(10);
+    back = jumps ? 3_600_000 : 0;
+    await clock.advance(2_000);
+    await memory.nudge(uid, { kind: "reseed", lane: 0 });
+    await clock.advance(40_000);
+    return seen;
+  };
+
+  expect(await appended(true)).toEqual(await appended(false));
+  expect((await appended(true)).length).toBeGreaterThan(5);
 });

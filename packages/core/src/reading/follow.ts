@@ -164,7 +164,9 @@ export class Following {
     const { state, joined } = this.#reader;
     if (!joined || this.#missed === undefined || this.#done.signal.aborted) return;
     const shown = this.#subscribed ? state : { ...state, lanes: [] };
-    this.#pass(welcome({ state: shown, ...this.#missed }, this.#position).messages);
+    const { facts } = this.#missed;
+    const recent = this.#joined ? this.#missed.recent : []; // a lane is restated to a viewer that joins
+    this.#pass(welcome({ state: shown, facts, recent }, this.#position).messages);
     this.#missed = this.#subscribed ? undefined : { facts: [], recent: [] };
     if (!this.#joined) this.#options.onJoin?.(state);
     this.#joined = true;

@@ -57,3 +57,30 @@ test("a reader asks for at most 1,024 lanes a second, whatever lanes forged batc
   expect(asked.length).toBeLessThanOrEqual(2 * 1_024);
   expect(new Set(asked).size).toBe(asked.length);
 });
+
+test("a wall clock that is set back by an hour delays no request for a lane", async () => {
+  const clock = manualClock(10_000_000);
+  let back = 0;
+  const jumping = { ...clock, now: () => clock.now() - back };
+  const store = memorySessionStore({ clock });
+  const memory = memoryEventLog();
+  const { uid } = await store.create({ sessionId: name });
+  const asked: number[] = [];
+  const log: typeof memory = {
+    ...memory,
+    tail: async () =>
+      (async function* () {
+        yield forgedBatch(1);
+        back = 3_600_000;
+        await clock.advance(1_000);
+        yield forgedBatch(1);
+      })(),
+    nudge: async (_, nudge) => {
+      if (nudge.kind === "reseed") asked.push(clock.monotonic());
+      return undefined;
+    },
+  };
+  for await (const _ of follow({ store, log, clock: jumping, uid, sessionId: name })) continue;
+
+  expect(asked).toEqual([0, 1_000]);
+});

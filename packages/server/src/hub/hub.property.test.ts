@@ -1,4 +1,4 @@
-import { emptyState, replay, snapshot } from "@millrace/core/reading";
+import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { watchAsBytes } from "../testing/watch-as-bytes.ts";
@@ -30,6 +30,10 @@ const kinds = [
   "receive",
   "lose",
   "break",
+  "log_away",
+  "log_back",
+  "store_away",
+  "store_back",
   "stop",
   "go",
   "move",
@@ -44,6 +48,8 @@ class Watcher {
   #gate: PromiseWithResolvers<void> | undefined;
   client: Client;
   joins = 1;
+  /** Messages that earlier connections brought and that changed nothing. */
+  repeated = 0;
 
   constructor(hub: Pick<Hub, "watch">, session: SessionFixture) {
     this.#hub = hub;
@@ -65,6 +71,7 @@ class Watcher {
     const { client } = this;
     await client.leave();
     expect(client.ended()).toBe("ended");
+    this.repeated += client.repeated();
     this.joins += 1;
     this.client = this.#connect(client);
   }
@@ -133,6 +140,10 @@ class History {
     if (kind === "drop" || kind === "receive") session.losesMessages = kind === "drop";
     else if (kind === "lose") session.memory.lose(session.uid, lane);
     else if (kind === "break") session.breakTails();
+    else if (kind === "log_away") session.leaveLog();
+    else if (kind === "log_back") session.logAway = false;
+    else if (kind === "store_away" || kind === "store_back")
+      session.storeAway = kind === "store_away";
     else if (kind === "stop") watcher?.stop();
     else if (kind === "go") watcher?.go();
     else if (kind === "move") await watcher?.comeBack();
@@ -150,6 +161,8 @@ class History {
   async finish(): Promise<void> {
     const session = this.#session;
     session.losesMessages = false;
+    session.logAway = false;
+    session.storeAway = false;
     for (const watcher of this.watchers) watcher.go();
     for (const lane of this.#writers.keys()) await this.#write(lane);
     for (let round = 0; round < 40; round += 1) {
@@ -158,8 +171,9 @@ class History {
     }
     const facts = await session.truth.read(session.uid);
     const truth = snapshot(replay(emptyState(session.uid, name), facts));
-    for (const { client } of this.watchers) {
+    for (const { client, repeated } of this.watchers) {
       expect(client.ended()).toBeUndefined();
+      expect(repeated + client.repeated()).toBe(0);
       expect(snapshot({ ...client.state(), lanes: [] })).toEqual(truth);
       for (const { lane, epoch } of this.#writers.values())
         expect(laneText(client.state(), lane)).toBe(session.texts.get(epoch));
@@ -170,11 +184,15 @@ class History {
 /** A delivery flushes in a tick, so a turn of the event loop lets it run. */
 const turn = (): Promise<void> => new Promise(setImmediate);
 
-it.each<[string, (hub: Hub) => Pick<Hub, "watch">]>([
+it.each<[string, (hub: Hub, session: SessionFixture) => Pick<Hub, "watch">]>([
   ["watch", (hub) => hub],
   ["deliver", (hub) => ({ watch: (options) => watchAsBytes(hub, options) })],
+  [
+    "follow",
+    (_, { store, log, clock }) => ({ watch: (of) => follow({ store, log, clock, ...of }) }),
+  ],
 ])(
-  "by %s viewers end with the store's state, whatever is lost, broken, undone or not read",
+  "by %s viewers end with the store's state, whatever is lost, broken, undone, away or not read",
   async (way, through) => {
     let histories = 0;
     let joins = 0;
@@ -190,7 +208,7 @@ it.each<[string, (hub: Hub) => Pick<Hub, "watch">]>([
         const session = await SessionFixture.open();
         const { store, log, clock } = session;
         using hub = createHub({ store, log, clock, ...options });
-        const history = new History(session, through(hub));
+        const history = new History(session, through(hub, session));
         for (const number of numbers) {
           await history.perform(number);
           if (number % 3 === 0) await turn();

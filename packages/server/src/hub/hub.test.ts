@@ -305,3 +305,54 @@ test("a hub that is disposed of ends its viewers, and later ones at once", async
   expect(hub.sessions()).toBe(0);
   expect(session.clock.sleepers()).toBe(0);
 });
+
+test("a page that is loaded again by a hub that lost an announcement does not go back", async () => {
+  const { session, hub: behind, settle } = await openHubFixture();
+  const ahead = createHub({ store: session.truth, log: session.memory, clock: session.clock });
+  const witness = createClient(behind, session); // keeps the session open
+  const page = createClient(ahead, session);
+  await settle();
+  session.losesMessages = true;
+  await session.acceptInput();
+  await settle();
+  const { head } = page.state();
+  expect(witness.state().head).toBeLessThan(head);
+  await page.leave();
+  const reloaded = behind.watch({ uid: session.uid, sessionId: name });
+  const first = reloaded.next();
+  await settle();
+
+  expect((await first).value?.cursor.head).toBe(head);
+});
+
+test("viewers that come without a cursor share one read of the head in 100 ms", async () => {
+  const { session, hub } = await openHubFixture();
+  const clients = [createClient(hub, session)];
+  await session.clock.advance(1_000);
+  session.counts.heads = 0;
+  for (let ms = 0; ms < 1_000; ms += 1) {
+    clients.push(createClient(hub, session), createClient(hub, session));
+    await session.clock.advance(1);
+  }
+  await session.clock.advance(100);
+
+  await expectStoredState(session, clients);
+  expect(session.counts.heads).toBeLessThanOrEqual(12);
+  expect(session.counts).toMatchObject({ tails: 1, reads: 1 });
+});
+
+test("a viewer without a cursor waits for a store that is away, and others go on", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const client = createClient(hub, session);
+  await settle();
+  session.storeAway = true;
+  const reloaded = createClient(hub, session);
+  const writer = await session.start();
+  await writer.write("goes on");
+  await session.clock.advance(30_000);
+  expect([laneText(client.state()), reloaded.messages()]).toEqual(["goes on", 0]);
+  session.storeAway = false;
+  await session.clock.advance(5_000);
+
+  expect(laneText(reloaded.state())).toBe("goes on");
+});

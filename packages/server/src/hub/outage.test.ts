@@ -1,4 +1,6 @@
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import type { SessionStore } from "@millrace/core/ports";
+import { manualClock } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
 import { expectStoredState, openHubFixture } from "../testing/hub-fixture.ts";
@@ -266,4 +268,97 @@ test("a session that is removed while the log is away ends its viewers", async (
   await session.clock.advance(1_000);
 
   expect([client.ended(), hub.sessions()]).toEqual(["ended", 0]);
+});
+
+test("a viewer that comes while the log is away is served from the store at once, and then every second", async () => {
+  const { session, hub } = await openHubFixture();
+  const writer = await session.start();
+  await writer.write("before, ");
+  session.leaveLog();
+  const client = createClient(hub, session);
+  await session.clock.advance(0);
+  await expectStoredState(session, [client]);
+  await session.acceptInput();
+  await session.clock.advance(1_000);
+  await expectStoredState(session, [client]);
+  expect(client.state().lanes).toEqual([]);
+  session.logAway = false;
+  await session.clock.advance(5_000);
+  await writer.write("after");
+  await session.clock.advance(1);
+
+  expect(laneText(client.state())).toBe("before, after");
+  expect([client.snapshots(), client.repeated()]).toEqual([1, 0]);
+});
+
+test("a viewer whose cursor names a lane is served facts while the log is away, and then no text twice", async () => {
+  const { session, hub, settle } = await openHubFixture();
+  const first = createClient(hub, session);
+  const writer = await session.start();
+  await writer.write("before, ");
+  await settle();
+  await first.leave();
+  session.leaveLog();
+  const { store, log, clock } = session;
+  const other = createHub({ store, log, clock });
+  const [state, cursor] = [first.state(), first.cursor()];
+  const client = createClient(other, session, { state, cursor });
+  await session.acceptInput();
+  await clock.advance(1_000);
+  await expectStoredState(session, [client]);
+  expect(laneText(client.state())).toBe("before, ");
+  session.logAway = false;
+  await clock.advance(5_000);
+  await writer.write("after");
+  await settle();
+
+  expect(laneText(client.state())).toBe("before, after");
+  expect([client.snapshots(), client.repeated()]).toEqual([0, 0]);
+});
+
+test("viewers wait for a store that is away when they come, and a session that is not there then ends them", async () => {
+  const { session, hub } = await openHubFixture();
+  session.storeAway = true;
+  const client = createClient(hub, session);
+  await session.clock.advance(60_000);
+  expect([client.ended(), client.messages()]).toEqual([undefined, 0]);
+  session.storeAway = false;
+  await session.clock.advance(5_000);
+  await expectStoredState(session, [client]);
+
+  session.storeAway = true;
+  const later = createClient(createHub({ ...session }), session);
+  await session.clock.advance(10_000);
+  await session.truth.remove(session.uid);
+  session.storeAway = false;
+  await session.clock.advance(5_000);
+  expect([client.ended(), later.ended()]).toMatchObject(["ended", { code: "unknown_session" }]);
+});
+
+test("a silent session that is watched costs its share of one read of heads every 5 s, and nothing else", async () => {
+  const clock = manualClock(1_700_000_000_000);
+  const calls: string[] = [];
+  const memory = memorySessionStore({ clock });
+  const held = memoryEventLog();
+  const recorded = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get: (target, name, receiver) => {
+        const value: unknown = Reflect.get(target, name, receiver);
+        if (typeof value !== "function") return value;
+        return (...given: unknown[]): unknown => {
+          calls.push(String(name));
+          return Reflect.apply(value, target, given);
+        };
+      },
+    });
+  using hub = createHub({ store: recorded(memory), log: recorded(held), clock });
+  for (let session = 0; session < 400; session += 1) {
+    const { uid, sessionId } = await memory.create({ sessionId: `session ${session}` });
+    void hub.watch({ uid, sessionId }).next();
+  }
+  await clock.advance(999);
+  calls.length = 0;
+  await clock.advance(60_000);
+
+  expect(calls).toEqual(Array(12).fill("heads"));
 });

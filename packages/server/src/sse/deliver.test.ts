@@ -77,11 +77,12 @@ test("what comes in together goes out as one frame, and all viewers are given th
 });
 
 test("viewers that join one after the other at one state are given the same bytes", async () => {
-  const { session, show } = await openHubFixture();
+  const { session, settle, show } = await openHubFixture();
   const sinks = [new RecordingSink(), new RecordingSink(), new RecordingSink()];
   for (const sink of sinks) {
     void show(sink);
     await session.clock.advance(100);
+    await settle();
   }
 
   expect(new Set(sinks.map(({ frames }) => frames[0])).size).toBe(1);

@@ -19,6 +19,8 @@ export interface Client {
   readonly cursor: () => Cursor | undefined;
   readonly messages: () => number;
   readonly snapshots: () => number;
+  /** Messages that changed nothing: duplicates, and batches of a superseded writer. */
+  readonly repeated: () => number;
   /** The error that it failed with, or "ended"; undefined while it watches. */
   readonly ended: () => unknown;
   readonly leave: () => Promise<void>;
@@ -35,6 +37,7 @@ export function createClient(
   let { cursor } = options;
   let messages = 0;
   let snapshots = 0;
+  let repeated = 0;
   let ended: unknown;
 
   const take = ({ message, cursor: next }: Followed): void => {
@@ -45,6 +48,7 @@ export function createClient(
     } else {
       const applied = apply(state, message);
       if (applied.verdict === "gap") throw new TypeError(`a gap: ${applied.missing}`);
+      if (applied.verdict !== "applied") repeated += 1;
       ({ state } = applied);
     }
     cursor = next;
@@ -70,6 +74,7 @@ export function createClient(
     cursor: () => cursor,
     messages: () => messages,
     snapshots: () => snapshots,
+    repeated: () => repeated,
     ended: () => ended,
     leave: async () => {
       end.abort();

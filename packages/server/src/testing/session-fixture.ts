@@ -56,7 +56,7 @@ export class SessionFixture {
   logEmpty = false;
   /** While true, the hub's calls of the store throw. */
   storeAway = false;
-  /** While true, the hub can't subscribe. */
+  /** While true, the hub can't subscribe, and can't read lanes. */
   logAway = false;
   /** While true, nudges of the hub are lost. */
   losesNudges = false;
@@ -178,6 +178,12 @@ export class SessionFixture {
     for (const reject of this.#break.splice(0)) reject(new Error("the connection broke"));
   }
 
+  /** The log goes away with all that the hub has subscribed to. */
+  leaveLog(): void {
+    this.logAway = true;
+    this.breakTails();
+  }
+
   async #commit(
     writer: LaneWriter,
     { lane, epoch }: { readonly lane: number; readonly epoch: number },
@@ -212,6 +218,10 @@ export class SessionFixture {
         this.#checkHere();
         return truth.head(uid);
       },
+      key: async (uid) => {
+        this.#checkHere();
+        return truth.key(uid);
+      },
       heads: async (uids) => {
         counts.heads += 1;
         this.#checkHere();
@@ -241,6 +251,7 @@ export class SessionFixture {
       },
       read: async (uid, lane, after) => {
         counts.laneReads += 1;
+        if (this.logAway) throw new Error("the log is away");
         return this.logEmpty ? [] : memory.read(uid, lane, after);
       },
       nudge: async (uid, nudge) => {
