@@ -266,3 +266,49 @@ describe("a session whose store breaks its contract", () => {
     await again.close();
   });
 });
+
+describe("a session that is removed", () => {
+  it("ends with its error at the next poll", async () => {
+    const { clock, store, session } = await openSession();
+    const uid = (await store.find("s"))?.uid;
+    const run = session.send("go");
+    await run.accepted;
+    if (uid !== undefined) await store.remove(uid);
+    await pass(clock, 6_000);
+
+    expect(await settled(run.result)).toMatchObject({
+      outcome: "failed",
+      error: { code: "unknown_session" },
+    });
+    await session.close();
+  });
+});
+
+describe("a sub-agent", () => {
+  it("whose session can't be opened because the store is away is opened later", async () => {
+    const clock = manualClock(1_000_000);
+    const flaky = flakyStore(memorySessionStore({ clock }));
+    const packer = defineAgent({ model: scriptedModel([[say("a coat")]]) });
+    const lead = defineAgent({
+      model: scriptedModel([[call("packer", { prompt: "Oslo" })], [say("Take a coat.")]]),
+      tools: [packer.asTool({ name: "packer", description: "Packs" })],
+    });
+    const session = await lead.open({ id: "s", store: flaky.store, clock });
+    flaky.onCall = (name) => {
+      if (name === "find") flaky.away = true; // the parent's tool looks for its session
+    };
+
+    const run = session.send("go");
+    await passUntil(clock, () => flaky.away);
+    await pass(clock, 20_000);
+    flaky.onCall = () => undefined;
+    flaky.away = false;
+    await passUntil(clock, () => session.status === "idle");
+
+    expect(await settled(run.result)).toMatchObject({ outcome: "completed" });
+    expect(session.items.flatMap(({ parts }) => parts)).toContainEqual(
+      expect.objectContaining({ kind: "tool_call", state: "finished", output: "a coat" }),
+    );
+    await session.close();
+  });
+});
