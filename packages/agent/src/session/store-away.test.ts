@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
-import { flakyStore, pass, passUntil } from "../testing/outages.ts";
+import { flakyStore, pass, passUntil, reached } from "../testing/outages.ts";
 import type { StoreWrite } from "../testing/outages.ts";
 
 /** A session of an agent that calls a tool once, on a store that can be away. */
@@ -60,7 +60,7 @@ describe("a store that is away for 30 s", () => {
   it("delays the result of a tool that has run, and the tool runs once", async () => {
     const { clock, flaky, session, paid, requests } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
 
     flaky.away = true;
     paid[0]?.();
@@ -87,7 +87,7 @@ describe("a store that is away for 30 s", () => {
       if (name === "commit" && commits === 2) flaky.away = true; // the last reply has come
     };
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     commits = 0;
     paid[0]?.();
     await passUntil(clock, () => flaky.away);
@@ -137,7 +137,7 @@ describe("while the store is away", () => {
   it("closing the session settles its run and what was sent", async () => {
     const { clock, flaky, session, paid } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     flaky.away = true;
     const later = session.followUp("and then");
     paid[0]?.();
@@ -234,7 +234,7 @@ describe("a session whose store breaks its contract", () => {
   it("ends with its error, and opening it again gives one that works", async () => {
     const { clock, flaky, session, open, paid } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     flaky.onCall = (name) => {
       if (name === "commit") throw new MillraceError("broken_port", "the row changed");
     };
@@ -258,7 +258,7 @@ describe("a session whose store breaks its contract", () => {
     const again = await open();
     await closing;
     again.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     paid[0]?.();
     await passUntil(clock, () => again.lastRun !== undefined);
 
