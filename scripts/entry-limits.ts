@@ -11,6 +11,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/agent/opentelemetry": 5,
   "@millrace/agent/process": 10,
   "@millrace/agent/terminal": 10,
+  "@millrace/agent/worker": 8,
   "@millrace/conformance": 25,
   "@millrace/core": 60,
   "@millrace/core/memory": 10,

@@ -121,6 +121,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
         "opentelemetry",
         "mcp",
       ],
+      worker: ["definition", "loop", "work", "drive", "session", "define"],
     },
   },
   stores: { bottom: "all", folders: { file: [], postgres: [], redis: [] } },

@@ -3,13 +3,14 @@
  * the packages' own servers, and does not change servers that were installed before: tests kill
  * only their own.
  *
- *     npm run services -- install             Redis, PostgreSQL and libfaketime, by Debian packages
+ *     npm run services -- install             Redis, PostgreSQL, PgBouncer and libfaketime, by Debian packages
  *     npm run services -- install temporal    the Temporal server, built with Go; slow
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import {
   findFakeTime,
+  findPgBouncer,
   findPostgres,
   findRedis,
   findTemporal,
@@ -17,10 +18,11 @@ import {
   temporalVersion,
 } from "./programs.ts";
 
-/** Installs Redis, PostgreSQL and libfaketime, which sets clocks apart, unless they are installed. */
+/** Installs Redis, PostgreSQL, PgBouncer and libfaketime, which sets clocks apart, unless they are installed. */
 export function installPackages(): void {
   const packages = missingPackages();
-  if (packages.length === 0) return console.log("Redis, PostgreSQL and libfaketime are installed");
+  if (packages.length === 0)
+    return console.log("Redis, PostgreSQL, PgBouncer and libfaketime are installed");
   const prefix = rootPrefix();
   if (!existsSync("/usr/bin/apt-get") || prefix === undefined) throw byHand(packages);
   run([...prefix, "sh", "-ec", aptScript, "install-services", ...packages]);
@@ -50,6 +52,7 @@ function missingPackages(): readonly string[] {
     ...(findRedis() === undefined ? ["redis-server"] : []),
     ...(postgres ? [] : ["postgresql"]),
     ...(findFakeTime() === undefined ? ["libfaketime"] : []),
+    ...(findPgBouncer() === undefined ? ["pgbouncer"] : []),
   ];
 }
 
@@ -87,7 +90,7 @@ function rootPrefix(): readonly string[] | undefined {
 function byHand(packages: readonly string[]): Error {
   return new Error(
     `can't install ${packages.join(" and ")} here (it takes apt-get, and root or sudo): install Redis 7 or Valkey 8, ` +
-      "PostgreSQL 15 or later, so that redis-server, postgres, initdb and psql are on the path, and libfaketime",
+      "PostgreSQL 15 or later and PgBouncer, so that redis-server, postgres, initdb, psql and pgbouncer are on the path, and libfaketime",
   );
 }
 

@@ -119,7 +119,7 @@ async function tidy(place: Place): Promise<void> {
 }
 
 /** PostgreSQL refuses to run as root: then it runs as the user that Debian's package created. */
-async function otherUser(): Promise<User | undefined> {
+export async function otherUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(
     ["-u", "-g"].map(async (flag) => Number((await run("id", [flag, "postgres"])).stdout)),

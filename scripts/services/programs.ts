@@ -47,6 +47,11 @@ export function findFakeTime(): string | undefined {
   return globSync("/usr/lib/*/faketime/libfaketimeMT.so.1")[0];
 }
 
+/** `pgbouncer`, which Debian keeps where only root looks. */
+export function findPgBouncer(): string | undefined {
+  return findProgram(["pgbouncer"], [...pathFolders(), "/usr/sbin"]);
+}
+
 /** Temporal's server and its schema tool: the built ones, or those on the path. */
 export function findTemporal(): { readonly server: string; readonly sqlTool: string } | undefined {
   const server = findProgram(["server"], [temporalFolder]) ?? findProgram(["temporal-server"]);

@@ -56,7 +56,7 @@ export class CommandedSessions {
         await until(
           async () => (await store.read(uid, { after: facts.length })).some(actsOn[name]),
           `the ${name} of ${session} takes effect`,
-          { limitMs, everyMs: 20 },
+          { limitMs, everyMs: 40 },
         );
         return { name, ms: performance.now() - start };
       }),
@@ -74,7 +74,9 @@ export class CommandedSessions {
     this.#sessions.push({ name, session, uid });
     const text = textOfDirective({ key: session, ...asked });
     await this.#post(session, { call: "send", key: session, text });
-    await until(async () => (await store.read(uid)).some(isReady), `${session} is ready`);
+    await until(async () => (await store.read(uid)).some(isReady), `${session} is ready`, {
+      everyMs: 50,
+    });
   }
 
   async #post(session: string, command: Command): Promise<void> {

@@ -21,7 +21,7 @@ const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const momentCount = Number(process.env["MOMENTS"] ?? runs(5, 50));
 const only = process.env["OUTAGE"];
 /** Deployments wait most of the time. */
-const atOnce = Number(process.env["AT_ONCE"] ?? 8);
+const atOnce = Number(process.env["AT_ONCE"] ?? 5);
 /** From the server's return to the effect of a command. */
 const returnLimitMs = 2_000;
 /** The heads of sessions are read at least this often, and a command takes effect within a moment of that. */
@@ -45,7 +45,7 @@ interface Measured {
 /** One deployment that passes the same outage at some moments. */
 async function pass(outage: Outage, drives: Drives, moments: number): Promise<readonly Measured[]> {
   const random = new Random(seed + outages.indexOf(outage) * 7 + (drives === "open" ? 1 : 0));
-  const agent = { chunkMs: 30 };
+  const agent = { chunkMs: 60 };
   await using deployment = await Deployment.start({ programs, drives, workers: 2, webs: 1, agent });
   const measured: Measured[] = [];
   const uids: SessionUid[] = [];

@@ -90,7 +90,7 @@ const workCases: readonly Case<SessionStoreFixture>[] = [
 ];
 
 const signCases: readonly Case<SessionStoreFixture>[] = [
-  storeCase("a session with work is listed with its head and incarnation", async (session) => {
+  storeCase("a session with work is listed with head, incarnation and run", async (session) => {
     const { uid, sessionId } = session;
     await accept(session, "key", prompt("input"));
     const { tenant: _, ...first } = await dueOf(session);
@@ -101,6 +101,9 @@ const signCases: readonly Case<SessionStoreFixture>[] = [
     const { tenant: __, ...second } = await dueOf(session);
     const sign = { driver };
     assertEqual(second, { uid, sessionId, head: 2, incarnation: 1, sign }, "with a claim");
+
+    await append(session, [started]);
+    assertEqual((await dueOf(session)).run, run, "the run that is on");
   }),
   storeCase("the driver is that of the last claim", async (session) => {
     const [one, two] = [newDriver(), newDriver()];

@@ -14,6 +14,8 @@ export interface PacedAgentOptions {
   readonly name: string;
   /** A file to which tools append a line for each effect. */
   readonly effects: string;
+  /** A file to which the model appends a line for each request, if it is given. */
+  readonly requests?: string | undefined;
   /** The pause before each chunk of a reply. */
   readonly chunkMs: number;
   readonly approvalSeconds?: number | undefined;
@@ -29,15 +31,17 @@ export interface Effect {
 
 /** An agent whose model replies by its transcript alone, and whose tools leave a trace outside. */
 export function pacedAgent(options: PacedAgentOptions): Agent {
-  const { name, effects, chunkMs, approvalSeconds, limitSeconds } = options;
+  const { name, effects, requests, chunkMs, approvalSeconds, limitSeconds } = options;
   const model: Model = {
     id: modelOf(name),
-    stream: (request) =>
-      scriptedModel([replyTo(request.transcript)], {
+    stream: (request) => {
+      if (requests !== undefined) appendFileSync(requests, `${name}\n`);
+      return scriptedModel([replyTo(request.transcript)], {
         id: modelOf(name),
         delayMs: chunkMs,
         chunk: [4, 1, 7, 2],
-      }).stream(request),
+      }).stream(request);
+    },
   };
   const leave = (tool: string, effectKey: string): void => {
     const effect: Effect = { tool, effectKey, node: name };

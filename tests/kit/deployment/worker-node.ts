@@ -1,5 +1,6 @@
 /** A node that drives the sessions of its store. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { createWorker } from "@millrace/agent/worker";
 import { parseJsonText } from "@millrace/core/wire";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
@@ -29,4 +30,5 @@ async function holdAll(): Promise<void> {
 }
 
 report({ type: "ready" });
-await holdAll();
+if (config.drives === "pool") await (await createWorker({ agent, store, log })).run();
+else await holdAll();

@@ -12,7 +12,7 @@ import type { Schema } from "../schema/schema.ts";
 import { createSession, sendPrompt } from "../session/create-session.ts";
 import type { Content } from "../session/input.ts";
 import { openHost } from "../session/open.ts";
-import type { OpenOptions } from "../session/open.ts";
+import type { Opening, OpenOptions } from "../session/open.ts";
 import type { RunOptions } from "../session/session.ts";
 import { agentAsTool } from "./sub-agent.ts";
 import { checkRules } from "../definition/policy.ts";
@@ -31,7 +31,7 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
   const observers = settings.observers ?? [];
   // Only the caller has the exact types of the tools.
   const tools = (settings.tools ?? []) as unknown as Tools;
-  return {
+  const defined: Agent<Tools> = {
     name: agent.name,
     tools,
     run: <S extends Schema | undefined = undefined>(
@@ -48,6 +48,18 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
       >)) as unknown as Agent<Tools>["with"],
     asTool: ({ name, description }) => agentAsTool({ agent, observers, name, description }),
   };
+  definitions.set(defined, { agent, observers });
+  return defined;
+}
+
+/** What agents were made of, for hosts that open many sessions by themselves. */
+const definitions = new WeakMap<object, Pick<Opening, "agent" | "observers">>();
+
+/** The blueprint and the observers of an agent. Throws `invalid_definition` for any other object. */
+export function definitionOf(agent: Agent): Pick<Opening, "agent" | "observers"> {
+  const definition = definitions.get(agent);
+  if (definition !== undefined) return definition;
+  throw new MillraceError("invalid_definition", "the agent was not made by defineAgent");
 }
 
 /** Runs one prompt in a session in memory. The session is closed when its run ends. */

@@ -107,6 +107,11 @@ function childOf(effectKey: string): SessionId {
   return sessionId(`sub_${effectKey}`);
 }
 
+/** True for the id of a sub-agent's session, as `childOf` makes it of the parent's uid and the call's item. */
+export function isChildSession(id: SessionId): boolean {
+  return /^sub_.+_item_.+_\d+$/.test(id);
+}
+
 /**
  * The id of the prompt, equal in all sub-agents, so that a repeated prompt is stored once. Unique in its
  * session; it does not name the parents, because the ids of nested agents would become too long.

@@ -39,6 +39,8 @@ export interface Opening extends OpenOptions {
   readonly depth?: number | undefined;
   /** Until this is aborted, opening waits for a store that is away. Left out: it throws the store's error. */
   readonly waits?: AbortSignal | undefined;
+  /** The session, if it was found already. It is then never created. */
+  readonly record?: SessionRecord | undefined;
 }
 
 export interface Opened {
@@ -82,7 +84,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
   const reach = <T>(call: () => Promise<T>): Promise<T> =>
     waits === undefined ? call() : new StoreOutage({ clock, signal: waits }).retry(call);
   const find = async (): Promise<SessionRecord> =>
-    (await store.find(name)) ?? (await createOrFind(store, name, opening));
+    opening.record ?? (await store.find(name)) ?? (await createOrFind(store, name, opening));
   const record = await seeded(store, await reach(find), transcript);
   const log = opening.log ?? logOf(store);
   const ports = { store, log, clock, makeId };

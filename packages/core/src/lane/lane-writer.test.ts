@@ -272,3 +272,29 @@ test("a wall clock that is set back by an hour changes no window, idle sign or r
   expect(await appended(true)).toEqual(await appended(false));
   expect((await appended(true)).length).toBeGreaterThan(5);
 });
+
+test("a log that does not answer holds up the end of a lane for a quarter of a second", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const { writer, clock } = startWriter({
+    through: (log) => ({
+      ...log,
+      append: async (at, batch) => {
+        await answered;
+        return await log.append(at, batch);
+      },
+    }),
+  });
+  writer.write(begin);
+  writer.write(append("text"));
+
+  let closed = false;
+  const closing = writer.close().then(() => (closed = true));
+  await clock.advance(200);
+  expect(closed).toBe(false);
+  await clock.advance(50);
+  const inTime = closed;
+  answer();
+  await closing;
+
+  expect(inTime).toBe(true);
+});

@@ -14,6 +14,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { EventLog, Nudge } from "../ports/event-log.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { Gathered, sizeOfEvents } from "./gathered.ts";
+import { LoopDelay } from "./loop-delay.ts";
 import { Pace } from "./pace.ts";
 
 export interface LaneWriterOptions {
@@ -36,6 +37,8 @@ export interface LaneWriterOptions {
   /**
    * How long deltas are gathered before they go out as one batch, while the lane is watched. While it
    * is not, it is a second; while the log is slow, up to 200 ms. Left out: the log's own, or 50 ms.
+   * A window ends at a multiple of its length by the monotonic clock, unless the log sets its own: all
+   * lanes of a process append at the same moment, and share the round trip.
    */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */
@@ -65,7 +68,7 @@ export interface LaneWriter {
   readonly flush: () => Promise<void>;
   /** Aborted when another writer holds the lane. This one appends nothing from then on. */
   readonly fenced: AbortSignal;
-  /** Flushes and stops. */
+  /** Flushes and stops. Does not wait long for a log that does not answer. */
   readonly close: () => Promise<void>;
 }
 
@@ -79,6 +82,11 @@ const restateAfter = 8 * 1024;
 const envelopeSize = 128;
 /** Requests for a lane are answered at most this often. */
 const reseedEveryMs = 1_000;
+/**
+ * How long `close` waits for the log. Its caller stores the item next, which readers then have without the
+ * log: a log that does not answer must not hold up a stop. What it takes later, readers drop.
+ */
+const closeMs = 250;
 /** Given to `abort`: without a reason it makes an error, which costs more than all the rest of a batch. */
 const wakeReason = "wake";
 
@@ -120,7 +128,10 @@ class Writer {
   #reseededAt = -Infinity;
   /** When a batch was last appended, by the monotonic clock. */
   #appendedAt: number;
+  /** When the window ends, or ended: its timer may fire a little before. 0 once it was cut short. */
+  #windowEnd = 0;
   readonly #pace: Pace;
+  readonly #loopDelay: LoopDelay;
   /** Resolved when there is something to write. */
   #work: PromiseWithResolvers<void> | undefined;
   /** Ends a sleep early. Replaced only once it was used: most sleeps are not ended early. */
@@ -134,9 +145,15 @@ class Writer {
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
     this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
+    this.#loopDelay = LoopDelay.of(options.clock);
     this.#appendedAt = options.clock.monotonic();
-    const time = options.clock.now();
-    const batch = { ...this.#envelope, first: 0, last: 0, time, events: [opening] };
+    const batch = {
+      ...this.#envelope,
+      first: 0,
+      last: 0,
+      time: options.clock.now(),
+      events: [opening],
+    };
     // The batch begins with its opening, so there is a lane.
     this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
     this.draft = this.#lane.draft;
@@ -192,6 +209,13 @@ class Writer {
   }
 
   async close(): Promise<void> {
+    const inTime = new AbortController();
+    const closed = this.#close().finally(() => inTime.abort());
+    await Promise.race([closed, this.#options.clock.sleep(closeMs, inTime.signal)]);
+    this.#stop.abort();
+  }
+
+  async #close(): Promise<void> {
     await this.flush();
     this.#stop.abort();
     this.#flushSoon();
@@ -214,11 +238,15 @@ class Writer {
     this.#resolveFlushes();
   }
 
-  /** A whole window, or what is left of one since the last batch where the log sets the window. */
+  /** Until the next multiple of the window, or a window after the last batch where the log sets it. */
   #waitMs(): number {
     const windowMs = this.#pace.windowMs();
     const { log, clock } = this.#options;
-    return log.windowMs === undefined ? windowMs : this.#appendedAt + windowMs - clock.monotonic();
+    const now = clock.monotonic();
+    if (log.windowMs !== undefined || windowMs <= 0) return this.#appendedAt + windowMs - now;
+    const ended = Math.floor(Math.max(now, this.#windowEnd) / windowMs);
+    this.#windowEnd = (ended + 1) * windowMs;
+    return this.#windowEnd - now;
   }
 
   /** Appends `lane_idled` after `idleMs` without a batch. One timer per `idleMs`, not one per batch. */
@@ -261,12 +289,13 @@ class Writer {
   }
 
   async #send(): Promise<void> {
-    const { log, uid, epoch, clock } = this.#options;
+    const { log, uid, epoch } = this.#options;
     const batch = this.#nextBatch();
     this.#urgent = false;
+    const timed = this.#loopDelay.start();
     const answer = await log.append(uid, batch).catch(() => undefined);
     const stored = answer?.outcome === "stored";
-    this.#pace.answered(clock.monotonic() - this.#appendedAt, stored ? answer.watched : undefined);
+    this.#pace.answered(timed(), stored ? answer.watched : undefined);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
     // Lost, or stored with the answer lost: restating the lane is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
@@ -283,9 +312,8 @@ class Writer {
     const events = this.#pending.takeAll();
     // A restatement takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    const { clock } = this.#options;
-    this.#appendedAt = clock.monotonic();
-    this.#lane = { ...this.#lane, seq: this.#seq, time: clock.now() };
+    this.#appendedAt = this.#options.clock.monotonic();
+    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#options.clock.now() };
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
@@ -304,6 +332,7 @@ class Writer {
   /** Sends the next batch without its window. */
   #flushSoon(): void {
     this.#urgent = true;
+    this.#windowEnd = 0;
     this.#notify();
     if (this.#sleeping) this.#wake.abort(wakeReason);
   }

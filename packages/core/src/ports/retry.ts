@@ -47,10 +47,14 @@ const endless = { leastMs: 100, mostMs: 5_000 } as const;
 
 /**
  * How long to wait after so many failures in a row, where giving up is no choice, in whole milliseconds.
- * At least half of a bound that doubles from 100 ms to 5 s: without that half a server that is starting
- * would be asked at once. `random` is in [0, 1).
+ * At least half of a bound that doubles from 100 ms to 5 s, or `mostMs`: without that half a server that
+ * is starting would be asked at once. `random` is in [0, 1).
  */
-export function endlessPause(failures: number, random: number): number {
-  const bound = Math.min(endless.mostMs, endless.leastMs * 2 ** Math.min(failures - 1, 16));
+export function endlessPause(
+  failures: number,
+  random: number,
+  mostMs: number = endless.mostMs,
+): number {
+  const bound = Math.min(mostMs, endless.leastMs * 2 ** Math.min(failures - 1, 16));
   return Math.round(bound * (0.5 + random / 2));
 }

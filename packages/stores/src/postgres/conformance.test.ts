@@ -1,23 +1,32 @@
-import { sessionStoreCases } from "@millrace/conformance";
+import {
+  sessionStoreCases,
+  sessionStoreCheckpointCases,
+  sessionStoreDriverCases,
+  sessionStoreHeadsCases,
+} from "@millrace/conformance";
 import type { SessionStoreFixture } from "@millrace/conformance";
 import type { SessionStore } from "@millrace/core/ports";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
 import { postgresStore } from "./postgres-store.ts";
+import type { PostgresStore } from "./postgres-store.ts";
 import type { Pool } from "pg";
 
 let database: Database;
 let pipelined: Pool;
 let plain: Pool;
+let own: PostgresStore;
 
 beforeAll(async () => {
   database = await openDatabase();
   pipelined = database.pool();
   plain = database.pool({ pipeline: false });
+  own = postgresStore({ url: database.url });
 });
 
 afterAll(async () => {
+  await own.close();
   await database[Symbol.asyncDispose]();
 });
 
@@ -65,10 +74,26 @@ const forgets: SessionStoreFixture = {
   },
 };
 
+/** A store whose connections are its tenant's own: most calls are statements without a transaction. */
+const owns: SessionStoreFixture = {
+  open: async () => ({ store: own, [Symbol.asyncDispose]: nothing }),
+};
+
+const cases = [
+  ...sessionStoreCases,
+  ...sessionStoreHeadsCases,
+  ...sessionStoreCheckpointCases,
+  ...sessionStoreDriverCases,
+];
+
 describe("postgresStore", () => {
-  for (const { name, run } of sessionStoreCases) it(name, () => run(remembers));
+  for (const { name, run } of cases) it(name, () => run(remembers));
+});
+
+describe("postgresStore with a pool of its own", () => {
+  for (const { name, run } of cases) it(name, () => run(owns));
 });
 
 describe("postgresStore, opened again for every call", () => {
-  for (const { name, run } of sessionStoreCases) it(name, () => run(forgets));
+  for (const { name, run } of cases) it(name, () => run(forgets));
 });

@@ -27,12 +27,11 @@ export interface Transaction {
   readonly commit: (...statements: readonly Bound[]) => Promise<readonly Rows[]>;
 }
 
-/** How a connection is made and used. */
-export interface ConnectionOptions {
+/** A pool of connections that the stores of several tenants may share. */
+export interface SharedPool {
   readonly pool: Pool;
-  /** Ends the pool with the store. */
-  readonly owned: boolean;
-  readonly tenant: string;
+  /** The tenant of a pool that the store made for itself: set once for each connection. */
+  readonly ownTenant?: string | undefined;
   readonly clock: Clock;
   readonly storeClock: StoreClock;
 }
@@ -54,18 +53,39 @@ const asksTime: Bound = {
 };
 const commits: Bound = { statement: { text: "commit" }, values: [] };
 
+/** Transactions on a connection that has its settings. */
+const plainBeginnings: Readonly<Record<Mode, Bound>> = {
+  write: { statement: { text: `begin ${modes.write}` }, values: [] },
+  snapshot: { statement: { text: `begin ${modes.snapshot}` }, values: [] },
+};
+
+/** Turns `synchronous_commit` on where the database has it off: what was confirmed is on the disk. */
+const waitsForDisk = (local: boolean): string =>
+  `set_config('synchronous_commit', case current_setting('synchronous_commit')
+    when 'off' then 'on' else current_setting('synchronous_commit') end, ${local})`;
+
 /**
  * Begins a transaction and sets the tenant that row-level security checks: for this transaction only,
- * since the connection may be shared. It also turns `synchronous_commit` on where the database has it
- * off, so that a commit that was confirmed is on the disk. One text without parameters saves every
- * call a statement.
+ * since the connection may be shared. One text without parameters saves every call a statement.
  */
 function beginning(mode: Mode, tenant: string): Bound {
   const text = `begin ${modes[mode]};
-    select set_config('millrace.tenant', ${escapeLiteral(tenant)}, true),
-      set_config('synchronous_commit', case current_setting('synchronous_commit')
-        when 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
+    select set_config('millrace.tenant', ${escapeLiteral(tenant)}, true), ${waitsForDisk(true)}`;
   return { statement: { text }, values: [] };
+}
+
+/**
+ * Sets the tenant of a connection, and what else a statement needs that is its own transaction. It does
+ * nothing and gives no row behind a pooler, which would hand the settings to other clients: there the
+ * process id from the handshake is not that of the server's process, since a pooler has to make ids of
+ * its own for cancelling.
+ */
+function settings(tenant: string, processId: number): string {
+  return `select set_config('millrace.tenant', ${escapeLiteral(tenant)}, false),
+    ${waitsForDisk(false)},
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('default_transaction_read_only', 'off', false)
+    where pg_backend_pid() = ${processId}`;
 }
 
 /**
@@ -77,43 +97,55 @@ const ownTimeout = { query_timeout: 30_000 };
 const maxTries = 6;
 const firstDelay = 50;
 
-/** The store's access to a pool of connections. */
+/** The access to a pool, for one tenant. */
 export class Connection {
-  readonly #options: ConnectionOptions;
-  #closed: Promise<void> | undefined;
+  readonly #shared: SharedPool;
+  readonly #tenant: string;
+  /** Connections of the store's own pool: true for those on which the tenant is set. */
+  readonly #settled = new WeakMap<PoolClient, boolean>();
+  #named = true;
+  #closed = false;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    if (!options.owned) return;
-    const ignore = (): void => undefined;
-    // The pool replaces an idle connection that breaks. Without a listener the event would throw.
-    options.pool.on("error", ignore);
-    // One that breaks in the packet that completes its login has no listener of the pool any more.
-    options.pool.on("connect", (client) => void client.on("error", ignore));
+  constructor(shared: SharedPool, tenant: string) {
+    this.#shared = shared;
+    this.#tenant = tenant;
   }
 
-  /** One transaction in one round trip. */
+  /**
+   * Statements that need not be in one transaction, in one round trip. Where the connection is this
+   * tenant's own, each is a transaction by itself.
+   */
   async once(...statements: readonly Bound[]): Promise<readonly Rows[]> {
     return this.transaction(({ commit }) => commit(...statements));
   }
 
-  /** Runs `work` in a transaction, which is undone if it throws or does not commit. */
+  /**
+   * Runs `work` in a transaction, which is undone if it throws or does not commit. Work that begins
+   * with its commit is in no transaction but those of its statements, as by `once`.
+   */
   async transaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     mode: Mode = "write",
   ): Promise<T> {
-    if (this.#closed !== undefined) throw new MillraceError("closed", "the store was closed");
-    const client = await this.#options.pool.connect();
+    if (this.#closed) throw new MillraceError("closed", "the store was closed");
+    const { pool, ownTenant, storeClock } = this.#shared;
+    const client = await pool.connect();
     const ignore = (): void => undefined; // the query under way rejects with the same error
     client.on("error", ignore);
     let [begun, open] = [false, false];
     const send = async (statements: readonly Bound[], last: boolean): Promise<readonly Rows[]> => {
-      const { tenant, owned, storeClock } = this.#options;
-      const timed = storeClock.takeTurn() ? [asksTime] : [];
-      const start = [...(begun ? [] : [beginning(mode, tenant)]), ...timed];
-      [begun, open] = [true, true];
-      const all = [...start, ...statements, ...(last ? [commits] : [])];
-      const results = await sendAll(client, all, { storeClock, timeout: owned ? ownTimeout : {} });
+      const settled = await this.#settle(client);
+      const bare = settled && last && !begun;
+      const begin = settled ? plainBeginnings[mode] : beginning(mode, this.#tenant);
+      const start = [
+        ...(begun || bare ? [] : [begin]),
+        ...(storeClock.takeTurn() ? [asksTime] : []),
+      ];
+      begun = true;
+      open = !bare;
+      const all = [...start, ...statements, ...(last && !bare ? [commits] : [])];
+      const timeout = ownTenant === undefined ? {} : ownTimeout;
+      const results = await sendAll(client, all, { storeClock, timeout, named: this.#named });
       if (last) open = false;
       return results.slice(start.length, start.length + statements.length);
     };
@@ -125,12 +157,25 @@ export class Connection {
       });
     } catch (error) {
       broken = isLost(error);
+      if (isUnprepared(error)) this.#named = false;
       throw error;
     } finally {
       if (open && !broken) broken = !(await rollBack(client));
       client.removeListener("error", ignore);
       client.release(broken);
     }
+  }
+
+  /** True if this connection has the tenant for all its life. Asked once for each. */
+  async #settle(client: PoolClient): Promise<boolean> {
+    if (this.#shared.ownTenant !== this.#tenant) return false;
+    const known = this.#settled.get(client);
+    if (known !== undefined) return known;
+    const { processID } = client as PoolClient & { readonly processID?: unknown }; // not in the types
+    const text = settings(this.#tenant, Number(processID ?? 0));
+    const settled = (await client.query({ text, ...ownTimeout })).rows.length > 0;
+    this.#settled.set(client, settled);
+    return settled;
   }
 
   /**
@@ -142,16 +187,16 @@ export class Connection {
       try {
         return await work(tries > 1);
       } catch (error) {
-        if (!isLost(error) || tries >= maxTries) throw error;
-        await this.#options.clock.sleep(firstDelay * 2 ** (tries - 1));
+        const again = isLost(error) || isUnprepared(error);
+        if (!again || tries >= maxTries) throw error;
+        if (isLost(error)) await this.#shared.clock.sleep(firstDelay * 2 ** (tries - 1));
       }
     }
   }
 
-  /** Waits for calls under way. Later ones throw `closed`. May be repeated. */
-  async close(): Promise<void> {
-    this.#closed ??= this.#options.owned ? this.#options.pool.end() : Promise.resolve();
-    return this.#closed;
+  /** Later calls throw `closed`. May be repeated. */
+  close(): void {
+    this.#closed = true;
   }
 }
 
@@ -167,24 +212,46 @@ export function isLost(error: unknown): boolean {
   );
 }
 
+/**
+ * True if a prepared statement was not where it was prepared, or was there already: a pooler has given
+ * the client another connection of the server. Nothing was carried out.
+ */
+function isUnprepared(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^(26000|42P05)$/.test(String(error.code));
+}
+
 /** True if a unique key was in use. */
 export function isTaken(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "23505";
 }
 
+/** How statements are sent. */
+interface Sending {
+  readonly storeClock: StoreClock;
+  readonly timeout: object;
+  /** Whether statements are prepared under their names. */
+  readonly named: boolean;
+}
+
 async function sendAll(
   client: PoolClient,
   statements: readonly Bound[],
-  { storeClock, timeout }: { readonly storeClock: StoreClock; readonly timeout: object },
+  { storeClock, timeout, named }: Sending,
 ): Promise<readonly Rows[]> {
   const query = async (bound: Bound): Promise<QueryResult<Record<string, unknown>>> => {
-    const { statement, values } = bound;
-    const answer = client.query({ ...statement, values: [...values], ...timeout });
-    if (bound !== asksTime) return answer;
+    const { name, text } = bound.statement;
+    const prepared = named && name !== undefined ? { name } : {};
     const askedAt = storeClock.monotonic();
-    const result = await answer;
-    const seconds = Number(result.rows[0]?.seconds);
-    storeClock.take(seconds * 1_000, askedAt, storeClock.monotonic());
+    const result = await client.query<Record<string, unknown>>({
+      ...prepared,
+      text,
+      values: [...bound.values],
+      ...timeout,
+    });
+    if (bound === asksTime) {
+      const seconds = Number(result.rows[0]?.["seconds"]);
+      storeClock.take(seconds * 1_000, askedAt, storeClock.monotonic());
+    }
     return result;
   };
   if (!client.pipeline) {

@@ -35,19 +35,25 @@ interface Cuttable extends AsyncDisposable {
   readonly proxy: Proxy;
 }
 
-async function openCuttable(pipeline: boolean, options: CuttableOptions = {}): Promise<Cuttable> {
+/** A pool of the test's, which sends statements together or one by one, or the store's own. */
+const ways = ["pipelined", "one by one", "own"] as const;
+type Way = (typeof ways)[number];
+
+async function openCuttable(way: Way, options: CuttableOptions = {}): Promise<Cuttable> {
   const url = new URL(database.url);
   const { onRetry = async () => undefined, max = 1, to = Number(url.port) } = options;
   const proxy = await openProxy(to);
   url.port = `${proxy.port}`;
-  const pool = new Pool({ connectionString: url.href, pipeline, max });
+  const pool = new Pool({ connectionString: url.href, pipeline: way === "pipelined", max });
   pool.on("error", () => undefined);
   const clock: Clock = { now: () => 1_700_000_000_000, monotonic: () => 0, sleep: onRetry };
+  const store = postgresStore(way === "own" ? { url: url.href, clock } : { pool, clock });
   return {
-    store: postgresStore({ pool, clock }),
+    store,
     proxy,
     [Symbol.asyncDispose]: async () => {
       proxy.decide = () => "pass";
+      await store.close();
       await pool.end();
       await proxy[Symbol.asyncDispose]();
     },
@@ -182,7 +188,7 @@ describe("a connection that is lost", () => {
       async () => {
         const cuts: Cuts = { points: 0, commits: 0, answers: 0 };
         const tryAt = async (
-          pipeline: boolean,
+          way: Way,
           start: (typeof starts)[number],
           point: number,
         ): Promise<boolean> => {
@@ -197,7 +203,7 @@ describe("a connection that is lost", () => {
             expect([stored.length, facts]).toContain(verdict.ok ? verdict.facts : verdict);
             return stored;
           };
-          await using cuttable = await openCuttable(pipeline, {
+          await using cuttable = await openCuttable(way, {
             onRetry: async () => void (await look()),
           });
           const { store, proxy } = cuttable;
@@ -218,8 +224,8 @@ describe("a connection that is lost", () => {
           cuts.answers += isCommitted(message) ? 1 : 0;
           return start !== "unconnected" || point < unconnectedPoints;
         };
-        const rows = [true, false].flatMap((pipeline) =>
-          starts.map((start) => (point: number) => tryAt(pipeline, start, point)),
+        const rows = ways.flatMap((way) =>
+          starts.map((start) => (point: number) => tryAt(way, start, point)),
         );
 
         await atEachPoint(rows, mostPoints);
@@ -245,12 +251,8 @@ describe("a connection that is lost", () => {
         fork: (store: SessionStore, id: SessionId) =>
           store.fork(source.uid, { sessionId: id, n: 2 }),
       };
-      const tryAt = async (
-        pipeline: boolean,
-        which: "create" | "fork",
-        point: number,
-      ): Promise<boolean> => {
-        await using cuttable = await openCuttable(pipeline);
+      const tryAt = async (way: Way, which: "create" | "fork", point: number): Promise<boolean> => {
+        await using cuttable = await openCuttable(way);
         const { store, proxy } = cuttable;
         await store.list({ limit: 1 }); // so that no cut is spent on the handshake
         const { cut } = cutAt(proxy, point);
@@ -264,9 +266,9 @@ describe("a connection that is lost", () => {
         cuts[which] += cut() === undefined ? 0 : 1;
         return cut() !== undefined;
       };
-      const rows = [true, false].flatMap((pipeline) =>
+      const rows = ways.flatMap((way) =>
         (["create", "fork"] as const).map((which) => {
-          return (point: number) => tryAt(pipeline, which, point);
+          return (point: number) => tryAt(way, which, point);
         }),
       );
 
@@ -283,7 +285,7 @@ describe("a connection that is lost", () => {
     "again and again makes a call throw, and asking again with the same key finds what was stored",
     async () => {
       const { uid, name } = await newSession();
-      await using cuttable = await openCuttable(true);
+      await using cuttable = await openCuttable("pipelined");
       const { store, proxy } = cuttable;
       const posts = runs(100, 5_000);
       // Of the handshake, of statements, of commits, as it comes.
@@ -340,7 +342,7 @@ it(
       "show unix_socket_directories",
     );
     const to = `${String(folder)}/.s.PGSQL.${new URL(database.url).port}`;
-    await using cuttable = await openCuttable(true, { max: writers, to });
+    await using cuttable = await openCuttable("pipelined", { max: writers, to });
     const { store, proxy } = cuttable;
     let [answers, lost, seed] = [0, 0, 1];
     proxy.decide = (message) => {

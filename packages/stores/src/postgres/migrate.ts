@@ -10,6 +10,11 @@ export interface MigrateOptions {
   readonly schema?: string | undefined;
   /** An existing role that gets the rights of an application, which can't change or delete facts. */
   readonly role?: string | undefined;
+  /**
+   * An existing role that gets the rights of an application, and sees besides which sessions of all
+   * tenants have work, and their heads: for stores with `acrossTenants`.
+   */
+  readonly workerRole?: string | undefined;
 }
 
 interface Migration {
@@ -30,7 +35,7 @@ export async function printSql(options: MigrateOptions = {}): Promise<string> {
       `insert into migration (number, name, hash) values (${number}, '${name}', '${hash}');`,
     );
   }
-  parts.push(await grantsText(schema, options.role), "commit;");
+  parts.push(await grantsText(schema, options), "commit;");
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
@@ -39,10 +44,10 @@ export async function printSql(options: MigrateOptions = {}): Promise<string> {
  * once: they take turns. Throws `broken_port` if a migration that was run differs from this release's.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<void> {
-  const { schema = "millrace", role } = options;
+  const { schema = "millrace" } = options;
   const [prepare, grants, migrations] = [
     prepareText(schema),
-    await grantsText(schema, role),
+    await grantsText(schema, options),
     await readMigrations(),
   ];
   const client = await pool.connect();
@@ -117,8 +122,16 @@ create table if not exists migration (
 );`;
 }
 
-async function grantsText(schema: string, role: string | undefined): Promise<string> {
-  if (role === undefined) return "";
-  const text = await readFile(new URL("grants.sql", folder), "utf8");
-  return text.replaceAll(":schema", schema).replaceAll(":role", checkName(role, "role")).trim();
+async function grantsText(schema: string, { role, workerRole }: MigrateOptions): Promise<string> {
+  const grant = async (file: string, to: string | undefined): Promise<string> => {
+    if (to === undefined) return "";
+    const text = await readFile(new URL(file, folder), "utf8");
+    return text.replaceAll(":schema", schema).replaceAll(":role", checkName(to, "role")).trim();
+  };
+  const grants = [
+    grant("grants.sql", role),
+    grant("grants.sql", workerRole),
+    grant("worker-grants.sql", workerRole),
+  ];
+  return (await Promise.all(grants)).filter((text) => text !== "").join("\n");
 }

@@ -6,8 +6,8 @@ import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
 import { Connection } from "./connection.ts";
+import type { SharedPool } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
-import type { CopyOptions } from "./copy.ts";
 import { checkpointCalls } from "./checkpoint.ts";
 import { driverIndex } from "./drivers.ts";
 import { migrate } from "./migrate.ts";
@@ -15,6 +15,8 @@ import type { MigrateOptions } from "./migrate.ts";
 import { readingCalls } from "./reading.ts";
 import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
+import type { Statements } from "./statements.ts";
+import { TenantStores } from "./tenant-stores.ts";
 import { verifySession } from "./verify.ts";
 import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
 import { SessionWriter } from "./writing.ts";
@@ -32,6 +34,12 @@ export interface PostgresStoreOptions {
   readonly schema?: string | undefined;
   /** The owner of the sessions: nothing of another tenant is read or changed. `default` by default. */
   readonly tenant?: string | undefined;
+  /**
+   * For workers: `drivers.due` lists sessions of all tenants, each with its `tenant`, `heads` takes
+   * uids of all tenants, and `drivers.beat` is seen by all. Nothing else reaches across. The role needs
+   * the rights of a `workerRole`.
+   */
+  readonly acrossTenants?: boolean | undefined;
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
 }
@@ -39,7 +47,12 @@ export interface PostgresStoreOptions {
 /** A SessionStore in a PostgreSQL database, and what only that can do. */
 export interface PostgresStore extends SessionStore, AsyncDisposable {
   /** Brings the schema to this release. May be repeated, and run by many processes at once. */
-  readonly migrate: (options?: Pick<MigrateOptions, "role">) => Promise<void>;
+  readonly migrate: (options?: Omit<MigrateOptions, "schema">) => Promise<void>;
+  /**
+   * The store of another tenant over the same pool and clock, which is cheap. Closing it leaves the
+   * pool; closing this one closes it.
+   */
+  readonly forTenant: (tenant: string) => PostgresStore;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
   readonly verify: (sessionId: string, options?: PostgresVerifyOptions) => Promise<SessionVerdict>;
   /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
@@ -55,23 +68,60 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
  */
 export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore {
   const { schema = "millrace", tenant = "default", clock = systemClock } = options;
-  const { makeId = randomId, pool = openPool(options.url) } = options;
-  if (tenant === "" || tenant.includes("\0")) {
-    throw new MillraceError("invalid_definition", "a tenant needs a name");
-  }
-  const storeClock = new StoreClock(clock);
-  const { now } = storeClock;
-  const owned = options.pool === undefined;
-  const connection = new Connection({ pool, owned, tenant, clock, storeClock });
+  const { makeId = randomId, acrossTenants = false } = options;
   const statements = statementsOf(schema);
+  checkTenant(tenant);
+  const owned = options.pool === undefined;
+  const pool = options.pool ?? openPool(options.url);
+  const storeClock = new StoreClock(clock);
+  const ownTenant = owned ? tenant : undefined;
+  const shared: SharedPool = { pool, ownTenant, clock, storeClock };
+  const forTenant = (name: string): PostgresStore => stores.of(checkTenant(name));
+  const common = { shared, statements, schema, makeId, sharedBeats: acrossTenants, forTenant };
+  const stores: TenantStores<PostgresStore> = new TenantStores((name) =>
+    storeOf({ ...common, tenant: name, onClose: async () => stores.forget(name) }),
+  );
+  let ended: Promise<void> | undefined;
+  return storeOf({
+    ...common,
+    tenant,
+    acrossTenants,
+    onClose: async () => {
+      stores.close();
+      ended ??= owned ? pool.end() : Promise.resolve();
+      return ended;
+    },
+  });
+}
+
+/** What a store for one tenant is made of. */
+interface StoreParts {
+  readonly shared: SharedPool;
+  readonly statements: Statements;
+  readonly schema: string;
+  readonly tenant: string;
+  readonly makeId: MakeId;
+  readonly sharedBeats: boolean;
+  readonly acrossTenants?: boolean;
+  readonly forTenant: (tenant: string) => PostgresStore;
+  readonly onClose: () => Promise<void>;
+}
+
+function storeOf(parts: StoreParts): PostgresStore {
+  const { shared, statements, schema, tenant, makeId, sharedBeats, acrossTenants = false } = parts;
+  const connection = new Connection(shared, tenant);
   const makeUid = (): string => makeId("session");
-  const context: CopyOptions = { connection, statements, tenant, makeUid };
+  const context = { connection, statements, tenant, makeUid, acrossTenants };
+  const { now } = shared.storeClock;
   const writer = new SessionWriter({ ...context, now, makeToken: tokenMaker() });
-  const close = (): Promise<void> => connection.close();
+  const close = async (): Promise<void> => {
+    connection.close();
+    await parts.onClose();
+  };
   return {
     ...readingCalls(context),
     ...checkpointCalls(context),
-    drivers: driverIndex(context),
+    drivers: driverIndex(context, { sharedBeats, allDue: acrossTenants }),
     now,
     create: async ({ sessionId: name, metadata }) => {
       const id = sessionId(name);
@@ -94,7 +144,8 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
       return writer.write(uid, appendCall(request));
     },
     fork: (uid, request) => forkSession({ ...context, now }, uid, request),
-    migrate: async ({ role } = {}) => migrate(pool, { schema, role }),
+    migrate: async (roles = {}) => migrate(shared.pool, { ...roles, schema }),
+    forTenant: parts.forTenant,
     verify: async (name, wanted) => {
       const id = sessionId(name);
       return connection.retrying(() => verifySession(context, id, wanted));
@@ -104,12 +155,23 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   };
 }
 
+function checkTenant(tenant: string): string {
+  if (tenant !== "" && !tenant.includes("\0")) return tenant;
+  throw new MillraceError("invalid_definition", "a tenant needs a name");
+}
+
 function openPool(url = process.env["DATABASE_URL"]): Pool {
   if (url === undefined) {
     throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
   }
   const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
-  return new Pool({ connectionString: url, pipeline: true, ...silence });
+  const pool = new Pool({ connectionString: url, pipeline: true, ...silence });
+  // The pool replaces an idle connection that breaks. Without a listener the event would throw.
+  const ignore = (): void => undefined;
+  pool.on("error", ignore);
+  // One that breaks in the packet that completes its login has no listener of the pool any more.
+  pool.on("connect", (client) => void client.on("error", ignore));
+  return pool;
 }
 
 /** Tokens identify a call among those of all processes. */

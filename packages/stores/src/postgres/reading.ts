@@ -12,6 +12,8 @@ export interface ReadContext {
   readonly connection: Connection;
   readonly statements: Statements;
   readonly tenant: string;
+  /** Heads are those of sessions of all tenants. */
+  readonly acrossTenants?: boolean | undefined;
 }
 
 /** Sends statements by their names, in one transaction, until they are answered. */
@@ -33,7 +35,7 @@ export function askerOf({ connection, statements }: ReadContext): Ask {
 export function readingCalls(
   context: ReadContext,
 ): Pick<SessionStore, "find" | "list" | "key" | "read" | "head" | "heads" | "floors"> {
-  const { tenant } = context;
+  const { tenant, acrossTenants = false } = context;
   const ask = askerOf(context);
   return {
     find: async (name) => {
@@ -62,7 +64,9 @@ export function readingCalls(
     },
     head: async (uid) => onlyRow(uid, (await ask(["row", uid, tenant]))[0]).head,
     heads: async (uids) => {
-      const [rows = []] = await ask(["heads", tenant, uids]);
+      const [rows = []] = await ask(
+        acrossTenants ? ["headsAcross", uids] : ["heads", tenant, uids],
+      );
       return new Map(rows.map(({ uid, head }) => [sessionUid(String(uid)), Number(head)]));
     },
     floors: async (uid) => {

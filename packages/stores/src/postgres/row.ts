@@ -98,7 +98,10 @@ export function decodeId(bytes: unknown): string {
 
 function decodeWork(columns: Readonly<Record<string, unknown>>): StoreWork {
   const { run, queue, driver } = columns;
-  const waiting = parseJsonText(String(queue ?? "[]")) as readonly (readonly [string, string])[]; // as `encodeWork` writes them
+  const waiting = parseJsonText(typeof queue === "string" ? queue : "[]") as readonly (readonly [
+    string,
+    string,
+  ])[]; // as `encodeWork` writes them
   return {
     run: run === null ? undefined : runId(decodeId(run)),
     queue: waiting.map(([id, kind]) => ({

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { Statement } from "./connection.ts";
 import { rowColumns } from "./row.ts";
+import { workStatements } from "./work-statements.ts";
+import type { WorkStatements } from "./work-statements.ts";
 
 /** The store's SQL, for one schema. Every statement filters by tenant, besides row-level security. */
-export interface Statements {
+export interface Statements extends WorkStatements {
   readonly create: Statement;
   readonly find: Statement;
   readonly list: Statement;
@@ -25,13 +27,6 @@ export interface Statements {
   readonly insertItems: Statement;
   readonly verifyFacts: Statement;
   readonly verifyItems: Statement;
-  readonly heads: Statement;
-  readonly checkpoint: Statement;
-  readonly keepCheckpoint: Statement;
-  readonly beat: Statement;
-  readonly leave: Statement;
-  readonly driver: Statement;
-  readonly due: Statement;
 }
 
 const insertFactColumns =
@@ -108,36 +103,7 @@ export function statementsOf(schema: string): Statements {
        where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
     ),
     verifyItems: named(`select item_id, n from item where uid = $1 and tenant = $2`),
-    heads: named(`select uid, head from session where tenant = $1 and uid = any($2::text[])`),
-    checkpoint: named(`select head, text from checkpoint where uid = $1 and tenant = $2`),
-    // The lock waits for a reset under way, after which the row is looked at again.
-    keepCheckpoint: named(
-      `insert into checkpoint as kept (uid, tenant, head, text)
-       select uid, tenant, $3, $4 from session
-       where uid = $1 and tenant = $2 and head >= $3 and reset <= $3 for share
-       on conflict (uid) do update set head = excluded.head, text = excluded.text
-       where kept.head <= excluded.head`,
-    ),
-    beat: named(
-      `insert into driver as known (tenant, name, beat) values ($1, $2, 1)
-       on conflict (tenant, name) do update set beat = known.beat + 1, at = clock_timestamp()`,
-    ),
-    leave: named(
-      `delete from driver
-       where tenant = $1 and (name = $2 or at < clock_timestamp() - interval '1 day')`,
-    ),
-    driver: named(
-      `select s.driver, d.beat
-       from session s left join driver d on d.tenant = s.tenant and d.name = s.driver
-       where s.uid = $1 and s.tenant = $2 and s.driver is not null`,
-    ),
-    due: named(
-      `select s.uid, s.name, s.head, s.incarnation, s.driver, d.beat
-       from session s left join driver d on d.tenant = s.tenant and d.name = s.driver
-       where s.tenant = $1 and s.due_since is not null
-         and ($2::bytea is null or s.driver is distinct from $2)
-       order by s.due_since limit $3`,
-    ),
+    ...workStatements(named, schema),
   };
 }
 

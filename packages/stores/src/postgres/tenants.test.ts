@@ -40,7 +40,17 @@ async function forgetful(
   }
 }
 
-const tables = ["session", "fact", "item", "readable_fact", "run", "input", "usage"];
+const tables = [
+  "session",
+  "fact",
+  "item",
+  "checkpoint",
+  "driver",
+  "readable_fact",
+  "run",
+  "input",
+  "usage",
+];
 
 describe("tenants", () => {
   it.each([
@@ -79,7 +89,10 @@ describe("tenants", () => {
     const [mine, theirs] = [`a${randomUUID()}`, `b${randomUUID()}`];
     for (const tenant of [mine, theirs]) {
       const store = postgresStore({ pool, tenant });
-      await fillSession(store, (await store.create({ sessionId: sessionId("talk") })).uid);
+      const { uid } = await store.create({ sessionId: sessionId("talk") });
+      await fillSession(store, uid);
+      await store.keepCheckpoint!(uid, { head: 9, text: "text" });
+      await store.drivers!.beat("driver");
     }
 
     for (const table of tables) {
@@ -163,6 +176,37 @@ describe("tenants", () => {
 
     expect(rows).toHaveLength(1);
     for (const { rows } of found) expect([null, ""]).toContain((rows[0] as { t: unknown }).t);
+  });
+
+  it("are kept apart where connections are one tenant's, also from those that share them", async () => {
+    await using store = postgresStore({ url: database.url, tenant: "first" });
+    const names = ["first", "second", "third"];
+    const stores = names.map((tenant) => store.forTenant(tenant));
+    const made = await Promise.all(
+      stores.map((one) => one.create({ sessionId: sessionId("talk") })),
+    );
+    await Promise.all(stores.map((one, at) => fillSession(one, made[at]!.uid)));
+
+    // Many at once, so that tenants take turns on the same connections.
+    const rounds = Array.from({ length: 60 }, async (_, at) => {
+      const [own, other] = [at % 3, (at + 1) % 3];
+      const heads = await stores[own]!.heads!(made.map(({ uid }) => uid));
+      expect([...heads.keys()]).toEqual([made[own]!.uid]);
+      await expect(stores[own]!.read(made[other]!.uid)).rejects.toMatchObject({
+        code: "unknown_session",
+      });
+      await stores[own]!.accept(made[own]!.uid, `key ${at}`, prompt(`input ${at}`));
+    });
+    await Promise.all(rounds);
+
+    for (const [at, one] of stores.entries()) {
+      expect(await one.head(made[at]!.uid)).toBe(29);
+      expect((await one.list()).map(({ uid }) => uid)).toEqual([made[at]!.uid]);
+    }
+    expect(store.forTenant("second")).toBe(stores[1]);
+    await stores[1]!.close();
+    await expect(stores[1]!.list()).rejects.toMatchObject({ code: "closed" });
+    expect(await store.forTenant("second").list()).toHaveLength(1);
   });
 
   it("need a name", () => {

@@ -208,7 +208,7 @@ async function countWork(
 function resetStatements(facts: readonly Fact[], bind: Bind): readonly Bound[] {
   const resets = facts.filter(isReset);
   if (resets.length === 0) return [];
-  const lowest = Math.min(...resets.map((fact) => ("to" in fact ? Number(fact.to) : fact.n)));
+  const lowest = Math.min(...resets.map((fact) => ("to" in fact ? fact.to : fact.n)));
   return [bind("clearItems"), bind("clearCheckpoint", lowest, resets.at(-1)?.n)];
 }
 

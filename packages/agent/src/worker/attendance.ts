@@ -1,0 +1,105 @@
+import { MillraceError } from "@millrace/core";
+import type { Clock, DueSession } from "@millrace/core/ports";
+import type { Opened } from "../session/open.ts";
+import type { SessionHost } from "../session/session-host.ts";
+import { isIdle, turnIsOver, waitsForPeople } from "./progress.ts";
+
+export interface AttendanceOptions {
+  readonly session: DueSession;
+  /** Opens the session with its driver. Undefined: it is gone, or it has no agent here. */
+  readonly open: (signal: AbortSignal) => Promise<Opened | undefined>;
+  readonly clock: Clock;
+  /** How long a session without work stays open, so that a prompt that follows is driven at once. */
+  readonly idleMs: number;
+}
+
+/** Why a worker no longer has a session open. */
+export type AttendanceEnd =
+  /** There was nothing to do at this head. */
+  | { readonly why: "idle"; readonly head: number }
+  /** `leave` was called. */
+  | { readonly why: "left" }
+  | { readonly why: "failed"; readonly error: unknown };
+
+/** One session that a worker has open. Its driver, inside the host, does the work. */
+export class Attendance {
+  readonly session: DueSession;
+  readonly #options: AttendanceOptions;
+  readonly #leaving = new AbortController();
+  #host: SessionHost | undefined;
+
+  constructor(options: AttendanceOptions) {
+    this.#options = options;
+    this.session = options.session;
+  }
+
+  /** The number of facts that this process has of the session. Undefined while it is being opened. */
+  get head(): number | undefined {
+    return this.#host?.journal.state.head;
+  }
+
+  /** True unless the session is idle, or its run waits for a person. */
+  get isWorking(): boolean {
+    const host = this.#host;
+    if (host === undefined) return true;
+    return !isIdle(host.journal.standing) && !this.#waits(host);
+  }
+
+  /** Closes the session. A run in progress is released, so that another driver goes on with it at once. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  /** Resolves when no turn is interrupted by closing the session, or when the signal is aborted. */
+  async turnEnds(signal: AbortSignal): Promise<void> {
+    const host = this.#host;
+    if (host === undefined) return;
+    const then = host.journal.standing;
+    const isOver = (): boolean => turnIsOver(then, host.journal.standing) || this.#waits(host);
+    await host.until(() => (isOver() ? true : undefined), signal);
+  }
+
+  /** Opens the session, waits until it is idle or left, and closes it. Never rejects. */
+  async run(): Promise<AttendanceEnd> {
+    try {
+      const opened = await this.#options.open(this.#leaving.signal);
+      if (opened === undefined) return { why: "idle", head: this.session.head };
+      this.#host = opened.host;
+      try {
+        return await this.#untilDone(opened.host);
+      } finally {
+        await opened.close();
+      }
+    } catch (error) {
+      if (this.#leaving.signal.aborted) return { why: "left" };
+      return { why: "failed", error };
+    }
+  }
+
+  async #untilDone(host: SessionHost): Promise<AttendanceEnd> {
+    const { clock, idleMs } = this.#options;
+    const { signal } = this.#leaving;
+    const idle = (): boolean => isIdle(host.journal.standing);
+    for (;;) {
+      await host.until(() => (idle() ? true : undefined), signal);
+      const waited = new AbortController();
+      const either = AbortSignal.any([signal, waited.signal]);
+      if (idle()) {
+        const busy = host.until(() => (idle() ? undefined : true), either);
+        await Promise.race([busy, clock.sleep(idleMs, either)]);
+        waited.abort();
+      }
+      const error = host.over();
+      // A session that was removed has no work any more.
+      if (MillraceError.is(error) && error.code === "unknown_session")
+        return { why: "idle", head: host.journal.state.head };
+      if (error !== undefined) return { why: "failed", error };
+      if (signal.aborted) return { why: "left" };
+      if (idle()) return { why: "idle", head: host.journal.state.head };
+    }
+  }
+
+  #waits(host: SessionHost): boolean {
+    return waitsForPeople(host.journal.standing, host.options.agent.settings);
+  }
+}

@@ -1,0 +1,38 @@
+import type { DueSession } from "@millrace/core/ports";
+import { isChildSession } from "../define/sub-agent.ts";
+
+/** What decides whether a session that has work is taken. */
+export interface Known {
+  readonly isOpen: (session: DueSession) => boolean;
+  /** True if the session had nothing to do at this head. */
+  readonly isDone: (session: DueSession) => boolean;
+  /** True while a session that failed is not to be tried again. */
+  readonly isBackedOff: (session: DueSession) => boolean;
+  /** True if another driver has the session, and is not known to be dead. */
+  readonly isDriven: (session: DueSession) => boolean;
+}
+
+/** What a worker does about the sessions that have work. */
+export interface Choice {
+  /** In the order of the listing, those first that have waited longest. */
+  readonly take: readonly DueSession[];
+  /** How many of the listed sessions are not for this worker to take now. */
+  readonly passed: number;
+}
+
+/**
+ * Chooses the sessions to take, as many as there is room for. A run belongs to its driver while that one
+ * lives; an input that waits belongs to the first that claims it. The session of a sub-agent is driven by
+ * the call that began it, so it is never taken by itself: its parent's driver goes on with it.
+ */
+export function choose(due: readonly DueSession[], known: Known, room: number): Choice {
+  const free = due.filter(
+    (session) =>
+      !isChildSession(session.sessionId) &&
+      !known.isOpen(session) &&
+      !known.isDone(session) &&
+      !known.isBackedOff(session) &&
+      !(session.run !== undefined && known.isDriven(session)),
+  );
+  return { take: free.slice(0, Math.max(0, room)), passed: due.length - free.length };
+}

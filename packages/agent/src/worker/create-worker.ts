@@ -1,0 +1,210 @@
+import { MillraceError } from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
+import { endlessPause } from "@millrace/core/ports";
+import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/memory";
+import { lifeOf } from "../drive/life.ts";
+import type { DriverLife } from "../drive/life.ts";
+import { Attendance } from "./attendance.ts";
+import type { AttendanceEnd } from "./attendance.ts";
+import { choose } from "./choose.ts";
+import { Failures } from "./failures.ts";
+import { SessionOpener } from "./open-session.ts";
+import { onStopSignal } from "./stop-signals.ts";
+import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./worker.ts";
+
+/** How often the index is read, at most. Shorter by up to a fifth, so that workers do not read together. */
+const lookMs = 500;
+/** How many sessions are listed beyond those that this worker does not take. */
+const listedMore = 100;
+
+/**
+ * Makes a worker: a process that finds the sessions with work in the index of their store and drives
+ * them. It takes inputs that wait, and runs whose driver is dead or has released them; several workers
+ * share a store without knowing each other. `run` starts it. Throws `invalid_definition` if the store has
+ * no index of drivers.
+ */
+export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  const { drivers } = options.store;
+  if (drivers === undefined) {
+    const why = "a store that one process at a time may write has nothing to share";
+    throw new MillraceError("invalid_definition", `the store has no index of drivers: ${why}`);
+  }
+  const worker = new SessionWorker(options, drivers);
+  return {
+    name: worker.name,
+    run: (how) => worker.run(how?.signals === true),
+    shutdown: () => worker.shutdown(),
+    sessions: () => worker.sessions(),
+    poisoned: () => worker.poisoned(),
+    [Symbol.asyncDispose]: () => worker.shutdown(),
+  };
+}
+
+class SessionWorker {
+  readonly #options: WorkerOptions;
+  readonly #drivers: DriverIndex;
+  readonly #clock: Clock;
+  readonly #life: DriverLife;
+  readonly #opener: SessionOpener;
+  readonly #failures: Failures;
+  readonly #open = new Map<
+    SessionUid,
+    { readonly at: Attendance; readonly ended: Promise<void> }
+  >();
+  /** Sessions that are listed and had nothing to do, by the head at which that was so. */
+  readonly #done = new Map<SessionUid, number>();
+  readonly #closing = new AbortController();
+  /** Aborted to end the wait for turns in progress. */
+  readonly #hurry = new AbortController();
+  #passed = 0;
+  #running: Promise<void> | undefined;
+  #shutdown: Promise<void> | undefined;
+
+  constructor(options: WorkerOptions, drivers: DriverIndex) {
+    const { store, clock = systemClock, poisonAfter = 5 } = options;
+    this.#options = options;
+    this.#drivers = drivers;
+    this.#clock = clock;
+    this.#life = lifeOf(store, clock);
+    this.#opener = new SessionOpener(options, clock, this.#life);
+    this.#failures = new Failures(poisonAfter, () => clock.monotonic(), Math.random);
+  }
+
+  get name(): string {
+    return this.#life.name;
+  }
+
+  sessions(): readonly SessionId[] {
+    return [...this.#open.values()].map(({ at }) => at.session.sessionId);
+  }
+
+  poisoned(): readonly PoisonedSession[] {
+    return this.#failures.poisoned();
+  }
+
+  async run(signals: boolean): Promise<void> {
+    const ignore = signals ? onStopSignal(() => this.#signalled()) : undefined;
+    try {
+      this.#running ??= this.#lookForWork();
+      await this.#running;
+      await this.shutdown();
+    } finally {
+      ignore?.();
+    }
+  }
+
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.#drain();
+    return this.#shutdown;
+  }
+
+  #signalled(): void {
+    if (this.#closing.signal.aborted) this.#hurry.abort();
+    void this.shutdown();
+  }
+
+  async #drain(): Promise<void> {
+    this.#closing.abort();
+    await this.#running; // what it takes last is closed too
+    const open = [...this.#open.values()];
+    this.#report({ type: "shutdown", open: open.length });
+    const { drainMs = 30_000 } = this.#options;
+    const done = new AbortController();
+    const over = AbortSignal.any([this.#hurry.signal, done.signal]);
+    const turns = open.map(async ({ at }) => {
+      await at.turnEnds(over);
+      at.leave();
+    });
+    await Promise.race([Promise.all(turns), this.#clock.sleep(drainMs, over)]);
+    done.abort();
+    await Promise.all(open.map(({ ended }) => ended));
+  }
+
+  async #lookForWork(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        await this.#look();
+        failures = 0;
+        await this.#clock.sleep(lookMs * (1 - Math.random() / 5), signal);
+      } catch (error) {
+        if (failures === 0) this.#report({ type: "store_away", error });
+        failures += 1;
+        await this.#clock.sleep(endlessPause(failures, Math.random()), signal);
+      }
+    }
+  }
+
+  /** Reads the index once, and takes what is free. Costs one statement, whatever the number of workers. */
+  async #look(): Promise<void> {
+    const sentAt = this.#clock.monotonic();
+    const due = await this.#drivers.due({ limit: listedMore + this.#passed });
+    if (this.#closing.signal.aborted) return;
+    const signs = due.flatMap((session) => {
+      const { sign } = session;
+      return sign === undefined ? [] : [{ ...session, sign }];
+    });
+    this.#life.noteSigns(signs, sentAt);
+    const listed = new Set(due.map(({ uid }) => uid));
+    for (const uid of this.#done.keys()) if (!listed.has(uid)) this.#done.delete(uid);
+    this.#failures.keepListed(listed);
+    for (const session of due) this.#leaveIfDriven(session);
+    const { capacity = 100 } = this.#options;
+    const working = [...this.#open.values()].filter(({ at }) => at.isWorking).length;
+    const { take, passed } = choose(due, this.#known, capacity - working);
+    this.#passed = passed;
+    for (const session of take) this.#take(session);
+  }
+
+  readonly #known = {
+    isOpen: ({ uid }: DueSession) => this.#open.has(uid),
+    isDone: ({ uid, head }: DueSession) => this.#done.get(uid) === head,
+    isBackedOff: (session: DueSession) => this.#failures.isBackedOff(session),
+    isDriven: (session: DueSession) => this.#life.lives(session.sign, session),
+  };
+
+  /** Closes a session that is open here while another driver has its run: it lost the race for an input. */
+  #leaveIfDriven(session: DueSession): void {
+    const open = this.#open.get(session.uid);
+    // A claim is a fact: at an equal head the listing is not older than what this process has.
+    if (open?.at.head !== session.head || session.run === undefined) return;
+    if (this.#life.lives(session.sign, session)) open.at.leave();
+  }
+
+  #take(session: DueSession): void {
+    const { uid, sessionId, tenant, sign, run } = session;
+    const { idleMs = 5_000 } = this.#options;
+    const open = (signal: AbortSignal) => this.#opener.open(session, signal);
+    const at = new Attendance({ session, open, clock: this.#clock, idleMs });
+    const after = run === undefined ? undefined : sign?.driver;
+    this.#report({ type: "session_taken", sessionId, uid, tenant, after });
+    const ended = at.run().then((end) => this.#ended(session, end));
+    this.#open.set(uid, { at, ended });
+  }
+
+  #ended(session: DueSession, end: AttendanceEnd): void {
+    const { uid, sessionId, tenant } = session;
+    this.#open.delete(uid);
+    const of = { uid, sessionId, tenant };
+    if (end.why === "failed") {
+      const { tries, nextTryInMs, poisoned, error } = this.#failures.add(session, end.error);
+      this.#report({ type: "session_failed", ...of, error, tries, nextTryInMs, poisoned });
+      return;
+    }
+    if (end.why === "idle") {
+      this.#failures.clear(uid);
+      this.#done.set(uid, end.head);
+    }
+    const left = this.#closing.signal.aborted ? "shutdown" : "driven_elsewhere";
+    this.#report({ type: "session_closed", ...of, why: end.why === "idle" ? "idle" : left });
+  }
+
+  #report(event: WorkerEvent): void {
+    try {
+      this.#options.onEvent?.(event);
+    } catch {
+      // An observer that fails does not stop the worker.
+    }
+  }
+}

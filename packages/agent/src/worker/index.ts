@@ -1,0 +1,10 @@
+// A pool of processes that drive sessions: what a program that is nothing but a worker needs.
+export { createWorker } from "./create-worker.ts";
+export type {
+  ChooseAgent,
+  PoisonedSession,
+  TenantStore,
+  Worker,
+  WorkerEvent,
+  WorkerOptions,
+} from "./worker.ts";

@@ -1,0 +1,61 @@
+import { MillraceError } from "@millrace/core";
+import type { Clock, DueSession, SessionStore } from "@millrace/core/ports";
+import { definitionOf } from "../define/define-agent.ts";
+import { shareLife } from "../drive/life.ts";
+import type { DriverLife } from "../drive/life.ts";
+import { openHost } from "../session/open.ts";
+import type { Opened } from "../session/open.ts";
+import { StoreOutage } from "../work/store-outage.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+/** Opens the sessions of a worker, each in the store of its tenant and with its agent. */
+export class SessionOpener {
+  readonly #options: Pick<WorkerOptions, "agent" | "store" | "log">;
+  readonly #clock: Clock;
+  readonly #life: DriverLife;
+  /** The same object for each session of a tenant, because open sessions are shared by their store. */
+  readonly #stores = new Map<string, WeakRef<SessionStore>>();
+
+  constructor(
+    options: Pick<WorkerOptions, "agent" | "store" | "log">,
+    clock: Clock,
+    life: DriverLife,
+  ) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#life = life;
+  }
+
+  /**
+   * Opens a session with its driver, and never creates one. Undefined if it was removed, or if no agent
+   * is for it. Waits for a store that is away until the signal is aborted.
+   */
+  async open(session: DueSession, signal: AbortSignal): Promise<Opened | undefined> {
+    const { log, agent: given } = this.#options;
+    const { uid, sessionId: id } = session;
+    const store = this.#storeOf(session);
+    const clock = this.#clock;
+    const record = await new StoreOutage({ clock, signal }).retry(() => store.find(id));
+    if (record?.uid !== uid) return undefined;
+    const chosen = typeof given === "function" ? await given(record) : given;
+    if (chosen === undefined) return undefined;
+    const definition = definitionOf(chosen);
+    const ports = { store, log, clock };
+    return await openHost({ ...ports, ...definition, id, record, ask: "wait", waits: signal });
+  }
+
+  #storeOf({ tenant }: DueSession): SessionStore {
+    const { store } = this.#options;
+    if (tenant === undefined) return store;
+    const known = this.#stores.get(tenant)?.deref();
+    if (known !== undefined) return known;
+    const own = store.forTenant?.(tenant);
+    if (own === undefined) {
+      const why = "the index lists sessions of a tenant, and the store has no forTenant";
+      throw new MillraceError("broken_port", why);
+    }
+    shareLife(own, this.#clock, this.#life);
+    this.#stores.set(tenant, new WeakRef(own));
+    return own;
+  }
+}
