@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Agent } from "../define/agent.ts";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
-import { pass, passUntil } from "../testing/outages.ts";
+import { pass, passUntil, reached } from "../testing/outages.ts";
 
 const hour = 3_600_000;
 const jumps = [0, hour, -hour];
@@ -42,7 +42,7 @@ describe.each(jumps)("a wall clock that is set by %i ms", (jump) => {
   it("leaves a question open for the rest of its 60 s", async () => {
     const { time, clock, session } = await openSession(asking());
     session.send("go");
-    await passUntil(time, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     await pass(time, 30_000);
 
     clock.ahead = jump;
@@ -57,7 +57,7 @@ describe.each(jumps)("a wall clock that is set by %i ms", (jump) => {
   it("leaves a run the rest of its seconds", async () => {
     const { time, clock, session } = await openSession(asking());
     const run = session.send("go", { limits: { seconds: 40 } });
-    await passUntil(time, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     await passTo(time, 20_000);
 
     clock.ahead = jump;
@@ -112,7 +112,7 @@ describe.each(jumps)("a host whose wall clock is ahead of another's by %i ms", (
     const agent = asking();
     const { time, store, log, session } = await openSession(agent);
     session.send("go");
-    await passUntil(time, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     await session.close();
     await pass(time, 10_000);
 
@@ -128,7 +128,7 @@ describe.each(jumps)("a host whose wall clock is ahead of another's by %i ms", (
     const agent = asking();
     const { time, store, log, session } = await openSession(agent);
     session.send("go", { limits: { seconds: 40 } });
-    await passUntil(time, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     await session.close();
     await passTo(time, 10_000);
 

@@ -6,7 +6,7 @@ import type { FollowedSession } from "@millrace/core/reading";
 import { acceptance } from "./acceptance.ts";
 import { callAnswerOf } from "./call-answer.ts";
 import type { Acceptance, Sent } from "./input.ts";
-import { brokenPort } from "./session-host.ts";
+import { brokenPort } from "./port-errors.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { ChildSession, SessionWatchOptions } from "./session.ts";
 

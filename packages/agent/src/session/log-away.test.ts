@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
-import { flakyLog, flakyStore, pass, passUntil } from "../testing/outages.ts";
+import { flakyLog, flakyStore, pass, passUntil, reached } from "../testing/outages.ts";
 
 const pay = defineTool({ name: "pay", input: z.object({}), approve: "ask", run: () => "paid" });
 
@@ -36,7 +36,7 @@ describe("a session whose log was away for a moment", () => {
   it("takes an approval of another process as soon as it is announced", async () => {
     const { clock, link, session, inbox } = await openSession();
     session.send("go");
-    await passUntil(clock, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     link.cut();
     await pass(clock, 500);
     link.restore();
@@ -68,7 +68,7 @@ describe("a session whose log is away", () => {
   it("takes an approval and a prompt of another process within one poll", async () => {
     const { clock, link, session, inbox } = await openSession();
     session.send("go");
-    await passUntil(clock, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     link.cut();
     await pass(clock, 5_000);
 
@@ -86,7 +86,7 @@ describe("a session whose log is away", () => {
   it("is stopped by another process within one poll, without anything that awaits its run", async () => {
     const { clock, link, session, inbox } = await openSession();
     session.send("go");
-    await passUntil(clock, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     link.cut();
     await pass(clock, 5_000);
 
@@ -102,7 +102,7 @@ describe("a session whose log is away", () => {
     expect(session.connection).toBe("polling");
 
     const run = session.send("go");
-    await passUntil(clock, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     session.allow(session.approvals[0]?.id ?? "");
     await passUntil(clock, () => session.status === "idle");
 
@@ -143,7 +143,7 @@ describe("the head of an open session", () => {
   it("is read no more often because the run is read 2,000 times", async () => {
     const { clock, session, flaky } = await openSession();
     session.send("go");
-    await passUntil(clock, () => session.approvals.length === 1);
+    await reached(() => session.approvals.length === 1);
     let reads = 0;
     flaky.onCall = () => (reads += 1);
 

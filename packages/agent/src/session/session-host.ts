@@ -34,6 +34,7 @@ import { FactSource } from "./fact-source.ts";
 import { holdSession, releaseSession } from "./hold.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
+import { brokenPort, messageOf, unsent } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
 import type { Watched } from "./watch.ts";
 
@@ -357,21 +358,4 @@ function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
     user: typeof user === "string" ? user : "local",
     metadata,
   };
-}
-
-/** Wraps an error of a store or a log for users. A `MillraceError` stays as it is. */
-export function brokenPort(error: unknown): MillraceError {
-  if (MillraceError.is(error)) return error;
-  const message = `the store or the log failed: ${messageOf(error)}`;
-  return new MillraceError("broken_port", message, { cause: error });
-}
-
-function unsent(cause: unknown): MillraceError {
-  const message =
-    "the sender stopped while the store was away: the input is not known to be stored";
-  return new MillraceError("aborted", message, { cause });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
-import { flakyStore, pass, passUntil } from "../testing/outages.ts";
+import { flakyStore, pass, passUntil, reached } from "../testing/outages.ts";
 import type { StoreWrite } from "../testing/outages.ts";
 
 /** A session of an agent that calls a tool once, on a store that can be away. */
@@ -60,7 +60,7 @@ describe("a store that is away for 30 s", () => {
   it("delays the result of a tool that has run, and the tool runs once", async () => {
     const { clock, flaky, session, paid, requests } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
 
     flaky.away = true;
     paid[0]?.();
@@ -87,7 +87,7 @@ describe("a store that is away for 30 s", () => {
       if (name === "commit" && commits === 2) flaky.away = true; // the last reply has come
     };
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     commits = 0;
     paid[0]?.();
     await passUntil(clock, () => flaky.away);
@@ -137,7 +137,7 @@ describe("while the store is away", () => {
   it("closing the session settles its run and what was sent", async () => {
     const { clock, flaky, session, paid } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     flaky.away = true;
     const later = session.followUp("and then");
     paid[0]?.();
@@ -234,7 +234,7 @@ describe("a session whose store breaks its contract", () => {
   it("ends with its error, and opening it again gives one that works", async () => {
     const { clock, flaky, session, open, paid } = await openSession();
     const run = session.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     flaky.onCall = (name) => {
       if (name === "commit") throw new MillraceError("broken_port", "the row changed");
     };
@@ -258,11 +258,57 @@ describe("a session whose store breaks its contract", () => {
     const again = await open();
     await closing;
     again.send("go");
-    await passUntil(clock, () => paid.length === 1);
+    await reached(() => paid.length === 1);
     paid[0]?.();
     await passUntil(clock, () => again.lastRun !== undefined);
 
     expect(again.lastRun?.outcome).toBe("completed");
     await again.close();
+  });
+});
+
+describe("a session that is removed", () => {
+  it("ends with its error at the next poll", async () => {
+    const { clock, store, session } = await openSession();
+    const uid = (await store.find("s"))?.uid;
+    const run = session.send("go");
+    await run.accepted;
+    if (uid !== undefined) await store.remove(uid);
+    await pass(clock, 6_000);
+
+    expect(await settled(run.result)).toMatchObject({
+      outcome: "failed",
+      error: { code: "unknown_session" },
+    });
+    await session.close();
+  });
+});
+
+describe("a sub-agent", () => {
+  it("whose session can't be opened because the store is away is opened later", async () => {
+    const clock = manualClock(1_000_000);
+    const flaky = flakyStore(memorySessionStore({ clock }));
+    const packer = defineAgent({ model: scriptedModel([[say("a coat")]]) });
+    const lead = defineAgent({
+      model: scriptedModel([[call("packer", { prompt: "Oslo" })], [say("Take a coat.")]]),
+      tools: [packer.asTool({ name: "packer", description: "Packs" })],
+    });
+    const session = await lead.open({ id: "s", store: flaky.store, clock });
+    flaky.onCall = (name) => {
+      if (name === "find") flaky.away = true; // the parent's tool looks for its session
+    };
+
+    const run = session.send("go");
+    await passUntil(clock, () => flaky.away);
+    await pass(clock, 20_000);
+    flaky.onCall = () => undefined;
+    flaky.away = false;
+    await passUntil(clock, () => session.status === "idle");
+
+    expect(await settled(run.result)).toMatchObject({ outcome: "completed" });
+    expect(session.items.flatMap(({ parts }) => parts)).toContainEqual(
+      expect.objectContaining({ kind: "tool_call", state: "finished", output: "a coat" }),
+    );
+    await session.close();
   });
 });

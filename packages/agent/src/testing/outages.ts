@@ -120,6 +120,15 @@ async function breakable<T>(
   })();
 }
 
+/** Waits until the condition holds, while the clock of the test stands still. */
+export async function reached(condition: () => boolean): Promise<void> {
+  const start = performance.now();
+  while (!condition()) {
+    if (performance.now() - start > 30_000) throw new Error("not reached within 30 s");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 /** Moves the clock in steps of 50 ms until the condition holds. Returns the time that passed, or Infinity. */
 export async function passUntil(
   clock: ManualClock,

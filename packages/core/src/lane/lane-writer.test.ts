@@ -184,6 +184,31 @@ test("a log that fails does not stop the writer, and gets everything once it is 
   expect(drafted(batches)).toBe(content(writer.draft()));
 });
 
+test("a reader that asks after the log was away is answered", async () => {
+  const memory = memoryEventLog();
+  let isDown = true;
+  const log: EventLog = {
+    ...memory,
+    nudges: async (at, options) => {
+      if (isDown) throw new Error("connection lost");
+      return await memory.nudges(at, options);
+    },
+  };
+  const { writer, clock } = startWriter({ log });
+  writer.write(begin);
+  writer.write(append("text"));
+  await writer.flush();
+  await clock.advance(60_000);
+  isDown = false;
+  await clock.advance(5_000);
+
+  await memory.nudge(uid, { kind: "reseed", lane: 0 });
+
+  await clock.advance(0);
+  expect((await memory.read(uid, 0)).map(({ first }) => first)).toEqual([0]);
+  await writer.close();
+});
+
 test("closing writes what is left, and ends even if the log is gone for good", async () => {
   const gone = { ...memoryEventLog(), append: async () => Promise.reject(new Error("gone")) };
   const { writer } = startWriter({ log: gone });

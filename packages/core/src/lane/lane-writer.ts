@@ -11,7 +11,8 @@ import { continueLane, openLane, restateLane } from "../event/lane.ts";
 import type { OpenLane } from "../event/state.ts";
 import type { CallId, ItemId, PartId, RunId, SessionId, SessionUid, TurnId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { EventLog } from "../ports/event-log.ts";
+import type { EventLog, Nudge } from "../ports/event-log.ts";
+import { endlessPause } from "../ports/retry.ts";
 import { Gathered, sizeOfEvents } from "./gathered.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { Pace } from "./pace.ts";
@@ -157,8 +158,7 @@ class Writer {
     this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
     this.draft = this.#lane.draft;
     // Without nudges, readers that lack the lane wait for its next restatement.
-    const listening = this.#listen().catch(() => undefined);
-    this.#running = Promise.all([this.#run(), this.#appendWhenIdle(), listening]);
+    this.#running = Promise.all([this.#run(), this.#appendWhenIdle(), this.#listen()]);
   }
 
   write(given: Delta): Fault | undefined {
@@ -263,17 +263,29 @@ class Writer {
     }
   }
 
-  /** Reads nudges: a new watcher shortens the window, and a request restates the lane. */
+  /** Reads nudges until the lane is closed. While the log is away it subscribes again and again. */
   async #listen(): Promise<void> {
-    const { log, uid, lane, clock } = this.#options;
-    for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
-      if (nudge.kind === "wake" && this.#pace.addWatcher()) this.#flushSoon();
-      if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
-      if (clock.monotonic() - this.#reseededAt < reseedEveryMs) continue;
-      this.#reseededAt = clock.monotonic();
-      this.#reseed = true;
-      this.#flushSoon();
+    const { log, uid, clock } = this.#options;
+    const { signal } = this.#stop;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        for await (const nudge of await log.nudges(uid, { signal })) this.#takeNudge(nudge);
+        return;
+      } catch {
+        await clock.sleep(endlessPause(failures, Math.random()), signal);
+      }
     }
+  }
+
+  /** A new watcher shortens the window, and a request restates the lane. */
+  #takeNudge(nudge: Nudge): void {
+    const { lane, clock } = this.#options;
+    if (nudge.kind === "wake" && this.#pace.addWatcher()) this.#flushSoon();
+    if (nudge.kind !== "reseed" || nudge.lane !== lane) return;
+    if (clock.monotonic() - this.#reseededAt < reseedEveryMs) return;
+    this.#reseededAt = clock.monotonic();
+    this.#reseed = true;
+    this.#flushSoon();
   }
 
   async #send(): Promise<void> {

@@ -6,6 +6,8 @@ export interface Clock {
   readonly monotonic: () => number;
   /** Resolves after that long, or as soon as the signal is aborted. Never rejects. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** The same, but a process that waits for nothing else may end. For polls. Left out: `sleep` is used. */
+  readonly idle?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** Makes ids that are never made twice. The name of the sort may show in the id. */

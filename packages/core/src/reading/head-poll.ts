@@ -67,7 +67,8 @@ class HeadPoller {
       this.#sleep = new AbortController();
       const tickMs = this.#tickMs();
       const sinceTick = this.#clock.monotonic() % tickMs;
-      await pause(this.#clock, tickMs - sinceTick, this.#sleep.signal);
+      const { idle } = this.#clock; // a session that is not closed does not keep the process alive
+      await pause(this.#clock, tickMs - sinceTick, this.#sleep.signal, idle);
       const due = this.#takeDue(this.#tick(tickMs));
       for (let at = 0; at < due.length; at += headsAtOnce)
         await this.#poll(due.slice(at, at + headsAtOnce));

@@ -5,9 +5,14 @@ import type { Clock } from "../ports/clock.ts";
  * may, this also waits for one timer of the host: a loop around it would otherwise never let the
  * event loop run.
  */
-export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export async function pause(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  sleep: Clock["sleep"] = clock.sleep,
+): Promise<void> {
   const start = clock.monotonic();
-  await clock.sleep(ms, signal);
+  await sleep(ms, signal);
   if (signal.aborted || clock.monotonic() - start >= ms / 2) return;
   await new Promise((resolve) => setTimeout(resolve, 1));
 }

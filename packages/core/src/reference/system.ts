@@ -4,21 +4,27 @@ import type { Clock, MakeId } from "../ports/clock.ts";
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) {
-        resolve();
-        return;
-      }
-      const done = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal?.addEventListener("abort", done, { once: true });
-    }),
+  sleep: (ms, signal) => wait(ms, signal, true),
+  idle: (ms, signal) => wait(ms, signal, false),
 };
+
+function wait(ms: number, signal: AbortSignal | undefined, keepsAlive: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    // In browsers a timer is a number, and keeps nothing alive.
+    if (!keepsAlive) (timer as { readonly unref?: () => void }).unref?.();
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
 
 /**
  * The time since 1970 that does not jump: the wall clock is read once, and what has passed since is
