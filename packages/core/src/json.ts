@@ -117,17 +117,14 @@ export function checkJson(
 
 /** Equality by value of two JSON values. The order of keys does not count. */
 export function equalJson(left: Json | undefined, right: Json | undefined): boolean {
-  if (Object.is(left, right)) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) {
-    return left === right; // 0 and -0 are one value in JSON text
-  }
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    if (left.length !== right.length) return false;
     return left.every((value: Json, index) => equalJson(value, right[index] as Json));
   }
-  const a = left as JsonObject;
-  const b = right as JsonObject;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
+  if (!isJsonObject(left) || !isJsonObject(right)) {
+    return left === right || Object.is(left, right); // 0 and -0 are one value in JSON text
+  }
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key], right[key]));
 }

@@ -17,6 +17,11 @@ export class List<T> implements Iterable<T> {
     return new List(copy, copy.length);
   }
 
+  /** The same for lists that grew from one another by `append`: each is a beginning of the longest. */
+  get origin(): object {
+    return this.#rows;
+  }
+
   append(row: T): List<T> {
     const shared = this.#rows.length === this.length;
     const rows = shared ? this.#rows : this.#rows.slice(0, this.length);

@@ -21,23 +21,14 @@ export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0
 export function addUsage(left: Usage, right: Usage): Usage {
   if (isNothing(left)) return right;
   if (isNothing(right)) return left;
-  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens);
-  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens);
-  const priced = left.cost !== undefined && right.cost !== undefined;
-  return {
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cachedTokens: left.cachedTokens + right.cachedTokens,
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(priced ? { cost: (left.cost ?? 0) + (right.cost ?? 0) } : {}),
-  };
+  const sum: Usage & Record<string, number> = { ...left };
+  for (const [key, amount] of Object.entries<number>({ ...right }))
+    sum[key] = (sum[key] ?? 0) + amount;
+  if (left.cost !== undefined && right.cost !== undefined) return sum;
+  const { cost: _, ...unpriced } = sum;
+  return unpriced;
 }
 
 function isNothing(usage: Usage): boolean {
   return usage.inputTokens === 0 && usage.outputTokens === 0 && (usage.cost ?? 0) === 0;
-}
-
-function addOptional(left: number | undefined, right: number | undefined): number | undefined {
-  return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }

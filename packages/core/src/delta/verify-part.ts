@@ -27,9 +27,8 @@ export function differenceFrom(open: OpenPart, part: Part): string | undefined {
       if (part.kind === "file" && (!("name" in begin) || part.name !== begin.name)) return "name";
       return sameBytes(open, part.bytes) ? undefined : "content";
     case "custom":
-      if (!("name" in begin) || part.name !== begin.name) return "name";
-      return open.value === undefined || equalJson(open.value, part.value) ? undefined : "value";
     case "structured":
+      if (part.kind === "custom" && (!("name" in begin) || part.name !== begin.name)) return "name";
       return open.value === undefined || equalJson(open.value, part.value) ? undefined : "value";
     default:
       part satisfies never;

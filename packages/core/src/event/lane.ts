@@ -11,20 +11,22 @@ import type { OpenLane } from "./state.ts";
 
 /** A lane with its opening alone, or undefined if the batch does not open one. */
 export function openLane(batch: Batch, limits: DraftLimits): OpenLane | undefined {
+  const { lane, epoch, last: seq, time, runId, turnId, itemId } = batch;
   const opening = batch.events[0];
   if (opening?.type !== "attempt_started") return undefined;
+  const { author, callId, tool, model } = opening;
   return {
-    lane: batch.lane,
-    epoch: batch.epoch,
-    seq: batch.last,
-    time: batch.time,
-    runId: batch.runId,
-    turnId: batch.turnId,
-    itemId: batch.itemId,
-    author: opening.author,
-    callId: opening.callId,
-    tool: opening.tool,
-    model: opening.model,
+    lane,
+    epoch,
+    seq,
+    time,
+    runId,
+    turnId,
+    itemId,
+    author,
+    callId,
+    tool,
+    model,
     draft: emptyDraft(limits),
     message: undefined,
     stalledMs: undefined,

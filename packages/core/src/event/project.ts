@@ -1,25 +1,30 @@
 import type { Item } from "../content/item.ts";
-import type { Part, ToolCallPart, ToolResultPart } from "../content/part.ts";
+import type { Part } from "../content/part.ts";
 import { textOf } from "../delta/draft.ts";
 import type { OpenPart } from "../delta/draft.ts";
 import type { CallId } from "../ids.ts";
-import type { FactOf } from "./event.ts";
 import type { Approval, OpenLane, QueuedInput, SessionState } from "./state.ts";
-import type { ToolState, View, ViewApproval, ViewInput, ViewItem, ViewPart } from "./view.ts";
+import { runningByCall, toolState } from "./tool-state.ts";
+import type { Evidence } from "./tool-state.ts";
+import type { View, ViewApproval, ViewInput, ViewItem, ViewPart } from "./view.ts";
 
 /**
  * What a screen shows of a state. Pure: the same state gives an equal view. What has not changed
- * since an earlier view is the same object, so that a screen can skip it. Linear in the number of
- * parts, whatever their length.
+ * since an earlier view is the same object, so that a screen can skip it. Costs what has changed since
+ * the last view of a state that this one grew from, however long the session is. `items` is made when
+ * it is read: a copy of the references while an item is being written, else the same array as before.
  */
 export function project(state: SessionState): View {
   const { run, ended } = state;
+  let items: View["items"] | undefined;
   const unanswered = state.approvals.filter((approval) => approval.answer === undefined);
   return {
     status: run === undefined ? "idle" : unanswered.length > 0 ? "paused" : "running",
     stopping: run?.aborting === true,
     released: run?.released === state.incarnation,
-    items: viewItems(state),
+    get items() {
+      return (items ??= viewItems(state));
+    },
     approvals: unanswered.map(viewApproval),
     queue: state.queue.map(viewInput),
     lastRun: ended,
@@ -29,72 +34,85 @@ export function project(state: SessionState): View {
   };
 }
 
-/**
- * What the state of a call rests on, the strongest first: its result, the lane in which its tool
- * writes, the intent to run it, the question whether it may.
- */
-type Evidence = ToolResultPart | UnderWay | Intent | Approval | undefined;
-type Intent = FactOf<"tool_execution_started">;
-interface UnderWay {
-  readonly lane: OpenLane;
-  readonly execution: Intent;
+/** The items of a list as a screen shows them. Kept: a view costs only what is new since the last one. */
+interface Shown {
+  /** How many items of the list were taken up. */
+  length: number;
+  readonly views: ViewItem[];
+  /** A copy of the views that was handed out, until one of them changes. */
+  copy: readonly ViewItem[] | undefined;
+  /** The last item with a call of this id: call ids come again in later turns. */
+  readonly callers: Map<CallId, Caller>;
+  /** What the views rest on besides the list. */
+  running: ReadonlyMap<CallId, Evidence>;
 }
+
+interface Caller {
+  readonly item: Item;
+  /** Its place among the views. */
+  place?: number;
+  /** The first result of each of its calls. */
+  readonly results: Map<CallId, Evidence>;
+}
+
+/** By the origin of a list, which a longer list that grew from it has too. */
+const shownLists = new WeakMap<object, Shown>();
 
 function viewItems(state: SessionState): readonly ViewItem[] {
-  const evidenceOf = evidence(state);
-  const items: ViewItem[] = [];
-  for (const item of state.items) {
-    if (!isAnswer(item)) items.push(viewItem(item, (callId) => evidenceOf(item, callId)));
-  }
-  for (const lane of state.lanes) {
-    if (lane.callId === undefined) items.push(viewLane(lane));
-  }
-  return items;
+  const shown = showList(state);
+  const live = state.lanes.filter((lane) => lane.callId === undefined).map(viewLane);
+  if (live.length > 0) return [...shown.views, ...live];
+  return (shown.copy ??= shown.views.slice());
 }
 
-/** Finds what the state of an item's call rests on. Call ids come again in later turns. */
-function evidence(state: SessionState): (item: Item, callId: CallId) => Evidence {
-  const results = new Map<Item, Map<CallId, ToolResultPart>>();
-  const latest = new Map<CallId, Item>();
-  for (const item of state.items) {
+function showList(state: SessionState): Shown {
+  const { items } = state;
+  let shown = shownLists.get(items.origin);
+  // A view of an earlier state: its calls may have had no results yet.
+  if (shown === undefined || shown.length > items.length) {
+    shown = { length: 0, views: [], copy: undefined, callers: new Map(), running: new Map() };
+    shownLists.set(items.origin, shown);
+  }
+  const { views, callers } = shown;
+  const running = runningByCall(state);
+  const moved = takeUp(items, shown);
+  for (const id of [...shown.running.keys(), ...running.keys()]) moved.add(callers.get(id));
+  shown.running = running;
+  for (const caller of moved) {
+    if (caller === undefined) continue;
+    const view = viewItem(
+      caller.item,
+      (id) => caller.results.get(id) ?? (callers.get(id) === caller ? running.get(id) : undefined),
+    );
+    caller.place ??= views.length;
+    if (views[caller.place] === view) continue;
+    views[caller.place] = view;
+    shown.copy = undefined;
+  }
+  return shown;
+}
+
+/** Takes up the items that are new in the list. Gives those whose views may have changed by them, in order. */
+function takeUp(items: SessionState["items"], shown: Shown): Set<Caller | undefined> {
+  const { callers } = shown;
+  const moved = new Set<Caller | undefined>();
+  for (; shown.length < items.length; shown.length += 1) {
+    const item = items.at(shown.length) as Item; // within the list
+    const caller: Caller = { item, results: new Map() };
+    if (!isAnswer(item)) moved.add(caller);
     for (const part of item.parts) {
-      if (part.kind === "tool_call") latest.set(part.callId, item);
+      if (part.kind === "tool_call") {
+        moved.add(callers.get(part.callId));
+        callers.set(part.callId, caller);
+      }
       if (part.kind !== "tool_result") continue;
-      const calling = latest.get(part.callId);
-      if (calling === undefined) continue;
-      const own = results.get(calling) ?? new Map<CallId, ToolResultPart>();
-      if (!own.has(part.callId)) own.set(part.callId, part);
-      results.set(calling, own);
+      const known = callers.get(part.callId);
+      moved.add(known);
+      if (known?.results.has(part.callId) === false) known.results.set(part.callId, part);
     }
   }
-  const running = runningByCall(state);
-  return (item, callId) =>
-    results.get(item)?.get(callId) ??
-    (latest.get(callId) === item ? running.get(callId) : undefined);
+  return moved;
 }
-
-/** Calls that are being carried out, or that wait for a person's answer. */
-function runningByCall(state: SessionState): ReadonlyMap<CallId, Evidence> {
-  const running = new Map<CallId, Evidence>();
-  for (const approval of state.approvals) {
-    if (approval.answer === undefined) running.set(approval.asked.callId, approval);
-  }
-  for (const execution of state.executions) {
-    const lane = state.lanes.find((open) => open.callId === execution.callId);
-    running.set(execution.callId, lane === undefined ? execution : underWay(lane, execution));
-  }
-  return running;
-}
-
-/** The same object for the same two, so that what was made of it can be found again. */
-function underWay(lane: OpenLane, execution: Intent): UnderWay {
-  const known = pairs.get(lane);
-  if (known?.execution === execution) return known;
-  const pair = { lane, execution };
-  pairs.set(lane, pair);
-  return pair;
-}
-const pairs = new WeakMap<OpenLane, UnderWay>();
 
 /** An item that holds nothing but answers is shown on the calls it answers. */
 function isAnswer(item: Item): boolean {
@@ -131,7 +149,7 @@ function sameParts(left: readonly ViewPart[], right: readonly ViewPart[]): boole
 function viewLane(lane: OpenLane): ViewItem {
   const { itemId: id, author, stalledMs, retry } = lane;
   const parts = lane.draft.parts.map((part) =>
-    part.state === "open" ? viewOpenPart(part) : viewPart(part.part, undefined),
+    viewPart(part.state === "open" ? part : part.part, undefined),
   );
   return {
     id,
@@ -143,10 +161,10 @@ function viewLane(lane: OpenLane): ViewItem {
   };
 }
 
-function viewPart(part: Part, evidence: Evidence): ViewPart {
+function viewPart(part: Part | OpenPart, evidence: Evidence): ViewPart {
   const before = partViews.get(part);
   if (before !== undefined && before.evidence === evidence) return before.view;
-  const view = makeViewPart(part, evidence);
+  const view = "begin" in part ? makeOpenView(part) : makeViewPart(part, evidence);
   partViews.set(part, { evidence, view });
   return view;
 }
@@ -154,18 +172,8 @@ function viewPart(part: Part, evidence: Evidence): ViewPart {
 function makeViewPart(part: Part, evidence: Evidence): ViewPart {
   switch (part.kind) {
     case "tool_call": {
-      const { kind, id, callId, tool, raw, input, metadata } = part;
-      const shown = {
-        kind,
-        id,
-        live: false,
-        callId,
-        tool,
-        raw,
-        input,
-        ...(metadata === undefined ? {} : { metadata }),
-      };
-      return { ...shown, ...toolState(part, evidence) };
+      const { opaque: _, fault: __, ...shown } = part; // its state shows the fault
+      return { ...shown, live: false, input: part.input, ...toolState(part, evidence) };
     }
     case "tool_result": {
       // Only in a draft of its own: a finished result is shown on its call.
@@ -192,108 +200,37 @@ function makeViewPart(part: Part, evidence: Evidence): ViewPart {
   }
 }
 
-function viewOpenPart(open: OpenPart): ViewPart {
-  const before = partViews.get(open);
-  if (before !== undefined) return before.view;
-  const view = makeOpenView(open);
-  partViews.set(open, { evidence: undefined, view });
-  return view;
-}
-
 function makeOpenView(open: OpenPart): ViewPart {
   const { id, begin, metadata } = open;
-  const base = { id, live: true, ...(metadata === undefined ? {} : { metadata }) };
-  switch (begin.kind) {
+  const { op: _, partId: __, ...labels } = begin;
+  const base = { ...labels, id, live: true, ...(metadata === undefined ? {} : { metadata }) };
+  switch (base.kind) {
     case "text":
     case "reasoning":
-      return { ...base, kind: begin.kind, text: textOf(open) };
-    case "tool_result":
-      return { ...base, kind: "text", text: textOf(open) };
-    case "tool_call": {
-      const { callId, tool } = begin;
+      return { ...base, kind: base.kind, text: textOf(open) };
+    case "tool_result": {
+      const { callId: _, tool: __, ...shown } = base; // its lane answers the call
+      return { ...shown, kind: "text", text: textOf(open) };
+    }
+    case "tool_call":
       return {
         ...base,
-        kind: "tool_call",
-        callId,
-        tool,
+        kind: base.kind,
         raw: textOf(open),
         input: undefined,
         state: "writing",
       };
-    }
     case "media":
-      return { ...base, kind: "media", mediaType: begin.mediaType, size: open.bytes?.length ?? 0 };
     case "file":
-      return {
-        ...base,
-        kind: "file",
-        name: begin.name,
-        mediaType: begin.mediaType,
-        size: open.bytes?.length ?? 0,
-      };
+      return { ...base, size: open.bytes?.length ?? 0 };
     case "structured":
-      return { ...base, kind: "structured", value: open.value };
+      return { ...base, kind: base.kind, value: open.value };
     case "custom":
-      return { ...base, kind: "custom", name: begin.name, value: open.value };
+      return { ...base, value: open.value };
     default:
-      begin satisfies never;
-      return begin;
+      base satisfies never;
+      return base;
   }
-}
-
-function toolState(call: ToolCallPart, evidence: Evidence): ToolState {
-  if (evidence === undefined) {
-    if (call.fault === undefined) return { state: "waiting" };
-    return {
-      state: "failed",
-      message: `its arguments are not usable (${call.fault.code})`,
-      fault: call.fault,
-    };
-  }
-  if ("kind" in evidence) return resultState(call, evidence);
-  if ("asked" in evidence) return { state: "waiting", approvalId: evidence.asked.approvalId };
-  if (!("execution" in evidence)) return running(evidence, "", undefined);
-  return running(evidence.execution, outputText(evidence.lane), evidence.lane.message);
-}
-
-function running({ childSessionId }: Intent, text: string, message: string | undefined): ToolState {
-  return {
-    state: "running",
-    text,
-    ...(message === undefined ? {} : { message }),
-    ...(childSessionId === undefined ? {} : { childSessionId }),
-  };
-}
-
-function resultState(call: ToolCallPart, result: ToolResultPart): ToolState {
-  switch (result.status) {
-    case "ok":
-      return { state: "finished", output: result.output ?? result.text, text: result.text };
-    case "denied":
-      return result.text === "" ? { state: "denied" } : { state: "denied", reason: result.text };
-    case "unknown":
-      return { state: "unknown", message: result.text };
-    case "failed":
-    case "aborted":
-      return {
-        state: "failed",
-        message: result.text,
-        ...(call.fault === undefined ? {} : { fault: call.fault }),
-      };
-    default:
-      result.status satisfies never;
-      return { state: "unknown", message: result.text };
-  }
-}
-
-/** What a tool has written so far. */
-function outputText(lane: OpenLane): string {
-  let text = "";
-  for (const part of lane.draft.parts) {
-    if (part.state === "open" && part.begin.kind === "tool_result") text += textOf(part);
-    if (part.state === "committed" && part.part.kind === "tool_result") text += part.part.text;
-  }
-  return text;
 }
 
 function viewApproval({ asked }: Approval): ViewApproval {

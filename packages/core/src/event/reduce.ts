@@ -3,6 +3,7 @@ import type { CallId, InputId } from "../ids.ts";
 import { lastEpochBefore } from "./epoch.ts";
 import type { Epoch } from "./epoch.ts";
 import type { Fact, FactOf } from "./event.ts";
+import { closedEpoch } from "./state.ts";
 import type { SessionState } from "./state.ts";
 import { withoutUndone } from "./undone.ts";
 
@@ -112,8 +113,7 @@ function closeLane(
 ): SessionState {
   if (lane === undefined || epoch === undefined) return state;
   const others = state.closedLanes.filter((closed) => closed.lane !== lane);
-  const own = state.closedLanes.find((closed) => closed.lane === lane);
-  const raised = { lane, epoch: Math.max(epoch, own?.epoch ?? 0) };
+  const raised = { lane, epoch: Math.max(epoch, closedEpoch(state, lane)) };
   return settleLanes({ ...state, closedLanes: [...others, raised] });
 }
 
@@ -123,15 +123,12 @@ function closeAll(state: SessionState, epoch: Epoch): SessionState {
 
 /** Keeps the closed lanes few and in one order, and drops the drafts that are over. */
 function settleLanes(state: SessionState): SessionState {
-  const closedLanes = state.closedLanes
-    .filter((closed) => closed.epoch > state.closed)
-    .toSorted((left, right) => left.lane - right.lane);
-  const limit = (lane: number): Epoch =>
-    Math.max(state.closed, closedLanes.find((closed) => closed.lane === lane)?.epoch ?? 0);
   return {
     ...state,
-    closedLanes,
-    lanes: state.lanes.filter((open) => open.epoch > limit(open.lane)),
+    closedLanes: state.closedLanes
+      .filter((closed) => closed.epoch > state.closed)
+      .toSorted((left, right) => left.lane - right.lane),
+    lanes: state.lanes.filter((open) => open.epoch > closedEpoch(state, open.lane)),
   };
 }
 

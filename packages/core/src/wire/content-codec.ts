@@ -20,6 +20,7 @@ import type { Json, JsonObject } from "../json.ts";
 import {
   amount,
   bytes,
+  checked,
   count,
   exactlyOne,
   flag,
@@ -66,11 +67,14 @@ const toolCall = exactlyOne<ToolCallPart>(
   "fault",
 );
 
-type Sourced = { readonly bytes?: Uint8Array; readonly url?: string };
+type Sourced<T> = Omit<T, "bytes" | "url"> & {
+  readonly bytes?: Uint8Array;
+  readonly url?: string;
+};
 const source = { bytes: optional(bytes), url: optional(text) };
 
 const media = exactlyOne<MediaPart>(
-  object<Omit<MediaPart, "bytes" | "url"> & Sourced>({
+  object<Sourced<MediaPart>>({
     ...base,
     ...source,
     kind: oneOf("media"),
@@ -81,7 +85,7 @@ const media = exactlyOne<MediaPart>(
 );
 
 const file = exactlyOne<FilePart>(
-  object<Omit<FilePart, "bytes" | "url"> & Sourced>({
+  object<Sourced<FilePart>>({
     ...base,
     ...source,
     kind: oneOf("file"),
@@ -102,6 +106,14 @@ const opaquePart: Shape<OpaquePart> = {
   },
 };
 
+export const resultStatus: Shape<ResultStatus> = oneOf<ResultStatus>(
+  "ok",
+  "failed",
+  "denied",
+  "aborted",
+  "unknown",
+);
+
 export const part: ObjectShape<Part> = tagged<Part, "kind">(
   "kind",
   {
@@ -118,7 +130,7 @@ export const part: ObjectShape<Part> = tagged<Part, "kind">(
       kind: oneOf("tool_result"),
       callId: id(callId),
       tool: text,
-      status: oneOf<ResultStatus>("ok", "failed", "denied", "aborted", "unknown"),
+      status: resultStatus,
       text,
       output: optional(json),
       synthetic: optional(oneOf<true>(true)),
@@ -184,18 +196,8 @@ const anyItem = object<AnyItem>({
   metadata: optional(jsonObject),
 });
 
-export const item: Shape<Item> = {
-  encode: anyItem.encode,
-  decode: (value, path) => {
-    const decoded = anyItem.decode(value, path);
-    const wanted = isCutStop(decoded.stop) ? "cause" : "evidence";
-    const unwanted = wanted === "cause" ? decoded.evidence : decoded.cause;
-    if (unwanted !== undefined || (wanted === "cause" && decoded.cause === undefined)) {
-      return malformed(
-        path,
-        `an item that ended as ${decoded.stop} to have ${wanted === "cause" ? "a" : "no"} cause`,
-      );
-    }
-    return decoded as Item;
-  },
-};
+export const item: Shape<Item> = checked<AnyItem, Item>(anyItem, ({ stop, cause, evidence }) => {
+  const cut = isCutStop(stop);
+  const sound = cut ? cause !== undefined && evidence === undefined : cause === undefined;
+  return !sound && `an item that ended as ${stop} to have ${cut ? "a" : "no"} cause`;
+});

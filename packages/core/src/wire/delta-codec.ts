@@ -9,13 +9,13 @@ import type {
 } from "../delta/delta.ts";
 import { callId, partId } from "../ids.ts";
 import type { CallId } from "../ids.ts";
+import { isJsonObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { part } from "./content-codec.ts";
 import {
   bytes,
   decodeBy,
   id,
-  isRecord,
   json,
   jsonObject,
   malformed,
@@ -24,7 +24,7 @@ import {
   tagged,
   text,
 } from "./shape.ts";
-import type { AnyShape, Decoded, ObjectShape } from "./shape.ts";
+import type { AnyShape, Decoded, Fields, ObjectShape } from "./shape.ts";
 
 type BeginBase = Pick<BeginPart, "op" | "partId">;
 type Bare = BeginBase & { readonly kind: "text" | "reasoning" | "structured" };
@@ -35,7 +35,8 @@ type Called = BeginBase & {
 };
 type Named<Kind extends "media" | "file" | "custom"> = Extract<BeginPart, { readonly kind: Kind }>;
 
-const base = { op: oneOf<"begin_part">("begin_part"), partId: id(partId) };
+const parts = id(partId);
+const base = { op: oneOf<"begin_part">("begin_part"), partId: parts };
 const bare = object<Bare>({
   ...base,
   kind: oneOf<"text" | "reasoning" | "structured">("text", "reasoning", "structured"),
@@ -67,23 +68,11 @@ export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
   "op",
   {
     begin_part: beginPart,
-    append_text: object<AppendText>({ op: oneOf("append_text"), partId: id(partId), chunk: text }),
-    append_bytes: object<AppendBytes>({
-      op: oneOf("append_bytes"),
-      partId: id(partId),
-      chunk: bytes,
-    }),
-    replace_structured: object<ReplaceStructured>({
-      op: oneOf("replace_structured"),
-      partId: id(partId),
-      value: json,
-    }),
-    set_metadata: object<SetMetadata>({
-      op: oneOf("set_metadata"),
-      partId: id(partId),
-      metadata: jsonObject,
-    }),
-    commit_part: object<CommitPart>({ op: oneOf("commit_part"), partId: id(partId), part }),
+    append_text: operation<AppendText>("append_text", { chunk: text }),
+    append_bytes: operation<AppendBytes>("append_bytes", { chunk: bytes }),
+    replace_structured: operation<ReplaceStructured>("replace_structured", { value: json }),
+    set_metadata: operation<SetMetadata>("set_metadata", { metadata: jsonObject }),
+    commit_part: operation<CommitPart>("commit_part", { part }),
   },
   refused("op", "an operation of this version"),
 );
@@ -98,11 +87,19 @@ export function decodeDelta(value: unknown): Decoded<Delta> {
   return decodeBy(delta, value);
 }
 
+function operation<T extends Delta>(
+  op: T["op"],
+  fields: Fields<Omit<T, "op" | "partId">>,
+): ObjectShape<T> {
+  // All fields of the type: those of every operation, and the given ones.
+  return object<T>({ op: oneOf(op), partId: parts, ...fields } as unknown as Fields<T>);
+}
+
 function refused(tag: string, expected: string): AnyShape {
   return {
     encode: (value) => value,
     decode: (value, path) => {
-      const named = isRecord(value) && typeof value[tag] === "string";
+      const named = isJsonObject(value) && typeof value[tag] === "string";
       return malformed(path, expected, named ? "unknown_op" : "malformed");
     },
   };

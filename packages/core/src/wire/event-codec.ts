@@ -13,7 +13,8 @@ import type {
   LiveEvent,
   RunOutcome,
 } from "../event/event.ts";
-import type { CallId, RunId } from "../ids.ts";
+import type { Compaction } from "../event/state.ts";
+import type { CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
 import {
   actorText,
   approvalId,
@@ -25,10 +26,11 @@ import {
   turnId,
 } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { author, cause, item, part, stopReason, usage } from "./content-codec.ts";
+import { author, cause, item, part, resultStatus, stopReason, usage } from "./content-codec.ts";
 import { delta } from "./delta-codec.ts";
 import {
   amount,
+  checked,
   count,
   exactlyOne,
   id,
@@ -45,13 +47,13 @@ import {
 } from "./shape.ts";
 import type { Fields, ObjectShape, Shape } from "./shape.ts";
 
-const runs = id(runId);
-const turns = id(turnId);
+export const runs: Shape<RunId> = id(runId);
+export const turns: Shape<TurnId> = id(turnId);
 const calls = id(callId);
-const items = id(itemId);
-const inputs = id(inputId);
+export const items: Shape<ItemId> = id(itemId);
+export const inputs: Shape<InputId> = id(inputId);
 const approvals = id(approvalId);
-const sessions = id(sessionId);
+export const sessions: Shape<SessionId> = id(sessionId);
 
 export const version: Shape<typeof schemaVersion> = {
   encode: (value) => value,
@@ -78,12 +80,19 @@ const content = object<{
   options: optional(jsonObject),
 });
 
-const anyAnswer = object<{
+interface AnyAnswer {
   readonly kind: "answer";
   readonly callId: CallId;
   readonly output?: Json;
   readonly error?: string;
-}>({ kind: oneOf("answer"), callId: calls, output: optional(json), error: optional(text) });
+}
+
+const anyAnswer = object<AnyAnswer>({
+  kind: oneOf("answer"),
+  callId: calls,
+  output: optional(json),
+  error: optional(text),
+});
 
 export const input: Shape<Input> = tagged<Input, "kind">(
   "kind",
@@ -106,6 +115,12 @@ export const input: Shape<Input> = tagged<Input, "kind">(
 
 const actor = object<Actor>({ user: id(actorText), via: optional(id(actorText)) });
 
+export const summary: Shape<Compaction> = object<Compaction>({
+  itemId: items,
+  first: items,
+  last: items,
+});
+
 const inTurn = { runId: runs, turnId: turns };
 const stored = {
   item,
@@ -126,8 +141,7 @@ interface AnyRunFinished extends FactEnvelope {
   readonly cause?: Cause;
 }
 
-const anyRunFinished = object<AnyRunFinished>({
-  type: oneOf("run_finished"),
+const anyRunFinished = eventShape<AnyRunFinished>("run_finished", {
   ...envelopeFields,
   runId: runs,
   closes: count,
@@ -136,25 +150,43 @@ const anyRunFinished = object<AnyRunFinished>({
   cause: optional(cause),
 });
 
-export const runFinished: Shape<FactOf<"run_finished">> = {
-  encode: anyRunFinished.encode,
-  decode: (value, path) => {
-    const decoded = anyRunFinished.decode(value, path);
-    const why =
-      decoded.outcome === "failed"
-        ? decoded.cause
-        : decoded.outcome === "limited"
-          ? decoded.limit
-          : "";
-    if (why === undefined)
-      return malformed(path, `a run that ended as ${decoded.outcome} to say why`);
-    return decoded as FactOf<"run_finished">;
-  },
-};
+export const runFinished: Shape<FactOf<"run_finished">> = checked<
+  AnyRunFinished,
+  FactOf<"run_finished">
+>(anyRunFinished, ({ outcome, cause, limit }) => {
+  const why = outcome === "failed" ? cause : outcome === "limited" ? limit : "";
+  return why === undefined && `a run that ended as ${outcome} to say why`;
+});
 
-export const toolExecutionStarted: Shape<FactOf<"tool_execution_started">> = factShape(
-  "tool_execution_started",
-  {
+/** The facts whose fields need no rule beyond themselves. */
+const simple = factShapes({
+  session_claimed: { incarnation, to: optional(count), resumes: optional(runs) },
+  session_released: { runId: runs, incarnation, reason: oneOf<"shutdown">("shutdown") },
+  input_accepted: { inputId: inputs, input, actor: optional(actor) },
+  queue_updated: {
+    inputId: inputs,
+    change: oneOf<"taken_back">("taken_back"),
+    actor: optional(actor),
+  },
+  run_started: { runId: runs },
+  turn_started: inTurn,
+  turn_finished: { ...inTurn, stop: stopReason, closes: count },
+  approval_requested: {
+    ...inTurn,
+    approvalId: approvals,
+    callId: calls,
+    tool: text,
+    input: jsonObject,
+    hash: text,
+  },
+  approval_resolved: {
+    approvalId: approvals,
+    callId: calls,
+    decision: oneOf<"allow" | "deny">("allow", "deny"),
+    reason: optional(text),
+    actor: optional(actor),
+  },
+  tool_execution_started: {
     ...inTurn,
     callId: calls,
     tool: text,
@@ -164,20 +196,16 @@ export const toolExecutionStarted: Shape<FactOf<"tool_execution_started">> = fac
     epoch: count,
     childSessionId: optional(sessions),
   },
-);
-
-export const approvalRequested: Shape<FactOf<"approval_requested">> = factShape(
-  "approval_requested",
-  { ...inTurn, approvalId: approvals, callId: calls, tool: text, input: jsonObject, hash: text },
-);
-
-export const approvalResolved: Shape<FactOf<"approval_resolved">> = factShape("approval_resolved", {
-  approvalId: approvals,
-  callId: calls,
-  decision: oneOf<"allow" | "deny">("allow", "deny"),
-  reason: optional(text),
-  actor: optional(actor),
+  tool_execution_finished: { ...inTurn, callId: calls, tool: text, status: resultStatus },
+  compaction_started: { runId: runs },
+  compaction_finished: { runId: runs, summary: optional(summary) },
+  usage_reported: { runId: runs, turnId: optional(turns), epoch: count, usage },
 });
+
+export const toolExecutionStarted: Shape<FactOf<"tool_execution_started">> =
+  simple.tool_execution_started;
+export const approvalRequested: Shape<FactOf<"approval_requested">> = simple.approval_requested;
+export const approvalResolved: Shape<FactOf<"approval_resolved">> = simple.approval_resolved;
 
 /** An event of a newer version goes through this one unchanged. Its number counts all the same. */
 const opaqueFact: Shape<FactOf<"opaque">> = {
@@ -191,58 +219,10 @@ const opaqueFact: Shape<FactOf<"opaque">> = {
 export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
   "type",
   {
-    session_claimed: factShape("session_claimed", {
-      incarnation,
-      to: optional(count),
-      resumes: optional(runs),
-    }),
-    session_released: factShape("session_released", {
-      runId: runs,
-      incarnation,
-      reason: oneOf<"shutdown">("shutdown"),
-    }),
-    input_accepted: factShape("input_accepted", {
-      inputId: inputs,
-      input,
-      actor: optional(actor),
-    }),
-    queue_updated: factShape("queue_updated", {
-      inputId: inputs,
-      change: oneOf<"taken_back">("taken_back"),
-      actor: optional(actor),
-    }),
-    run_started: factShape("run_started", { runId: runs }),
+    ...simple,
     run_finished: runFinished,
-    turn_started: factShape("turn_started", { ...inTurn }),
-    turn_finished: factShape("turn_finished", { ...inTurn, stop: stopReason, closes: count }),
-    item_committed: bothOrNeither(factShape("item_committed", stored)),
-    item_replaced: bothOrNeither(factShape("item_replaced", stored)),
-    approval_requested: approvalRequested,
-    approval_resolved: approvalResolved,
-    tool_execution_started: toolExecutionStarted,
-    tool_execution_finished: factShape("tool_execution_finished", {
-      ...inTurn,
-      callId: calls,
-      tool: text,
-      status: oneOf<FactOf<"tool_execution_finished">["status"]>(
-        "ok",
-        "failed",
-        "denied",
-        "aborted",
-        "unknown",
-      ),
-    }),
-    compaction_started: factShape("compaction_started", { runId: runs }),
-    compaction_finished: factShape("compaction_finished", {
-      runId: runs,
-      summary: optional(object({ itemId: items, first: items, last: items })),
-    }),
-    usage_reported: factShape("usage_reported", {
-      runId: runs,
-      turnId: optional(turns),
-      epoch: count,
-      usage,
-    }),
+    item_committed: storedShape("item_committed"),
+    item_replaced: storedShape("item_replaced"),
   },
   opaqueFact,
 );
@@ -250,26 +230,23 @@ export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
 const liveEvent: Shape<LiveEvent> = tagged<LiveEvent, "type">(
   "type",
   {
-    attempt_started: object<LiveOf<"attempt_started">>({
-      type: oneOf("attempt_started"),
+    attempt_started: eventShape<LiveOf<"attempt_started">>("attempt_started", {
       author,
       callId: optional(calls),
       tool: optional(text),
       model: optional(text),
     }),
-    content_delta: object<LiveOf<"content_delta">>({ type: oneOf("content_delta"), delta }),
-    tool_execution_update: object<LiveOf<"tool_execution_update">>({
-      type: oneOf("tool_execution_update"),
+    content_delta: eventShape<LiveOf<"content_delta">>("content_delta", { delta }),
+    tool_execution_update: eventShape<LiveOf<"tool_execution_update">>("tool_execution_update", {
       callId: calls,
       message: text,
     }),
-    retry_scheduled: object<LiveOf<"retry_scheduled">>({
-      type: oneOf("retry_scheduled"),
+    retry_scheduled: eventShape<LiveOf<"retry_scheduled">>("retry_scheduled", {
       cause,
       delayMs: amount,
     }),
-    stalled: object<LiveOf<"stalled">>({ type: oneOf("stalled"), silentMs: amount }),
-    lane_idled: object<LiveOf<"lane_idled">>({ type: oneOf("lane_idled") }),
+    stalled: eventShape<LiveOf<"stalled">>("stalled", { silentMs: amount }),
+    lane_idled: eventShape<LiveOf<"lane_idled">>("lane_idled", {}),
   },
   {
     encode: (event: LiveOf<"opaque">) => event.original,
@@ -293,41 +270,49 @@ const anyBatch = object<Batch>({
   events: list(liveEvent),
 });
 
-export const batch: ObjectShape<Batch> = {
-  encode: anyBatch.encode,
-  decode: (value, path) => {
-    const decoded = anyBatch.decode(value, path);
-    const opened = decoded.first > 0 || decoded.events[0]?.type === "attempt_started";
-    if (decoded.last < decoded.first || decoded.events.length === 0 || !opened) {
-      return malformed(path, "events, first <= last, and from 0 an attempt_started");
-    }
-    return decoded;
+export const batch: ObjectShape<Batch> = checked<Batch, Batch>(
+  anyBatch,
+  ({ first, last, events }) => {
+    const opened = first > 0 || events[0]?.type === "attempt_started";
+    const sound = first <= last && events.length > 0 && opened;
+    return !sound && "events, first <= last, and from 0 an attempt_started";
   },
+);
+
+function eventShape<T extends { readonly type: string }>(
+  type: T["type"],
+  fields: Fields<Omit<T, "type">>,
+): ObjectShape<T> {
+  // All fields of the type: its name, and the others.
+  return object<T>({ type: oneOf(type), ...fields } as unknown as Fields<T>);
+}
+
+/** The fields of each type of fact, without those of the envelope, which is the same for all. */
+type FactFields = {
+  readonly [
+    Type in Exclude<FactBody["type"], "opaque" | "run_finished" | StoredFact["type"]>
+  ]: Fields<Omit<BodyOf<Type>, "type">>;
 };
 
-/** The shape of one type of fact. The envelope is the same for all. */
-function factShape<Type extends FactBody["type"]>(
-  type: Type,
-  fields: Fields<Omit<BodyOf<Type>, "type">>,
-): ObjectShape<FactOf<Type>> {
-  const named = { type: oneOf(type), ...envelopeFields, ...(fields as object) };
-  const shape = object<FactEnvelope>(named);
-  return shape as unknown as ObjectShape<FactOf<Type>>;
+function factShapes(table: FactFields): {
+  readonly [Type in keyof FactFields]: ObjectShape<FactOf<Type>>;
+} {
+  const shapes = Object.entries(table).map(([type, fields]) => [
+    type,
+    eventShape(type, { ...envelopeFields, ...fields }),
+  ]);
+  return Object.fromEntries(shapes) as ReturnType<typeof factShapes>; // an entry for each of the table
 }
 
 /** An item was written in a lane under an epoch, or in no lane at all. */
-function bothOrNeither<T extends { readonly lane?: number; readonly epoch?: number }>(
-  shape: Shape<T>,
-): Shape<T> {
-  return {
-    encode: shape.encode,
-    decode: (value, path) => {
-      const decoded = shape.decode(value, path);
-      const both = (decoded.lane === undefined) === (decoded.epoch === undefined);
-      return both ? decoded : malformed(path, "lane and epoch together");
-    },
-  };
+function storedShape(type: StoredFact["type"]): ObjectShape<StoredFact> {
+  return checked<StoredFact, StoredFact>(
+    eventShape<StoredFact>(type, { ...envelopeFields, ...stored }),
+    ({ lane, epoch }) =>
+      (lane === undefined) !== (epoch === undefined) && "lane and epoch together",
+  );
 }
+type StoredFact = FactOf<"item_committed" | "item_replaced">;
 
 function recordWithType(value: unknown, path: string): JsonObject {
   const record = jsonObject.decode(value, path);

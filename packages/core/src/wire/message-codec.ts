@@ -2,15 +2,9 @@ import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type {
-  OpenRun,
-  OpenTurn,
-  Approval,
-  ClosedLane,
-  Compaction,
-  QueuedInput,
-} from "../event/state.ts";
-import { inputId, itemId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
+import type { OpenRun, OpenTurn, Approval, ClosedLane, QueuedInput } from "../event/state.ts";
+import { sessionUid } from "../ids.ts";
+import { isJsonObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { parseJsonText } from "../parse-json.ts";
 import { item, stopReason, usage } from "./content-codec.ts";
@@ -20,8 +14,14 @@ import {
   batch,
   fact,
   input,
+  inputs,
+  items,
   runFinished,
+  runs,
+  sessions,
+  summary,
   toolExecutionStarted,
+  turns,
   version,
 } from "./event-codec.ts";
 import {
@@ -30,7 +30,6 @@ import {
   flag,
   id,
   incarnation,
-  isRecord,
   list,
   malformed,
   object,
@@ -62,7 +61,7 @@ export function decodeMessage(line: string): Decoded<Message> {
 
 /** Which of the three it is. A newer version may have any form, so the version is looked at first. */
 function messageShape(value: unknown): Pick<Shape<Message>, "decode"> {
-  if (!isRecord(value)) return fact;
+  if (!isJsonObject(value)) return fact;
   if (typeof value["v"] === "number" && value["v"] !== schemaVersion) return versioned;
   if (Object.hasOwn(value, "n")) return fact;
   if (Object.hasOwn(value, "first")) return batch;
@@ -80,11 +79,11 @@ function toJson(message: Message): JsonObject {
 }
 
 const activeRun = object<OpenRun>({
-  runId: id(runId),
+  runId: runs,
   turn: optional(
     object<OpenTurn>({
-      turnId: id(turnId),
-      reply: optional(id(itemId)),
+      turnId: turns,
+      reply: optional(items),
       stop: optional(stopReason),
     }),
   ),
@@ -94,7 +93,7 @@ const activeRun = object<OpenRun>({
 
 const snapshotShape = object<Snapshot>({
   v: version,
-  sessionId: id(sessionId),
+  sessionId: sessions,
   uid: id(sessionUid),
   head: count,
   incarnation,
@@ -104,7 +103,7 @@ const snapshotShape = object<Snapshot>({
   items: list(item),
   queue: list(
     object<QueuedInput>({
-      inputId: id(inputId),
+      inputId: inputs,
       input: input as unknown as Shape<QueuedInput["input"]>,
     }),
   ),
@@ -115,8 +114,6 @@ const snapshotShape = object<Snapshot>({
     object<Approval>({ asked: approvalRequested, answer: optional(approvalResolved) }),
   ),
   compacting: flag,
-  compactions: list(
-    object<Compaction>({ itemId: id(itemId), first: id(itemId), last: id(itemId) }),
-  ),
+  compactions: list(summary),
   usage,
 });

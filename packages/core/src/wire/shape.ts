@@ -1,3 +1,4 @@
+import { isJsonObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
@@ -94,7 +95,7 @@ export const json: Shape<Json> = plain(
   "a value that is not too deep",
 );
 export const jsonObject: Shape<JsonObject> = plain(
-  (value) => isRecord(value) && withinDepth(value, maxDepth),
+  (value) => isJsonObject(value) && withinDepth(value, maxDepth),
   "an object that is not too deep",
 );
 
@@ -166,7 +167,7 @@ export function object<T extends object>(fields: Fields<T>): ObjectShape<T> {
       return encoded;
     },
     decode: (value, path) => {
-      if (!isRecord(value)) return malformed(path, "an object");
+      if (!isJsonObject(value)) return malformed(path, "an object");
       const decoded: Record<string, unknown> = {};
       for (const [key, field] of entries) {
         const own = Object.hasOwn(value, key) ? value[key] : undefined;
@@ -199,24 +200,38 @@ export function tagged<T extends object, Tag extends keyof T & string>(
   return {
     encode: (value) => shapeOf(value[tag]).encode(value) as JsonObject,
     decode: (value, path) => {
-      if (!isRecord(value)) return malformed(path, "an object");
+      if (!isJsonObject(value)) return malformed(path, "an object");
       return shapeOf(value[tag]).decode(value, path);
     },
   };
 }
 
-/** For types with two forms, distinguished by which of two fields is there. `T` is their union. */
-export function exactlyOne<T>(shape: AnyShape, one: string, other: string): Shape<T> {
+/**
+ * A shape with a rule that goes beyond single fields. `broken` gives what was expected instead, if the
+ * rule is broken. `T` is narrower than what the fields alone admit.
+ */
+export function checked<Loose extends object, T extends Loose>(
+  shape: ObjectShape<Loose>,
+  broken: (decoded: Loose) => string | false,
+): ObjectShape<T> {
   return {
-    encode: shape.encode as unknown as Shape<T>["encode"],
+    encode: shape.encode,
     decode: (value, path) => {
       const decoded = shape.decode(value, path);
-      if (one in decoded === other in decoded) return malformed(path, `either ${one} or ${other}`);
-      return decoded as T;
+      const expected = broken(decoded);
+      return expected === false ? (decoded as T) : malformed(path, expected);
     },
   };
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** For types with two forms, distinguished by which of two fields is there. `T` is their union. */
+export function exactlyOne<T extends object>(
+  shape: AnyShape,
+  one: string,
+  other: string,
+): ObjectShape<T> {
+  return checked<object, T>(
+    shape as ObjectShape<object>,
+    (decoded) => one in decoded === other in decoded && `either ${one} or ${other}`,
+  );
 }
