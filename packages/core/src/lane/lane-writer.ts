@@ -13,6 +13,7 @@ import type { CallId, ItemId, PartId, RunId, SessionId, SessionUid, TurnId } fro
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import { Gathered, sizeOfEvents } from "./gathered.ts";
+import { LoopDelay } from "./loop-delay.ts";
 import { Pace } from "./pace.ts";
 
 export interface LaneWriterOptions {
@@ -35,6 +36,8 @@ export interface LaneWriterOptions {
   /**
    * How long deltas are gathered before they go out as one batch, while the lane is watched. While it
    * is not, it is a second; while the log is slow, up to 200 ms. Left out: the log's own, or 50 ms.
+   * A window ends at a multiple of its length by the monotonic clock, unless the log sets its own: all
+   * lanes of a process append at the same moment, and share the round trip.
    */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */
@@ -117,9 +120,12 @@ class Writer {
   #reseed = false;
   /** When a request for the lane was last answered. */
   #reseededAt = -Infinity;
-  /** When a batch was last appended. */
+  /** When a batch was last appended, by the monotonic clock. */
   #appendedAt: number;
+  /** When the window ends, or ended: its timer may fire a little before. 0 once it was cut short. */
+  #windowEnd = 0;
   readonly #pace: Pace;
+  readonly #loopDelay: LoopDelay;
   /** Resolved when there is something to write. */
   #work: PromiseWithResolvers<void> | undefined;
   /** Ends a sleep early. Replaced only once it was used: most sleeps are not ended early. */
@@ -133,12 +139,13 @@ class Writer {
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
     this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
-    this.#appendedAt = options.clock.now();
+    this.#loopDelay = LoopDelay.of(options.clock);
+    this.#appendedAt = options.clock.monotonic();
     const batch = {
       ...this.#envelope,
       first: 0,
       last: 0,
-      time: this.#appendedAt,
+      time: options.clock.now(),
       events: [opening],
     };
     // The batch begins with its opening, so there is a lane.
@@ -219,21 +226,25 @@ class Writer {
     this.#resolveFlushes();
   }
 
-  /** A whole window, or what is left of one since the last batch where the log sets the window. */
+  /** Until the next multiple of the window, or a window after the last batch where the log sets it. */
   #waitMs(): number {
     const windowMs = this.#pace.windowMs();
     const { log, clock } = this.#options;
-    return log.windowMs === undefined ? windowMs : this.#appendedAt + windowMs - clock.now();
+    const now = clock.monotonic();
+    if (log.windowMs !== undefined || windowMs <= 0) return this.#appendedAt + windowMs - now;
+    const ended = Math.floor(Math.max(now, this.#windowEnd) / windowMs);
+    this.#windowEnd = (ended + 1) * windowMs;
+    return this.#windowEnd - now;
   }
 
   /** Appends `lane_idled` after `idleMs` without a batch. One timer per `idleMs`, not one per batch. */
   async #appendWhenIdle(): Promise<void> {
     const { clock, idleMs = 15_000 } = this.#options;
     while (!this.#stopped()) {
-      const waitMs = this.#appendedAt + idleMs - clock.now();
+      const waitMs = this.#appendedAt + idleMs - clock.monotonic();
       await clock.sleep(Math.max(1, waitMs), this.#stop.signal);
-      if (this.#stopped() || clock.now() - this.#appendedAt < idleMs) continue;
-      this.#appendedAt = clock.now();
+      if (this.#stopped() || clock.monotonic() - this.#appendedAt < idleMs) continue;
+      this.#appendedAt = clock.monotonic();
       if (!this.#pending.isEmpty) continue;
       this.#pending.addEvent({ type: "lane_idled" });
       this.#flushSoon();
@@ -246,20 +257,21 @@ class Writer {
     for await (const nudge of await log.nudges(uid, { signal: this.#stop.signal })) {
       if (nudge.kind === "wake" && this.#pace.addWatcher()) this.#flushSoon();
       if (nudge.kind !== "reseed" || nudge.lane !== lane) continue;
-      if (clock.now() - this.#reseededAt < reseedEveryMs) continue;
-      this.#reseededAt = clock.now();
+      if (clock.monotonic() - this.#reseededAt < reseedEveryMs) continue;
+      this.#reseededAt = clock.monotonic();
       this.#reseed = true;
       this.#flushSoon();
     }
   }
 
   async #send(): Promise<void> {
-    const { log, uid, epoch, clock } = this.#options;
+    const { log, uid, epoch } = this.#options;
     const batch = this.#nextBatch();
     this.#urgent = false;
+    const timed = this.#loopDelay.start();
     const answer = await log.append(uid, batch).catch(() => undefined);
     const stored = answer?.outcome === "stored";
-    this.#pace.answered(clock.now() - this.#appendedAt, stored ? answer.watched : undefined);
+    this.#pace.answered(timed(), stored ? answer.watched : undefined);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
     // Lost, or stored with the answer lost: restating the lane is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
@@ -276,8 +288,8 @@ class Writer {
     const events = this.#pending.takeAll();
     // A restatement takes one number for all that was waiting.
     this.#seq += this.#reseed ? 1 : events.length;
-    this.#appendedAt = this.#options.clock.now();
-    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#appendedAt };
+    this.#appendedAt = this.#options.clock.monotonic();
+    this.#lane = { ...this.#lane, seq: this.#seq, time: this.#options.clock.now() };
     const batch = this.#reseed
       ? restateLane(this.lane(), this.#options)
       : { ...this.#envelope, first, last: this.#seq, time: this.#lane.time, events };
@@ -296,6 +308,7 @@ class Writer {
   /** Sends the next batch without its window. */
   #flushSoon(): void {
     this.#urgent = true;
+    this.#windowEnd = 0;
     this.#notify();
     if (this.#sleeping) this.#wake.abort(wakeReason);
   }

@@ -3,8 +3,10 @@ const unwatchedMs = 1_000;
 /** A log that answers later than this is sent fewer batches. */
 const slowMs = 20;
 const slowWindow = { leastMs: 100, mostMs: 200 };
-/** The slowest answer decays by this with each further one: to half after some 30 answers. */
-const decay = 0.98;
+/** The window while the log is slow, in times of its answer. */
+const windowPerAnswer = 5;
+/** A slow answer counts for less with each further one. Two quick answers, and it is forgotten. */
+const decay = 0.7;
 /** Answers after a new watcher that may date from before it: the one under way, and the one after it. */
 const staleAnswers = 2;
 
@@ -18,7 +20,7 @@ export class Pace {
   #watched = true;
   /** How many of the next answers are not believed when they report that the lane is unwatched. */
   #ignoreUnwatched = 0;
-  /** About the slowest answer in a hundred. */
+  /** About the slowest of the last answers, up to what makes the widest window. */
   #slowestMs = 0;
 
   constructor(windowMs: number) {
@@ -28,13 +30,13 @@ export class Pace {
   windowMs(): number {
     if (!this.#watched) return Math.max(this.#windowMs, unwatchedMs);
     if (this.#slowestMs <= slowMs) return this.#windowMs;
-    const wide = Math.min(slowWindow.mostMs, 5 * this.#slowestMs);
-    return Math.max(this.#windowMs, slowWindow.leastMs, wide);
+    return Math.max(this.#windowMs, slowWindow.leastMs, windowPerAnswer * this.#slowestMs);
   }
 
-  /** The log has answered an append. */
+  /** The log has answered an append. The delay of this process's own event loop is not in its time. */
   answered(tookMs: number, watched: boolean | undefined): void {
-    this.#slowestMs = Math.max(tookMs, this.#slowestMs * decay);
+    const slowest = Math.max(tookMs, this.#slowestMs * decay);
+    this.#slowestMs = Math.min(slowest, slowWindow.mostMs / windowPerAnswer);
     if (watched === true || (watched === false && this.#ignoreUnwatched === 0))
       this.#watched = watched;
     if (this.#ignoreUnwatched > 0) this.#ignoreUnwatched -= 1;

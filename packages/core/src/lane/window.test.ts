@@ -160,6 +160,46 @@ describe("the window", () => {
     expect(await batchesIn(10_000, fixture)).toBe(10);
   });
 
+  test("ends at a multiple of its length, so that lanes that began at different times append together", async () => {
+    const moments: number[] = [];
+    const through = (log: EventLog, clock: ManualClock): EventLog => ({
+      ...log,
+      append: (at, batch) => {
+        if (batch.first > 2) moments.push(clock.monotonic());
+        return log.append(at, batch);
+      },
+    });
+    for (const offset of [0, 7, 33]) {
+      const { writer, clock } = startWriter({ through });
+      await clock.advance(offset);
+      writer.write(begin);
+      writer.write(append("a"));
+      for (let at = 0; at < 400; at += 9) {
+        writer.write(append("x"));
+        await clock.advance(9);
+      }
+    }
+
+    expect(moments.length).toBeGreaterThanOrEqual(21);
+    expect(moments.filter((at) => at % 50 !== 0)).toEqual([]);
+  });
+
+  test("does not end twice when its timer fires a little too early", async () => {
+    const fixture = startWriter();
+    const { clock, writer } = fixture;
+    const early = {
+      ...clock,
+      sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms - 2, signal),
+    };
+    await writer.close();
+    const lane = startWriter({ clock: early });
+    lane.writer.write(begin);
+    lane.writer.write(append("a"));
+    await clock.advance(0);
+
+    expect(await batchesIn(2_000, { ...lane, clock })).toBe(40);
+  });
+
   test("is wider while the log is slow, and no wider than 200 ms", async () => {
     const slowBy = async (ms: number): Promise<number> => {
       let slow = true;
@@ -177,15 +217,36 @@ describe("the window", () => {
       const batches = await batchesIn(20_000, fixture);
       slow = false;
       await fixture.clock.advance(ms);
-      // Gathering begins when the answer is there, so a batch takes both.
-      return Math.round((20_000 / batches - ms) / 10) * 10;
+      return Math.round(20_000 / batches / 10) * 10;
     };
 
     expect(await slowBy(10)).toBe(50);
     expect(await slowBy(20)).toBe(50);
     expect(await slowBy(30)).toBe(150);
     expect(await slowBy(100)).toBe(200);
-    expect(await slowBy(500)).toBeLessThanOrEqual(220);
+    // The next window ends after the answer to the batch before.
+    expect(await slowBy(500)).toBeLessThanOrEqual(500 + 220);
+  });
+
+  test("is short again after two quick answers of a log that was slow", async () => {
+    let slow = true;
+    const through = (log: EventLog, clock: ManualClock): EventLog => ({
+      ...log,
+      append: async (at, batch) => {
+        if (slow) await clock.sleep(3_000);
+        return await log.append(at, batch);
+      },
+    });
+    const fixture = startWriter({ through });
+    fixture.writer.write(begin);
+    await batchesIn(10_000, fixture);
+    slow = false;
+    await fixture.clock.advance(3_000);
+
+    // Two windows of up to 200 ms, then short ones.
+    await batchesIn(400, fixture);
+
+    expect(await batchesIn(1_000, fixture)).toBe(20);
   });
 
   test("is short again once the log is quick again", async () => {
