@@ -40,6 +40,7 @@ describe("the window in real time", () => {
     fixture.writer.write(append("a"));
     await sleep(20);
     for (let count = 0; count < 5; count += 1) {
+      fixture.writer.write(append("b"));
       void fixture.writer.flush();
       await sleep(0);
       block(200);
