@@ -35,7 +35,8 @@ function endOfString(text: string, from: number): number {
   return at + 1;
 }
 
-function isSpace(code: number): boolean {
+/** White space of JSON. */
+export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 

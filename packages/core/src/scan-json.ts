@@ -1,5 +1,5 @@
 import { defaultJsonLimits, isForbiddenKey } from "./json.ts";
-import { parseJsonText } from "./parse-json.ts";
+import { isSpace, parseJsonText } from "./parse-json.ts";
 import type { Json, JsonFault, JsonFaultCode, JsonLimits } from "./json.ts";
 
 /** A parsed text, or why it is refused. */
@@ -86,18 +86,11 @@ class Scanner {
   }
 
   space(): void {
-    for (;;) {
-      const code = this.#code();
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.at += 1;
-    }
+    while (isSpace(this.#code())) this.at += 1;
   }
 
   #object(depth: number, parent: string | undefined): void {
-    if (depth >= this.#limits.depth) this.#refuse("too_deep");
-    this.at += 1;
-    this.space();
-    if (this.#take(0x7d)) return;
+    if (this.#isEmpty(depth, 0x7d)) return;
     const seen = new Set<string>();
     for (;;) {
       this.space();
@@ -111,23 +104,32 @@ class Scanner {
       this.space();
       if (!this.#take(colon)) this.#unexpected();
       this.value(depth + 1, key);
-      this.space();
-      if (this.#take(0x7d)) return;
-      if (!this.#take(comma)) this.#unexpected();
+      if (this.#isOver(0x7d)) return;
     }
   }
 
   #array(depth: number): void {
+    if (this.#isEmpty(depth, 0x5d)) return;
+    for (;;) {
+      this.value(depth + 1, undefined);
+      if (this.#isOver(0x5d)) return;
+    }
+  }
+
+  /** Takes the bracket that opens a list or an object, and the one that closes it if nothing is in it. */
+  #isEmpty(depth: number, close: number): boolean {
     if (depth >= this.#limits.depth) this.#refuse("too_deep");
     this.at += 1;
     this.space();
-    if (this.#take(0x5d)) return;
-    for (;;) {
-      this.value(depth + 1, undefined);
-      this.space();
-      if (this.#take(0x5d)) return;
-      if (!this.#take(comma)) this.#unexpected();
-    }
+    return this.#take(close);
+  }
+
+  /** Takes what follows a value: the closing bracket, or a comma. */
+  #isOver(close: number): boolean {
+    this.space();
+    if (this.#take(close)) return true;
+    if (!this.#take(comma)) this.#unexpected();
+    return false;
   }
 
   /** Returns the decoded string, because keys are compared decoded: `\u005f` is `_`. */
@@ -136,8 +138,7 @@ class Scanner {
     let escaped = false;
     this.at += 1;
     for (;;) {
-      const code = this.#code();
-      if (Number.isNaN(code)) this.#refuse("truncated");
+      const code = this.#next();
       if (code < 0x20) this.#refuse("bad_json");
       this.at += 1;
       if (code === quote) break;
@@ -153,15 +154,11 @@ class Scanner {
   }
 
   #escape(): void {
-    const code = this.#code();
-    if (Number.isNaN(code)) this.#refuse("truncated");
-    const letter = String.fromCharCode(code);
+    const letter = String.fromCharCode(this.#next());
     this.at += 1;
     if (letter === "u") {
       for (let digit = 0; digit < 4; digit += 1, this.at += 1) {
-        const hex = this.#code();
-        if (Number.isNaN(hex)) this.#refuse("truncated");
-        if (!/[0-9a-fA-F]/.test(String.fromCharCode(hex))) this.#refuse("bad_json");
+        if (!/[0-9a-fA-F]/.test(String.fromCharCode(this.#next()))) this.#refuse("bad_json");
       }
     } else if (!'"\\/bfnrt'.includes(letter)) {
       this.#refuse("bad_json", this.at - 1);
@@ -206,6 +203,13 @@ class Scanner {
 
   #code(): number {
     return this.#text.charCodeAt(this.at);
+  }
+
+  /** As `#code`, where the text may not end. */
+  #next(): number {
+    const code = this.#code();
+    if (Number.isNaN(code)) this.#refuse("truncated");
+    return code;
   }
 
   #take(code: number): boolean {

@@ -12,29 +12,42 @@ export function differenceFrom(open: OpenPart, part: Part): string | undefined {
   const { begin } = open;
   if (part.kind !== begin.kind) return "kind";
   if (open.metadata !== undefined && !equalJson(open.metadata, part.metadata)) return "metadata";
+  const labels: Labels = part;
+  const begun: Labels = begin;
+  for (const [field, shown] of labelNames) if (labels[field] !== begun[field]) return shown;
   switch (part.kind) {
     case "text":
     case "reasoning":
+    case "tool_result":
       return sameText(open, part.text) ? undefined : "text";
     case "tool_call":
-    case "tool_result":
-      if (!("callId" in begin) || part.callId !== begin.callId) return "call id";
-      if (part.tool !== begin.tool) return "tool";
-      return sameText(open, part.kind === "tool_call" ? part.raw : part.text) ? undefined : "text";
+      return sameText(open, part.raw) ? undefined : "text";
     case "media":
     case "file":
-      if (!("mediaType" in begin) || part.mediaType !== begin.mediaType) return "media type";
-      if (part.kind === "file" && (!("name" in begin) || part.name !== begin.name)) return "name";
       return sameBytes(open, part.bytes) ? undefined : "content";
     case "custom":
     case "structured":
-      if (part.kind === "custom" && (!("name" in begin) || part.name !== begin.name)) return "name";
       return open.value === undefined || equalJson(open.value, part.value) ? undefined : "value";
     default:
       part satisfies never;
       return "kind";
   }
 }
+
+/** What a part is called by, as far as its kind has it. A part that is begun has these already. */
+interface Labels {
+  readonly kind: string;
+  readonly callId?: string;
+  readonly tool?: string;
+  readonly mediaType?: string;
+  readonly name?: string;
+}
+const labelNames = [
+  ["callId", "call id"],
+  ["tool", "tool"],
+  ["mediaType", "media type"],
+  ["name", "name"],
+] as const;
 
 /** What was never streamed may come whole. */
 function sameText(open: OpenPart, text: string): boolean {
@@ -106,13 +119,7 @@ function asides(part: Exclude<Part, { kind: "opaque" }>): readonly Json[] {
 /** Names and types are text as well: a half character in one can't be stored or sent. */
 export function verifyLabels(
   id: PartId,
-  labels: {
-    readonly kind: string;
-    readonly tool?: string;
-    readonly name?: string;
-    readonly mediaType?: string;
-    readonly url?: string;
-  },
+  labels: Labels & { readonly url?: string },
 ): Fault | undefined {
   const texts = [labels.tool, labels.name, labels.mediaType, labels.url];
   const sound = texts.every((text) => text === undefined || isWellFormed(text));

@@ -24,17 +24,7 @@ import {
   turns,
   version,
 } from "./event-codec.ts";
-import {
-  count,
-  decodeBy,
-  flag,
-  id,
-  incarnation,
-  list,
-  malformed,
-  object,
-  optional,
-} from "./shape.ts";
+import { count, decodeBy, flag, id, incarnation, list, object, optional } from "./shape.ts";
 import type { Decoded, Shape } from "./shape.ts";
 
 /** What travels between a session and its readers. The names on the wire are those of the types. */
@@ -68,10 +58,8 @@ function messageShape(value: unknown): Pick<Shape<Message>, "decode"> {
   return Object.hasOwn(value, "closedLanes") ? snapshotShape : fact;
 }
 
-const versioned: Pick<Shape<Message>, "decode"> = {
-  decode: (_, path) =>
-    malformed(path === "" ? "v" : path, `version ${schemaVersion}`, "unsupported_version"),
-};
+/** Refuses a record of another version for its version. */
+const versioned = object<Pick<Message, "v">>({ v: version }) as unknown as Shape<Message>;
 
 function toJson(message: Message): JsonObject {
   if ("n" in message) return fact.encode(message);
