@@ -114,6 +114,7 @@ class PostedSessions implements AsyncDisposable {
 }
 
 type Clients = Child<ClientsRequest>;
+type Server = Child<ServerRequest>;
 
 async function standingOf(clients: Clients): Promise<ClientsStanding> {
   return (await clients.ask({ ask: "standing" })) as ClientsStanding; // what it answers to that
@@ -144,26 +145,23 @@ it(`${viewers} viewers of a server that is killed are back within 30 s, and cost
   await using log = redisLog({ url: redis.url });
   await using sessions = await PostedSessions.open(store, log);
   using clients: Clients = new Child("kit/storm-clients.ts");
-  const startServer = async (port: number): Promise<[Child<ServerRequest>, number]> => {
-    const server = new Child<ServerRequest>("kit/storm-server.ts");
-    const given = await server.ask({
-      ask: "listen",
-      port,
-      postgres: postgres.url,
-      redis: redis.url,
-      sessions: sessions.all,
-    });
-    return [server, Number(given)];
+  const listen = async (server: Server, port: number): Promise<number> => {
+    const place = { postgres: postgres.url, redis: redis.url, sessions: sessions.all };
+    return Number(await server.ask({ ask: "listen", port, ...place }));
   };
-  let [server, port] = await startServer(0);
+  let server: Server = new Child("kit/storm-server.ts");
+  const port = await listen(server, 0);
   const [count, spread] = [viewers, { spreadMs: viewers }];
   await clients.ask({ ask: "connect", port, count, sessions: sessionCount, ...spread });
   await until(clients, ({ attached }) => attached === viewers, 120_000);
 
   for (let storm = 1; storm <= storms; storm += 1) {
+    const next: Server = new Child("kit/storm-server.ts");
+    await next.ask({ ask: "reads" }); // it has started
     await clients.ask({ ask: "storm", spreadMs });
     await server.kill();
-    [server, port] = await startServer(port);
+    server = next;
+    await listen(server, port);
     const back = await until(clients, ({ attached }) => attached === viewers, 60_000);
     const reads = (await server.ask({ ask: "reads" })) as SessionReads; // what it answers to that
     const { p50, p99, all } = back.returnedMs;
