@@ -109,8 +109,8 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   readonly readEarlier: (options?: EarlierOptions) => Promise<EarlierPage<Tools>>;
   /**
    * Follows the session and its sub-agents' sessions from the given cursors on, until the session is
-   * closed. Each message has the id of its session. Ending the iteration does not stop the run. Throws
-   * if the subscription breaks: watch again from the last cursor of each session.
+   * closed. Each message has the id of its session. Ending the iteration does not stop the run. A store
+   * or a log that is away is waited for.
    */
   readonly watch: (options?: SessionWatchOptions) => AsyncIterable<FollowedSession>;
   /** The session of a sub-agent, by the id from `watch`, to answer its approval requests and calls. */

@@ -94,11 +94,12 @@ export class SessionReader {
     return this.#joined;
   }
 
-  /** How many reads of the store have begun. `hasReadSince` of it is true once a later one has ended. */
+  /** How many reads of the store have begun. */
   get reads(): number {
     return this.#reads.begun;
   }
 
+  /** Whether a read has ended that began after so many: the state is as new as the store was then. */
   hasReadSince(reads: number): boolean {
     return this.#reads.ended > reads;
   }

@@ -327,7 +327,8 @@ test("viewers wait for a store that is away when they come, and a session that i
   await expectStoredState(session, [client]);
 
   session.storeAway = true;
-  const later = createClient(createHub({ ...session }), session);
+  const { store, log, clock } = session;
+  const later = createClient(createHub({ store, log, clock }), session);
   await session.clock.advance(10_000);
   await session.truth.remove(session.uid);
   session.storeAway = false;

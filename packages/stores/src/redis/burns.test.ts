@@ -103,9 +103,9 @@ describe("viewers of a session whose Redis", () => {
         await stopWriting();
         slowest = Math.max(slowest, await converge());
       }
-      const joins = viewers.reduce((sum, viewer) => sum + viewer.joins(), 0);
+      const breaks = viewers.reduce((sum, viewer) => sum + viewer.breaks(), 0);
       console.log(
-        `count: ${rounds.length} faults (seed ${seed}), ${joins} joins, ${reply.written().length} characters, slowest convergence ${Math.round(slowest)} ms`,
+        `count: ${rounds.length} faults (seed ${seed}), ${breaks} broken subscriptions, ${reply.written().length} characters, slowest convergence ${Math.round(slowest)} ms`,
       );
     });
   });

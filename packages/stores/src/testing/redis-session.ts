@@ -14,7 +14,7 @@ import { packEpoch } from "@millrace/core/ports";
 import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type { SessionState, SessionUid } from "@millrace/core";
 import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
-import type { Cursor } from "@millrace/core/reading";
+import type { Connection } from "@millrace/core/reading";
 import type { LaneWriter } from "@millrace/core/writing";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
 
@@ -28,7 +28,7 @@ export interface RedisSession {
   readonly uid: SessionUid;
   /** Opens lane 0 in the store and starts its writer. A later attempt fences the ones before. */
   readonly start: (log: EventLog, attempt: number) => Promise<ReplyAttempt>;
-  /** A viewer that follows through this log, and reconnects whenever it fails. */
+  /** A viewer that follows through this log. */
   readonly watch: (log: EventLog) => FollowingViewer;
 }
 
@@ -47,7 +47,8 @@ export interface FollowingViewer extends AsyncDisposable {
   /** The text of the open lane, or of the item. */
   readonly text: () => string;
   readonly items: () => number;
-  readonly joins: () => number;
+  /** How often its subscription broke. */
+  readonly breaks: () => number;
   /** Messages that did not apply to the state. `follow` never gives one. */
   readonly misfits: () => number;
 }
@@ -65,7 +66,7 @@ export async function openRedisSession(): Promise<RedisSession> {
     store,
     uid,
     start: (log, attempt) => start(store, uid, log, attempt),
-    watch: (log) => watch(store, uid, log),
+    watch: (log) => view(store, uid, log),
   };
 }
 
@@ -113,37 +114,31 @@ async function start(
   };
 }
 
-function watch(store: SessionStore, uid: SessionUid, log: EventLog): FollowingViewer {
+function view(store: SessionStore, uid: SessionUid, log: EventLog): FollowingViewer {
   const leave = new AbortController();
   const { signal } = leave;
   let state = emptyState(uid, name);
-  let cursor: Cursor | undefined;
-  let joins = 0;
+  let breaks = 0;
   let misfits = 0;
-  const join = async (): Promise<void> => {
-    joins += 1;
+  const watch = async (): Promise<void> => {
     const options = { store, log, clock: systemClock, uid, sessionId: name, pollMs: 1_000 };
-    for await (const followed of follow({ ...options, cursor, signal })) {
-      const { message } = followed;
+    const onConnection = (connection: Connection): void => {
+      if (connection !== "live") breaks += 1;
+    };
+    for await (const { message } of follow({ ...options, onConnection, signal })) {
       if ("closedLanes" in message) state = restore(message);
       else {
         const applied = apply(state, message);
         if (applied.verdict === "gap") misfits += 1;
         state = applied.state;
       }
-      cursor = followed.cursor;
     }
   };
-  const watching = (async (): Promise<void> => {
-    while (!signal.aborted) {
-      await join().catch(() => undefined);
-      if (!signal.aborted) await sleep(50);
-    }
-  })();
+  const watching = watch();
   return {
     text: () => textIn(state),
     items: () => state.items.length,
-    joins: () => joins,
+    breaks: () => breaks,
     misfits: () => misfits,
     [Symbol.asyncDispose]: async () => {
       leave.abort();
