@@ -169,7 +169,9 @@ class SessionWorker {
     const open = this.#open.get(session.uid);
     // A claim is a fact: at an equal head the listing is not older than what this process has.
     if (open?.at.head !== session.head || session.run === undefined) return;
-    if (this.#life.lives(session.sign, session)) open.at.leave();
+    // The other driver has shown since that it lives: by its claim, or by a beat.
+    if (isNewSign(open.at.session, session) && this.#life.lives(session.sign, session))
+      open.at.leave();
   }
 
   #take(session: DueSession): void {
@@ -207,4 +209,9 @@ class SessionWorker {
       // An observer that fails does not stop the worker.
     }
   }
+}
+
+/** True if the session was claimed, or its driver has beaten, since it was listed before. */
+function isNewSign(before: DueSession, now: DueSession): boolean {
+  return before.incarnation !== now.incarnation || before.sign?.beat !== now.sign?.beat;
 }
