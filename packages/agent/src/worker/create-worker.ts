@@ -15,6 +15,7 @@ import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./work
 
 /** How often the index is read, at most. Shorter by up to a fifth, so that workers do not read together. */
 const lookMs = 500;
+const leastPauseMs = 50;
 /** How many sessions are listed beyond those that this worker does not take. */
 const listedMore = 100;
 
@@ -125,9 +126,11 @@ class SessionWorker {
     const { signal } = this.#closing;
     for (let failures = 0; !signal.aborted;) {
       try {
+        const next = this.#clock.monotonic() + lookMs * (1 - Math.random() / 5);
         await this.#look();
         failures = 0;
-        await this.#clock.sleep(lookMs * (1 - Math.random() / 5), signal);
+        // A slow answer must not stretch the time between two reads: a gap starts observations anew.
+        await this.#clock.sleep(Math.max(leastPauseMs, next - this.#clock.monotonic()), signal);
       } catch (error) {
         if (failures === 0) this.#report({ type: "store_away", error });
         failures += 1;
