@@ -152,10 +152,15 @@ export class DriverLife {
   async #watch(): Promise<void> {
     const over = new AbortController();
     this.#watching = over;
+    let pauseMs = this.#times.beatMs;
     while (!over.signal.aborted) {
-      await this.#clock.sleep(this.#times.beatMs, over.signal);
+      await this.#clock.sleep(pauseMs, over.signal);
+      const begun = this.#clock.monotonic();
       const groups = Map.groupBy(this.#left, ([, { sign }]) => sign.driver);
       await Promise.all([...groups.values()].map((sessions) => this.#look(sessions)));
+      // A slow answer does not stretch the time between two reads: a gap would start observations anew.
+      const { beatMs } = this.#times;
+      pauseMs = Math.max(beatMs / 10, beatMs - (this.#clock.monotonic() - begun));
     }
     this.#watching = undefined;
     if (this.#left.size > 0) void this.#watch();

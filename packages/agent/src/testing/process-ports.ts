@@ -22,15 +22,20 @@ export function processPorts(shared: SessionStore, log: EventLog): ProcessPorts 
 
 /** The object with all functions that return promises changed so that they hang once it is killed. */
 function mortal<Port extends object>(port: Port, killed: { readonly value: boolean }): Port {
-  const entries = Object.entries(port).map(([name, member]) => {
-    if (typeof member !== "function") return [name, member] as const;
+  const entries = Object.entries(port).map(([name, member]: readonly [string, unknown]) => {
+    if (!isFunction(member)) return [name, member] as const;
     const call = (...args: readonly unknown[]): unknown => {
       if (killed.value) return new Promise(() => undefined);
-      const answer: unknown = Reflect.apply(member, port, args);
+      const answer = Reflect.apply(member, port, args);
       if (!(answer instanceof Promise)) return answer;
-      return answer.then((value) => (killed.value ? new Promise(() => undefined) : value));
+      const settled: Promise<unknown> = answer;
+      return settled.then((value) => (killed.value ? new Promise(() => undefined) : value));
     };
     return [name, call] as const;
   });
   return Object.fromEntries(entries) as Port; // the same names with functions of the same types
+}
+
+function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
+  return typeof value === "function";
 }

@@ -15,6 +15,7 @@ import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./work
 
 /** How often the index is read, at most. Shorter by up to a fifth, so that workers do not read together. */
 const lookMs = 500;
+const leastPauseMs = 50;
 /** How many sessions are listed beyond those that this worker does not take. */
 const listedMore = 100;
 
@@ -125,9 +126,11 @@ class SessionWorker {
     const { signal } = this.#closing;
     for (let failures = 0; !signal.aborted;) {
       try {
+        const next = this.#clock.monotonic() + lookMs * (1 - Math.random() / 5);
         await this.#look();
         failures = 0;
-        await this.#clock.sleep(lookMs * (1 - Math.random() / 5), signal);
+        // A slow answer must not stretch the time between two reads: a gap starts observations anew.
+        await this.#clock.sleep(Math.max(leastPauseMs, next - this.#clock.monotonic()), signal);
       } catch (error) {
         if (failures === 0) this.#report({ type: "store_away", error });
         failures += 1;
@@ -169,7 +172,9 @@ class SessionWorker {
     const open = this.#open.get(session.uid);
     // A claim is a fact: at an equal head the listing is not older than what this process has.
     if (open?.at.head !== session.head || session.run === undefined) return;
-    if (this.#life.lives(session.sign, session)) open.at.leave();
+    // The other driver has shown since that it lives: by its claim, or by a beat.
+    if (isNewSign(open.at.session, session) && this.#life.lives(session.sign, session))
+      open.at.leave();
   }
 
   #take(session: DueSession): void {
@@ -207,4 +212,9 @@ class SessionWorker {
       // An observer that fails does not stop the worker.
     }
   }
+}
+
+/** True if the session was claimed, or its driver has beaten, since it was listed before. */
+function isNewSign(before: DueSession, now: DueSession): boolean {
+  return before.incarnation !== now.incarnation || before.sign?.beat !== now.sign?.beat;
 }
