@@ -92,11 +92,9 @@ export class Forger implements AsyncDisposable {
         texts.push(this.#sealed(uid, "fact", JSON.stringify({ ...envelope, ...body })));
       }
     }
-    const nudges = [
-      { kind: "abort" },
-      { kind: "wake" },
-      { kind: "reseed", lane: 0 },
-    ].map((nudge) => this.#sealed(uid, "nudge", JSON.stringify(nudge)));
+    const nudges = [{ kind: "abort" }, { kind: "wake" }, { kind: "reseed", lane: 0 }].map((nudge) =>
+      this.#sealed(uid, "nudge", JSON.stringify(nudge)),
+    );
     const removals = ["removed", this.#sealed(uid, "removal", "removed")];
     this.tally.facts += texts.length;
     this.tally.nudges += nudges.length + 2 * removals.length;
