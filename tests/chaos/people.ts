@@ -36,7 +36,7 @@ export class People {
         const recent: string[] = [];
         while (!signal.aborted) {
           this.#act(session, recent);
-          await sleep(500 + random.next() * 2_500, undefined, { signal }).catch(() => undefined);
+          await sleep(1_000 + random.next() * 3_000, undefined, { signal }).catch(() => undefined);
         }
       }),
     );
@@ -50,8 +50,8 @@ export class People {
           const target = asked.approvalId;
           if (answer !== undefined || this.#answered.has(target)) continue;
           this.#answered.add(target);
-          this.#send(session, { call: "allow", key: this.#key("allow"), target });
-          this.#send(session, { call: "deny", key: this.#key("deny"), target });
+          void this.#send(session, { call: "allow", key: this.#key("allow"), target });
+          void this.#send(session, { call: "deny", key: this.#key("deny"), target });
         }
       await sleep(100);
     }
@@ -78,17 +78,17 @@ export class People {
     const text = textOfDirective({ key, mode, length: 20 + random.below(160) });
     const target = random.pick(recent.slice(-3));
     if (draw < 0.1 && target !== undefined) {
-      this.#send(session, { call: "takeBack", key, target });
+      void this.#send(session, { call: "takeBack", key, target });
       return;
     }
     if (draw < 0.2) {
-      this.#send(session, { call: "abort", key });
+      void this.#send(session, { call: "abort", key });
       return;
     }
     const call = draw < 0.75 ? "send" : draw < 0.9 ? "steer" : "followUp";
     recent.push(`input_${key}`);
     const command = { call, key, text } as const;
-    this.#send(session, command);
+    void this.#send(session, command);
     if (random.chance(0.2)) void this.#post(session, command); // pressed twice
   }
 

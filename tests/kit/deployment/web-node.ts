@@ -14,7 +14,7 @@ import type { Answer, Command } from "./command.ts";
 import { report, reportStrayErrors } from "./stray-errors.ts";
 
 // The test that starts it wrote it.
-const config = parseJsonText(process.argv[2] ?? "") as unknown as WebConfig;
+const config = parseJsonText(process.argv[2] ?? "") as WebConfig;
 reportStrayErrors();
 const store = postgresStore({ url: config.postgres });
 const log = redisLog({ url: config.redis });

@@ -9,7 +9,7 @@ import { report, reportStrayErrors } from "./stray-errors.ts";
 import type { WorkerConfig } from "./deployment.ts";
 
 // The test that starts it wrote it.
-const config = parseJsonText(process.argv[2] ?? "") as unknown as WorkerConfig;
+const config = parseJsonText(process.argv[2] ?? "") as WorkerConfig;
 reportStrayErrors();
 const store = postgresStore({ url: config.postgres });
 const log = redisLog({ url: config.redis });
