@@ -9,7 +9,7 @@ import type {
   SessionRecord,
   SessionStore,
 } from "../ports/session-store.ts";
-import { chooseFacts, isUndone } from "../ports/store-row.ts";
+import { chooseFacts } from "../ports/store-row.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { memoryDrivers } from "./memory-drivers.ts";
 import { SessionLedger } from "./session-ledger.ts";
@@ -49,7 +49,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
   const { note, ...drivers } = memoryDrivers((uid) => {
     const row = rows.get(uid);
-    return row && { record: recordOf(row), work: row.ledger.work };
+    return row && { record: recordOf(row), work: row.ledger.row };
   });
   const write = async <T>(uid: SessionUid, call: (ledger: SessionLedger) => T): Promise<T> => {
     const answer = call(ledgerOf(uid));
@@ -106,7 +106,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
     checkpoint: async (uid) => {
       const { checkpoint, ledger } = rowOf(uid);
-      return checkpoint && isUndone(checkpoint.head, ledger.facts) ? undefined : checkpoint;
+      return checkpoint && ledger.hasUndone(checkpoint.head) ? undefined : checkpoint;
     },
     keepCheckpoint: async (uid, checkpoint) => {
       const row = rowOf(uid);

@@ -5,7 +5,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import type { Fsync } from "./folder.ts";
 import { FolderListing, placeAfter } from "./listing.ts";
 import { extension, stemOf } from "./name.ts";
-import { corrupt } from "./reading.ts";
+import { corrupt } from "./corrupt.ts";
 import { glanceAt, headerAt, recordOf } from "./record.ts";
 import { SessionFile } from "./session-file.ts";
 import type { TornTail } from "./session-file.ts";
@@ -23,6 +23,7 @@ export interface SessionFolderOptions {
   readonly folder: string;
   readonly now: () => number;
   readonly fsync: Fsync;
+  readonly factsPerBase: number;
   readonly onTorn?: ((torn: TornTail) => void) | undefined;
   readonly onBroken?: ((broken: BrokenFile) => void) | undefined;
 }
