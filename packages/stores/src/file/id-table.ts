@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
+import { crc32 } from "node:zlib";
 import type { LookupEntry } from "@millrace/core/memory";
 import { readBlock } from "./scan.ts";
 
@@ -30,6 +31,7 @@ const slotLength = 16;
 /** Slots that are read at once. */
 const blockSlots = 16;
 const fewestSlots = 1_024;
+const emptySlot = Buffer.alloc(slotLength);
 
 /**
  * A hash table in a file: 8 bytes of hash and the place of a line in each slot, found by one read
@@ -94,7 +96,8 @@ export class IdTable {
     const bytes = Buffer.alloc(slots * slotLength);
     for (const slot of filled) {
       let at = firstSlot(slot, slots);
-      while (bytes.readBigUInt64LE(at * slotLength + 8) !== 0n) at = (at + 1) % slots;
+      while (!isEmpty(bytes.subarray(at * slotLength, (at + 1) * slotLength)))
+        at = (at + 1) % slots;
       slot.copy(bytes, at * slotLength);
     }
     const temporary = `${this.#path}.${id}.tmp`;
@@ -110,7 +113,7 @@ export class IdTable {
   }
 }
 
-/** 8 bytes of hash, then the place counted from 1: an empty slot is all zeros. */
+/** 8 bytes of hash, 6 of the place counted from 1, 2 of a checksum. An empty slot is all zeros. */
 type Slot = Buffer;
 
 function headerOf(id: string): Buffer {
@@ -124,8 +127,25 @@ function hashOf({ kind, id }: Pick<LookupEntry, "kind" | "id">): Buffer {
 function slotOf(entry: PlacedEntry): Slot {
   const slot = Buffer.alloc(slotLength);
   hashOf(entry).copy(slot);
-  slot.writeBigUInt64LE(BigInt(entry.at) + 1n, 8);
+  slot.writeUIntLE(entry.at + 1, 8, 6);
+  slot.writeUInt16LE(checksumOf(slot), 14);
   return slot;
+}
+
+function checksumOf(slot: Slot): number {
+  return crc32(slot.subarray(0, 14)) & 0xffff;
+}
+
+function isEmpty(slot: Slot): boolean {
+  return slot.equals(emptySlot);
+}
+
+/** The place in a slot. Throws `LostTableError` if a byte of the slot was changed. */
+function placeIn(slot: Slot): number {
+  if (slot.length < slotLength || slot.readUInt16LE(14) !== checksumOf(slot)) {
+    throw new LostTableError();
+  }
+  return slot.readUIntLE(8, 6) - 1;
 }
 
 function firstSlot(hash: Buffer, slots: number): number {
@@ -136,7 +156,9 @@ function slotsIn(bytes: Buffer): readonly Slot[] {
   const slots: Slot[] = [];
   for (let at = 0; at + slotLength <= bytes.length; at += slotLength) {
     const slot = bytes.subarray(at, at + slotLength);
-    if (slot.readBigUInt64LE(8) !== 0n) slots.push(slot);
+    if (isEmpty(slot)) continue;
+    placeIn(slot);
+    slots.push(slot);
   }
   return slots;
 }
@@ -154,9 +176,10 @@ function findIn(
     const block = read(headerLength + first * slotLength, count * slotLength);
     if (block.length < count * slotLength) throw new LostTableError(); // it was cut
     for (let at = 0; at < block.length; at += slotLength) {
-      const place = block.readBigUInt64LE(at + 8);
-      if (place === 0n) return places.toSorted((left, right) => left - right);
-      if (block.subarray(at, at + 8).equals(hash)) places.push(Number(place) - 1);
+      const slot = block.subarray(at, at + slotLength);
+      if (isEmpty(slot)) return places.toSorted((left, right) => left - right);
+      const place = placeIn(slot);
+      if (slot.subarray(0, 8).equals(hash)) places.push(place);
     }
     done += count;
   }
@@ -170,7 +193,10 @@ async function insert(handle: FileHandle, slots: number, slot: Slot): Promise<vo
     const place = headerLength + ((first + tries) % slots) * slotLength;
     const there = await readBlock(handle, place, slotLength);
     if (there.equals(slot)) return;
-    if (there.length === slotLength && there.readBigUInt64LE(8) !== 0n) continue;
+    if (!isEmpty(there)) {
+      placeIn(there);
+      continue;
+    }
     await handle.write(slot, 0, slotLength, place);
     return;
   }
