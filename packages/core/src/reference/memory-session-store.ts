@@ -104,16 +104,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
     commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
     append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
-    checkpoint: async (uid) => {
-      const { checkpoint, ledger } = rowOf(uid);
-      return checkpoint && ledger.hasUndone(checkpoint.head) ? undefined : checkpoint;
-    },
-    keepCheckpoint: async (uid, checkpoint) => {
-      const row = rowOf(uid);
-      const { head } = checkpoint;
-      if (head > row.ledger.facts.length || head < (row.checkpoint?.head ?? 0)) return;
-      row.checkpoint = checkpoint;
-    },
+    ...memoryCheckpoints(rowOf),
     drivers,
     fork: async (uid, { n, added = [], ...request }) => {
       const source = rowOf(uid);
@@ -123,6 +114,23 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       row.ledger.acceptAll(added);
       note(row.uid);
       return recordOf(row);
+    },
+  };
+}
+
+function memoryCheckpoints(
+  rowOf: (uid: SessionUid) => Row,
+): Pick<SessionStore, "checkpoint" | "keepCheckpoint"> {
+  return {
+    checkpoint: async (uid) => {
+      const { checkpoint, ledger } = rowOf(uid);
+      return checkpoint && ledger.hasUndone(checkpoint.head) ? undefined : checkpoint;
+    },
+    keepCheckpoint: async (uid, checkpoint) => {
+      const row = rowOf(uid);
+      const { head } = checkpoint;
+      if (head > row.ledger.head || head < (row.checkpoint?.head ?? 0)) return;
+      row.checkpoint = checkpoint;
     },
   };
 }

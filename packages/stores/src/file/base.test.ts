@@ -211,7 +211,9 @@ describe("files beside a session", () => {
     const uid = await prepare(folder.path);
     expect((await readdir(folder.path)).toSorted()).toEqual([
       "talk.jsonl",
-      ...["talk.jsonl.base", "talk.jsonl.checkpoint", "talk.jsonl.ids"],
+      "talk.jsonl.base",
+      "talk.jsonl.checkpoint",
+      "talk.jsonl.ids",
     ]);
 
     await using store = openStore(folder.path);

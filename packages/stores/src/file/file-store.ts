@@ -48,6 +48,7 @@ export interface FileStoreOptions {
 export interface FileStore extends SessionStore, AsyncDisposable {
   /** Takes the session's lock now, instead of with the first call that writes. */
   readonly hold: (uid: SessionUid) => Promise<void>;
+  /** The newest checkpoint, from a file beside the session's. */
   readonly checkpoint: (uid: SessionUid) => Promise<Checkpoint | undefined>;
   /** Needs the session's lock. While another process holds that, nothing is kept. */
   readonly keepCheckpoint: (uid: SessionUid, checkpoint: Checkpoint) => Promise<void>;
