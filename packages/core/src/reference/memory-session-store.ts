@@ -91,13 +91,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     now,
     read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
     head: async (uid) => ledgerOf(uid).facts.length,
-    heads: async (uids) =>
-      new Map(
-        uids.flatMap((uid) => {
-          const row = rows.get(uid);
-          return row === undefined ? [] : [[uid, row.ledger.facts.length] as const];
-        }),
-      ),
+    heads: async (uids) => headsOf(rows, uids),
     floors: async (uid) => ledgerOf(uid).floors(),
     claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
     accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
@@ -116,6 +110,18 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return recordOf(row);
     },
   };
+}
+
+function headsOf(
+  rows: ReadonlyMap<SessionUid, Row>,
+  uids: readonly SessionUid[],
+): ReadonlyMap<SessionUid, number> {
+  return new Map(
+    uids.flatMap((uid) => {
+      const row = rows.get(uid);
+      return row === undefined ? [] : [[uid, row.ledger.head] as const];
+    }),
+  );
 }
 
 function memoryCheckpoints(
