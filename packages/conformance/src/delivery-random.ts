@@ -45,7 +45,7 @@ export function stepOf(random: number): Step {
 }
 
 /** Returns the same steps for the same seed, on every machine. */
-export function randomScript(seed: number, length: number): readonly Step[] {
+function randomScript(seed: number, length: number): readonly Step[] {
   let state = seed >>> 0;
   return Array.from({ length }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

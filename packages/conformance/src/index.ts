@@ -23,6 +23,3 @@ export type {
   OpenedDelivery,
 } from "./delivery-fixture.ts";
 export { withKeys } from "./with-keys.ts";
-export { randomScript, runScript, stepOf } from "./delivery-random.ts";
-export type { ScriptOutcome, Step } from "./delivery-random.ts";
-export { runCursorMatrix } from "./delivery-cursor.ts";

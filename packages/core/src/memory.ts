@@ -4,5 +4,6 @@ export { memoryEventLog } from "./reference/memory-event-log.ts";
 export type { MemoryEventLog } from "./reference/memory-event-log.ts";
 export { memorySessionStore } from "./reference/memory-session-store.ts";
 export { SessionLedger } from "./reference/session-ledger.ts";
+export type { EarlierFacts, LookupEntry, Reset } from "./reference/session-ledger.ts";
 export { steadyNow, systemClock } from "./reference/system.ts";
 export { randomId } from "./ports/clock.ts";

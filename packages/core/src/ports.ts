@@ -63,10 +63,11 @@ export type { Found, Lookup, StoreCall } from "./ports/store-rules.ts";
 export {
   advanceRow,
   chooseFacts,
+  holdsItem,
   isReset,
-  isUndone,
   itemsOf,
   numberFacts,
+  rangeOf,
   rowOf,
 } from "./ports/store-row.ts";
 export { hasWork, noWork, workAfter } from "./ports/store-work.ts";

@@ -104,13 +104,19 @@ export function stateAfter(
 }
 
 /** The facts that a read asks for, from all facts of a session. */
-export function chooseFacts(
-  facts: readonly Fact[],
+export function chooseFacts(facts: readonly Fact[], options?: ReadOptions): readonly Fact[] {
+  const { first, last } = rangeOf(facts.length, options);
+  return facts.slice(first, last);
+}
+
+/** Which facts of a session with this head a read asks for: those above `first`, up to and with `last`. */
+export function rangeOf(
+  head: number,
   { after = 0, before = Infinity, limit = Infinity }: ReadOptions = {},
-): readonly Fact[] {
-  const end = Math.min(facts.length, before - 1);
+): { readonly first: number; readonly last: number } {
+  const end = Math.min(head, before - 1);
   const first = before === Infinity ? after : Math.max(after, end - limit);
-  return facts.slice(first, Math.max(first, Math.min(end, first + limit)));
+  return { first, last: Math.max(first, Math.min(end, first + limit)) };
 }
 
 /** A fact that holds an item. */
@@ -148,16 +154,4 @@ export function holdsItem(fact: Fact): fact is ItemFact {
 /** True for a claim after an operator's reset, which undoes facts. */
 export function isReset(body: FactBody): boolean {
   return body.type === "session_claimed" && body.to !== undefined;
-}
-
-/**
- * True if a reset after the first `head` facts undoes some of them: what was made of those then is no
- * more. Linear in the facts after them.
- */
-export function isUndone(head: number, facts: readonly Fact[]): boolean {
-  for (let at = head; at < facts.length; at += 1) {
-    const fact = facts[at];
-    if (fact?.type === "session_claimed" && (fact.to ?? head) < head) return true;
-  }
-  return false;
 }

@@ -9,7 +9,7 @@ import type {
   SessionRecord,
   SessionStore,
 } from "../ports/session-store.ts";
-import { chooseFacts, isUndone } from "../ports/store-row.ts";
+import { chooseFacts } from "../ports/store-row.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { memoryDrivers } from "./memory-drivers.ts";
 import { SessionLedger } from "./session-ledger.ts";
@@ -49,7 +49,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
   const { note, ...drivers } = memoryDrivers((uid) => {
     const row = rows.get(uid);
-    return row && { record: recordOf(row), work: row.ledger.work };
+    return row && { record: recordOf(row), work: row.ledger.row };
   });
   const write = async <T>(uid: SessionUid, call: (ledger: SessionLedger) => T): Promise<T> => {
     const answer = call(ledgerOf(uid));
@@ -91,29 +91,14 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     now,
     read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
     head: async (uid) => ledgerOf(uid).facts.length,
-    heads: async (uids) =>
-      new Map(
-        uids.flatMap((uid) => {
-          const row = rows.get(uid);
-          return row === undefined ? [] : [[uid, row.ledger.facts.length] as const];
-        }),
-      ),
+    heads: async (uids) => headsOf(rows, uids),
     floors: async (uid) => ledgerOf(uid).floors(),
     claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
     accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
     open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
     commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
     append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
-    checkpoint: async (uid) => {
-      const { checkpoint, ledger } = rowOf(uid);
-      return checkpoint && isUndone(checkpoint.head, ledger.facts) ? undefined : checkpoint;
-    },
-    keepCheckpoint: async (uid, checkpoint) => {
-      const row = rowOf(uid);
-      const { head } = checkpoint;
-      if (head > row.ledger.facts.length || head < (row.checkpoint?.head ?? 0)) return;
-      row.checkpoint = checkpoint;
-    },
+    ...memoryCheckpoints(rowOf),
     drivers,
     fork: async (uid, { n, added = [], ...request }) => {
       const source = rowOf(uid);
@@ -123,6 +108,35 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       row.ledger.acceptAll(added);
       note(row.uid);
       return recordOf(row);
+    },
+  };
+}
+
+function headsOf(
+  rows: ReadonlyMap<SessionUid, Row>,
+  uids: readonly SessionUid[],
+): ReadonlyMap<SessionUid, number> {
+  return new Map(
+    uids.flatMap((uid) => {
+      const row = rows.get(uid);
+      return row === undefined ? [] : [[uid, row.ledger.head] as const];
+    }),
+  );
+}
+
+function memoryCheckpoints(
+  rowOf: (uid: SessionUid) => Row,
+): Pick<SessionStore, "checkpoint" | "keepCheckpoint"> {
+  return {
+    checkpoint: async (uid) => {
+      const { checkpoint, ledger } = rowOf(uid);
+      return checkpoint && ledger.hasUndone(checkpoint.head) ? undefined : checkpoint;
+    },
+    keepCheckpoint: async (uid, checkpoint) => {
+      const row = rowOf(uid);
+      const { head } = checkpoint;
+      if (head > row.ledger.head || head < (row.checkpoint?.head ?? 0)) return;
+      row.checkpoint = checkpoint;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Item } from "../content/item.ts";
 import type { Fact } from "../event/event.ts";
 import { emptyState } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
@@ -26,7 +27,6 @@ import {
   workOf,
 } from "../ports/store-row.ts";
 import { noWork } from "../ports/store-work.ts";
-import type { StoreWork } from "../ports/store-work.ts";
 import type { ItemFact, StoreRow } from "../ports/store-row.ts";
 import {
   acceptCall,
@@ -42,6 +42,33 @@ export interface LedgerOptions {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly now: () => number;
+  /** Left out: the ledger begins with the first fact. */
+  readonly earlier?: EarlierFacts | undefined;
+}
+
+/** Facts that a ledger does not hold, because they are read only where a call needs one of them. */
+export interface EarlierFacts {
+  /** The row at the last of them. */
+  readonly row: StoreRow;
+  /** The inputs that waited then, and the questions of the run that was on. */
+  readonly open: Pick<SessionState, "queue" | "approvals">;
+  readonly resets: readonly Reset[];
+  readonly keyed: (key: string) => Fact | undefined;
+  readonly item: (itemId: ItemId) => Item | undefined;
+  readonly accepted: (inputId: InputId) => boolean;
+}
+
+/** A reset: the number of its fact, and the number above which facts were undone. */
+export interface Reset {
+  readonly n: number;
+  readonly to: number;
+}
+
+/** What calls look up: a key of `accept`, an item or an input, and the fact that has it. */
+export interface LookupEntry {
+  readonly kind: "key" | "item" | "input";
+  readonly id: string;
+  readonly n: number;
 }
 
 /** What calls store besides facts. */
@@ -62,16 +89,35 @@ export class SessionLedger {
   readonly #facts: Fact[] = [];
   readonly #keys = new Map<string, Fact>();
   #items = new Map<ItemId, ItemFact>();
-  readonly #inputs = new Set<InputId>();
+  readonly #inputs = new Map<InputId, number>();
+  readonly #resets: Reset[] = [];
   #state: SessionState;
   #row: StoreRow;
 
   constructor(options: LedgerOptions) {
+    const { uid, sessionId, earlier } = options;
     this.#options = options;
-    this.#state = emptyState(options.uid, options.sessionId);
-    this.#row = rowOf(this.#state, [], noWork);
+    this.#state = emptyState(uid, sessionId);
+    if (earlier === undefined) this.#row = rowOf(this.#state, [], noWork);
+    else {
+      const { head, incarnation, closed, closedLanes } = earlier.row;
+      this.#state = { ...this.#state, head, incarnation, closed, closedLanes, ...earlier.open };
+      this.#row = earlier.row;
+      this.#resets.push(...earlier.resets);
+    }
   }
 
+  /** The number of the last fact. */
+  get head(): number {
+    return this.#row.head;
+  }
+
+  /** Whether it holds all facts. One that does not can't undo any. */
+  get isWhole(): boolean {
+    return this.#options.earlier === undefined;
+  }
+
+  /** The facts that it holds: all, or those after the earlier ones. */
   get facts(): readonly Fact[] {
     return this.#facts;
   }
@@ -91,9 +137,25 @@ export class SessionLedger {
     for (const [key, fact] of keys) this.#keys.set(key, fact);
   }
 
-  /** What the index of drivers lists the session by. */
-  get work(): StoreWork {
+  /** What decides the next call. The index of drivers lists the session by it. */
+  get row(): StoreRow {
     return this.#row;
+  }
+
+  get resets(): readonly Reset[] {
+    return this.#resets;
+  }
+
+  /** Whether what was made of the facts up to this one is void, because a reset has undone some of them. */
+  hasUndone(head: number): boolean {
+    return this.#resets.some(({ n, to }) => n > head && to < head);
+  }
+
+  /** What can be looked up in the facts that it holds. */
+  *lookups(): Generator<LookupEntry, void, undefined> {
+    for (const [id, { n }] of this.#keys) yield { kind: "key", id, n };
+    for (const [id, { n }] of this.#items) yield { kind: "item", id, n };
+    for (const [id, n] of this.#inputs) yield { kind: "input", id, n };
   }
 
   floors(): readonly Floor[] {
@@ -136,9 +198,10 @@ export class SessionLedger {
   }
 
   #find({ itemId, key, about }: Lookup): Found {
+    const { earlier } = this.#options;
     return {
-      item: itemId === undefined ? undefined : this.#items.get(itemId)?.item,
-      keyed: key === undefined ? undefined : this.#keys.get(key),
+      item: itemId && (this.#items.get(itemId)?.item ?? earlier?.item(itemId)),
+      keyed: key === undefined ? undefined : (this.#keys.get(key) ?? earlier?.keyed(key)),
       about: about === undefined ? nothingFound.about : this.#subjectOf(about),
       all: this.#facts,
     };
@@ -146,11 +209,16 @@ export class SessionLedger {
 
   #subjectOf(body: PeopleFact): Subject {
     const { queue, approvals } = this.#state;
-    const accepted = body.type !== "approval_resolved" && this.#inputs.has(body.inputId);
+    if (body.type === "approval_resolved") return { accepted: false, queue, approvals };
+    const { earlier } = this.#options;
+    const accepted = this.#inputs.has(body.inputId) || earlier?.accepted(body.inputId) === true;
     return { accepted, queue, approvals };
   }
 
   #keep(facts: readonly Fact[], floor?: Floor, driver?: string): void {
+    const undoes = facts.some(isReset);
+    if (undoes && !this.isWhole)
+      throw new TypeError("a ledger without its earlier facts can't undo");
     const all = this.#facts;
     this.#state = stateAfter(this.#state, facts, all);
     const work = workOf(this.#row, facts, { all, driver });
@@ -158,8 +226,11 @@ export class SessionLedger {
     for (const fact of facts) {
       this.#facts.push(fact);
       if (holdsItem(fact)) this.#items.set(fact.item.id, fact);
-      if (fact.type === "input_accepted") this.#inputs.add(fact.inputId);
+      if (fact.type === "input_accepted") this.#inputs.set(fact.inputId, fact.n);
+      if (fact.type === "session_claimed" && fact.to !== undefined) {
+        this.#resets.push({ n: fact.n, to: fact.to });
+      }
     }
-    if (facts.some(isReset)) this.#items = new Map(itemsOf(this.#facts));
+    if (undoes) this.#items = new Map(itemsOf(this.#facts));
   }
 }

@@ -4,6 +4,7 @@ import { packEpoch } from "@millrace/core/ports";
 import { callId, itemId, partId, sessionId } from "@millrace/core/writing";
 import type { Fact, SessionId } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
+import { systemClock } from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import {
@@ -360,6 +361,24 @@ describe("what can't be stored", () => {
 
     expect(await again.read(uid)).toStrictEqual(answer.outcome === "appended" && answer.facts);
   });
+});
+
+it("the time of facts does not follow a wall clock that jumps", async () => {
+  await using folder = await openFolder();
+  let [wall, passed] = [1_000_000, 0];
+  const clock = { ...systemClock, now: () => wall, monotonic: () => passed };
+  await using store = fileStore(folder.path, { fsync, clock });
+  const { uid } = await store.create({ sessionId: name });
+  for (const [at, jump] of [0, 3_600_000, -7_200_000].entries()) {
+    wall += jump;
+    passed += 10;
+    await store.accept(uid, `key_${at}`, prompt(`input_${at}`));
+  }
+
+  const times = (await store.read(uid)).map(({ time }) => time);
+
+  expect(times).toEqual([1_000_010, 1_000_020, 1_000_030]);
+  expect(store.now()).toBe(1_000_030);
 });
 
 async function all(lines: AsyncIterable<string>): Promise<readonly string[]> {

@@ -1,9 +1,10 @@
 import { MillraceError } from "@millrace/core";
-import { chooseFacts, claimCall } from "@millrace/core/ports";
+import { claimCall, isReset } from "@millrace/core/ports";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
 import type {
+  Checkpoint,
   Clock,
   CreateOptions,
   Floor,
@@ -16,6 +17,7 @@ import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
+import { factsPerBase as defaultFactsPerBase } from "./keeping.ts";
 import type { Entry } from "./line.ts";
 import { recordOf } from "./record.ts";
 import { FolderSecret } from "./secret.ts";
@@ -46,6 +48,10 @@ export interface FileStoreOptions {
 export interface FileStore extends SessionStore, AsyncDisposable {
   /** Takes the session's lock now, instead of with the first call that writes. */
   readonly hold: (uid: SessionUid) => Promise<void>;
+  /** The newest checkpoint, from a file beside the session's. */
+  readonly checkpoint: (uid: SessionUid) => Promise<Checkpoint | undefined>;
+  /** Needs the session's lock. While another process holds that, nothing is kept. */
+  readonly keepCheckpoint: (uid: SessionUid, checkpoint: Checkpoint) => Promise<void>;
   /** Finishes the writes of a session and releases its lock. A later call takes it again. */
   readonly release: (uid: SessionUid) => Promise<void>;
   /** Checks the session's file for changes that no writer made. Throws `unknown_session`. */
@@ -63,13 +69,22 @@ export interface FileStore extends SessionStore, AsyncDisposable {
 
 /**
  * The SessionStore of a program with one process: a folder with one JSON Lines file for each session,
- * which is only ever appended to. A call costs what it stores, and opening a session reads its file
- * once. One process at a time writes a session; others may read it meanwhile.
+ * which is only ever appended to. A call costs what it stores. Opening a session reads its file once, or
+ * what was stored since its last checkpoint. One process at a time writes a session; others may read it meanwhile.
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): FileStore {
+  return openFileStore(folder, { ...options, factsPerBase: defaultFactsPerBase });
+}
+
+/** As `fileStore`. A test may ask for a base after fewer facts than is useful. */
+export function openFileStore(
+  folder: string,
+  options: FileStoreOptions & { readonly factsPerBase: number },
+): FileStore {
   const { clock = systemClock, makeId = randomId, fsync = "always", onBroken, onTorn } = options;
   const now = steadyNow(clock);
-  const sessions = new SessionFolder({ folder, now, fsync, onBroken, onTorn });
+  const { factsPerBase } = options;
+  const sessions = new SessionFolder({ folder, now, fsync, factsPerBase, onBroken, onTorn });
   const create = async (
     { sessionId: id, metadata = {} }: CreateOptions & { readonly sessionId: SessionId },
     call: Entry["call"] = "append",
@@ -108,16 +123,13 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
       sessions.during(async () => {
         checkBodies(added);
         const own = { sessionId: sessionId(name) };
-        const source = await (
-          await sessions.fileOf(uid)
-        ).view(({ header, ledger }) => ({
-          metadata: header.metadata,
-          facts: ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })),
-        }));
+        const source = await sessions.fileOf(uid);
+        const { header } = await source.view((reading) => reading);
+        const facts = await source.read({ before: n + 1 });
         const ledger = new SessionLedger({ uid, ...own, now });
-        ledger.load(source.facts);
+        ledger.load(facts.map((fact) => ({ ...fact, ...own })));
         ledger.acceptAll(added);
-        return copy({ ...own, metadata: metadata ?? source.metadata }, "fork", ledger.facts);
+        return copy({ ...own, metadata: metadata ?? header.metadata }, "fork", ledger.facts);
       }),
     hold: (uid) => sessions.during(async () => (await sessions.fileOf(uid)).hold()),
     release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
@@ -128,9 +140,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
         return verifySessionFile(sessions.pathOf(id), wanted);
       }),
     exportSession: async function* exportSession(name) {
-      const facts = await sessions.during(async () =>
-        (await findFile(sessionId(name))).view(({ ledger }) => ledger.facts.slice()),
-      );
+      const facts = await sessions.during(async () => (await findFile(sessionId(name))).read());
       for (const fact of facts) yield encodeFact(fact);
     },
     importSession: (request, lines) =>
@@ -143,10 +153,21 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): FileS
   };
 }
 
-type Calls = "key" | "read" | "head" | "floors" | "claim" | "accept" | "open" | "commit" | "append";
+type Calls =
+  | "key"
+  | "read"
+  | "head"
+  | "floors"
+  | "checkpoint"
+  | "keepCheckpoint"
+  | "claim"
+  | "accept"
+  | "open"
+  | "commit"
+  | "append";
 
 /** The calls that name a session by its uid, each by the rules of the ledger. */
-function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<SessionStore, Calls> {
+function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileStore, Calls> {
   const fileOf = async <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
     use(sessions.known(uid) ?? (await sessions.fileOf(uid)));
   const view = <T>(uid: SessionUid, read: (ledger: SessionLedger) => T): Promise<T> =>
@@ -155,16 +176,20 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
     uid: SessionUid,
     call: (ledger: SessionLedger) => T,
     note: (outcome: T) => Note,
-  ): Promise<T> => sessions.during(() => fileOf(uid, (file) => file.write(call, note)));
+    all = false,
+  ): Promise<T> => sessions.during(() => fileOf(uid, (file) => file.write(call, note, { all })));
 
   return {
     key: async (uid) => {
       await view(uid, () => undefined); // throws if the session does not exist
       return secret.keyOf(uid);
     },
-    read: (uid, options) => view(uid, ({ facts }) => chooseFacts(facts, options)),
-    head: (uid) => view(uid, ({ facts }) => facts.length),
+    read: (uid, options) => sessions.during(() => fileOf(uid, (file) => file.read(options))),
+    head: (uid) => view(uid, ({ head }) => head),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
+    checkpoint: (uid) => sessions.during(() => fileOf(uid, (file) => file.checkpoint())),
+    keepCheckpoint: (uid, checkpoint) =>
+      sessions.during(() => fileOf(uid, (file) => file.keepCheckpoint(checkpoint))),
     claim: (uid, request) =>
       write(
         uid,
@@ -173,6 +198,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
           return ledger.claim(request);
         },
         (answer) => noted("claim", answer),
+        request.to !== undefined,
       ),
     accept: (uid, key, body) =>
       write(
@@ -217,6 +243,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<Sessio
           return ledger.append(request);
         },
         (answer) => noted("append", answer, floorOf(request.opens)),
+        request.bodies.some(isReset),
       ),
   };
 }

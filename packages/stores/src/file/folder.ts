@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, rm } from "node:fs/promises";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -51,6 +51,18 @@ export async function createWhole(
   }
   await syncFolder(dirname(path), fsync);
   return true;
+}
+
+/** Puts a file in the place of another one, all of it or none. It is on the disk before it is there. */
+export async function replaceWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
+  try {
+    await writeNew(temporary, [Buffer.from(text, "utf8")], "always");
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** Writes all bytes at the end of a file that is open for appending. */

@@ -103,13 +103,21 @@ export function decodeHeader(line: Buffer): Read<Header> {
   }
 }
 
-/** Reads a line whose seal was checked. Its facts must be numbered from `head` on, in this session. */
-export function decodeEntry(line: Buffer, head: number, session: SessionId): Read<Entry> {
+/**
+ * Reads a line whose seal was checked. Its facts must be numbered from `before` on, in this session. If
+ * that is left out, they must end at the line's own head.
+ */
+export function decodeEntry(
+  line: Buffer,
+  before: number | undefined,
+  session: SessionId,
+): Read<Entry> {
   const fields = fieldsOf(line);
   if (fields === undefined) return refuse("it is not JSON");
   const { call, key, lane, epoch, incarnation } = fields;
   const texts = fields["facts"];
   if (typeof call !== "string" || !Array.isArray(texts)) return refuse("it has no facts");
+  const head = before ?? Number(fields["head"]) - texts.length;
   const facts: Fact[] = [];
   for (const text of texts) {
     const read = decodeFact(JSON.stringify(text));

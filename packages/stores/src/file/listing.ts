@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { SessionId } from "@millrace/core";
 import { hasCode } from "./folder.ts";
 import { extension, idOfStem, isHashed, stemOf } from "./name.ts";
-import { corrupt } from "./reading.ts";
+import { corrupt } from "./corrupt.ts";
 import { headerAt } from "./record.ts";
 import { Turns } from "./turns.ts";
 

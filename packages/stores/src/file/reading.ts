@@ -1,17 +1,27 @@
-import { MillraceError } from "@millrace/core";
 import type { Fact } from "@millrace/core";
 import type { Floor } from "@millrace/core/ports";
+import { isReset } from "@millrace/core/ports";
 import { SessionLedger } from "@millrace/core/memory";
 import type { FileHandle } from "node:fs/promises";
-import { checkSeal, decodeEntry, decodeHeader, noHash, sealLength, statedHash } from "./line.ts";
+import { readBase } from "./base.ts";
+import { corrupt } from "./corrupt.ts";
+import { StoredFacts } from "./earlier.ts";
+import { checkSeal, decodeEntry, decodeHeader, noHash } from "./line.ts";
 import type { Header } from "./line.ts";
-import { lineFeed, readBlock, readLines } from "./scan.ts";
+import { Places } from "./places.ts";
+import { readLines } from "./scan.ts";
 import type { RawLine } from "./scan.ts";
+import { endsWith } from "./seal.ts";
 
-/** All that was read of a session's file, up to the last line that is whole. */
+/** What was read of a session's file, up to the last line that is whole. */
 export interface Reading {
   readonly header: Header;
+  /** Of all facts, or of those that are not in `stored`. */
   readonly ledger: SessionLedger;
+  /** The facts up to a base, which were not read. */
+  readonly stored?: StoredFacts | undefined;
+  /** Where the lines begin that were read. */
+  readonly places: Places;
   /** How many lines are whole, how many bytes they have, and the last one's hash. */
   readonly lines: number;
   readonly end: number;
@@ -27,30 +37,58 @@ export interface ReadSessionOptions {
   readonly now: () => number;
   /** An earlier reading to continue. Its ledger becomes that of the result. */
   readonly before?: Reading | undefined;
+  /** Read from the first line, also if there is a base: a reset needs all facts. */
+  readonly whole?: boolean | undefined;
 }
 
 /**
- * Reads a session's file to its end, continuing an earlier reading if there is one. Linear in what is
- * new.
- * Throws `corrupt_session` if any line but the last is not what was written.
+ * Reads a session's file to its end, continuing an earlier reading or its base if there is one. Linear
+ * in what is new.
+ * Throws `corrupt_session` if any line that is read is not what was written, unless it is the last.
  */
 export async function readSession(
   handle: FileHandle,
   options: ReadSessionOptions,
 ): Promise<Reading> {
-  const { before } = options;
   const { ino: inode, size } = await handle.stat({ bigint: true });
-  const length = Number(size);
-  if (before === undefined || before.inode !== inode || !(await continues(handle, before))) {
-    return readOn(handle, options, { inode, length });
+  const span = { inode, length: Number(size) };
+  const usable = (reading: Reading | undefined): reading is Reading =>
+    reading?.inode === inode && (options.whole !== true || reading.ledger.isWhole);
+  const starts = [
+    () => options.before,
+    () => (options.whole === true ? undefined : startAtBase(handle, options, span)),
+  ];
+  for (const start of starts) {
+    // The hash of its last line covers all lines before that one.
+    const before = await start();
+    if (!usable(before) || !(await endsWith(handle, before))) continue;
+    const reading = await readOn(handle, options, { ...span, before });
+    if (reading !== undefined) return reading;
   }
-  return readOn(handle, options, { inode, length, before });
+  const all = await readOn(handle, options, span);
+  if (all === undefined) throw new TypeError("a reading from the first line is whole");
+  return all;
 }
 
-/** Whether the last line that was read is unchanged. Its hash covers all lines before it. */
-async function continues(handle: FileHandle, { end, hash }: Reading): Promise<boolean> {
-  const last = await readBlock(handle, end - sealLength - 1, sealLength + 1);
-  return last.at(-1) === lineFeed && statedHash(last.subarray(0, -1)) === hash;
+/** A reading that ends with the base of the file. Undefined if there is none that fits. */
+async function startAtBase(
+  handle: FileHandle,
+  { path, now }: ReadSessionOptions,
+  { inode, length }: Span,
+): Promise<Reading | undefined> {
+  const first = await readLines(handle, { number: 0, at: 0 }, length).next();
+  const line = first.done === true ? undefined : first.value;
+  if (line === undefined || !line.ended || checkSeal(noHash, line.bytes) === undefined)
+    return undefined;
+  const header = decodeHeader(line.bytes);
+  if (!header.ok) return undefined;
+  const base = await readBase(path, header.value.uid);
+  if (base === undefined || base.end > length) return undefined;
+  const stored = new StoredFacts(path, header.value, base);
+  const ledger = new SessionLedger({ ...header.value, now, earlier: stored });
+  const { lines, end, hash } = base;
+  const places = new Places();
+  return { header: header.value, ledger, stored, places, lines, end, hash, tail: 0, inode };
 }
 
 interface Span {
@@ -59,17 +97,19 @@ interface Span {
   readonly before?: Reading;
 }
 
+/** Undefined if a reset follows on a base: it needs all facts. */
 async function readOn(
   handle: FileHandle,
   { path, now }: ReadSessionOptions,
   { inode, length, before }: Span,
-): Promise<Reading> {
+): Promise<Reading | undefined> {
   let header = before?.header;
   let [lines, end, hash] = [before?.lines ?? 0, before?.end ?? 0, before?.hash ?? noHash];
-  const known = before?.ledger.facts.length ?? 0;
+  const known = before?.ledger.head ?? 0;
   const facts: Fact[] = [];
   const floors: Floor[] = [];
   const keys: (readonly [string, Fact])[] = [];
+  const places = before?.places ?? new Places();
   for await (const line of readLines(handle, { number: lines, at: end }, length)) {
     const next = line.ended ? checkSeal(hash, line.bytes) : undefined;
     if (next === undefined) {
@@ -82,13 +122,15 @@ async function readOn(
       if (!read.ok) throw corrupt(path, line, read.message);
       header = read.value;
     } else {
-      const read = decodeEntry(line.bytes, known + facts.length, header.sessionId);
+      const head = known + facts.length;
+      const read = decodeEntry(line.bytes, head, header.sessionId);
       if (!read.ok) throw corrupt(path, line, read.message);
       const { key, floor } = read.value;
       const [first] = read.value.facts;
       for (const fact of read.value.facts) facts.push(fact);
       if (floor !== undefined) floors.push(floor);
       if (key !== undefined && first !== undefined) keys.push([key, first]);
+      places.add({ head, at: line.at, number: line.number });
     }
     lines = line.number;
     end = line.at + line.bytes.length + 1;
@@ -96,8 +138,10 @@ async function readOn(
   }
   if (header === undefined) throw corrupt(path, { number: 1, at: 0 }, "the file is empty");
   const ledger = before?.ledger ?? new SessionLedger({ ...header, now });
+  if (!ledger.isWhole && facts.some(isReset)) return undefined;
   ledger.load(facts, { floors, keys });
-  return { header, ledger, lines, end, hash, tail: length - end, inode };
+  const stored = before?.stored;
+  return { header, ledger, stored, places, lines, end, hash, tail: length - end, inode };
 }
 
 /**
@@ -115,16 +159,4 @@ export function damage(line: RawLine, hash: string, size: number): string | unde
     at = line.bytes.indexOf(mark, at + 1);
   }
   return undefined;
-}
-
-/** The error for a file that is not as it was written. */
-export function corrupt(
-  path: string,
-  { number, at }: Pick<RawLine, "number" | "at">,
-  why: string,
-): MillraceError {
-  return new MillraceError(
-    "corrupt_session",
-    `the session file ${path} is damaged in line ${number} at byte ${at}: ${why}`,
-  );
 }

@@ -4,14 +4,14 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { hasCode } from "./folder.ts";
 import { checkSeal, decodeHeader, noHash, progressOf, sealLength, statedHash } from "./line.ts";
 import type { Header } from "./line.ts";
-import { corrupt } from "./reading.ts";
+import { corrupt } from "./corrupt.ts";
 import type { Reading } from "./reading.ts";
 import { lineFeed, readBlock, readLines } from "./scan.ts";
 
 /** The record of a session whose file was read whole. */
 export function recordOf({ header, ledger }: Reading): SessionRecord {
   const { incarnation } = ledger.state;
-  return { ...header, incarnation, head: ledger.facts.length };
+  return { ...header, incarnation, head: ledger.head };
 }
 
 /** A file's header. Undefined if there is no such file. */

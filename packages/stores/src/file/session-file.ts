@@ -3,10 +3,16 @@ import { open, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MillraceError } from "@millrace/core";
-import type { SessionUid } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
+import { rangeOf } from "@millrace/core/ports";
+import type { Checkpoint, ReadOptions } from "@millrace/core/ports";
+import { basePath } from "./base.ts";
+import { checkpointPath, readCheckpoint } from "./checkpoint-file.ts";
+import { readRange, tablePath } from "./earlier.ts";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
+import { LostTableError } from "./id-table.ts";
 import { acquireLock } from "./lock.ts";
 import { readSession } from "./reading.ts";
 import type { Reading } from "./reading.ts";
@@ -34,6 +40,7 @@ export interface SessionFileOptions {
   readonly lockPath: string;
   readonly now: () => number;
   readonly fsync: Fsync;
+  readonly factsPerBase: number;
   readonly onTorn?: ((torn: TornTail) => void) | undefined;
 }
 
@@ -44,6 +51,8 @@ export class SessionFile {
   readonly #options: SessionFileOptions;
   #reading: Reading | undefined;
   #writer: SessionWriter | undefined;
+  /** Whether the lock is kept until it is released. It is not for a checkpoint alone. */
+  #isWanted = false;
   /** Of reads and lock changes. A read continues the one before it: one at a time. */
   readonly #turns = new Turns();
   readonly #calls = new Set<Promise<unknown>>();
@@ -65,13 +74,56 @@ export class SessionFile {
     });
   }
 
-  /** Makes a call as the session's one writer. Takes the lock if this process does not hold it yet. */
-  async write<T>(call: (ledger: SessionLedger) => T, note: (outcome: T) => Note): Promise<T> {
+  /** Reads facts: from memory, and from the disk those that are not there. */
+  async read(options: ReadOptions = {}): Promise<readonly Fact[]> {
+    const chosen = await this.view(({ ledger, header, stored }) => {
+      const range = rangeOf(ledger.head, options);
+      const from = ledger.head - ledger.facts.length;
+      const facts = ledger.facts.slice(
+        Math.max(0, range.first - from),
+        Math.max(0, range.last - from),
+      );
+      const last = Math.min(range.last, from);
+      const rest =
+        stored !== undefined && range.first < last ? { first: range.first, last } : undefined;
+      return { facts, header, stored, rest };
+    });
+    const { facts, header, stored, rest } = chosen;
+    if (stored === undefined || rest === undefined) return facts;
+    // Lines before the base are never written again, so they can be read beside a writer.
     return this.#tracked(async () => {
+      const { path } = this.#options;
+      const earlier = await this.#withFile((handle) =>
+        readRange(handle, { path, header, base: stored.base }, rest),
+      );
+      return [...earlier, ...facts];
+    });
+  }
+
+  /**
+   * Makes a call as the session's one writer. Takes the lock if this process does not hold it yet. `all`:
+   * the call needs all facts in memory.
+   */
+  async write<T>(
+    call: (ledger: SessionLedger) => T,
+    note: (outcome: T) => Note,
+    { all }: { readonly all: boolean } = { all: false },
+  ): Promise<T> {
+    return this.#tracked(async () => {
+      let needsAll = all;
+      this.#isWanted = true;
       for (let tries = 0; tries < maxTries; tries += 1) {
-        const writer = await this.#hold();
-        if (writer.ending === undefined) return writer.run(call, note);
-        await writer.ending; // it ended while this call waited, and did nothing for it
+        const writer = await this.#hold(needsAll);
+        if (writer.ending !== undefined) {
+          await writer.ending; // it ended while this call waited, and did nothing for it
+          continue;
+        }
+        try {
+          return await writer.run(call, note);
+        } catch (error) {
+          if (!(error instanceof LostTableError)) throw error;
+          needsAll = true; // nothing was decided
+        }
       }
       throw new MillraceError(
         "session_locked",
@@ -80,14 +132,38 @@ export class SessionFile {
     });
   }
 
+  /** The newest checkpoint, unless a reset has undone facts in it. */
+  async checkpoint(): Promise<Checkpoint | undefined> {
+    const { path, uid } = this.#options;
+    const ledger = await this.view((reading) => reading.ledger);
+    return this.#tracked(async () => {
+      const kept = await this.#withFile((handle) => readCheckpoint(path, handle, uid));
+      return kept === undefined || ledger.hasUndone(kept.head) ? undefined : kept;
+    });
+  }
+
+  /** Keeps a checkpoint under the lock. While another process holds that, nothing is kept. */
+  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await this.#tracked(async () => {
+      const writer = await this.#hold().catch((error: unknown) => {
+        if (MillraceError.is(error) && error.code === "session_locked") return undefined;
+        throw error;
+      });
+      await writer?.keepCheckpoint(checkpoint);
+      if (!this.#isWanted && this.#calls.size === 1) await this.#turns.take(() => this.#close());
+    });
+  }
+
   /** Takes the lock before any call needs it. */
   async hold(): Promise<void> {
+    this.#isWanted = true;
     await this.#tracked(async () => void (await this.#hold()));
   }
 
   /** Waits for earlier calls, then releases the lock. A later call takes it again. */
   async release(): Promise<void> {
     await Promise.allSettled(this.#calls);
+    this.#isWanted = false;
     await this.#turns.take(() => this.#close());
   }
 
@@ -128,24 +204,33 @@ export class SessionFile {
     const held = await this.#viewHeld(read); // the turn before may have taken the lock
     if (held !== undefined) return held.value;
     await this.#writer?.ending;
+    return this.#withFile(async (handle) => read(await this.#readOn(handle)));
+  }
+
+  async #withFile<T>(use: (handle: FileHandle) => Promise<T>): Promise<T> {
     const handle = await this.#open(constants.O_RDONLY);
     try {
-      return read(await this.#readOn(handle));
+      return await use(handle);
     } finally {
       await handle.close();
     }
   }
 
-  async #hold(): Promise<SessionWriter> {
-    const live = this.#live();
-    if (live !== undefined) return live;
-    return this.#turns.take(async () => {
-      const other = this.#live();
-      if (other !== undefined) return other;
-      await this.#writer?.ending;
-      this.#writer = await this.#take();
-      return this.#writer;
-    });
+  async #hold(all = false): Promise<SessionWriter> {
+    const usable = (): SessionWriter | undefined => {
+      const live = this.#live();
+      return all && live?.ledger.isWhole === false ? undefined : live;
+    };
+    return (
+      usable() ??
+      this.#turns.take(async () => {
+        const other = usable();
+        if (other !== undefined) return other;
+        await this.#close();
+        this.#writer = await this.#take(all);
+        return this.#writer;
+      })
+    );
   }
 
   async #remove(): Promise<void> {
@@ -156,7 +241,9 @@ export class SessionFile {
     try {
       if ((await headerAt(path))?.uid !== uid) return;
       await rm(path, { force: true });
-      await rm(keptIn(path), { force: true });
+      for (const beside of [keptIn, basePath, tablePath, checkpointPath]) {
+        await rm(beside(path), { force: true });
+      }
       await syncFolder(dirname(path), fsync);
     } finally {
       await lock.release();
@@ -168,16 +255,16 @@ export class SessionFile {
     this.#writer = undefined;
   }
 
-  async #take(): Promise<SessionWriter> {
-    const { path, lockPath, fsync } = this.#options;
+  async #take(whole: boolean): Promise<SessionWriter> {
+    const { path, lockPath, fsync, factsPerBase } = this.#options;
     const lock = await acquireLock(lockPath);
     let handle: FileHandle | undefined;
     try {
       handle = await this.#open(constants.O_RDWR | constants.O_APPEND);
-      const reading = await this.#readOn(handle);
+      const reading = await this.#readOn(handle, whole);
       if (reading.tail > 0) await this.#cut(handle, reading);
       this.#reading = undefined; // its ledger now belongs to the writer
-      return new SessionWriter({ path, handle, lock, reading, fsync });
+      return new SessionWriter({ path, handle, lock, reading, fsync, factsPerBase });
     } catch (error) {
       await handle?.close();
       await lock.release();
@@ -194,11 +281,11 @@ export class SessionFile {
     }
   }
 
-  async #readOn(handle: FileHandle): Promise<Reading> {
+  async #readOn(handle: FileHandle, whole = false): Promise<Reading> {
     const { path, now, uid } = this.#options;
     const before = this.#reading;
     this.#reading = undefined; // after a failure the next reading starts from the first line
-    const reading = await readSession(handle, { path, now, before });
+    const reading = await readSession(handle, { path, now, before, whole });
     if (reading.header.uid !== uid) throw this.#unknown();
     this.#reading = reading;
     return reading;

@@ -5,7 +5,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import type { Fsync } from "./folder.ts";
 import { FolderListing, placeAfter } from "./listing.ts";
 import { extension, stemOf } from "./name.ts";
-import { corrupt } from "./reading.ts";
+import { corrupt } from "./corrupt.ts";
 import { glanceAt, headerAt, recordOf } from "./record.ts";
 import { SessionFile } from "./session-file.ts";
 import type { TornTail } from "./session-file.ts";
@@ -23,6 +23,7 @@ export interface SessionFolderOptions {
   readonly folder: string;
   readonly now: () => number;
   readonly fsync: Fsync;
+  readonly factsPerBase: number;
   readonly onTorn?: ((torn: TornTail) => void) | undefined;
   readonly onBroken?: ((broken: BrokenFile) => void) | undefined;
 }
@@ -174,20 +175,18 @@ export class SessionFolder {
     if (indexed !== undefined) return indexed;
     const ids = (await this.#listing.ids()).filter((id) => !this.#index.has(id));
     const read: UidEntry[] = [];
-    let found: SessionId | undefined;
-    for (let at = 0; at < ids.length && found === undefined; at += headersAtOnce) {
+    for (let at = 0; at < ids.length && !this.#names.has(uid); at += headersAtOnce) {
       const some = ids.slice(at, at + headersAtOnce).map(async (id) => {
         const path = this.pathOf(id);
         const header = await this.#reportBroken(path, () => headerAt(path));
         if (header === undefined || header.sessionId !== id) return;
         this.#names.set(header.uid, id);
         read.push([header.uid, id]);
-        if (header.uid === uid) found = id;
       });
       await Promise.all(some);
     }
     if (read.length >= manyHeaders) await this.#index.add(read, { create: true });
-    return found;
+    return this.#names.get(uid);
   }
 
   /** Undefined if the read fails; `onBroken` then gets the error. */

@@ -2,11 +2,15 @@ import { statSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
+import type { Checkpoint } from "@millrace/core/ports";
 import { appendAll } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { encodeEntry } from "./line.ts";
 import type { Entry } from "./line.ts";
 import type { Lock } from "./lock.ts";
+import { Turns } from "./turns.ts";
+import { readCheckpoint, writeCheckpoint } from "./checkpoint-file.ts";
+import { BaseKeeper } from "./keeping.ts";
 import type { Reading } from "./reading.ts";
 
 /** A file that is open for appending, and its lock. */
@@ -14,9 +18,10 @@ export interface WriterOptions {
   readonly path: string;
   readonly handle: FileHandle;
   readonly lock: Lock;
-  /** The whole file, read under the lock and without a torn end. */
+  /** Of the file to its end, read under the lock and without a torn end. */
   readonly reading: Reading;
   readonly fsync: Fsync;
+  readonly factsPerBase: number;
 }
 
 /** What a call writes to the file. Undefined if it stores nothing. */
@@ -41,7 +46,12 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #queue: Waiting[] = [];
   #size: number;
+  /** After all lines that were decided: how many there are, where they end, and the last one's hash. */
+  #lines: number;
+  #end: number;
   #hash: string;
+  readonly #keeper: BaseKeeper;
+  readonly #keeping = new Turns();
   /** Settles when everything decided so far is on the disk. */
   #last: Promise<void> = Promise.resolve();
   #flushing: Promise<void> | undefined;
@@ -49,8 +59,10 @@ export class SessionWriter {
 
   constructor(options: WriterOptions) {
     this.#options = options;
-    this.#size = options.reading.end;
-    this.#hash = options.reading.hash;
+    const { lines, end, hash } = options.reading;
+    this.#size = end;
+    [this.#lines, this.#end, this.#hash] = [lines, end, hash];
+    this.#keeper = new BaseKeeper(options.path, options.reading, options.factsPerBase);
   }
 
   get ledger(): SessionLedger {
@@ -83,6 +95,26 @@ export class SessionWriter {
     return this.#last;
   }
 
+  /**
+   * Keeps a checkpoint, and the base of the file with it. Ignored if its head is above the session's, or
+   * below that of the checkpoint that is kept.
+   */
+  async keepCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await this.#keeping.take(async () => {
+      const { path, handle, lock, reading } = this.#options;
+      const { uid } = reading.header;
+      const state = { lines: this.#lines, end: this.#end, hash: this.#hash, settled: this.#last };
+      if (this.#ending !== undefined || checkpoint.head > this.ledger.head) return;
+      const keeping = this.#keeper.keep({ ...state, isHeld: () => lock.holds() });
+      await this.settled();
+      const kept = await readCheckpoint(path, handle, uid);
+      if (checkpoint.head >= (kept?.head ?? 0) && lock.holds()) {
+        await writeCheckpoint(path, { ...checkpoint, uid, end: state.end, hash: state.hash });
+      }
+      await keeping;
+    });
+  }
+
   /** Writes what is waiting, then releases file and lock. A failed write rejects the calls it was for. */
   async close(): Promise<void> {
     this.#ending ??= (this.#flushing ?? Promise.resolve()).then(() => this.#release());
@@ -90,10 +122,13 @@ export class SessionWriter {
   }
 
   #write(note: NonNullable<Note>): void {
-    const head = this.ledger.facts.length;
+    const { head } = this.ledger;
     const { incarnation } = this.ledger.state;
     const { bytes, hash } = encodeEntry(this.#hash, { ...note, head, incarnation });
-    this.#hash = hash;
+    const place = { head: head - note.facts.length, at: this.#end, number: this.#lines + 1 };
+    this.#options.reading.places.add(place);
+    this.#keeper.note(this.#end, note);
+    [this.#lines, this.#end, this.#hash] = [place.number, this.#end + bytes.length, hash];
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#queue.push({ bytes, resolve, reject });
     this.#last = promise;
@@ -156,6 +191,7 @@ export class SessionWriter {
 
   async #release(): Promise<void> {
     const { handle, lock } = this.#options;
+    await this.#keeping.take(async () => undefined);
     // A failure here affects no call: each has resolved or rejected before.
     await handle.close().catch(() => undefined);
     await lock.release().catch(() => undefined);
