@@ -5,22 +5,20 @@
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { defineAgent, defineTool } from "@millrace/agent";
+import type * as memory from "@millrace/core/memory";
+import type * as testing from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import { Client } from "pg";
 import { z } from "zod";
 
-type Testing = typeof import("@millrace/core/testing");
-type Memory = typeof import("@millrace/core/memory");
-
-/** An entry of the core, or the one that had all of them before. */
-async function importEntry<Entry>(name: string): Promise<Entry> {
-  const earlier = "@millrace/core/reference";
-  // The caller names the type of the entry; the earlier one has the same names.
-  return (await import(name).catch(() => import(earlier))) as Entry;
+/** An entry of the core, or the one that had all of them before, under the same names. */
+async function importCore<Entry>(name: "testing" | "memory"): Promise<Entry> {
+  const entries = [`@millrace/core/${name}`, "@millrace/core/reference"] as const;
+  return (await import(entries[0]).catch(() => import(entries[1]))) as Entry; // as its caller types it
 }
 
-const { call, say, scriptedModel } = await importEntry<Testing>("@millrace/core/testing");
-const { memoryEventLog } = await importEntry<Memory>("@millrace/core/memory");
+const { call, say, scriptedModel } = await importCore<typeof testing>("testing");
+const { memoryEventLog } = await importCore<typeof memory>("memory");
 
 const sessionsAtOnce = 8;
 const [textSessions, toolSessions, steps] = [32, 16, 10];

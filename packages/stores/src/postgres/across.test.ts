@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sessionId } from "@millrace/core/writing";
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prompt } from "../testing/fixtures.ts";
 import { openDatabase, openPool } from "../testing/postgres.ts";

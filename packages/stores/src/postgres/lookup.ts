@@ -6,7 +6,7 @@ import type { FactBody } from "@millrace/core/writing";
 import type { Bound, Rows } from "./connection.ts";
 import { readBody } from "./fact-row.ts";
 import { encodeId, encodeKey } from "./row.ts";
-import type { Statements } from "./statements.ts";
+import type { StatementName } from "./statements.ts";
 
 /** Ids that a write requires to be unused: of an item, of a key, of an input. */
 export type Unused = readonly [item: Buffer | null, key: Buffer | null, input: Buffer | null];
@@ -15,7 +15,7 @@ export type Unused = readonly [item: Buffer | null, key: Buffer | null, input: B
 export const noneUnused: Unused = [null, null, null];
 
 /** Binds a statement to a session. */
-export type Bind = (name: keyof Statements, ...values: readonly unknown[]) => Bound;
+export type Bind = (name: StatementName, ...values: readonly unknown[]) => Bound;
 
 /** A lookup as statements, and the reader of their rows once the session's row is known. */
 export interface BoundLookup {

@@ -62,7 +62,7 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
 /**
  * The SessionStore of many processes: all rules hold by compare-and-set on one row and by unique keys,
  * at READ COMMITTED. A call is one transaction: one round trip if this process wrote the session last,
- * two otherwise. When the connection is lost, a call is retried, six tries in all within about 1.5 s of
+ * two otherwise. Connections of its own carry the tenant, so that a single statement goes bare. When the connection is lost, a call is retried, six tries in all within about 1.5 s of
  * pauses; a retry finds out whether an earlier try was stored. After the last it throws the driver's
  * error.
  */

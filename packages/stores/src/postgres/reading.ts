@@ -4,7 +4,7 @@ import type { SessionStore } from "@millrace/core/ports";
 import type { Connection, Rows } from "./connection.ts";
 import { readFacts } from "./lookup.ts";
 import { decodeRow, encodeName, recordOf } from "./row.ts";
-import type { Statements } from "./statements.ts";
+import type { StatementName, Statements } from "./statements.ts";
 import { onlyRow } from "./writing.ts";
 
 /** What asking the database for one tenant needs. */
@@ -18,7 +18,7 @@ export interface ReadContext {
 
 /** Sends statements by their names, in one transaction, until they are answered. */
 export type Ask = (
-  ...named: readonly (readonly [keyof Statements, ...unknown[]])[]
+  ...named: readonly (readonly [StatementName, ...unknown[]])[]
 ) => Promise<readonly Rows[]>;
 
 /** Asks for what may be asked twice. */

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { Statement } from "./connection.ts";
 import { rowColumns } from "./row.ts";
+import { insertFactColumns, writeText } from "./write-statement.ts";
+import type { WriteShape } from "./write-statement.ts";
 import { workStatements } from "./work-statements.ts";
 import type { WorkStatements } from "./work-statements.ts";
 
@@ -20,7 +22,7 @@ export interface Statements extends WorkStatements {
   readonly keyed: Statement;
   readonly about: Statement;
   readonly token: Statement;
-  readonly write: Statement;
+  readonly write: (shape: WriteShape) => Statement;
   readonly clearItems: Statement;
   readonly clearCheckpoint: Statement;
   readonly insertFacts: Statement;
@@ -29,8 +31,8 @@ export interface Statements extends WorkStatements {
   readonly verifyItems: Statement;
 }
 
-const insertFactColumns =
-  "insert into fact (uid, tenant, token, n, type, about, key, body, hash) select $1, $2";
+/** The names of those that are always the same. */
+export type StatementName = Exclude<keyof Statements, "write">;
 
 /** Returns a name that goes into SQL unquoted. Throws for one that would need quotes. */
 export function checkName(name: string, what: string): string {
@@ -49,6 +51,7 @@ export function statementsOf(schema: string): Statements {
     const hash = createHash("sha256").update(full).digest("hex");
     return { name: `millrace_${hash.slice(0, 24)}`, text: full };
   };
+  const writes = new Map<string, Statement>();
   return {
     create: named(
       `insert into session (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes,
@@ -84,7 +87,12 @@ export function statementsOf(schema: string): Statements {
          and (about = $3 and type = any($4) or type = any($5)) order by n`,
     ),
     token: named(`select body from fact where uid = $1 and tenant = $2 and token = $3 order by n`),
-    write: named(writeText),
+    write: (shape) => {
+      const key = JSON.stringify(shape);
+      const known = writes.get(key) ?? named(writeText(shape));
+      writes.set(key, known);
+      return known;
+    },
     clearItems: named(`delete from item where uid = $1 and tenant = $2`),
     clearCheckpoint: named(
       `with reset as (update session set reset = $4 where uid = $1 and tenant = $2)
@@ -106,33 +114,3 @@ export function statementsOf(schema: string): Statements {
     ...workStatements(named, schema),
   };
 }
-
-/**
- * Everything that a call writes, by compare-and-set on the version and the hash of the session's row.
- * The parameters $20 to $22 are ids that must not be in use. No other call can use one while the version
- * is the same, so the check needs no further lock.
- */
-const writeText = `
-with won as (
-  update session set incarnation = $6, head = $7, closed = $8, closed_lanes = $9, floors = $10,
-    chain = $11, version = version + 1, run = $23, queue = $24, driver = $25,
-    due_since = case when $26::boolean then coalesce(due_since, clock_timestamp()) end
-  where uid = $1 and tenant = $2 and version = $4 and chain = $5
-    and ($20::bytea is null
-      or not exists (select from item where uid = $1 and tenant = $2 and item_id = $20))
-    and ($21::bytea is null
-      or not exists (select from fact where uid = $1 and tenant = $2 and key = $21))
-    and ($22::bytea is null
-      or not exists (select from fact where uid = $1 and tenant = $2 and about = $22
-        and type = 'input_accepted'))
-  returning uid
-), facts as (
-  ${insertFactColumns}, $3, given.*
-  from won, unnest($12::bigint[], $13::text[], $14::bytea[], $15::bytea[], $16::text[], $17::bytea[])
-    as given
-), items as (
-  insert into item (uid, tenant, item_id, n)
-  select $1, $2, given.* from won, unnest($18::bytea[], $19::bigint[]) as given
-  on conflict (uid, item_id) do update set n = excluded.n
-)
-select uid from won`;

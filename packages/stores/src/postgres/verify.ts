@@ -6,7 +6,7 @@ import type { Bound, Connection, Rows } from "./connection.ts";
 import { aboutOf, beginChain, linkChain } from "./fact-row.ts";
 import { decodeRow, encodeId, encodeName } from "./row.ts";
 import type { SessionRow } from "./row.ts";
-import type { Statements } from "./statements.ts";
+import type { StatementName, Statements } from "./statements.ts";
 
 /** A fact as it was at an earlier time: its number and its hash. */
 export interface FactAnchor {
@@ -58,7 +58,7 @@ export async function verifySession(
   { anchor }: PostgresVerifyOptions = {},
 ): Promise<SessionVerdict> {
   return connection.transaction(async ({ send, commit }) => {
-    const ask = (name: keyof Statements, ...values: readonly unknown[]): Bound => ({
+    const ask = (name: StatementName, ...values: readonly unknown[]): Bound => ({
       statement: statements[name],
       values,
     });

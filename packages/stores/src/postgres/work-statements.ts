@@ -22,7 +22,11 @@ const beat =
 /** The statements. Those across tenants call functions that only a role of workers may call. */
 export function workStatements(named: (text: string) => Statement, schema: string): WorkStatements {
   return {
-    heads: named(`select uid, head from session where tenant = $1 and uid = any($2::text[])`),
+    // One by one by the primary key: a plan by tenant would read all sessions of a tenant.
+    heads: named(
+      `select given.uid, found.head from unnest($2::text[]) as given (uid) cross join lateral
+         (select head from session where uid = given.uid and tenant = $1 limit 1) as found`,
+    ),
     checkpoint: named(`select head, text from checkpoint where uid = $1 and tenant = $2`),
     // The lock waits for a reset under way, after which the row is looked at again.
     keepCheckpoint: named(

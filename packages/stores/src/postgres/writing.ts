@@ -151,12 +151,24 @@ export class SessionWriter {
       version: row.version + 1,
     };
     const items = itemsOf(bodies.some(isReset) ? [...all, ...facts] : facts);
-    const known = [row.uid, tenant, token, row.version, row.chain];
     const lanes = [encodeClosedLanes(next.closedLanes), encodeFloors(next.floors)];
+    const known = [row.uid, tenant, row.version, row.chain];
     const after = [next.incarnation, next.head, next.closed, ...lanes, next.chain];
-    const stored = [...factColumns(rows), ...itemColumns(items)];
-    const values = [...known, ...after, ...stored, ...unused, ...encodeWork(next)];
-    return { row: next, facts, statement: { statement: statements.write, values } };
+    const values = [
+      ...known,
+      ...after,
+      ...encodeWork(next),
+      ...(rows.length > 0 ? [token, ...factColumns(rows)] : []),
+      ...(items.size > 0 ? itemColumns(items) : []),
+      ...unused.filter((id) => id !== null),
+    ];
+    const [item, key, input] = unused;
+    const statement = statements.write({
+      facts: rows.length > 0,
+      items: items.size > 0,
+      unused: [item !== null, key !== null, input !== null],
+    });
+    return { row: next, facts, statement: { statement, values } };
   }
 
   #remember(row: SessionRow): void {

@@ -35,7 +35,8 @@ $$;
 create function session_heads(session_uids text[]) returns table (uid text, head bigint)
 language sql stable security definer
 set search_path from current as $$
-  select s.uid, s.head from session s where s.uid = any(session_uids)
+  select given.uid, found.head from unnest(session_uids) as given (uid) cross join lateral
+    (select s.head from session s where s.uid = given.uid limit 1) as found
 $$;
 
 create function beat_driver(driver_name bytea) returns void
