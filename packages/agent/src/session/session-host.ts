@@ -236,16 +236,14 @@ export class SessionHost {
           return answer;
         },
         key: () => store.key(uid),
-        read: async (_, { after = 0 } = {}) => {
-          await this.journal.catchUp();
-          return await store.read(uid, { after });
-        },
+        read: (_, options) => store.read(uid, options),
       },
     };
   }
 
   /** What this host has read already. Nothing if it does not know since when the run is on. */
-  #knownStart(): KnownStart | undefined {
+  async #knownStart(): Promise<KnownStart | undefined> {
+    await this.journal.catchUp();
     const { state, runs } = this.journal;
     const since = state.run === undefined ? 0 : runs.get(state.run.runId)?.since;
     if (since === undefined) return undefined;
