@@ -9,7 +9,10 @@ const replies = Array.from({ length: 50 }, (_, at) => [say(`reply ${at}`)]);
 const agentOf = () => defineAgent({ model: scriptedModel(replies) });
 
 /** A store that counts the facts that it gives out. */
-function counting(store: SessionStore): { readonly store: SessionStore; readonly read: () => number } {
+function counting(store: SessionStore): {
+  readonly store: SessionStore;
+  readonly read: () => number;
+} {
   let read = 0;
   const counted: SessionStore = {
     ...store,
@@ -23,7 +26,9 @@ function counting(store: SessionStore): { readonly store: SessionStore; readonly
 }
 
 /** A long session that its driver has kept a checkpoint of. */
-async function kept(facts: number): Promise<ReturnType<typeof counting> & { readonly first: string }> {
+async function kept(
+  facts: number,
+): Promise<ReturnType<typeof counting> & { readonly first: string }> {
   const memory = memorySessionStore();
   const { uid } = await longSession(memory, "long", facts);
   const agent = agentOf();

@@ -73,7 +73,9 @@ export class StoredHistory {
       input: {
         kind: choice % 5 === 0 ? "follow_up" : "prompt",
         parts: [{ kind: "text", id: partId("p"), text }],
-        ...(choice % 3 === 0 ? { options: { output: { type: "object" }, limits: { turns: 3 } } } : {}),
+        ...(choice % 3 === 0
+          ? { options: { output: { type: "object" }, limits: { turns: 3 } } }
+          : {}),
       },
     });
   }
@@ -96,7 +98,14 @@ export class StoredHistory {
       return this.#turn(place.runId);
     const epoch = this.#epoch();
     const called = callId(`c${choice % 4}`);
-    const call = { kind: "tool_call", id: partId("c"), callId: called, tool: "t", raw: "{}", input: {} } as const;
+    const call = {
+      kind: "tool_call",
+      id: partId("c"),
+      callId: called,
+      tool: "t",
+      raw: "{}",
+      input: {},
+    } as const;
     const said = { kind: "text", id: partId("p"), text: "y".repeat(choice % 80) } as const;
     const calls = choice % 2 === 0;
     const item: Item = { id, author: "model", parts: calls ? [said, call] : [said], stop: "end" };
@@ -111,10 +120,23 @@ export class StoredHistory {
     const started = { callId: called, tool: "t", input: {}, itemId: answer, lane: 1, epoch };
     this.#add({ type: "tool_execution_started", ...started, ...place });
     if (choice % 5 === 0) return;
-    const result = { kind: "tool_result", id: partId("r"), callId: called, tool: "t", status: "ok", text: "z" } as const;
+    const result = {
+      kind: "tool_result",
+      id: partId("r"),
+      callId: called,
+      tool: "t",
+      status: "ok",
+      text: "z",
+    } as const;
     const answered: Item = { id: answer, author: "tool", parts: [result], stop: "end" };
     this.#add({ type: "item_committed", item: answered, lane: 1, epoch, ...place });
-    this.#add({ type: "tool_execution_finished", callId: called, tool: "t", status: "ok", ...place });
+    this.#add({
+      type: "tool_execution_finished",
+      callId: called,
+      tool: "t",
+      status: "ok",
+      ...place,
+    });
   }
 
   #exchange(choice: number): void {
@@ -154,7 +176,10 @@ export class StoredHistory {
     this.#add({ type: "session_claimed", incarnation: this.#incarnation, ...to });
   }
 
-  #finish({ runId, turnId }: { readonly runId: RunId; readonly turnId: TurnId }, choice: number): void {
+  #finish(
+    { runId, turnId }: { readonly runId: RunId; readonly turnId: TurnId },
+    choice: number,
+  ): void {
     const closes = this.#epoch();
     this.#add({ type: "turn_finished", runId, turnId, stop: "end", closes });
     const outcome = choice % 3 === 0 ? "aborted" : "completed";

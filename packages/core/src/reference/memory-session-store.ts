@@ -1,4 +1,5 @@
 import { MillraceError } from "../errors.ts";
+import type { Fact } from "../event/event.ts";
 import { sessionId, sessionKey, sessionUid } from "../ids.ts";
 import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
@@ -88,21 +89,9 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
         }),
       ),
     floors: async (uid) => ledgerOf(uid).floors(),
-    checkpoint: async (uid) => rowOf(uid).checkpoint,
-    keepCheckpoint: async (uid, checkpoint) => {
-      const row = rowOf(uid);
-      const least = row.checkpoint?.head ?? 0;
-      const { head } = checkpoint;
-      if (head >= least && head <= row.ledger.facts.length) row.checkpoint = checkpoint;
-    },
-    claim: async (uid, request) => {
-      const row = rowOf(uid);
-      const answer = row.ledger.claim(request);
-      const { to = Infinity } = request;
-      const isVoid = answer.outcome === "claimed" && to < (row.checkpoint?.head ?? 0);
-      if (isVoid) delete row.checkpoint;
-      return answer;
-    },
+    checkpoint: async (uid) => checkpointOf(rowOf(uid)),
+    keepCheckpoint: async (uid, checkpoint) => keep(rowOf(uid), checkpoint),
+    claim: async (uid, request) => ledgerOf(uid).claim(request),
     accept: async (uid, key, body) => ledgerOf(uid).accept(key, body),
     open: async (uid, request) => ledgerOf(uid).open(request),
     commit: async (uid, request) => ledgerOf(uid).commit(request),
@@ -116,6 +105,21 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return recordOf(row);
     },
   };
+}
+
+/** The checkpoint, unless a later reset undid facts in it. */
+function checkpointOf({ checkpoint, ledger }: Row): Checkpoint | undefined {
+  if (checkpoint === undefined) return undefined;
+  const { head } = checkpoint;
+  const isUndone = (fact: Fact): boolean =>
+    fact.type === "session_claimed" && (fact.to ?? head) < head;
+  return ledger.facts.slice(head).some(isUndone) ? undefined : checkpoint;
+}
+
+function keep(row: Row, checkpoint: Checkpoint): void {
+  const { head } = checkpoint;
+  const least = checkpointOf(row)?.head ?? 0;
+  if (head >= least && head <= row.ledger.facts.length) row.checkpoint = checkpoint;
 }
 
 function randomKey(): SessionKey {
