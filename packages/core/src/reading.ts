@@ -1,7 +1,6 @@
 // What a reader of sessions needs: following one, its state and how messages change it, cursors and
 // snapshots, and the types of events and views that know an agent's tools.
-export { decodeCheckpoint, encodeCheckpoint, readSession } from "./reading/checkpoint.ts";
-export type { CheckpointContent, CheckpointRead, SessionRead } from "./reading/checkpoint.ts";
+export { encodeCheckpoint, readSession } from "./reading/checkpoint.ts";
 export { applyPlaced, replayPlaced } from "./reading/placed-state.ts";
 export type { PlacedState } from "./reading/placed-state.ts";
 export { follow } from "./reading/follow.ts";
@@ -13,7 +12,7 @@ export type { PolledSession } from "./reading/head-poll.ts";
 export { keepSubscribed } from "./reading/keep-subscribed.ts";
 export type { KeptSubscription } from "./reading/keep-subscribed.ts";
 export { readItems } from "./reading/read-items.ts";
-export type { ItemPage, ReadItemsOptions } from "./reading/read-items.ts";
+export type { ItemPage } from "./reading/read-items.ts";
 export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";

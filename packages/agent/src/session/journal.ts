@@ -7,7 +7,7 @@ import {
 } from "@millrace/core/reading";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
 import type { Checkpoint, EventLog, SessionStore } from "@millrace/core/ports";
-import type { PlacedState, SessionRead } from "@millrace/core/reading";
+import type { PlacedState } from "@millrace/core/reading";
 import type { Context } from "../context/context.ts";
 import { contextAfter, contextOf } from "../context/context.ts";
 import { advance, standingOf } from "../loop/advance.ts";
@@ -30,6 +30,8 @@ export interface JournalOptions {
   /** The bytes of items in a checkpoint, as in `follow`. */
   readonly snapshotBytes?: number | undefined;
 }
+
+type SessionRead = Awaited<ReturnType<typeof readSession>>;
 
 /** Facts after which a new checkpoint is worth its writing. */
 const checkpointEvery = 256;
@@ -90,9 +92,8 @@ export class SessionJournal implements Journal {
     const { checkpoint } = read;
     if (checkpoint === undefined || decodeKept(checkpoint, remember) !== undefined)
       return new SessionJournal(options, read);
-    const facts = await store.read(uid);
-    const placed = replayPlaced(emptyState(uid, sessionId), facts);
-    return new SessionJournal(options, { placed, facts });
+    const whole = await readSession({ store: { read: store.read }, uid, sessionId });
+    return new SessionJournal(options, whole);
   }
 
   get state(): SessionState {

@@ -1,6 +1,6 @@
 import { List } from "@millrace/core/writing";
 import type { Item, ItemId, Json } from "@millrace/core";
-import type { CheckpointContent, CheckpointRead } from "@millrace/core/reading";
+import type { readSession } from "@millrace/core/reading";
 import type { Context } from "../context/context.ts";
 import type { Standing } from "../loop/state.ts";
 import type { Journal } from "../work/host.ts";
@@ -8,6 +8,8 @@ import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
 const keptForm = "loop 1";
+
+type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 
 /** What a journal keeps in a checkpoint besides the state. */
 export interface Kept {
@@ -31,7 +33,7 @@ interface KeptJson {
 export function encodeKept(
   { standing, context, runs }: Pick<Journal, keyof Kept>,
   remember: number | undefined,
-): Required<Pick<CheckpointContent, "needed" | "loop">> {
+): { readonly needed: readonly Item[]; readonly loop: Json } {
   const items = context.items.toArray();
   const kept: KeptJson = {
     form: keptForm,

@@ -248,10 +248,7 @@ export class SessionHost {
       store: {
         accept: (_, key, body) => this.#accept(key, body),
         key: () => this.store.key(uid),
-        read: async (_, { after = 0 } = {}) => {
-          await this.journal.catchUp();
-          return await this.store.read(uid, { after });
-        },
+        read: (_, options) => this.store.read(uid, options),
       },
     };
   }
@@ -279,7 +276,8 @@ export class SessionHost {
   }
 
   /** What this host has read already. Nothing if it does not know since when the run is on. */
-  #knownStart(): KnownStart | undefined {
+  async #knownStart(): Promise<KnownStart | undefined> {
+    await this.journal.catchUp();
     const { state, runs } = this.journal;
     const since = state.run === undefined ? 0 : runs.get(state.run.runId)?.since;
     if (since === undefined) return undefined;

@@ -94,7 +94,7 @@ async function takeBack(
   if (posted.reason !== "settled") return posted;
   // Another call may have taken it back, such as a stop of its run.
   await known.catchUp();
-  if (!known.inputs.has(id)) await known.readPast();
+  if (known.inputs.get(id)?.takenBack === undefined) await known.readPast();
   const n = known.inputs.get(id)?.takenBack;
   if (n === undefined) return refuse("settled", `the input ${id} is an item already`);
   return { accepted: true, inputId: id, n, replayed: true };

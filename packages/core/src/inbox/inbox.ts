@@ -19,8 +19,8 @@ export interface InboxOptions {
   readonly makeId?: MakeId | undefined;
   /** The person for whom calls are made, unless a call names another. */
   readonly actor?: Actor | undefined;
-  /** The session as the caller has read it already. Left out, or without an answer: all facts are read. */
-  readonly start?: (() => KnownStart | undefined) | undefined;
+  /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
+  readonly start?: (() => Promise<KnownStart | undefined>) | undefined;
 }
 
 /**

@@ -16,8 +16,8 @@ import { laneItemIdOf, runIdOf } from "./ids.ts";
 export interface KnownSessionOptions {
   readonly store: Pick<SessionStore, "read">;
   readonly uid: SessionUid;
-  /** The session as the caller has read it already. Left out, or without an answer: all facts are read. */
-  readonly start?: (() => KnownStart | undefined) | undefined;
+  /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
+  readonly start?: (() => Promise<KnownStart | undefined>) | undefined;
 }
 
 /** A session that is known without its past. */
@@ -63,8 +63,8 @@ export class KnownSession {
   #calls: KnownCall[] = [];
   #state: SessionState;
   #since = 0;
-  /** True while the past before the start is not known. */
-  #partial = false;
+  /** True once facts were read here. Until then the caller's knowledge is taken, without its past. */
+  #reads = false;
 
   constructor(options: KnownSessionOptions) {
     this.#options = options;
@@ -83,23 +83,22 @@ export class KnownSession {
   /** Reads the facts that are not known yet. Rejects if the store does. */
   async catchUp(): Promise<void> {
     const { store, uid, start } = this.#options;
-    const known = this.#state.head === 0 ? start?.() : undefined;
-    if (known !== undefined) this.#startFrom(known);
+    const known = this.#reads ? undefined : await start?.();
+    if (known !== undefined) return this.#startFrom(known);
+    this.#reads = true;
     const { head } = this.#state;
     const facts = await store.read(uid, { after: head });
     // A reset undoes facts that were read, so all are read again.
-    if (facts.some(isReset)) {
-      this.#begin(head === 0 ? facts : await store.read(uid));
-      this.#partial = false;
-    } else for (const fact of facts) this.#take(fact);
+    if (facts.some(isReset)) this.#begin(head === 0 ? facts : await store.read(uid));
+    else for (const fact of facts) this.#take(fact);
   }
 
   /** Reads the past, for what was not found without it. Once: later calls do nothing. */
   async readPast(): Promise<void> {
     const { store, uid } = this.#options;
-    if (!this.#partial) return;
+    if (this.#reads) return;
     this.#begin(await store.read(uid));
-    this.#partial = false;
+    this.#reads = true;
   }
 
   /** The latest call of this id, or the one that an item holds. */
@@ -137,7 +136,9 @@ export class KnownSession {
 
   #startFrom({ state, since, acceptedAt }: KnownStart): void {
     const { queue, approvals, run, items } = state;
-    this.#partial = true;
+    this.inputs.clear();
+    this.questions.clear();
+    this.#calls = [];
     this.#state = { ...state, items: List.of() }; // no item's content is needed here
     this.#since = since;
     for (const { inputId, input } of queue)

@@ -166,7 +166,7 @@ async function readFrom(
 }
 
 /** The state after these facts, or nothing if they don't follow it. */
-export function placedAfter(start: PlacedState, facts: readonly Fact[]): PlacedState | undefined {
+function placedAfter(start: PlacedState, facts: readonly Fact[]): PlacedState | undefined {
   let placed = start;
   for (const fact of facts) {
     const next = applyPlaced(placed, fact);
