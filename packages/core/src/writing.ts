@@ -33,6 +33,6 @@ export { restate } from "./delta/restate.ts";
 export type { ReplaceItem, Update } from "./delta/update.ts";
 export type { AttemptStarted, BodyOf, FactBody, FactOf, Input } from "./event/event.ts";
 export { createLaneWriter } from "./lane/lane-writer.ts";
-export type { LaneWriter } from "./lane/lane-writer.ts";
+export type { LaneWriter } from "./lane/writer-types.ts";
 export type { Metadata } from "./json.ts";
 export { List } from "./list.ts";

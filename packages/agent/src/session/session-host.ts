@@ -9,57 +9,23 @@ import type {
   View,
 } from "@millrace/core";
 import type { FactOf, InboxOptions, KnownStart } from "@millrace/core/writing";
-import type {
-  AcceptOutcome,
-  Clock,
-  EventLog,
-  MakeId,
-  PeopleFact,
-  SessionRecord,
-  SessionStore,
-} from "@millrace/core/ports";
+import type { AcceptOutcome, PeopleFact, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { Driver } from "../drive/driver.ts";
-import type { Blueprint } from "../definition/blueprint.ts";
 import type { WorkHost } from "../work/host.ts";
 import { patientStore } from "../work/patient-store.ts";
 import { callsToRemember } from "../loop/limits.ts";
 import { runIdOf } from "../loop/ids.ts";
-import type { Observer } from "../definition/observer.ts";
-import type { Schema } from "../schema/schema.ts";
-import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
 import { askApprover } from "./ask-approver.ts";
 import { FactSource } from "./fact-source.ts";
 import { holdSession, releaseSession } from "./hold.ts";
+import type { HostOptions, SenderOptions } from "./host-options.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
 import { brokenPort, messageOf, unsent } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
 import type { Watched } from "./watch.ts";
-
-export interface HostOptions {
-  readonly record: SessionRecord;
-  readonly agent: Blueprint;
-  readonly observers: readonly Observer[];
-  readonly store: SessionStore;
-  readonly log: EventLog;
-  readonly clock: Clock;
-  readonly makeId: MakeId;
-  readonly ask: AskMode;
-  /** `false`: this process sends and reads, and another process drives. */
-  readonly drive: boolean;
-  readonly allowance?: Allowance | undefined;
-  readonly depth?: number | undefined;
-}
-
-/** Options of a run that can't be stored with its input. Only the process that sent it has them. */
-export interface SenderOptions {
-  readonly output: Schema | undefined;
-  readonly ask: AskMode | undefined;
-  /** Ends the sending of the input, if it is not stored because the store is away. */
-  readonly signal: AbortSignal | undefined;
-}
 
 /**
  * One open session in this process: its inbox, its journal, its observers and, if it is driven here,

@@ -8,7 +8,7 @@ import { emptyState, findLane } from "../event/state.ts";
 import { itemId, partId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
 import type { PartId, SessionId, SessionUid } from "../ids.ts";
 import { createLaneWriter } from "../lane/lane-writer.ts";
-import type { LaneWriter, LaneWriterOptions } from "../lane/lane-writer.ts";
+import type { LaneWriter, LaneWriterOptions } from "../lane/writer-types.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import { manualClock } from "../reference/manual-clock.ts";
 import type { ManualClock } from "../reference/manual-clock.ts";

@@ -12,7 +12,7 @@ import { textOf } from "../delta/draft.ts";
 import { itemId, runId, sessionId, turnId } from "../ids.ts";
 import type { CallId } from "../ids.ts";
 import { createLaneWriter } from "../lane/lane-writer.ts";
-import type { LaneWriter } from "../lane/lane-writer.ts";
+import type { LaneWriter } from "../lane/writer-types.ts";
 import { manualClock } from "../reference/manual-clock.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";

@@ -1,0 +1,28 @@
+import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { Blueprint } from "../definition/blueprint.ts";
+import type { Observer } from "../definition/observer.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { Allowance, AskMode } from "../definition/tool-host.ts";
+
+export interface HostOptions {
+  readonly record: SessionRecord;
+  readonly agent: Blueprint;
+  readonly observers: readonly Observer[];
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly ask: AskMode;
+  /** `false`: this process sends and reads, and another process drives. */
+  readonly drive: boolean;
+  readonly allowance?: Allowance | undefined;
+  readonly depth?: number | undefined;
+}
+
+/** Options of a run that can't be stored with its input. Only the process that sent it has them. */
+export interface SenderOptions {
+  readonly output: Schema | undefined;
+  readonly ask: AskMode | undefined;
+  /** Ends the sending of the input, if it is not stored because the store is away. */
+  readonly signal: AbortSignal | undefined;
+}
