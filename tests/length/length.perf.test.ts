@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { defineAgent } from "@millrace/agent";
 import { follow } from "@millrace/core/reading";
@@ -5,8 +8,11 @@ import { say, scriptedModel } from "@millrace/core/testing";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { encodeMessage } from "@millrace/core/wire";
 import { createHub } from "@millrace/server";
+import { fileStore } from "@millrace/stores/file";
+import { postgresStore } from "@millrace/stores/postgres";
 import type { Session } from "@millrace/agent";
 import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { sharedPostgres } from "../../scripts/services/shared.ts";
 import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 import { longSession } from "./long-session.ts";
 
@@ -25,14 +31,52 @@ interface Ports extends AsyncDisposable {
   readonly log: EventLog;
 }
 
-/** The stores that keep checkpoints. */
-const backends: Readonly<Record<string, () => Promise<Ports>>> = {
-  memory: async () => ({
-    store: memorySessionStore(),
-    log: memoryEventLog(),
-    [Symbol.asyncDispose]: async () => undefined,
-  }),
-};
+type Opening = readonly [name: string, open: () => Promise<Ports>];
+
+const openings: readonly Opening[] = [
+  [
+    "memory",
+    async () => ({
+      store: memorySessionStore(),
+      log: memoryEventLog(),
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  ],
+  [
+    "files",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "millrace-length-"));
+      const store = fileStore(folder, { fsync: "never" });
+      const close = async (): Promise<void> => {
+        await store.close();
+        await rm(folder, { recursive: true });
+      };
+      return { store, log: memoryEventLog(), [Symbol.asyncDispose]: close };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      const database = await sharedPostgres();
+      const store = postgresStore({ url: database.url });
+      await store.migrate();
+      const close = async (): Promise<void> => {
+        await store.close();
+        await database[Symbol.asyncDispose]();
+      };
+      return { store, log: memoryEventLog(), [Symbol.asyncDispose]: close };
+    },
+  ],
+];
+
+/** A store without checkpoints reads all facts to open, so it is not measured. */
+async function keepsCheckpoints([, open]: Opening): Promise<boolean> {
+  await using ports = await open();
+  return ports.store.keepCheckpoint !== undefined;
+}
+
+const able = await Promise.all(openings.map(keepsCheckpoints));
+const backends = openings.filter((_, at) => able[at]);
 
 /** A model that always has another reply. */
 const words = "one two three four five six seven eight nine ten ".repeat(4);
@@ -118,12 +162,13 @@ const costs: Readonly<Record<string, (long: Long) => Promise<number>>> = {
 const rounds = 12;
 type Figures = Readonly<Record<string, number>>;
 
-it.each(Object.entries(backends))(
+it.each(backends)(
   "on %s nothing that a session costs grows with its length",
   async (name, open) => {
     await using ports = await open();
     const sessions = new Map<number, Long>();
-    for (const size of sizes) sessions.set(size, await prepare(ports, `long-${size}`, size));
+    for (const size of sizes)
+      sessions.set(size, await prepare(ports, `long-${size}-${process.pid}`, size));
     const measure = async (): Promise<Figures> => {
       const figures: Record<string, number> = {};
       for (const [what, cost] of Object.entries(costs)) {
