@@ -78,6 +78,25 @@ async function keepsCheckpoints([, open]: Opening): Promise<boolean> {
 const able = await Promise.all(openings.map(keepsCheckpoints));
 const backends = openings.filter((_, at) => able[at]);
 
+/** What an operation reads at most: a hub's facts for viewers that reconnect, and those since the checkpoint. */
+const factsAtMost = 1_024;
+
+/** The store, with the facts that it gives out counted. */
+function countingStore(store: SessionStore, given: { facts: number }): SessionStore {
+  const read: SessionStore["read"] = async (uid, options) => {
+    const facts = await store.read(uid, options);
+    given.facts += facts.length;
+    return facts;
+  };
+  return new Proxy(store, {
+    get: (target, key): unknown => {
+      if (key === "read") return read;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 /** A model that always has another reply. */
 const words = "one two three four five six seven eight nine ten ".repeat(4);
 const replies = Array.from({ length: 20_000 }, () => [say(words)]);
@@ -89,7 +108,11 @@ interface Long extends Pick<Ports, "store" | "log"> {
 }
 
 /** A long session with a checkpoint, as its driver keeps one after a run. */
-async function prepare({ store, log }: Ports, id: string, size: number): Promise<Long> {
+async function prepare(
+  { store, log }: Pick<Ports, "store" | "log">,
+  id: string,
+  size: number,
+): Promise<Long> {
   const record = await longSession(store, id, size);
   const first = await agent.open({ id, store, log });
   await first.send("hello").result;
@@ -165,7 +188,9 @@ type Figures = Readonly<Record<string, number>>;
 it.each(backends)(
   "on %s nothing that a session costs grows with its length",
   async (name, open) => {
-    await using ports = await open();
+    await using opened = await open();
+    const given = { facts: 0 };
+    const ports = { store: countingStore(opened.store, given), log: opened.log };
     const sessions = new Map<number, Long>();
     for (const size of sizes)
       sessions.set(size, await prepare(ports, `long-${size}-${process.pid}`, size));
@@ -174,8 +199,11 @@ it.each(backends)(
       for (const [what, cost] of Object.entries(costs)) {
         const least = new Map<number, number>();
         for (let round = 0; round < rounds; round += 1)
-          for (const [size, long] of sessions)
+          for (const [size, long] of sessions) {
+            given.facts = 0;
             least.set(size, Math.min(least.get(size) ?? Infinity, await cost(long)));
+            expect(given.facts, `the facts read for ${what}`).toBeLessThanOrEqual(factsAtMost);
+          }
         const [first, last] = [least.get(sizes[0] ?? 0), least.get(sizes.at(-1) ?? 0)];
         figures[what] = Number(((last ?? Infinity) / (first ?? 1)).toFixed(3));
       }
