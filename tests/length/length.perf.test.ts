@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { defineAgent } from "@millrace/agent";
 import { follow } from "@millrace/core/reading";
@@ -5,8 +8,11 @@ import { say, scriptedModel } from "@millrace/core/testing";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { encodeMessage } from "@millrace/core/wire";
 import { createHub } from "@millrace/server";
+import { fileStore } from "@millrace/stores/file";
+import { postgresStore } from "@millrace/stores/postgres";
 import type { Session } from "@millrace/agent";
 import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { sharedPostgres } from "../../scripts/services/shared.ts";
 import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 import { longSession } from "./long-session.ts";
 
@@ -25,14 +31,71 @@ interface Ports extends AsyncDisposable {
   readonly log: EventLog;
 }
 
-/** The stores that keep checkpoints. */
-const backends: Readonly<Record<string, () => Promise<Ports>>> = {
-  memory: async () => ({
-    store: memorySessionStore(),
-    log: memoryEventLog(),
-    [Symbol.asyncDispose]: async () => undefined,
-  }),
-};
+type Opening = readonly [name: string, open: () => Promise<Ports>];
+
+const openings: readonly Opening[] = [
+  [
+    "memory",
+    async () => ({
+      store: memorySessionStore(),
+      log: memoryEventLog(),
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  ],
+  [
+    "files",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "millrace-length-"));
+      const store = fileStore(folder, { fsync: "never" });
+      const close = async (): Promise<void> => {
+        await store.close();
+        await rm(folder, { recursive: true });
+      };
+      return { store, log: memoryEventLog(), [Symbol.asyncDispose]: close };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      const database = await sharedPostgres();
+      const store = postgresStore({ url: database.url });
+      await store.migrate();
+      const close = async (): Promise<void> => {
+        await store.close();
+        await database[Symbol.asyncDispose]();
+      };
+      return { store, log: memoryEventLog(), [Symbol.asyncDispose]: close };
+    },
+  ],
+];
+
+/** A store without checkpoints reads all facts to open, so it is not measured. */
+async function keepsCheckpoints([, open]: Opening): Promise<boolean> {
+  await using ports = await open();
+  return ports.store.keepCheckpoint !== undefined;
+}
+
+const able = await Promise.all(openings.map(keepsCheckpoints));
+const backends = openings.filter((_, at) => able[at]);
+
+/** What an operation reads at most: a hub's facts for viewers that reconnect, and those since the checkpoint. */
+const factsAtMost = 1_024;
+
+/** The store, with the facts that it gives out counted. */
+function countingStore(store: SessionStore, given: { facts: number }): SessionStore {
+  const read: SessionStore["read"] = async (uid, options) => {
+    const facts = await store.read(uid, options);
+    given.facts += facts.length;
+    return facts;
+  };
+  return new Proxy(store, {
+    get: (target, key): unknown => {
+      if (key === "read") return read;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
 
 /** A model that always has another reply. */
 const words = "one two three four five six seven eight nine ten ".repeat(4);
@@ -45,7 +108,11 @@ interface Long extends Pick<Ports, "store" | "log"> {
 }
 
 /** A long session with a checkpoint, as its driver keeps one after a run. */
-async function prepare({ store, log }: Ports, id: string, size: number): Promise<Long> {
+async function prepare(
+  { store, log }: Pick<Ports, "store" | "log">,
+  id: string,
+  size: number,
+): Promise<Long> {
   const record = await longSession(store, id, size);
   const first = await agent.open({ id, store, log });
   await first.send("hello").result;
@@ -118,19 +185,25 @@ const costs: Readonly<Record<string, (long: Long) => Promise<number>>> = {
 const rounds = 12;
 type Figures = Readonly<Record<string, number>>;
 
-it.each(Object.entries(backends))(
+it.each(backends)(
   "on %s nothing that a session costs grows with its length",
   async (name, open) => {
-    await using ports = await open();
+    await using opened = await open();
+    const given = { facts: 0 };
+    const ports = { store: countingStore(opened.store, given), log: opened.log };
     const sessions = new Map<number, Long>();
-    for (const size of sizes) sessions.set(size, await prepare(ports, `long-${size}`, size));
+    for (const size of sizes)
+      sessions.set(size, await prepare(ports, `long-${size}-${process.pid}`, size));
     const measure = async (): Promise<Figures> => {
       const figures: Record<string, number> = {};
       for (const [what, cost] of Object.entries(costs)) {
         const least = new Map<number, number>();
         for (let round = 0; round < rounds; round += 1)
-          for (const [size, long] of sessions)
+          for (const [size, long] of sessions) {
+            given.facts = 0;
             least.set(size, Math.min(least.get(size) ?? Infinity, await cost(long)));
+            expect(given.facts, `the facts read for ${what}`).toBeLessThanOrEqual(factsAtMost);
+          }
         const [first, last] = [least.get(sizes[0] ?? 0), least.get(sizes.at(-1) ?? 0)];
         figures[what] = Number(((last ?? Infinity) / (first ?? 1)).toFixed(3));
       }
