@@ -16,6 +16,8 @@ export interface TimedRunsOptions {
   readonly runCount: number;
   /** The limit of a run. A question has half of it. */
   readonly seconds: number;
+  /** The worker that is not killed, and takes over the runs of all others. */
+  readonly survivor: number;
 }
 
 /** How one run went, by what the store has. */
@@ -35,9 +37,9 @@ interface Begun {
   readonly uid: SessionUid;
 }
 
-/** Begins runs of all sorts, kills one worker in the middle of them, and waits until all have ended. */
+/** Begins runs of all sorts, kills all workers but one in the middle of them, and waits until all have ended. */
 export async function passTimedRuns(options: TimedRunsOptions): Promise<readonly TimedRun[]> {
-  const { deployment, runCount, seconds } = options;
+  const { deployment, runCount, seconds, survivor } = options;
   const { store, workers } = deployment;
   const runs = await Promise.all(
     Array.from({ length: runCount }, (_, at) => begin(deployment, at, seconds)),
@@ -50,7 +52,8 @@ export async function passTimedRuns(options: TimedRunsOptions): Promise<readonly
   await sleep(1_000);
   const claims = await Promise.all(runs.map(async ({ uid }) => claimsOf(await store.read(uid))));
   const killedAt = performance.now();
-  await workers[1]?.process.kill(); // the one whose clock is ahead
+  const killed = workers.filter((_, at) => at !== survivor);
+  await Promise.all(killed.map(({ process }) => process.kill()));
   const takeovers = runs.map(({ uid }, at) =>
     firstClaimAfter(deployment, uid, claims[at] ?? 0, killedAt + seconds * 2_000),
   );
@@ -77,7 +80,7 @@ async function begin(deployment: Deployment, at: number, seconds: number): Promi
   const session = `${sort}-${at}`;
   const { uid } = await deployment.store.create({ sessionId: session });
   const mode = sort === "short" || sort === "endless" ? "plain" : "ask";
-  const length = sort === "endless" ? seconds * 400 : 300;
+  const length = sort === "endless" ? seconds * 400 : mode === "plain" ? 300 : 40;
   const text = textOfDirective({ key: session, mode, length });
   await command(deployment, session, { call: "send", key: session, text });
   return { sort, session, uid };
