@@ -171,7 +171,10 @@ export class StoredHistory {
   }
 
   #claim(choice: number): void {
-    const to = choice % 4 === 0 ? { to: 1 + (choice % this.facts.length) } : {};
+    const last = 1 + (choice % this.facts.length);
+    // A run starts together with the item of its input: a reset undoes both, or none.
+    const kept = this.facts[last - 1]?.type === "run_started" ? last - 1 : last;
+    const to = choice % 4 === 0 ? { to: kept } : {};
     this.#incarnation += 1;
     this.#add({ type: "session_claimed", incarnation: this.#incarnation, ...to });
   }
