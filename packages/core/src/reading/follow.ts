@@ -184,9 +184,17 @@ export class Following {
   }
 
   #take(followed: Followed): void {
-    if (this.#missed === undefined) return this.#pass([followed]);
+    if (this.#missed === undefined)
+      return this.#has(followed.message) ? undefined : this.#pass([followed]);
     this.#missed.recent.push(followed);
     if ("n" in followed.message) this.#missed.facts.push(followed.message);
+  }
+
+  /** True for a batch of a lane that the reader lacked when the viewer came: the viewer's cursor is past it. */
+  #has(message: Followed["message"]): boolean {
+    if (!("last" in message)) return false;
+    const mine = this.#position?.lanes.find(({ lane }) => lane === message.lane);
+    return mine?.epoch === message.epoch && mine.seq >= message.last;
   }
 
   #reset(facts: readonly Fact[]): void {
