@@ -50,8 +50,8 @@ async function awaitRest(
     const facts = await readFacts(store, uid);
     const now = performance.now();
     const next = progressOf(viewers, facts.length);
-    if (next !== mark) [mark, movedAt] = [next, now];
     stillMs = Math.max(stillMs, now - movedAt);
+    if (next !== mark) [mark, movedAt] = [next, now];
     const done = probed !== undefined && isEnded(facts, probed);
     const shown = viewers.every(({ state }) => state?.head === facts.length);
     if (done && shown && isAtRest(facts)) return { sessionId, stillMs, restMs: now - start };

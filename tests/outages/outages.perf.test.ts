@@ -21,7 +21,7 @@ const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const momentCount = Number(process.env["MOMENTS"] ?? runs(5, 50));
 const only = process.env["OUTAGE"];
 /** Deployments wait most of the time. */
-const atOnce = Number(process.env["AT_ONCE"] ?? 5);
+const atOnce = Number(process.env["AT_ONCE"] ?? 6);
 /** From the server's return to the effect of a command. */
 const returnLimitMs = 2_000;
 /** The heads of sessions are read at least this often, and a command takes effect within a moment of that. */
