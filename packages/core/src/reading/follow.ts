@@ -46,8 +46,9 @@ export interface FollowOptions extends SessionSource {
  * never left open. A broken subscription is renewed and a store that is away is waited for, without end:
  * meanwhile facts come at the pace of the poll, or not at all, and the viewer stays.
  *
- * It ends with the session or the signal, and is then at least where the store was when it began. It throws if the session does not exist, and for a broken
- * contract. A slow viewer makes the reader wait.
+ * It ends with the session or the signal, and the viewer is then at least where the store was when it
+ * began. It throws if the session does not exist, and for a broken contract. A slow viewer makes the reader
+ * wait.
  */
 export function follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
   return new Following(options).messages();
