@@ -21,7 +21,7 @@ const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const momentCount = Number(process.env["MOMENTS"] ?? runs(5, 50));
 const only = process.env["OUTAGE"];
 /** Deployments wait most of the time. */
-const atOnce = Number(process.env["AT_ONCE"] ?? 6);
+const atOnce = Number(process.env["AT_ONCE"] ?? 5);
 /** From the server's return to the effect of a command. */
 const returnLimitMs = 2_000;
 /** The heads of sessions are read at least this often, and a command takes effect within a moment of that. */
@@ -102,12 +102,12 @@ function judge(outage: Outage, measured: readonly Measured[]): Verdict {
   return { outage, after, during, slow };
 }
 
-/** Measures an outage that was too slow once more, with nothing beside it. */
+/** Measures an outage that was too slow once more, with no other outage beside it. */
 async function judgeAgain(verdict: Verdict): Promise<Verdict> {
   const { outage, slow } = verdict;
   if (slow.length === 0) return verdict;
   console.log(`measured again, not within its limits: ${slow.join(", ")}`);
-  return judge(outage, (await inParallel(jobsOf(outage), 1)).flat());
+  return judge(outage, (await inParallel(jobsOf(outage), 3)).flat());
 }
 
 it(
