@@ -39,6 +39,8 @@ export const byHub: MakeWatch = (ports, { uid, sessionId }) => {
 
 /** Messages that wait for one viewer. One that does not take them is slow. */
 const inboxLength = 2;
+/** How far the clock moves when the explorer polls: the longest time between two reads of the head. */
+const pollMs = 5_000;
 
 /**
  * A hub whose readers are real: one that watches all the time, so that the explorer knows what is
@@ -106,6 +108,7 @@ export class WatchingHub implements Hub {
   }
 
   async poll(): Promise<void> {
+    this.#now += pollMs;
     const sleepers = this.#sleepers;
     this.#sleepers = [];
     for (const wake of sleepers) wake();
@@ -176,7 +179,7 @@ export class WatchingHub implements Hub {
     signal?.addEventListener("abort", () => gate(undefined), { once: true });
     return (async function* () {
       for (;;) {
-        yield* passed.splice(0);
+        while (passed.length > 0) yield* passed.splice(0); // more may pass while the reader is slow
         if (ended) return;
         const { promise: passing, resolve } = Promise.withResolvers<void>();
         wake = resolve;

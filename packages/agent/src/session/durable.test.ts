@@ -1,3 +1,4 @@
+import { MillraceError } from "@millrace/core";
 import { unpackEpoch } from "@millrace/core/ports";
 import { noUsage, sessionId } from "@millrace/core/writing";
 import type { RunEvent, Transcript } from "@millrace/core";
@@ -99,7 +100,9 @@ describe("what is durable comes first:", () => {
       const generations: number[] = [];
       const note = ({ epoch }: { readonly epoch: Epoch }): void => {
         const { generation } = unpackEpoch(epoch);
-        if (generation <= (generations.at(-1) ?? 0)) throw new Error("a generation is used twice");
+        // A broken contract ends the session; any other error would be waited out as an outage.
+        if (generation <= (generations.at(-1) ?? 0))
+          throw new MillraceError("broken_port", "a generation is used twice");
         generations.push(generation);
       };
       const noting: SessionStore = {

@@ -136,7 +136,8 @@ describe("the head of an open session", () => {
 
     await inbox.send("go");
 
-    expect(await passUntil(clock, () => session.items.length > 0)).toBeLessThanOrEqual(6_000);
+    const waited = await passUntil(clock, () => session.items.length > 0, 10_000);
+    expect(waited).toBeLessThanOrEqual(6_000);
     await session.close();
   });
 
