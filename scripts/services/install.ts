@@ -73,7 +73,7 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update || echo "apt-get update failed; trying with the lists that are here"
 apt-get -o DPkg::Lock::Timeout=300 install -y "$@"
 if [ -d /run/systemd/system ]; then
-  for unit in redis-server postgresql; do
+  for unit in redis-server postgresql pgbouncer; do
     case " $* " in *" $unit "*) systemctl disable "$unit" ;; esac
   done
 fi

@@ -12,8 +12,8 @@ import type { HistoryResult } from "./history.ts";
 
 const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const historyCount = Number(process.env["HISTORIES"] ?? runs(12, 60));
-/** They wait most of the time. */
-const atOnce = Number(process.env["AT_ONCE"] ?? 4);
+/** Each takes half of a core. */
+const atOnce = Number(process.env["AT_ONCE"] ?? 3);
 const faultMs = runs(10_000, 25_000);
 /** The longest time in which a session with work stands still once the faults are over, for 99 of 100. */
 const stillLimitMs = 5_000;

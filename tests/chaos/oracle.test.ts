@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Fact } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
 import type { Message } from "@millrace/core/wire";
+import { ViewerChecks } from "../kit/deployment/viewer-checks.ts";
 import { judge } from "./oracle.ts";
 import type { SessionHistory } from "./oracle.ts";
 import { recordHistory, watch } from "./recorded-history.ts";
@@ -172,5 +173,16 @@ describe("a viewer", () => {
 
     expect(changed.viewers[0]?.faults.join()).toContain("a snapshot of");
     expect(kindsOf(changed)).toContain("viewer saw");
+  });
+
+  it("finds a reload that shows an older state", () => {
+    const [first] = recorded.messages;
+    if (first === undefined) throw new Error("the viewer saw nothing");
+    const checks = new ViewerChecks();
+    for (const message of recorded.messages) checks.take(message);
+    checks.reload();
+    checks.take(first);
+
+    expect(checks.faults.join()).toContain("a snapshot of");
   });
 });

@@ -40,9 +40,12 @@ async function awaitRest(
 ): Promise<Recovery> {
   const { uid, sessionId } = record;
   const start = performance.now();
-  const probe = people.prompt(sessionId);
   let probed: string | undefined;
-  void probe.then((key) => (probed = key));
+  const probe = (): void => {
+    probed = undefined;
+    void people.prompt(sessionId).then((key) => (probed = key));
+  };
+  probe();
   let mark = "";
   let movedAt = start;
   let stillMs = 0;
@@ -50,8 +53,10 @@ async function awaitRest(
     const facts = await readFacts(store, uid);
     const now = performance.now();
     const next = progressOf(viewers, facts.length);
-    if (next !== mark) [mark, movedAt] = [next, now];
     stillMs = Math.max(stillMs, now - movedAt);
+    if (next !== mark) [mark, movedAt] = [next, now];
+    // A stop that came late takes back the prompt that would begin the next run.
+    if (probed !== undefined && isTakenBack(facts, probed)) probe();
     const done = probed !== undefined && isEnded(facts, probed);
     const shown = viewers.every(({ state }) => state?.head === facts.length);
     if (done && shown && isAtRest(facts)) return { sessionId, stillMs, restMs: now - start };
@@ -76,6 +81,10 @@ function progressOf(viewers: readonly RemoteViewer[], head: number): string {
 
 function isEnded(facts: readonly Fact[], key: string): boolean {
   return facts.some((fact) => fact.type === "run_finished" && fact.runId === `run_${key}`);
+}
+
+function isTakenBack(facts: readonly Fact[], key: string): boolean {
+  return facts.some((fact) => fact.type === "queue_updated" && fact.inputId === `input_${key}`);
 }
 
 /** No run is on, and no prompt waits. */

@@ -57,6 +57,7 @@ export async function passTimedRuns(options: TimedRunsOptions): Promise<readonly
   const takeovers = runs.map(({ uid }, at) =>
     firstClaimAfter(deployment, uid, claims[at] ?? 0, killedAt + seconds * 2_000),
   );
+  for (const takeover of takeovers) takeover.catch(() => undefined); // awaited below
   await Promise.all(runs.map((run) => answer(deployment, run)));
   await Promise.all(
     runs.map(({ uid, session }) =>

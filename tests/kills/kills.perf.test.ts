@@ -24,10 +24,19 @@ const orphanCount = Number(process.env["ORPHANS"] ?? 200);
 
 let programs: NodePrograms;
 
-/** Kills drivers in several deployments at once. Resolves to the times for which screens stood still. */
-async function measureStandstills(): Promise<readonly number[]> {
+/** How long screens stood still. */
+interface Figures {
+  readonly p95: number;
+  readonly max: number;
+  readonly all: string;
+}
+
+/** Kills drivers in several deployments at once. */
+async function measureStandstills(): Promise<Figures> {
   const jobs = Array.from({ length: deploymentCount }, (_, at) => () => killSome(seed + at));
-  return (await inParallel(jobs, deploymentCount)).flat();
+  const standstills = (await inParallel(jobs, deploymentCount)).flat();
+  const [p95, max] = [percentile(standstills, 0.95), percentile(standstills, 1)];
+  return { p95, max, all: distribution(standstills) };
 }
 
 /** Kills drivers of one deployment, and waits until all runs have ended. */
@@ -64,21 +73,19 @@ afterAll(() => programs[Symbol.asyncDispose]());
 
 it(
   "the screen of a reply whose driver is killed goes on within seconds, and no run is left",
-  { timeout: 300_000 * Math.max(1, killCount / 30) },
+  { timeout: 600_000 * Math.max(1, killCount / 30) },
   async () => {
     console.log(`SEED=${seed}`); // printed before it may fail
-    const figures = await retryWhenNoisy(
-      () => measureStandstills(),
-      (standstills) =>
-        percentile(standstills, 0.95) <= 3_000 && percentile(standstills, 1) <= 6_000,
-      2,
+    const { p95, max, all } = await retryWhenNoisy(
+      measureStandstills,
+      (figures) => figures.p95 <= 3_000 && figures.max <= 6_000,
     );
 
     console.log(
-      `count: drivers killed in mid-reply (seed ${seed}), ${killCount} kills, ${figures.length} screens, 0 runs left; until the screen goes on: ${distribution(figures)}`,
+      `count: drivers killed in mid-reply (seed ${seed}), ${killCount} kills, 0 runs left; until a screen goes on: ${all}`,
     );
-    expect(percentile(figures, 0.95)).toBeLessThanOrEqual(3_000);
-    expect(percentile(figures, 1)).toBeLessThanOrEqual(6_000);
+    expect(p95).toBeLessThanOrEqual(3_000);
+    expect(max).toBeLessThanOrEqual(6_000);
   },
 );
 

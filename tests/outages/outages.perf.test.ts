@@ -102,12 +102,12 @@ function judge(outage: Outage, measured: readonly Measured[]): Verdict {
   return { outage, after, during, slow };
 }
 
-/** Measures an outage that was too slow once more, with nothing beside it. */
+/** Measures an outage that was too slow once more, with no other outage beside it. */
 async function judgeAgain(verdict: Verdict): Promise<Verdict> {
   const { outage, slow } = verdict;
   if (slow.length === 0) return verdict;
   console.log(`measured again, not within its limits: ${slow.join(", ")}`);
-  return judge(outage, (await inParallel(jobsOf(outage), 1)).flat());
+  return judge(outage, (await inParallel(jobsOf(outage), 3)).flat());
 }
 
 it(

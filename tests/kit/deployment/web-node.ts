@@ -11,7 +11,7 @@ import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import type { WebConfig } from "./deployment.ts";
 import type { Answer, Command } from "./command.ts";
-import { report, reportStrayErrors } from "./stray-errors.ts";
+import { reportReady, reportStrayErrors } from "./reports.ts";
 
 // The test that starts it wrote it.
 const config = parseJsonText(process.argv[2] ?? "") as WebConfig;
@@ -75,4 +75,4 @@ const server = createServer((request, response) => {
     else response.writeHead(503).end(String(error));
   });
 });
-server.listen(config.port, "127.0.0.1", () => report({ type: "ready" }));
+server.listen(config.port, "127.0.0.1", () => reportReady());

@@ -5,7 +5,7 @@ import { parseJsonText } from "@millrace/core/wire";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { pacedAgent } from "./paced-agent.ts";
-import { report, reportStrayErrors } from "./stray-errors.ts";
+import { reportReady, reportStrayErrors } from "./reports.ts";
 import type { WorkerConfig } from "./deployment.ts";
 
 // The test that starts it wrote it.
@@ -29,6 +29,6 @@ async function holdAll(): Promise<void> {
   }
 }
 
-report({ type: "ready" });
+reportReady();
 if (config.drives === "pool") await (await createWorker({ agent, store, log })).run();
 else await holdAll();

@@ -23,7 +23,8 @@ export async function stage(
 ): Promise<Staged> {
   const clock = heldClock();
   const makeId = countingIds();
-  const store = memorySessionStore({ clock, makeId });
+  // Without an index of drivers a run is taken over at once: on a stage no time passes by itself.
+  const { drivers: _, ...store } = memorySessionStore({ clock, makeId });
   const agent = defineAgent(settings(clock)) as unknown as Agent;
   const open = async (opened: Agent): Promise<Session> =>
     await opened.open({ id: "s", store: { ...store }, clock, makeId });

@@ -121,6 +121,7 @@ export class Claim implements Epochs {
     if (this.#held !== undefined) return true;
     await journal.catchUp();
     if (!isCurrent() || this.#closing.aborted) return false;
+    const triedBefore = this.#tried;
     this.#tried = true;
     const { incarnation: from, run } = journal.standing;
     const { head } = journal.state;
@@ -135,6 +136,7 @@ export class Claim implements Epochs {
     } else {
       // Another driver won the race, or a person's fact came first. The next decision rests on it.
       await journal.catchUp();
+      if (answer.incarnation === from) this.#tried = triedBefore;
     }
     return false;
   }

@@ -1,5 +1,5 @@
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
-import type { ClaimOutcome, SessionStore } from "@millrace/core/ports";
+import type { SessionStore } from "@millrace/core/ports";
 import { call, say, scriptedModel, stall } from "@millrace/core/testing";
 import { sessionId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
@@ -7,7 +7,6 @@ import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 import type { Session } from "../session/session.ts";
-import { runs } from "../../../../tests/kit/runs.ts";
 import { DriverLife, shareLife } from "./life.ts";
 import { defaultTimes } from "./observation.ts";
 import type { LifeTimes } from "./observation.ts";
@@ -127,74 +126,3 @@ describe("a run in progress", () => {
     },
   );
 });
-
-const moments = [
-  "between the intent and the effect",
-  "between the effect and its settlement",
-  "before the answer to the claim",
-] as const;
-
-/** Lets a second process take the run at one moment of the first. Returns how often the tool ran. */
-async function forceClaim(moment: (typeof moments)[number]) {
-  const [shared, log] = [memorySessionStore(), memoryEventLog()];
-  const drivers = shared.drivers;
-  if (drivers === undefined) throw new Error("the store has no index");
-  const forced = { value: false };
-  const { uid } = await shared.create({ sessionId: "s" });
-  /** Resolves when the second process has claimed. */
-  const taken = async (): Promise<void> => {
-    if (forced.value) return;
-    const before = (await shared.find("s"))?.incarnation ?? 0;
-    forced.value = true;
-    while (((await shared.find("s"))?.incarnation ?? 0) <= before)
-      await new Promise((resolve) => setTimeout(resolve, 1));
-  };
-  const first = ofProcess(shared, neverDead, {
-    open: async (of, request) => {
-      const answer = await shared.open(of, request);
-      if (request.intent !== undefined && moment === moments[0]) await taken();
-      return answer;
-    },
-    claim: async (of, request): Promise<ClaimOutcome> => {
-      const answer = await shared.claim(of, request);
-      if (answer.outcome === "claimed" && moment === moments[2]) await taken();
-      return answer;
-    },
-  });
-  // The second process finds no driver from that moment on, as if the first were dead.
-  const find: typeof drivers.find = async (of) =>
-    forced.value ? undefined : ((await drivers.find(of)) ?? { driver: "none yet", beat: 1 });
-  const second = ofProcess(shared, quick, { drivers: { ...drivers, find } });
-  const { tool, count } = countingTool(moment === moments[1] ? taken : undefined);
-  const model = scriptedModel([[call("pay", {})], [say("Paid.")]]);
-  const agent = defineAgent({ model, tools: [tool] });
-  const here = await agent.open({ id: "s", store: first, log });
-  const run = here.send("pay");
-  await run.accepted;
-  const there = await agent.open({ id: "s", store: second, log });
-  const { outcome } = await run.result;
-  const facts = await shared.read(uid);
-  const intents = facts.filter(({ type }) => type === "tool_execution_started").length;
-  const claims = facts.filter(({ type }) => type === "session_claimed").length;
-  await here.close();
-  await there.close();
-  return { runs: count.runs, outcome, intents, claims };
-}
-
-it(
-  "a claim at the worst moment never runs an effectful tool twice",
-  { timeout: 300_000 },
-  async () => {
-    const times = runs(21, 201);
-    for (let at = 0; at < times; at += 1) {
-      const moment = moments[at % moments.length] ?? moments[0];
-      const trial = await forceClaim(moment);
-
-      expect({ moment, ...trial }).toMatchObject({ moment, outcome: "completed", intents: 1 });
-      expect(trial.claims).toBeGreaterThanOrEqual(2);
-      expect(trial.runs).toBeLessThanOrEqual(1);
-      if (moment !== moments[0]) expect(trial.runs).toBe(1);
-    }
-    console.log(`count: forced claims at the worst moment, ${times} claims, 0 effects twice`);
-  },
-);

@@ -52,7 +52,7 @@ export class SessionJournal implements Journal {
   #placed: PlacedState;
   #standing: Standing;
   #context: Context;
-  readonly runs: RunRecords;
+  #runs: RunRecords;
   /** The head of the newest checkpoint that this process knows of. */
   #keptHead: number;
   #keeping: Promise<void> | undefined;
@@ -74,11 +74,11 @@ export class SessionJournal implements Journal {
       this.#placed = placed;
       this.#standing = standingOf(facts, remember);
       this.#context = contextOf(placed.state);
-      this.runs = runRecordsOf(facts);
+      this.#runs = runRecordsOf(facts);
       return;
     }
     this.#placed = checkpoint.placed;
-    ({ standing: this.#standing, context: this.#context, runs: this.runs } = kept);
+    ({ standing: this.#standing, context: this.#context, runs: this.#runs } = kept);
     for (const fact of facts) if (fact.n > this.#keptHead) this.#apply(fact);
   }
 
@@ -107,6 +107,10 @@ export class SessionJournal implements Journal {
 
   get standing(): Standing {
     return this.#standing;
+  }
+
+  get runs(): RunRecords {
+    return this.#runs;
   }
 
   get context(): Context {
@@ -231,7 +235,7 @@ export class SessionJournal implements Journal {
     this.#placed = applyPlaced(this.#placed, fact).placed;
     this.#standing = advance(this.#standing, outline(fact), this.#options.remember);
     this.#context = contextAfter(this.#context, fact, before, this.state);
-    this.runs.take(fact);
+    this.#runs.take(fact);
   }
 
   /** A reset undoes earlier facts, so everything is computed again from all of them. */
@@ -242,7 +246,7 @@ export class SessionJournal implements Journal {
     this.#standing = standingOf(facts, remember);
     this.#context = contextOf(this.state);
     this.#keptHead = 0;
-    this.runs.take(reset);
+    this.#runs = runRecordsOf(facts);
     onFact(reset);
   }
 }

@@ -16,6 +16,8 @@ import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./work
 /** How often the index is read, at most. Shorter by up to a fifth, so that workers do not read together. */
 const lookMs = 500;
 const leastPauseMs = 50;
+/** The longest pause while the store is away: a worker takes up its work soon after the store is back. */
+const longestLookMs = 1_000;
 /** How many sessions are listed beyond those that this worker does not take. */
 const listedMore = 100;
 
@@ -134,7 +136,7 @@ class SessionWorker {
       } catch (error) {
         if (failures === 0) this.#report({ type: "store_away", error });
         failures += 1;
-        await this.#clock.sleep(endlessPause(failures, Math.random()), signal);
+        await this.#clock.sleep(endlessPause(failures, Math.random(), longestLookMs), signal);
       }
     }
   }

@@ -292,7 +292,7 @@ describe("a connection that is lost", () => {
       let seed = 1;
       proxy.decide = ({ from }) => {
         seed = (seed * 48_271) % 2_147_483_647;
-        return from === "server" && seed % 50 === 0 ? "cut" : "pass";
+        return from === "server" && seed % 40 === 0 ? "cut" : "pass";
       };
       let thrown = 0;
       const post = async (at: number): Promise<number> => {

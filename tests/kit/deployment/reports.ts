@@ -1,8 +1,15 @@
+import { flushCompileCache } from "node:module";
 import type { NodeMessage } from "./node-process.ts";
 
-/** Sends a message to the test that started this process, if that is there. */
-export function report(message: NodeMessage): void {
+/** Sends a message to the test that started this process. */
+function report(message: NodeMessage): void {
   process.send?.(message);
+}
+
+/** Reports that this process has started. Keeps its compiled code for the next start: it may be killed. */
+export function reportReady(): void {
+  report({ type: "ready" });
+  flushCompileCache();
 }
 
 /** Reports rejections and exceptions that no code handles, and goes on; ends with the test's process. */
