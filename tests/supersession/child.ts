@@ -7,6 +7,7 @@ import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { defineAgent } from "@millrace/agent";
+import type { Session } from "@millrace/agent";
 import { createModelStream } from "@millrace/core/ports";
 import { parseJsonText } from "@millrace/core/wire";
 import { commitOf, partId } from "@millrace/core/writing";
@@ -77,6 +78,8 @@ function watchedStore(store: SessionStore): SessionStore {
     append: async (...args) => {
       const answer = await store.append(...args);
       tried("append", answer);
+      // A turn opens the lane of its reply together with its first facts.
+      if (args[1].opens !== undefined && answer.outcome === "appended") await at("batch 0");
       return answer;
     },
     open: async (...args) => {
@@ -151,6 +154,13 @@ const log = redisLog({ url: plan.redis, prefix: plan.prefix });
 const ports = { store: watchedStore(store), log: watchedLog(log) };
 const agent = defineAgent({ model: pacedModel() });
 
+/** How the last run of a session ended whose end was stored together with its reply. */
+function endOf({ lastRun, transcript }: Session): { outcome?: string; text: string } {
+  const parts = transcript.at(-1)?.parts ?? [];
+  const text = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+  return { ...(lastRun === undefined ? {} : { outcome: lastRun.outcome }), text };
+}
+
 say("ready");
 for (let line = await hear(); line !== ""; line = await hear()) {
   const [what, id = ""] = line.split(" ");
@@ -161,7 +171,7 @@ for (let line = await hear(); line !== ""; line = await hear()) {
     await hear();
   }
   const run = what === "begin" ? session.send("hello") : session.run;
-  const result = await run?.result;
+  const result = (await run?.result) ?? endOf(session);
   // A superseded process reads the run's end before its own attempt is over.
   for (let left = 400; progress.awake && !progress.over && left > 0; left -= 1) await sleep(5);
   say(`done ${result?.outcome} after ${progress.appended}: ${result?.text}`);

@@ -107,7 +107,7 @@ class User {
         case "takeBack":
           return session.takeBack(stepInputId(step.step));
         case "abort":
-          return session.abort();
+          return session.abort(undefined, { key: `step${index}` });
         case "allow":
           return session.allow(question(facts, step.question));
         case "deny":

@@ -1,10 +1,8 @@
 import { MillraceError } from "../errors.ts";
-import { isAfter } from "../event/batch.ts";
 import { cursorOf } from "../event/cursor.ts";
 import type { Cursor } from "../event/cursor.ts";
 import type { Fact } from "../event/event.ts";
 import { snapshot } from "../event/snapshot.ts";
-import { closedEpoch } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
 import { pollHead } from "./head-poll.ts";
 import { keepSubscribed } from "./keep-subscribed.ts";
@@ -48,7 +46,8 @@ export interface FollowOptions extends SessionSource {
  *
  * It ends with the session or the signal, and the viewer is then at least where the store was when it
  * began. It throws if the session does not exist, and for a broken contract. A slow viewer makes the reader
- * wait.
+ * wait. A viewer whose cursor is past what the log still holds of a lane may be sent batches of it again,
+ * which `apply` drops.
  */
 export function follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined> {
   return new Following(options).messages();
@@ -187,34 +186,9 @@ export class Following {
   }
 
   #take(followed: Followed): void {
-    if (this.#missed === undefined)
-      return this.#has(followed.message) ? undefined : this.#pass([followed]);
+    if (this.#missed === undefined) return this.#pass([followed]);
     this.#missed.recent.push(followed);
     if ("n" in followed.message) this.#missed.facts.push(followed.message);
-  }
-
-  /**
-   * True for a batch that the viewer's cursor is past: of a lane that the reader lacked when the viewer
-   * came, or of a writer that was superseded in a log that has lost its fence.
-   */
-  #has(message: Followed["message"]): boolean {
-    if (!("last" in message)) return false;
-    const mine = this.#position?.lanes.find(({ lane }) => lane === message.lane);
-    const { epoch, last: seq } = message;
-    return mine !== undefined && !isAfter({ epoch, seq }, mine.epoch, mine.seq);
-  }
-
-  /** The cursor with the lanes in which the viewer is ahead of the reader: it stays there. */
-  #withLanesAhead(cursor: Cursor): Cursor {
-    const { state } = this.#reader;
-    const ahead = this.#position?.lanes.filter((mine) => {
-      if (mine.epoch <= closedEpoch(state, mine.lane)) return false;
-      const open = cursor.lanes.find(({ lane }) => lane === mine.lane);
-      return open === undefined || isAfter(mine, open.epoch, open.seq);
-    });
-    if (ahead === undefined || ahead.length === 0) return cursor;
-    const others = cursor.lanes.filter(({ lane }) => ahead.every((mine) => mine.lane !== lane));
-    return { ...cursor, lanes: [...others, ...ahead].toSorted((a, b) => a.lane - b.lane) };
   }
 
   #reset(facts: readonly Fact[]): void {
@@ -235,12 +209,8 @@ export class Following {
   }
 
   #pass(messages: readonly Followed[]): void {
-    const passed = messages.map(({ message, cursor }) => {
-      // A snapshot is all that its viewer has.
-      this.#position = "items" in message ? cursor : this.#withLanesAhead(cursor);
-      return { message, cursor: this.#position };
-    });
-    this.#outbox.push(passed);
+    this.#position = messages.at(-1)?.cursor ?? this.#position;
+    this.#outbox.push(messages);
   }
 
   /** A broken contract ends the viewer, a removed session without an error; anything else is a pause. */
