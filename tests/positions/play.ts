@@ -312,7 +312,8 @@ class Play {
         : await log.append(this.#uid, call.batch);
     if (answer.outcome !== call.outcome)
       throw new Error(`a ${call.kind} is ${answer.outcome} here and was ${call.outcome}`);
-    if (call.kind === "store" && call.opens !== undefined && answer.outcome === "opened")
+    const opened = answer.outcome === "opened" || answer.outcome === "appended";
+    if (call.kind === "store" && call.opens !== undefined && opened)
       this.#floors.set(call.opens.lane, call.opens.epoch);
     if ("facts" in answer) for (const fact of answer.facts ?? []) this.#know(fact);
     if (call.kind === "append" && answer.outcome === "stored") this.#know(call.batch);

@@ -55,8 +55,9 @@ describe.each<[BackendName, number, number]>([
       const queue = recordings.values();
       const work = async (): Promise<void> => {
         for (const recording of queue) {
-          const final = await play({ recording, backend, tally, oneIn });
-          // The same on all backends, to the letter.
+          const played = await play({ recording, backend, tally, oneIn });
+          const final = played.replaceAll(/"time":\d+/g, '"time":0');
+          // The same on all backends, to the letter, but for the times: each store has its own clock.
           expect(final).toBe(finals.get(recording.seed) ?? final);
           finals.set(recording.seed, final);
         }

@@ -48,7 +48,7 @@ export function recordCalls(store: SessionStore, log: EventLog): Recorder {
       accept: (uid, key, body) => noted(uid, (on, as) => on.accept(as, key, body)),
       open: (uid, request) => noted(uid, (on, as) => on.open(as, request), request),
       commit: (uid, request) => noted(uid, (on, as) => on.commit(as, request)),
-      append: (uid, request) => noted(uid, (on, as) => on.append(as, request)),
+      append: (uid, request) => noted(uid, (on, as) => on.append(as, request), request.opens),
     },
     log: {
       ...log,

@@ -35,7 +35,7 @@ describe("an approval and a tool that a client answers", () => {
     const { it: log, calls: ofLog } = counted<EventLog>(memoryEventLog());
     await using session = await waitingAgent().open({ id: "s", store, log, clock });
     const run = session.send("go");
-    for (let round = 0; round < 50 && session.approvals.length === 0; round += 1) {
+    for (let round = 0; round < 2_000 && session.approvals.length === 0; round += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(1);
     }

@@ -67,6 +67,8 @@ export const speedCases: readonly Case<DeliveryFixture>[] = [
       const writer = await session.start();
       // A viewer may join late: it must get enough messages to be cut and reconnect.
       const back = (): boolean => viewers.every((viewer) => viewer.connections() > 1);
+      const joined = (): boolean => viewers.every((viewer) => viewer.messages() > 0);
+      await session.until(joined, "all have joined");
       for (let batch = 0; batch < 40 || (batch < 1_000 && !back()); batch += 1) {
         await writer.write(`${batch} `);
         await session.clock.advance(50);
