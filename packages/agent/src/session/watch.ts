@@ -54,7 +54,7 @@ async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Stat
   const { uid, sessionId } = record;
   await host.recall(run);
   const { runs, state: now } = host.journal;
-  const n = runs.get(run.runId)?.n ?? runs.acceptedAt(run.inputId) ?? now.head + 1;
+  const n = runs.firstOf(run) ?? now.head + 1;
   // What was before the run is in no event of it, so nothing before it is read.
   let state: SessionState = { ...emptyState(uid, sessionId), head: n - 1 };
   const cursor = { uid, head: n - 1, lanes: [] };

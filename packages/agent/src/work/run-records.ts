@@ -38,7 +38,8 @@ const keptAtMost = 1_000;
 export class RunRecords {
   readonly #runs = new Map<RunId, RunRecord>();
   readonly #waiting = new Map<InputId, WaitingInput>();
-  readonly #takenBack = new Set<InputId>();
+  /** The inputs that were taken back, with the numbers of the facts that accepted them. */
+  readonly #takenBack = new Map<InputId, number>();
   #compacting = false;
   /** The number of the last claim. */
   #claimedAt = 0;
@@ -50,6 +51,11 @@ export class RunRecords {
   /** The number of the fact that accepted an input which waits. */
   acceptedAt(inputId: InputId): number | undefined {
     return this.#waiting.get(inputId)?.n;
+  }
+
+  /** The number of the run's first fact, which accepted its input. Undefined if it is not known. */
+  firstOf({ runId, inputId }: Pick<RunRecord, "runId" | "inputId">): number | undefined {
+    return this.get(runId)?.n ?? this.acceptedAt(inputId) ?? this.#takenBack.get(inputId);
   }
 
   /** True if the session was claimed after each of these inputs was accepted: so for them. */
@@ -72,8 +78,8 @@ export class RunRecords {
       case "input_accepted":
         return this.#accept(fact);
       case "queue_updated":
+        this.#takenBack.set(fact.inputId, this.acceptedAt(fact.inputId) ?? fact.n);
         this.#waiting.delete(fact.inputId);
-        this.#takenBack.add(fact.inputId);
         return trim(this.#takenBack);
       case "run_started":
         return this.#start(fact);
@@ -101,7 +107,7 @@ export class RunRecords {
   /** Takes what was read of a run that this process has not seen. */
   adopt(read: RunRecords): void {
     for (const [runId, run] of read.#runs) if (!this.#runs.has(runId)) this.#runs.set(runId, run);
-    for (const inputId of read.#takenBack) this.#takenBack.add(inputId);
+    for (const [inputId, n] of read.#takenBack) this.#takenBack.set(inputId, n);
   }
 
   /** What a checkpoint keeps: the run that is on, and the inputs that wait. */
