@@ -8,9 +8,12 @@ export class Traffic {
 
   /** The same store and log, with all that a reader calls of them watched. */
   through({ store, log }: Node): Node {
+    const { heads, checkpoint } = store;
     return {
       store: {
         ...store,
+        ...(heads === undefined ? {} : { heads: (uids) => this.watch(heads(uids)) }),
+        ...(checkpoint === undefined ? {} : { checkpoint: (uid) => this.watch(checkpoint(uid)) }),
         key: (uid) => this.watch(store.key(uid)),
         read: (uid, options) => this.watch(store.read(uid, options)),
         head: (uid) => this.watch(store.head(uid)),
