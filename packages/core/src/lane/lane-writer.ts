@@ -80,6 +80,8 @@ class Writer {
   /** Ends a sleep early. Replaced only once it was used: most sleeps are not ended early. */
   #wake = new AbortController();
   #sleeping = false;
+  /** Set when `close` has returned: nothing is appended from then on, whatever the log has answered. */
+  #left = false;
   #flushed: (() => void)[] = [];
 
   constructor(options: LaneWriterOptions) {
@@ -156,6 +158,7 @@ class Writer {
     const closed = this.#close().finally(() => inTime.abort());
     await Promise.race([closed, this.#options.clock.sleep(closeMs, inTime.signal)]);
     this.#stop.abort();
+    this.#left = true;
   }
 
   async #close(): Promise<void> {
@@ -269,7 +272,7 @@ class Writer {
 
   #finished(): boolean {
     const done = this.#pending.isEmpty && !this.#reseed;
-    return this.fenced.signal.aborted || (this.#stop.signal.aborted && done);
+    return this.#left || this.fenced.signal.aborted || (this.#stop.signal.aborted && done);
   }
 
   /** Sends the next batch without its window. */
