@@ -25,7 +25,7 @@ export interface EventStream<TEvent, TResult> {
   readonly result: Promise<TResult>;
 }
 
-/** The event that a piece of the story is, or nothing for what this program does not show. */
+/** The event of this program for a narration, or nothing for one that it does not show. */
 export function agentEvent(narration: Narration): AgentEvent | undefined {
   switch (narration.type) {
     case "assistant_text_delta":
