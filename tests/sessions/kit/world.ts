@@ -271,8 +271,8 @@ export class World {
     const session = this.#here();
     for (let round = 0; round < 200; round += 1) {
       await rest();
-      const { status } = session;
-      if (status === "idle") return;
+      // A driver may have ended after it had claimed the session for a queued input: others wait for it.
+      if (session.status === "idle" && session.queue.length === 0) return;
       this.#decide();
       await this.#answer();
       await rest();

@@ -51,8 +51,9 @@ export class Schedule {
     monotonic: () => performance.now(),
     sleep: async (ms, signal) => {
       if (signal?.aborted === true) return;
-      // The ticks by which a writer measures its event loop decide nothing, and have no end of their own.
-      if (ms <= tickMs) await sleep(ms);
+      // The ticks by which a writer measures its event loop decide nothing, and are never cut short. The
+      // end of a window may be as near: its sleep is held, or else the writer would look settled.
+      if (ms === tickMs && signal === undefined) await sleep(ms);
       else if (ms < longMs && ms !== closeMs) await this.pass({ signal });
       else
         await new Promise<void>((resolve) => {

@@ -95,11 +95,12 @@ export class Driver {
    * 5 s each for the loop, for work to stop and for that fact.
    */
   async close(): Promise<void> {
-    const { held } = this.#claim;
+    let { held } = this.#claim;
     this.#closing.abort();
     this.#stopWork();
     this.wake();
     await this.#atMost(this.#running); // a call to a store that hangs may be in it
+    held ??= this.#claim.held; // a claim that was under way has been granted meanwhile
     // Work that ignores its signal is not waited for: it can no longer record anything.
     await this.#atMost(this.#underWay.ended());
     if (held !== undefined && !this.#broken)

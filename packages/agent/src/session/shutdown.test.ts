@@ -109,6 +109,39 @@ it(
   },
 );
 
+it(
+  "a driver whose claim is granted while it closes stores that it leaves the run",
+  patience,
+  async () => {
+    const store = memorySessionStore();
+    const agent = defineAgent({ model: scriptedModel([[say("Hel"), stall()]]) });
+    const first = await agent.open({ id: "s", store });
+    await first.send("hi").until("content_delta");
+    await first.close();
+    const granted = Promise.withResolvers<void>();
+    const heard = Promise.withResolvers<void>();
+    const slow: SessionStore = {
+      ...store,
+      claim: async (...request) => {
+        const answer = await store.claim(...request);
+        granted.resolve();
+        await heard.promise;
+        return answer;
+      },
+    };
+    const second = await agent.open({ id: "s", store: slow });
+    await granted.promise;
+    const closing = second.close();
+    heard.resolve();
+    await closing;
+
+    expect((await factsOf(store, second)).slice(-2)).toMatchObject([
+      { type: "session_claimed", incarnation: 2 },
+      { type: "session_released", incarnation: 2 },
+    ]);
+  },
+);
+
 it("a driver that was superseded stores no shutdown", patience, async () => {
   const store = memorySessionStore();
   const agent = defineAgent({ model: scriptedModel([[say("Hel"), stall()]]) });
