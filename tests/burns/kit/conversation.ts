@@ -93,9 +93,9 @@ export class Conversation {
 
   /** What a screen shows that has all facts and all that the lanes' writers have written. */
   view(): View {
-    const { status, stopping, released, lastRun, items } = this.session;
+    const { status, stopping, released, lastRun, items, earlier } = this.session;
     const { approvals, queue, error, compacting, usage } = this.session;
-    const own = { status, stopping, released, lastRun, items };
+    const own = { status, stopping, released, lastRun, items, earlier };
     return { ...own, approvals, queue, error, compacting, usage } as View;
   }
 
