@@ -269,10 +269,12 @@ export class World {
   /** Lets time and people do what they do, until nothing is left to do. */
   async #settle(): Promise<void> {
     const session = this.#here();
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0, idle = 0; round < 200; round += 1) {
       await rest();
-      // A driver may have ended after it had claimed the session for a queued input: others wait for it.
-      if (session.status === "idle" && session.queue.length === 0) return;
+      if (session.status === "idle") idle += 1;
+      // A driver may have ended after it had claimed the session for a queued input: another begins its
+      // run after a while. A follow-up behind a stopped run stays in the queue.
+      if (idle > (session.queue.length === 0 ? 0 : 2)) return;
       this.#decide();
       await this.#answer();
       await rest();
