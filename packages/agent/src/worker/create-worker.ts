@@ -5,10 +5,12 @@ import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
 import { lifeOf } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
+import type { Opened } from "../session/open.ts";
 import { Attendance } from "./attendance.ts";
 import type { AttendanceEnd } from "./attendance.ts";
 import { choose } from "./choose.ts";
 import { Failures } from "./failures.ts";
+import { LostDrivers } from "./lost-drivers.ts";
 import { SessionOpener } from "./open-session.ts";
 import { onStopSignal } from "./stop-signals.ts";
 import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./worker.ts";
@@ -182,12 +184,24 @@ class SessionWorker {
   #take(session: DueSession): void {
     const { uid, sessionId, tenant, sign, run } = session;
     const { idleMs = 5_000 } = this.#options;
-    const open = (signal: AbortSignal) => this.#opener.open(session, signal);
+    const open = async (signal: AbortSignal): Promise<Opened | undefined> => {
+      await this.#refuseIfLost(session, signal);
+      return await this.#opener.open(session, signal);
+    };
     const at = new Attendance({ session, open, clock: this.#clock, idleMs });
     const after = run === undefined ? undefined : sign?.driver;
     this.#report({ type: "session_taken", sessionId, uid, tenant, after });
     const ended = at.run().then((end) => this.#ended(session, end));
     this.#open.set(uid, { at, ended });
+  }
+
+  /** Throws if the run keeps ending its drivers and was not put off for that yet. */
+  async #refuseIfLost(session: DueSession, signal: AbortSignal): Promise<void> {
+    const { run } = session;
+    const { poisonAfter = 5 } = this.#options;
+    if (run === undefined || this.#failures.hasWaited(session)) return;
+    const lost = await this.#opener.lostDrivers(session, signal);
+    if (lost >= poisonAfter) throw new LostDrivers(run, lost);
   }
 
   #ended(session: DueSession, end: AttendanceEnd): void {

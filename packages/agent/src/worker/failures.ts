@@ -1,6 +1,7 @@
 import type { SessionUid } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
 import type { DueSession } from "@millrace/core/ports";
+import { LostDrivers } from "./lost-drivers.ts";
 import type { PoisonedSession } from "./worker.ts";
 
 /** The longest pause between two tries of a session that keeps failing. */
@@ -29,11 +30,18 @@ export class Failures {
 
   /** Counts one more failure, and returns what is known of the session now. */
   add(session: DueSession, error: unknown): PoisonedSession & { readonly poisoned: boolean } {
-    const tries = (this.#failed.get(session.uid)?.tries ?? 0) + 1;
+    const before = this.#failed.get(session.uid)?.tries ?? 0;
+    const tries = error instanceof LostDrivers ? error.count : before + 1;
     const pause = endlessPause(tries, this.#random(), longestMs);
     const failure = { session, error, tries, nextAt: this.#now() + pause };
     this.#failed.set(session.uid, failure);
     return { ...this.#describe(failure), poisoned: tries >= this.#poisonAfter };
+  }
+
+  /** True if this claim's run was put off for the drivers that it lost: after the pause it is tried. */
+  hasWaited({ uid, incarnation }: DueSession): boolean {
+    const failed = this.#failed.get(uid);
+    return failed?.error instanceof LostDrivers && failed.session.incarnation === incarnation;
   }
 
   clear(uid: SessionUid): void {

@@ -6,6 +6,7 @@ import type { DriverLife } from "../drive/life.ts";
 import { openHost } from "../session/open.ts";
 import type { Opened } from "../session/open.ts";
 import { StoreOutage } from "../work/store-outage.ts";
+import { countLostDrivers } from "./lost-drivers.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 /** Opens the sessions of a worker, each in the store of its tenant and with its agent. */
@@ -42,6 +43,12 @@ export class SessionOpener {
     const definition = definitionOf(chosen);
     const ports = { store, log, clock };
     return await openHost({ ...ports, ...definition, id, record, ask: "wait", waits: signal });
+  }
+
+  /** How many drivers the session's run has lost in a row, by one read of its last facts. */
+  async lostDrivers(session: DueSession, signal: AbortSignal): Promise<number> {
+    const outage = new StoreOutage({ clock: this.#clock, signal });
+    return await outage.retry(() => countLostDrivers(this.#storeOf(session), session));
   }
 
   #storeOf({ tenant }: DueSession): SessionStore {
