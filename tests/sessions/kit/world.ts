@@ -271,7 +271,7 @@ export class World {
     const session = this.#here();
     for (let round = 0, idle = 0; round < 200; round += 1) {
       await rest();
-      if (session.status === "idle") idle += 1;
+      idle = session.status === "idle" ? idle + 1 : 0;
       // A driver may have ended after it had claimed the session for a queued input: another begins its
       // run after a while. A follow-up behind a stopped run stays in the queue.
       if (idle > (session.queue.length === 0 ? 0 : 2)) return;
