@@ -45,7 +45,7 @@ test("events, questions and views have what the model sent; the tool and its pol
 });
 
 /** Runs a tool once. Its output as an event, a view, an item and a request have it. */
-async function outputsOf<Out>(tool: Tool<"tool", object, Out>): Promise<{
+async function outputsOf<Out>(tool: Tool<"tool", never, Out>): Promise<{
   readonly event: unknown;
   readonly view: unknown;
   readonly item: unknown;

@@ -36,7 +36,7 @@ type OutputJson<Out> = unknown extends Out
   ? Json
   : JsonOf<Out> | (Out extends undefined | void ? string : never);
 /** Arguments before the tool's schema has accepted them: any of its fields may be missing or anything. */
-type Unchecked<In> = { readonly [Key in keyof In]?: Json };
+type Unchecked<In> = string extends keyof In ? JsonObject : { readonly [Key in keyof In]?: Json };
 
 // What an event or a part becomes for one tool. Interfaces, so that an editor shows a name and the tool's
 // types, and not how the type was made.
