@@ -8,6 +8,7 @@ import type { JsonOf } from "@millrace/core/wire";
 import { z } from "zod";
 
 type Same<A, B> =
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- compares types, not values
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 declare function same<A, B>(proof: Same<A, B>): void;
 declare const model: Model;
@@ -109,7 +110,8 @@ for await (const event of run) {
   if (event.type === "tool_execution_started" && event.tool === "book") {
     same<typeof event.input, Sent>(true);
     // @ts-expect-error a string: the schema's Date is for the tool alone
-    event.input.day.getTime();
+    const day: Date = event.input.day;
+    console.log(day);
   }
   if (event.type !== "tool_execution_finished") continue;
   if (event.tool === "book" && event.output)
@@ -145,12 +147,13 @@ for (const part of session.items.flatMap((item) => item.parts)) {
   if (part.state !== "finished") continue;
   same<typeof part.input, Sent>(true);
   const output: Booked = part.output;
-  const same_: typeof part.output = output;
+  const shownOutput: typeof part.output = output;
   const tags = new Set(part.output.tags);
   const rows = new Map(part.output.rows);
-  console.log(same_, tags.size, rows.get(1)?.booked.length, BigInt(part.output.total));
+  console.log(shownOutput, tags.size, rows.get(1)?.booked.length, BigInt(part.output.total));
   // @ts-expect-error a Date does not survive JSON
-  part.output.day.getTime();
+  const day: Date = part.output.day;
+  console.log(day);
   // @ts-expect-error neither does a function
   void part.output.again;
 }

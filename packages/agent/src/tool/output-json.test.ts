@@ -75,7 +75,7 @@ const { value: holdable } = fc.letrec<{ value: unknown }>((tie) => ({
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.bigInt(),
       fc.date({ noInvalidDate: true }),
-      fc.constantFrom(() => 1, Symbol("s"), class {}),
+      fc.constantFrom(() => 1, Symbol("s"), Date),
       fc.string().map((json) => ({ hidden: 1n, toJSON: () => json })),
     ),
     fc.array(tie("value"), { maxLength: 5 }),

@@ -89,12 +89,13 @@ class Describer {
     try {
       // Before toJSON is called, since a Buffer's lists each byte, and that of a date without a time is null.
       if (isBytes(value)) return this.instead(`${value.byteLength} bytes`);
-      if (value instanceof Date && Number.isNaN(value.getTime())) return this.instead(`${value}`);
+      if (value instanceof Date && Number.isNaN(value.getTime()))
+        return this.instead(String(value));
       if (speaksJson(value)) return this.visit(value.toJSON(), depth + 1);
       if (Array.isArray(value)) return this.#rows(value, value.length, depth);
       if (value instanceof Map || value instanceof Set) return this.#rows(value, value.size, depth);
       const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
-      if (value instanceof Error || tag === "Error") return this.#error(value as Error, depth);
+      if (value instanceof Error || tag === "Error") return this.#error(value, depth);
       // A promise, a pattern, a weak reference, a generator: such objects have no fields of use.
       return tag === "Object" ? this.#fields(value, {}, depth) : this.instead(tag);
     } finally {
@@ -115,8 +116,8 @@ class Describer {
     return rows;
   }
 
-  /** Both fields may be inherited, and are of use even so. */
-  #error(value: Error, depth: number): Json {
+  /** Both fields may be inherited, and hold anything: they come from the code that made the error. */
+  #error(value: { readonly name?: unknown; readonly message?: unknown }, depth: number): Json {
     const name = this.#text(String(value.name));
     return this.#fields(value, { name, message: this.#text(String(value.message)) }, depth);
   }
