@@ -35,6 +35,10 @@ for (const part of item.parts) {
   if (part.state === "finished") { const finished = part; void finished; }
   if (part.state === "waiting") { const waiting = part; void waiting; }
 }
+const stored = session.transcript[0]!;
+for (const part of stored.parts) {
+  if (part.kind === "tool_result" && part.tool === "book") { const result = part; void result; }
+}
 void [question, approval];
 `;
 
@@ -86,6 +90,8 @@ test("an editor shows names and the tool's own types, and not how they were made
     `const approval: ToolApproval<"weather", ${city}> | ToolApproval<"book", ${sent}>`,
   );
   expect(hover("item")).toMatch(/^const item: ViewItemOf<readonly \[Tool<"weather"/);
+  expect(hover("stored")).toMatch(/^const stored: ItemOf<readonly \[Tool<"weather"/);
+  expect(hover("result")).toBe(`const result: ToolResultOf<"book", ${output}>`);
   expect(hover("running")).toBe(`const running: RunningCall<"book", ${sent}>`);
   expect(hover("finished")).toBe(`const finished: FinishedCall<"book", ${sent}, ${output}>`);
   expect(hover("waiting")).toBe(`const waiting: WaitingCall<"book", ${sent}>`);

@@ -2,7 +2,7 @@
 // JSON that arrives. `Same` holds for equal types only, so each line below fails if one of them moves.
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Run, SchemaInput, SchemaOutput, Session } from "@millrace/agent";
-import type { Json, JsonObject, Model, ViewApproval, ViewPart } from "@millrace/core";
+import type { Item, Json, JsonObject, Model, ViewApproval, ViewPart } from "@millrace/core";
 import type { EventOf } from "@millrace/core/reading";
 import type { JsonOf } from "@millrace/core/wire";
 import { z } from "zod";
@@ -157,6 +157,7 @@ for (const part of session.items.flatMap((item) => item.parts)) {
   // @ts-expect-error neither does a function
   void part.output.again;
 }
+export const items: readonly Item[] = session.transcript; // for code that takes any agent's
 for (const part of session.transcript.flatMap((item) => item.parts)) {
   if (part.kind === "tool_call") same<typeof part.input, JsonObject | undefined>(true);
   if (part.kind !== "tool_result" || part.tool !== "checked") continue;

@@ -32,7 +32,10 @@ export interface ToolExecution {
   readonly session: SessionInfo;
   /** Publishes a progress message. Viewers show the latest only. Ignored after the call has its result. */
   readonly progress: (update: { readonly message: string }) => void;
-  /** Streams output text, which becomes the text of the result. Ignored after the call has its result. */
+  /**
+   * Streams output text, with which the text of the result begins; what the tool returns follows it.
+   * Ignored after the call has its result.
+   */
   readonly append: (text: string) => void;
   /** Aborted when the run is stopped, or a limit of the run or of the tool is reached. */
   readonly signal: AbortSignal;

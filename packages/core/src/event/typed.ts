@@ -1,4 +1,4 @@
-import type { Item } from "../content/item.ts";
+import type { Ending, ItemContent } from "../content/item.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../content/part.ts";
 import type { Fact, FactOf, LiveEvent } from "./event.ts";
 import type { Narration } from "./narration.ts";
@@ -117,6 +117,12 @@ type ScreenCall<Name, In, Out> =
   | DeniedCall<Name, In>
   | LostCall<Name, In>;
 
+/** The single answer to a call of a tool. */
+interface ToolResultOf<Name, Out> extends Omit<ToolResultPart, "tool" | "output"> {
+  readonly tool: Name;
+  readonly output?: Out;
+}
+
 /** All of them for one tool, to be looked up by name. */
 interface TypesOfTool<Name, In, Out> {
   readonly started: ToolStarted<Name, In>;
@@ -127,6 +133,8 @@ interface TypesOfTool<Name, In, Out> {
   readonly narratedQuestion: NarratedQuestion<Name, In>;
   readonly approval: ToolApproval<Name, In>;
   readonly call: ScreenCall<Name, In, Out>;
+  readonly callPart: ToolCallPart & { readonly tool: Name };
+  readonly result: ToolResultOf<Name, Out>;
 }
 
 /** One of them for each tool of an agent. */
@@ -198,24 +206,10 @@ export type NarrationOf<Tools extends AnyTools = AnyTools> =
     >
   | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedQuestion">;
 
-/** One shape for each tool that is also assignable to `Base`, for code that takes any tool's. */
-type ToolPart<
-  Tools extends AnyTools,
-  Base extends { readonly tool: string },
-  Output,
-> = Tools[number] extends infer T
-  ? T extends ToolShape
-    ? Base & { readonly tool: T["name"] } & (Output extends true
-          ? { readonly output?: OutputOf<T> }
-          : unknown)
-    : never
-  : never;
-
 /** The parts of an agent's items. */
 export type PartOf<Tools extends AnyTools = AnyTools> =
   | Exclude<Part, { readonly kind: "tool_call" | "tool_result" }>
-  | ToolPart<Tools, ToolCallPart, false>
-  | ToolPart<Tools, ToolResultPart, true>;
+  | EachTool<Tools, "callPart" | "result">;
 
 /** A question that a person is asked, with the input of the tool that it is about. */
 export type ApprovalOf<Tools extends AnyTools = AnyTools> = EachTool<Tools, "approval">;
@@ -240,8 +234,8 @@ export interface ViewOf<Tools extends AnyTools = AnyTools> extends Omit<
 }
 
 /** An item with typed parts. It is an `Item` all the same. */
-export type ItemOf<Tools extends AnyTools = AnyTools> = Item extends infer One
-  ? One extends Item
-    ? Omit<One, "parts"> & { readonly parts: readonly PartOf<Tools>[] }
-    : never
-  : never;
+export type ItemOf<Tools extends AnyTools = AnyTools> = Ending & ItemContentOf<Tools>;
+
+interface ItemContentOf<Tools extends AnyTools> extends Omit<ItemContent, "parts"> {
+  readonly parts: readonly PartOf<Tools>[];
+}
