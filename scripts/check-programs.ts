@@ -1,7 +1,7 @@
 /**
  * Type-checks the programs of tests/surface/programs as a user's compiler would: against installed
- * packages, with each TypeScript that we support, by each way of finding modules, with strict flags. Our
- * declarations are checked too, but for the one program whose own dependency does not compile.
+ * packages, with each TypeScript that we support, by each way of finding modules, with strict flags and with
+ * `strict` alone. Our declarations are checked too, but for the one program whose own dependency does not compile.
  */
 import { cpSync, globSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -38,6 +38,13 @@ const strict = {
   types: ["node"],
 };
 
+/** Most projects have `strict` alone. Optional fields have other types then. */
+const plain = {
+  exactOptionalPropertyTypes: false,
+  noPropertyAccessFromIndexSignature: false,
+  noUncheckedIndexedAccess: false,
+};
+
 /** The AI SDK's declarations fail under `exactOptionalPropertyTypes`, so libraries are not checked with it. */
 const withLooseLibraries = ["06-agent-you-have.ts"];
 
@@ -58,6 +65,7 @@ export async function checkPrograms(project: string): Promise<Tally> {
     // Checking libraries takes most of the time, and finds the same by either way of finding modules.
     writeConfig(project, "nodenext-loose", loose, { ...resolutions.nodenext, ...unchecked }),
     writeConfig(project, "bundler", programs, { ...resolutions.bundler, ...unchecked }),
+    writeConfig(project, "plain", programs, { ...resolutions.bundler, ...unchecked, ...plain }),
   ];
   const checks = Object.entries(compilers).flatMap(([compiler, folder]) =>
     configs.map((config): Check => ({ name: `${compiler}, ${config}`, compiler: folder, config })),

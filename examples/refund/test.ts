@@ -19,3 +19,14 @@ assert.match(yes, /► refund: ok\nDone\.\npaid back: \[ 9000 \]\n$/);
 const no = await answered("n\n");
 assert.match(no, /► denied\nDone\.\npaid back: \[\]\n$/);
 console.log("what a person allows is paid back, what a person denies is not");
+
+const booking = new URL("booking.ts", import.meta.url).pathname;
+const booked = await promisify(execFile)(process.execPath, [
+  "--conditions=@millrace/source",
+  booking,
+]);
+assert.equal(
+  booked.stdout,
+  "{ day: '2026-06-01' }\n{ day: '2026-06-01T00:00:00.000Z', tables: [ 4, 7 ] }\n",
+);
+console.log("events have what the model sent and the JSON of what the tool returned");

@@ -13,20 +13,31 @@ import { z } from "zod";
 declare const model: Model;
 const input = z.object({ city: z.string() });
 const weather = defineTool({ name: "weather", input, run: async () => ({ celsius: 3 }) });
-const agent = defineAgent({ model, tools: [weather] });
+const days = z.object({ first: z.string().transform((text) => new Date(text)), count: z.int().default(1) });
+const book = defineTool({ name: "book", input: days, run: ({ first }) => ({ first, tags: new Set(["a"]) }) });
+const agent = defineAgent({ model, tools: [weather, book] });
 const run = agent.run("What should I wear?");
 for await (const event of run) {
-  if (event.type === "tool_execution_started") { const started = event; void started; }
+  if (event.type === "tool_execution_started" && event.tool === "weather") { const started = event; void started; }
+  if (event.type === "tool_execution_started" && event.tool === "book") { const booking = event; void booking; }
+  if (event.type === "tool_execution_finished" && event.tool === "book") { const booked = event; void booked; }
 }
 for await (const told of run.narrate()) {
-  if (told.type === "tool_execution_started") { const narrated = told; void narrated; }
+  if (told.type === "tool_execution_started" && told.tool === "weather") { const narrated = told; void narrated; }
 }
 const question = await run.until("approval_requested");
 const session = await agent.open();
 const approval = session.approvals[0]!;
 const item = session.items[0]!;
 for (const part of item.parts) {
-  if (part.kind === "tool_call" && part.state === "running") { const running = part; void running; }
+  if (part.kind !== "tool_call" || part.tool !== "book") continue;
+  if (part.state === "running") { const running = part; void running; }
+  if (part.state === "finished") { const finished = part; void finished; }
+  if (part.state === "waiting") { const waiting = part; void waiting; }
+}
+const stored = session.transcript[0]!;
+for (const part of stored.parts) {
+  if (part.kind === "tool_result" && part.tool === "book") { const result = part; void result; }
 }
 void [question, approval];
 `;
@@ -66,12 +77,22 @@ test("an editor shows names and the tool's own types, and not how they were made
   const hover = createHover();
 
   const city = "{ city: string; }";
+  const sent = "{ first: string; count?: number; }";
+  const output = "{ first: string; tags: string[]; }";
   expect(hover("started")).toBe(`const started: ToolStarted<"weather", ${city}>`);
+  expect(hover("booking")).toBe(`const booking: ToolStarted<"book", ${sent}>`);
+  expect(hover("booked")).toBe(`const booked: ToolFinished<"book", ${output}>`);
   expect(hover("narrated")).toBe(`const narrated: NarratedStart<"weather", ${city}>`);
-  expect(hover("question")).toBe(`const question: ToolAsked<"weather", ${city}>`);
-  expect(hover("approval")).toBe(`const approval: ToolApproval<"weather", ${city}>`);
-  expect(hover("item")).toMatch(/^const item: ViewItemOf<readonly \[Tool<"weather"/);
-  expect(hover("running")).toMatch(
-    /^const running: CallOnScreen<"weather", \{ city: string; \}> & \{/,
+  expect(hover("question")).toBe(
+    `const question: ToolAsked<"weather", ${city}> | ToolAsked<"book", ${sent}>`,
   );
+  expect(hover("approval")).toBe(
+    `const approval: ToolApproval<"weather", ${city}> | ToolApproval<"book", ${sent}>`,
+  );
+  expect(hover("item")).toMatch(/^const item: ViewItemOf<readonly \[Tool<"weather"/);
+  expect(hover("stored")).toMatch(/^const stored: ItemOf<readonly \[Tool<"weather"/);
+  expect(hover("result")).toBe(`const result: ToolResultOf<"book", ${output}>`);
+  expect(hover("running")).toBe(`const running: RunningCall<"book", ${sent}>`);
+  expect(hover("finished")).toBe(`const finished: FinishedCall<"book", ${sent}, ${output}>`);
+  expect(hover("waiting")).toBe(`const waiting: WaitingCall<"book", ${sent}>`);
 });

@@ -26,7 +26,7 @@ export type { OpenOptions } from "./session/open.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";
 export type { Limits } from "./definition/limits.ts";
 export type { StallSettings } from "./definition/stall.ts";
-export type { Schema, SchemaOutput } from "./schema/schema.ts";
+export type { Schema, SchemaInput, SchemaOutput } from "./schema/schema.ts";
 export type {
   Acceptance,
   BlobLike,

@@ -4,6 +4,75 @@ export type Json = string | number | boolean | null | readonly Json[] | JsonObje
 export interface JsonObject {
   readonly [key: string]: Json;
 }
+
+/**
+ * What arrives of a value that goes through JSON, as the outputs of tools do: what `JSON.stringify` makes
+ * of it, and three things that it can't write. A bigint becomes the string of its digits, a Set the list
+ * of its values, a Map the list of its entries, so that `new Set(…)` and `new Map(…)` make them again.
+ * A Date becomes a string, and so does what else has a `toJSON`. Fields that are undefined or functions
+ * are left out, in a list they are null. `never` is what no output can hold, such as bytes and promises.
+ * Of a class there are its own fields: accessors are in its type, but not in its JSON.
+ */
+export type JsonOf<T> = unknown extends T
+  ? Json
+  : T extends Json
+    ? T
+    : T extends bigint
+      ? string
+      : T extends LeftOut | NeverJson
+        ? never
+        : T extends { readonly toJSON: (...args: never) => infer Made }
+          ? JsonOf<Made>
+          : T extends ReadonlyMap<infer Key, infer Value>
+            ? [JsonRow<Key>, JsonRow<Value>][]
+            : T extends ReadonlySet<infer Value>
+              ? JsonRow<Value>[]
+              : T extends readonly unknown[]
+                ? { [At in keyof T]: JsonRow<T[At]> }
+                : T extends object
+                  ? JsonFields<T> extends infer Fields
+                    ? { [Key in keyof Fields]: Fields[Key] } // one object in an editor, not two
+                    : never
+                  : never;
+
+/** What stands in a list for a value. */
+type JsonRow<T> = unknown extends T ? Json : JsonOf<T> | (T extends LeftOut ? null : never);
+
+/** A field that may be left out is optional, whichever way its type says so. */
+type JsonFields<T> = {
+  [Key in keyof T as Always<Key, T[Key]>]: JsonOf<T[Key]>;
+} & {
+  [Key in keyof T as Sometimes<Key, T[Key]>]?: JsonOf<Exclude<T[Key], LeftOut>>;
+};
+
+type Always<Key, Value> = Key extends symbol
+  ? never
+  : [Exclude<Value, LeftOut>] extends [never]
+    ? never
+    : string extends Key
+      ? Key // keys of any name: none of them has to be there
+      : undefined extends Value
+        ? never
+        : [Extract<Value, LeftOut>] extends [never]
+          ? Key
+          : never;
+
+type Sometimes<Key, Value> = Key extends symbol | Always<Key, Value>
+  ? never
+  : [Exclude<Value, LeftOut>] extends [never]
+    ? never
+    : Key;
+
+/** What JSON leaves out. */
+type LeftOut =
+  | undefined
+  | symbol
+  | ((...args: never) => unknown)
+  | (abstract new (...args: never) => unknown);
+
+/** What has no fields of use, and no JSON. */
+type NeverJson = ArrayBuffer | ArrayBufferView | RegExp | Promise<unknown>;
+
 /** Facts about a part or item that are not its content. Set or replaced whole, never merged. */
 export type Metadata = JsonObject;
 

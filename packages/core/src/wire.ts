@@ -12,7 +12,7 @@ export { createSseDecoder, encodeSse, encodeSseComment } from "./wire/sse.ts";
 export type { SseDecoder, SseEvent } from "./wire/sse.ts";
 export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { checkJson, equalJson, isJsonObject } from "./json.ts";
-export type { JsonLimits } from "./json.ts";
+export type { JsonLimits, JsonOf } from "./json.ts";
 export { parseJsonText } from "./parse-json.ts";
 export { parseJson } from "./scan-json.ts";
 export { isWellFormed } from "./text.ts";

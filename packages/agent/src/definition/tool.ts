@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { CallId, Json, SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
-import type { Schema, SchemaOutput } from "../schema/schema.ts";
+import type { Schema, SchemaInput, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
 import type { ToolHost } from "./tool-host.ts";
 
@@ -32,7 +32,10 @@ export interface ToolExecution {
   readonly session: SessionInfo;
   /** Publishes a progress message. Viewers show the latest only. Ignored after the call has its result. */
   readonly progress: (update: { readonly message: string }) => void;
-  /** Streams output text, which becomes the text of the result. Ignored after the call has its result. */
+  /**
+   * Streams output text, with which the text of the result begins; what the tool returns follows it.
+   * Ignored after the call has its result.
+   */
   readonly append: (text: string) => void;
   /** Aborted when the run is stopped, or a limit of the run or of the tool is reached. */
   readonly signal: AbortSignal;
@@ -50,12 +53,17 @@ export interface ToolLimits {
   readonly repeats?: number | undefined;
 }
 
-/** A tool that a model may call. Made by `defineTool`. */
-export interface Tool<Name extends string = string, In = never, Out = unknown> extends ToolShape<
-  Name,
-  In,
-  Out
-> {
+/**
+ * A tool that a model may call. Made by `defineTool`. `In` is what its schema accepts and `Parsed` what
+ * the schema makes of it; `Out` is what it returns, after its output schema. Events, views and questions
+ * have `In` and `Out` as JSON.
+ */
+export interface Tool<
+  Name extends string = string,
+  In = never,
+  Out = unknown,
+  Parsed = In,
+> extends ToolShape<Name, In, Out> {
   readonly description: string | undefined;
   readonly input: Schema;
   /** The JSON Schema of the input, as requests to the model have it. */
@@ -66,23 +74,28 @@ export interface Tool<Name extends string = string, In = never, Out = unknown> e
   readonly sequence: "parallel" | "alone";
   readonly approve:
     | Policy
-    | ((input: In, session: SessionInfo) => Policy | Promise<Policy>)
+    | ((input: Parsed, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits: ToolLimits;
   /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
   /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
   readonly abandon?: ((effectKey: string, host: ToolHost) => Promise<void>) | undefined;
-  readonly run: ((input: In, execution: ToolExecution) => Out | Promise<Out>) | "client";
+  readonly run: ((input: Parsed, execution: ToolExecution) => unknown) | "client";
 }
 
-/** The settings of `defineTool`. */
-export interface ToolDefinition<Name extends string, S extends Schema<object, unknown>, Out> {
+/** The settings of `defineTool`. `Out` is what the output schema makes of what `run` returns. */
+export interface ToolDefinition<
+  Name extends string,
+  S extends Schema<object, unknown>,
+  Returned,
+  Out = Returned,
+> {
   readonly name: Name;
   readonly description?: string | undefined;
   readonly input: S;
-  /** Checks what the tool returns. Required if clients answer its calls. */
-  readonly output?: Schema<unknown, Out> | undefined;
+  /** Checks what the tool returns; what it makes of it is the output. Required if clients answer its calls. */
+  readonly output?: Schema<Returned, Out> | undefined;
   /** Left out: `effectful`, which never repeats a call. For a tool of clients: `idempotent`. */
   readonly effect?: Effect | undefined;
   /** Left out: `parallel`. */
@@ -93,9 +106,13 @@ export interface ToolDefinition<Name extends string, S extends Schema<object, un
     | ((input: SchemaOutput<S>, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits?: ToolLimits | undefined;
-  /** `client`: a client of the session answers the call by `session.answer`. */
+  /**
+   * Gets what the schema made of the model's input. What it returns reaches the model after what it
+   * appended, and programs as `JsonOf` it. If JSON can't hold that, the call fails.
+   * `client`: a client of the session answers the call by `session.answer`.
+   */
   readonly run:
-    | ((input: SchemaOutput<S>, execution: ToolExecution) => Out | Promise<Out>)
+    | ((input: SchemaOutput<S>, execution: ToolExecution) => Returned | Promise<Returned>)
     | "client";
 }
 
@@ -106,9 +123,14 @@ export type AnyTool = Tool;
 const toolName = /^[A-Za-z0-9_.:/-]{1,64}$/;
 
 /** Defines a tool. Throws `invalid_definition` for a definition that can't work. */
-export function defineTool<const Name extends string, S extends Schema<object, unknown>, Out>(
-  definition: ToolDefinition<Name, S, Out>,
-): Tool<Name, SchemaOutput<S>, Out> {
+export function defineTool<
+  const Name extends string,
+  S extends Schema<object, unknown>,
+  Returned,
+  Out = Returned,
+>(
+  definition: ToolDefinition<Name, S, Returned, Out>,
+): Tool<Name, SchemaInput<S>, Out, SchemaOutput<S>> {
   const { name, input, output, run } = definition;
   if (!toolName.test(name)) {
     throw new MillraceError(

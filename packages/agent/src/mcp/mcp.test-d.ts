@@ -1,5 +1,6 @@
 // Tools of servers keep the server's name in their type, so they don't blur the types of those that
 // stand beside them. Compiled, never run.
+import type { Json, JsonObject } from "@millrace/core";
 import type { EventOf } from "@millrace/core/reading";
 import { z } from "zod";
 
@@ -36,14 +37,14 @@ export function city(): string | undefined {
     const isExact: Equal<NonNullable<typeof event.output>, { city: string }> = true;
     return isExact ? event.output?.city : undefined;
   }
-  const isUnknown: Equal<typeof event.output, unknown> = true;
-  return isUnknown ? event.tool : undefined;
+  const isAnyJson: Equal<typeof event.output, Json | undefined> = true;
+  return isAnyJson ? event.tool : undefined;
 }
 
 export function near(): unknown {
   if (event.type !== "tool_execution_started") return undefined;
   if (event.tool === "locate") return event.input.near.length;
-  const isAnyObject: Equal<typeof event.input, Readonly<Record<string, unknown>>> = true;
+  const isAnyObject: Equal<typeof event.input, JsonObject> = true;
   return isAnyObject ? event.input["near"] : undefined;
 }
 

@@ -29,6 +29,13 @@ export interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+/** What a schema accepts. */
+export type SchemaInput<S> = S extends {
+  readonly "~standard": { readonly types?: { readonly input: infer In } | undefined };
+}
+  ? In
+  : unknown;
+
 /** What a schema makes of a value that it accepts. */
 export type SchemaOutput<S> = S extends {
   readonly "~standard": { readonly types?: { readonly output: infer Out } | undefined };

@@ -109,9 +109,9 @@ function rememberOutputs(
   outputs: Map<CallId, Json>,
 ): void {
   for (const part of item.parts) {
-    if (part.kind !== "tool_result") continue;
-    // A string that a tool returned is stored once, as the text of its result.
-    const output = part.output ?? (part.status === "ok" ? part.text : undefined);
-    if (output !== undefined) outputs.set(part.callId, output);
+    if (part.kind !== "tool_result" || part.status !== "ok") continue;
+    // A string that a tool returned is stored once, as the text of its result. Null is an output.
+    const { text, output = text } = part;
+    outputs.set(part.callId, output);
   }
 }

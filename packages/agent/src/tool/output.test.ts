@@ -36,7 +36,16 @@ describe("K06: a tool's result", () => {
     ["a number", 5, "", "5", 5],
     ["a negative zero", [-0], "", "[0]", [0]],
     ["an object", { b: [1, null, "x"] }, "", '{"b":[1,null,"x"]}', { b: [1, null, "x"] }],
-    ["an object after streaming", { code: 0 }, "abc", "abc", { code: 0 }],
+    ["an object after streaming", { code: 0 }, "abc", 'abc\n{"code":0}', { code: 0 }],
+    ["a list after a line", [1], "abc\n", "abc\n[1]", [1]],
+    ["null after streaming", null, "abc", "abc\nnull", null],
+    [
+      "the value that it streamed",
+      { a: 1, b: 2 },
+      '{ "b": 2, "a": 1 }',
+      '{ "b": 2, "a": 1 }',
+      { a: 1, b: 2 },
+    ],
     ["an undefined field", { a: 1, b: undefined }, "", '{"a":1}', { a: 1 }],
     ["an undefined row", [1, undefined], "", "[1,null]", [1, null]],
     ["the text that it streamed", "abc", "abc", "abc", undefined],
@@ -50,6 +59,38 @@ describe("K06: a tool's result", () => {
       "",
       '{"at":"1970-01-01T00:00:00.000Z"}',
       { at: new Date(0).toJSON() },
+    ],
+    ["a BigInt", 12n, "", "12", "12"],
+    ["a BigInt inside", { n: -12n }, "", '{"n":"-12"}', { n: "-12" }],
+    ["a Set", { tags: new Set(["a", 1n]) }, "", '{"tags":["a","1"]}', { tags: ["a", "1"] }],
+    [
+      "a Map",
+      new Map([[1, new Date(0)]]),
+      "",
+      `[[1,"${new Date(0).toJSON()}"]]`,
+      [[1, new Date(0).toJSON()]],
+    ],
+    ["a function inside", { a: 1, f: () => 1, [Symbol("s")]: 2 }, "", '{"a":1}', { a: 1 }],
+    [
+      "a function in a list",
+      [() => 1, Symbol("s"), undefined],
+      "",
+      "[null,null,null]",
+      [null, null, null],
+    ],
+    [
+      "a toJSON that gives nothing",
+      { a: { toJSON: () => undefined }, b: 1 },
+      "",
+      '{"b":1}',
+      { b: 1 },
+    ],
+    [
+      "an error",
+      { error: Object.assign(new TypeError("no such file"), { code: "ENOENT" }) },
+      "",
+      '{"error":{"name":"TypeError","message":"no such file","code":"ENOENT"}}',
+      { error: { name: "TypeError", message: "no such file", code: "ENOENT" } },
     ],
     ["a toJSON", { toJSON: () => ({ a: 1 }) }, "", '{"a":1}', { a: 1 }],
     ["half a character", "\ud800", "", "\ufffd", undefined],
@@ -67,25 +108,42 @@ describe("K06: a tool's result", () => {
     });
   });
 
-  it.each<[string, unknown, string]>([
-    ["a BigInt", 12n, "[bigint 12]"],
-    ["a BigInt inside", { n: 12n }, '{"n":"[bigint 12]"}'],
-    ["a BigInt of a million digits", 1n << 4_000_000n, "[bigint of more than 512 bits]"],
-    ["a function", () => 1, "[function]"],
-    ["a symbol", Symbol("x"), "[symbol x]"],
-    ["NaN", Number.NaN, "[NaN]"],
-    ["bytes", new Uint8Array([1, 2, 3]), "[3 bytes]"],
-    ["a Buffer", { data: Buffer.from("abc") }, '{"data":"[3 bytes]"}'],
-    ["a Map", new Map([[1, 2]]), "[Map of 1]"],
-    ["a Set", [new Set([1])], '["[Set of 1]"]'],
-    ["an error", new Error("no such file"), "[no such file]"],
-    ["a promise", { later: Promise.resolve() }, '{"later":"[Promise]"}'],
-    ["a cycle", cyclic(), '{"name":"root","child":{"parent":"[the same again]"}}'],
-    ["a getter that throws", throwing, '{"before":1,"bad":"[unreadable: no]","after":2}'],
-    ["a toJSON that gives itself", nest(), "[the same again]"],
-  ])("from %s is a description and no output", (_, returned, text) => {
-    expect(resultOf(returned, "")).toStrictEqual({ text });
-    expect(resultOf(returned, "log")).toStrictEqual({ text: `log\n${text}` });
+  it.each<[string, unknown, string, string]>([
+    [
+      "a BigInt of a million digits",
+      1n << 4_000_000n,
+      "[a very large bigint]",
+      "a very large bigint",
+    ],
+    ["a function", () => 1, "[function]", "function"],
+    ["a symbol", Symbol("x"), "[symbol]", "symbol"],
+    ["NaN", { rows: [1, Number.NaN] }, '{"rows":[1,"[NaN]"]}', "NaN at rows.1"],
+    ["a date without a time", new Date(Number.NaN), "[Invalid Date]", "Invalid Date"],
+    ["bytes", new Uint8Array([1, 2, 3]), "[3 bytes]", "3 bytes"],
+    ["a Buffer", { data: Buffer.from("abc") }, '{"data":"[3 bytes]"}', "3 bytes at data"],
+    [
+      "bytes in a Map",
+      new Map([["a", new ArrayBuffer(2)]]),
+      '[["a","[2 bytes]"]]',
+      "2 bytes at 0.1",
+    ],
+    ["a promise", { later: Promise.resolve() }, '{"later":"[Promise]"}', "Promise at later"],
+    [
+      "a cycle",
+      cyclic(),
+      '{"name":"root","child":{"parent":"[the same again]"}}',
+      "the same again at child.parent",
+    ],
+    [
+      "a getter that throws",
+      throwing,
+      '{"before":1,"bad":"[unreadable: no]","after":2}',
+      "unreadable: no at bad",
+    ],
+    ["a toJSON that gives itself", nest(), "[the same again]", "the same again"],
+  ])("from %s is a description, the problem and no output", (_, returned, text, problem) => {
+    expect(resultOf(returned, "")).toStrictEqual({ text, problem });
+    expect(resultOf(returned, "log")).toStrictEqual({ text: `log\n${text}`, problem });
   });
 
   function nest(): unknown {
@@ -113,6 +171,9 @@ describe("K06: a tool's result", () => {
       { length: 5e8, text: "x".repeat(10_000_000) },
       Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, at])),
       Array.from({ length: 3_000 }, () => Array.from({ length: 3_000 }, () => 1)),
+      Array.from({ length: 2 ** 20 }),
+      new Map(Array.from({ length: 200_000 }, (_, at) => [at, at])),
+      new Set(Array.from({ length: 200_000 }, (_, at) => at)),
     ];
 
     for (const value of large) {
@@ -125,9 +186,10 @@ describe("K06: a tool's result", () => {
   it("is not taken from a key that could reach a prototype", () => {
     const evil: unknown = JSON.parse('{"__proto__":{"admin":true},"a":1}');
 
-    const { text, output } = resultOf(evil, "");
+    const { text, output, problem } = resultOf(evil, "");
 
     expect(output).toBeUndefined();
+    expect(problem).toBe("forbidden key __proto__");
     expect(text).toBe('{"__proto__":{"admin":true},"a":1}');
   });
 
@@ -175,7 +237,8 @@ describe("K06: a tool's result", () => {
         }),
         fc.string({ unit: "binary-ascii" }),
         (returned, streamed) => {
-          const { text, output } = resultOf(returned, streamed);
+          const { text, output, problem } = resultOf(returned, streamed);
+          if (output !== undefined && problem !== undefined) throw new Error("output and problem");
           if (!text.isWellFormed()) throw new Error("half a character");
           if (!text.startsWith(streamed)) throw new Error("does not begin with what was streamed");
           if (output !== undefined && checkJson(output) !== undefined) throw new Error("not JSON");

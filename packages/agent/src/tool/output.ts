@@ -1,4 +1,4 @@
-import { checkJson } from "@millrace/core/wire";
+import { checkJson, equalJson, parseJson } from "@millrace/core/wire";
 import type { Json } from "@millrace/core";
 import { describe, readMessage } from "./output-json.ts";
 import { capText } from "./output-tail.ts";
@@ -14,19 +14,39 @@ const messageBytes = 8 * 1024;
 /** How far the causes of an error are followed. */
 const maxCauses = 3;
 
+/** What a tool returned, as its result. */
+export interface ToolResult extends ToolOutput {
+  /** Why JSON can't hold it. Then it is described in the text, and there is no output. */
+  readonly problem?: string;
+}
+
 /**
  * The result of a tool, from what it returned and what it had streamed. The text always begins
- * with what was streamed. A string that goes on from there is the whole text; any other string is
- * put after it. A value is the output, and the text as well if nothing was streamed. A value that
- * JSON can't hold is described in the text. Never throws, and keeps no reference to what it is given.
+ * with what was streamed. A string that goes on from there is the whole text; all else that is returned
+ * is put after it, so that the model gets both. A value is the output as well. Never throws, and keeps
+ * no reference to what it is given.
  */
-export function resultOf(returned: unknown, streamed: string): ToolOutput {
+export function resultOf(returned: unknown, streamed: string): ToolResult {
   if (returned === undefined) return { text: streamed };
   if (typeof returned === "string") return ofString(returned.toWellFormed(), streamed);
-  const { json, exact } = describe(returned);
+  const { json, problem = faultOf(json) } = describe(returned);
   const text = typeof json === "string" ? json : JSON.stringify(json);
-  if (!exact || checkJson(json) !== undefined) return { text: joined(streamed, text) };
-  return { text: streamed === "" ? text : streamed, output: json };
+  if (problem !== undefined) return { text: joined(streamed, text), problem };
+  return { text: holds(streamed, json) ? streamed : joined(streamed, text), output: json };
+}
+
+/** Keys that could reach a prototype, or more of them than are stored. */
+function faultOf(json: Json): string | undefined {
+  const fault = checkJson(json);
+  return (
+    fault && `${fault.code.replaceAll("_", " ")}${fault.key === undefined ? "" : ` ${fault.key}`}`
+  );
+}
+
+/** Some tools also write what they return, as MCP asks of its servers. The model needs it once. */
+function holds(streamed: string, json: Json): boolean {
+  const parsed = streamed === "" ? undefined : parseJson(streamed);
+  return parsed?.ok === true && equalJson(parsed.value, json);
 }
 
 function ofString(returned: string, streamed: string): ToolOutput {

@@ -24,9 +24,24 @@ describe("a tool", () => {
 
     expect(seen).toStrictEqual([input, "c", "k", "u", false]);
     expect(seen[0]).toBe(input);
-    expect(outcome).toStrictEqual({ status: "ok", text: "abc", output: { done: true } });
-    expect(options.emitted).toStrictEqual(["abc"]);
+    const text = 'abc\n{"done":true}';
+    expect(outcome).toStrictEqual({ status: "ok", text, output: { done: true } });
+    expect(options.emitted).toStrictEqual(["abc", '\n{"done":true}']);
     expect(options.progress).toStrictEqual(["half"]);
+  });
+
+  it("fails if JSON can't hold what it returned, and the model learns that it ran", async () => {
+    const outcome = await outcomeOf((_, { append }) => {
+      append("3 rows");
+      return { mean: Number.NaN };
+    });
+
+    expect(outcome.status).toBe("failed");
+    expect(outcome.text).toBe(
+      '3 rows\n{"mean":"[NaN]"}\nfailed: it ran, but JSON can\'t hold what it returned: NaN at mean',
+    );
+    expect(outcome.output).toBeUndefined();
+    expect(outcome.emitted).toBe(outcome.text);
   });
 
   it.each<[string, RunFunction, string]>([
@@ -118,7 +133,7 @@ describe("a tool", () => {
       append?.("late");
       return { value };
     });
-    const tool = defineTool({
+    const tool = defineTool<"t", typeof anything, unknown>({
       name: "t",
       input: anything,
       output,

@@ -147,10 +147,15 @@ function reasonFor(halt: Halt, seconds: number | undefined): DOMException {
 type Ending = (streamed: string) => ToolOutcome;
 
 function outcomeOf(settled: Settled): Ending {
-  return (streamed) =>
-    settled.kind === "returned"
-      ? { status: "ok", ...resultOf(settled.value, streamed) }
-      : { status: "failed", text: joined(streamed, `failed: ${messageOf(settled.error)}`) };
+  return (streamed) => {
+    if (settled.kind === "threw") {
+      return { status: "failed", text: joined(streamed, `failed: ${messageOf(settled.error)}`) };
+    }
+    const { problem, ...result } = resultOf(settled.value, streamed);
+    if (problem === undefined) return { status: "ok", ...result };
+    // A result that is `ok` has the output that the tool's type promises, so this one is not.
+    return { status: "failed", text: joined(result.text, notJson(problem)) };
+  };
 }
 
 function abortedOutcome(late: Settled | undefined, reason: unknown): Ending {
@@ -159,6 +164,11 @@ function abortedOutcome(late: Settled | undefined, reason: unknown): Ending {
     status: "aborted",
     text: joined(streamed, `aborted: the run was stopped${manner(late, reason)}`),
   });
+}
+
+/** For the model: the tool has done its work, and only its result is lost. */
+export function notJson(problem: string): string {
+  return `failed: it ran, but JSON can't hold what it returned: ${problem}`;
 }
 
 /** Too late is too late, but what it returned in the end may still be of use to the model. */

@@ -4,7 +4,10 @@ import type { Part } from "./part.ts";
 import type { Usage } from "./usage.ts";
 
 /** Ordered parts by one author. Durable: an item exists only once it is committed. */
-export type Item = Ending & {
+export type Item = Ending & ItemContent;
+
+/** An item without its ending. */
+export interface ItemContent {
   readonly id: ItemId;
   readonly author: Author;
   readonly parts: readonly Part[];
@@ -12,7 +15,7 @@ export type Item = Ending & {
   /** The model that wrote it, as `protocol/model`. Opaque data goes back to that protocol only. */
   readonly model?: string;
   readonly metadata?: Metadata;
-};
+}
 
 /** `agent` is code that writes items by itself; `tool` is the answer to a call. */
 export type Author = "user" | "model" | "tool" | "agent";

@@ -70,9 +70,9 @@ export interface ToolResultPart extends PartBase {
   readonly callId: CallId;
   readonly tool: string;
   readonly status: ResultStatus;
-  /** What the tool wrote while it ran, or why it did not run. */
+  /** What the model gets: what the tool wrote while it ran and then what it returned, or why it did not run. */
   readonly text: string;
-  /** What the tool returned, if it returned something. */
+  /** What the tool returned, as JSON. Left out if that is the text itself, or nothing. */
   readonly output?: Json;
   /** True when no tool wrote this: it was put there so that the call has an answer. */
   readonly synthetic?: true;

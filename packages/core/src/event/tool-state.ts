@@ -66,8 +66,11 @@ function running({ childSessionId }: Intent, text: string, message: string | und
 
 function resultState(call: ToolCallPart, result: ToolResultPart): ToolState {
   switch (result.status) {
-    case "ok":
-      return { state: "finished", output: result.output ?? result.text, text: result.text };
+    case "ok": {
+      // A string that a tool returned is stored once, as the text. Null is an output.
+      const { text, output = text } = result;
+      return { state: "finished", output, text };
+    }
     case "denied":
       return result.text === "" ? { state: "denied" } : { state: "denied", reason: result.text };
     case "failed":

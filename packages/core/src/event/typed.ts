@@ -1,15 +1,17 @@
-import type { Item } from "../content/item.ts";
+import type { Ending, ItemContent } from "../content/item.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../content/part.ts";
 import type { Fact, FactOf, LiveEvent } from "./event.ts";
 import type { Narration } from "./narration.ts";
 import type { ToolState, View, ViewApproval, ViewCallBase, ViewItem, ViewPart } from "./view.ts";
 import type { ItemId, RunId, SessionId, TurnId } from "../ids.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject, JsonOf } from "../json.ts";
 
 // What the type level knows of an agent's tools, so that their inputs and outputs travel by the
-// tool's name through events, parts and screens. Types only: nothing of this exists at run time.
+// tool's name through events, parts and screens. Types only: nothing of this exists at run time. Both
+// are typed as the JSON that is there: an input as the model sent it and its schema accepts it, before
+// the schema fills in defaults and transforms it; an output as `JsonOf` what the tool returned.
 
-/** What the type level knows of a tool: its name, and what goes in and comes out. */
+/** What the type level knows of a tool: its name, what its schema accepts, and what it returns. */
 export interface ToolShape<Name extends string = string, In = never, Out = unknown> {
   readonly name: Name;
   /** Never there at run time. `input` is a parameter, so that tools of all inputs fit `AnyTools`. */
@@ -23,12 +25,18 @@ type InputOf<T> = T extends {
   readonly "~types"?: { readonly input: (input: infer In) => void } | undefined;
 }
   ? [In] extends [never]
-    ? unknown
-    : In
-  : unknown;
+    ? JsonObject
+    : JsonOf<In>
+  : JsonObject;
 type OutputOf<T> = T extends { readonly "~types"?: { readonly output: infer Out } | undefined }
-  ? Out
-  : unknown;
+  ? OutputJson<Out>
+  : Json;
+/** The output of a tool that returned nothing is the text that it wrote. */
+type OutputJson<Out> = unknown extends Out
+  ? Json
+  : JsonOf<Out> | (Out extends undefined | void ? string : never);
+/** Arguments before the tool's schema has accepted them: any of its fields may be missing or anything. */
+type Unchecked<In> = string extends keyof In ? JsonObject : { readonly [Key in keyof In]?: Json };
 
 // What an event or a part becomes for one tool. Interfaces, so that an editor shows a name and the tool's
 // types, and not how the type was made.
@@ -51,12 +59,13 @@ interface ToolAsked<Name, In> extends Omit<FactOf<"approval_requested">, "tool" 
   readonly tool: Name;
   readonly input: In;
 }
+/** A call is written, and not yet checked. */
 interface NarratedCall<Name, In> extends Omit<
   NarrationOfType<"tool_call_ready">,
   "tool" | "input"
 > {
   readonly tool: Name;
-  readonly input: In;
+  readonly input: Unchecked<In>;
 }
 interface NarratedStart<Name, In> extends Omit<
   NarrationOfType<"tool_execution_started">,
@@ -77,10 +86,41 @@ interface ToolApproval<Name, In> extends Omit<ViewApproval, "tool" | "input"> {
   readonly tool: Name;
   readonly input: In;
 }
-/** A call of a tool on a screen. Its state stands beside. */
-interface CallOnScreen<Name, In> extends Omit<ViewCallBase, "tool" | "input"> {
+/** A call of a tool on a screen, without its state. */
+interface CallOnScreen<Name, Input> extends Omit<ViewCallBase, "tool" | "input"> {
   readonly tool: Name;
-  readonly input: In | undefined;
+  readonly input: Input;
+}
+type StateOf<State extends ToolState["state"]> = Extract<ToolState, { readonly state: State }>;
+
+interface WritingCall<Name> extends CallOnScreen<Name, undefined>, StateOf<"writing"> {}
+interface WaitingCall<Name, In>
+  extends CallOnScreen<Name, Unchecked<In> | undefined>, StateOf<"waiting"> {}
+interface RunningCall<Name, In> extends CallOnScreen<Name, In>, StateOf<"running"> {}
+interface FinishedCall<Name, In, Out>
+  extends CallOnScreen<Name, In>, Omit<StateOf<"finished">, "output"> {
+  readonly output: Out;
+}
+interface FailedCall<Name, In>
+  extends CallOnScreen<Name, Unchecked<In> | undefined>, StateOf<"failed"> {}
+interface DeniedCall<Name, In>
+  extends CallOnScreen<Name, Unchecked<In> | undefined>, StateOf<"denied"> {}
+interface LostCall<Name, In> extends CallOnScreen<Name, In>, StateOf<"unknown"> {}
+
+/** A call in each of its states. Its input is checked in those that it reaches by running. */
+type ScreenCall<Name, In, Out> =
+  | WritingCall<Name>
+  | WaitingCall<Name, In>
+  | RunningCall<Name, In>
+  | FinishedCall<Name, In, Out>
+  | FailedCall<Name, In>
+  | DeniedCall<Name, In>
+  | LostCall<Name, In>;
+
+/** The single answer to a call of a tool. */
+interface ToolResultOf<Name, Out> extends Omit<ToolResultPart, "tool" | "output"> {
+  readonly tool: Name;
+  readonly output?: Out;
 }
 
 /** All of them for one tool, to be looked up by name. */
@@ -92,7 +132,9 @@ interface TypesOfTool<Name, In, Out> {
   readonly narratedStart: NarratedStart<Name, In>;
   readonly narratedQuestion: NarratedQuestion<Name, In>;
   readonly approval: ToolApproval<Name, In>;
-  readonly call: CallOnScreen<Name, In> & StateWith<Out, ToolState>;
+  readonly call: ScreenCall<Name, In, Out>;
+  readonly callPart: ToolCallPart & { readonly tool: Name };
+  readonly result: ToolResultOf<Name, Out>;
 }
 
 /** One of them for each tool of an agent. */
@@ -105,11 +147,6 @@ type EachTool<Tools extends AnyTools, Key extends keyof TypesOfTool<string, unkn
       ? TypesOfTool<T["name"], InputOf<T>, OutputOf<T>>[Key]
       : never
     : never;
-
-/** The states of a call, with the tool's output where it is finished. */
-type StateWith<Out, State> = State extends { readonly state: "finished" }
-  ? Omit<State, "output"> & { readonly output: unknown extends Out ? Json : Out }
-  : State;
 
 /** The place of a live event. Facts carry their own. */
 export interface LiveEnvelope {
@@ -169,24 +206,10 @@ export type NarrationOf<Tools extends AnyTools = AnyTools> =
     >
   | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedQuestion">;
 
-/** One shape for each tool that is also assignable to `Base`, for code that takes any tool's. */
-type ToolPart<
-  Tools extends AnyTools,
-  Base extends { readonly tool: string },
-  Output,
-> = Tools[number] extends infer T
-  ? T extends ToolShape
-    ? Base & { readonly tool: T["name"] } & (Output extends true
-          ? { readonly output?: OutputOf<T> & Json }
-          : unknown)
-    : never
-  : never;
-
 /** The parts of an agent's items. */
 export type PartOf<Tools extends AnyTools = AnyTools> =
   | Exclude<Part, { readonly kind: "tool_call" | "tool_result" }>
-  | ToolPart<Tools, ToolCallPart, false>
-  | ToolPart<Tools, ToolResultPart, true>;
+  | EachTool<Tools, "callPart" | "result">;
 
 /** A question that a person is asked, with the input of the tool that it is about. */
 export type ApprovalOf<Tools extends AnyTools = AnyTools> = EachTool<Tools, "approval">;
@@ -211,8 +234,8 @@ export interface ViewOf<Tools extends AnyTools = AnyTools> extends Omit<
 }
 
 /** An item with typed parts. It is an `Item` all the same. */
-export type ItemOf<Tools extends AnyTools = AnyTools> = Item extends infer One
-  ? One extends Item
-    ? Omit<One, "parts"> & { readonly parts: readonly PartOf<Tools>[] }
-    : never
-  : never;
+export type ItemOf<Tools extends AnyTools = AnyTools> = Ending & ItemContentOf<Tools>;
+
+interface ItemContentOf<Tools extends AnyTools> extends Omit<ItemContent, "parts"> {
+  readonly parts: readonly PartOf<Tools>[];
+}
