@@ -310,16 +310,15 @@ function narrated(line: string): readonly unknown[] {
 test("a question is complete, however long, and no blank of it is collapsed", () => {
   const command = `echo  a   b${" ".repeat(90)}${"x".repeat(5_000)} && rm -rf /`;
 
+  expect(question({ command })).toContain("&& rm -rf /");
   expect(narrated(question({ command }))).toEqual([{ command }]);
 });
 
 test("350 forging inputs are one line of narration each, in which nothing acts", () => {
-  for (const input of forgingInputs) {
-    const line = question(input);
+  const lines = forgingInputs.map((input) => question(input));
 
-    expect(line.slice("► ".length, -1)).not.toMatch(acting);
-    expect(narrated(line)).toEqual([input]);
-  }
+  expect(lines.filter((line) => acting.test(line.slice("► ".length, -1)))).toEqual([]);
+  expect(lines.map(narrated)).toEqual(forgingInputs.map((input) => [input]));
 });
 
 test("a question shows what the model sent and what runs instead", () => {

@@ -100,7 +100,7 @@ describe("facts of people", () => {
     await using session = await agent.open({ id: "s", store });
     const run = session.send("pay", {
       actor: ada,
-      ask: async () => {
+      ask: async (): Promise<"deny"> => {
         await run.abort("enough").accepted;
         return "deny";
       },

@@ -1,10 +1,11 @@
-import type { Json, JsonObject } from "../json.ts";
+import type { Json } from "../json.ts";
 
 /** What a question is about: a `ViewApproval`, an `approval_requested` fact and its narration have it. */
 export interface AskedCall {
   readonly tool: string;
-  readonly input: JsonObject;
-  readonly parsed?: Json;
+  /** JSON, also where an agent's types know more of it. */
+  readonly input: object;
+  readonly parsed?: Json | undefined;
 }
 
 /** A question as terminals, narrations and pages show it. They add layout and change no text. */
@@ -41,12 +42,12 @@ export function showQuestion({ tool, input, parsed }: AskedCall): ShownQuestion 
  * shortened: what was left out could be the point. Linear in the value. Letters that are written from
  * right to left are escaped too, because they reorder the numbers and the values around them.
  */
-export function showJson(value: Json): string {
+export function showJson(value: Json | object): string {
   return JSON.stringify(value).replaceAll(unseen, escaped);
 }
 
 /** The start of the same text for a line that is no question, with the number of characters left out. */
-export function showJsonStart(value: Json, length: number): string {
+export function showJsonStart(value: Json | object, length: number): string {
   const text = showJson(value);
   if (text.length <= length) return text;
   // Ends between two characters and behind an escape: half of one would be another text.
@@ -59,7 +60,7 @@ function showName(name: string): string {
   return /^[A-Za-z0-9_.:/-]{1,64}$/.test(name) ? name : showJson(name);
 }
 
-function withCounts(value: Json): ShownJson {
+function withCounts(value: Json | object): ShownJson {
   const plain = JSON.stringify(value);
   const characters = [...plain].length;
   const foreign = plain.match(/\P{ASCII}/gu)?.length ?? 0;
