@@ -305,13 +305,13 @@ export const promises: readonly PromiseEntry[] = [
     id: "P25",
     promise: "What you approved is exactly what runs.",
     holds:
-      "An approval is bound to the hash of session, run, call, tool, its description and schema, and input; used once, by the first answer that is stored. An answer that is not in the store is none, whatever Redis says.",
+      "An approval is bound to the hash of session, run, call, tool, its description and schema, the input, and what the schema made of it; both are shown, complete and escaped. Used once, by the first answer that is stored, which holds the hash, as the intent does. An answer that is not in the store is none, whatever Redis says.",
     limits: "Not the wisdom of the person.",
     tests: [
       { file: "packages/agent/src/tool/hash.property.test.ts" },
       { file: "tests/sessions/approvals.test.ts" },
       { file: "tests/forged/forged.test.ts" },
-      { file: "apps/cli/src/display/show-input.property.test.ts" },
+      { file: "tests/sessions/questions.test.ts" },
     ],
   },
   {

@@ -37,6 +37,7 @@ export type {
 } from "./session/input.ts";
 export type { Run, RunResult } from "./session/run.ts";
 export type {
+  AllowOptions,
   ChildSession,
   OutputFor,
   RunOptions,

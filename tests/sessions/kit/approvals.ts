@@ -197,6 +197,7 @@ class Trial {
       if (answer?.decision !== "allow" || answer.n > intent.n) wrong.push("runs without a yes");
       else if (answer.time > asked.time + approvalSeconds * 1_000)
         wrong.push("a yes came too late");
+      if (intent.hash !== asked.hash || answer?.hash !== asked.hash) wrong.push("another hash");
       if (used.has(asked.approvalId)) wrong.push("one yes was used twice");
       used.add(asked.approvalId);
       // The process that runs it knows one variant: that of the hash.

@@ -7,11 +7,11 @@ import { interrupt } from "./interrupt.ts";
 import type { Interruption } from "./interrupt.ts";
 import { explain, isSessionFailure } from "../session/open-session.ts";
 import type { TextStyle, TextOutput } from "../display/text-output.ts";
-import { showInput } from "../display/show-input.ts";
 import { readAnswer, readLine } from "./typed-line.ts";
 import type { Typed } from "./typed-line.ts";
 import { NarrationPrinter } from "../display/narration-printer.ts";
 import type { PrinterOptions } from "../display/narration-printer.ts";
+import { printQuestion } from "../display/print-question.ts";
 
 /** The terminal or plain output that a chat runs in. */
 export interface ChatHost {
@@ -106,7 +106,7 @@ export class Chat {
     this.#asked = first;
     if (before === undefined) this.#host.setLine("save");
     if (first === undefined) this.#host.setLine("restore");
-    else this.#ask(first);
+    else printQuestion(first, { printer: this.printer, output: this.#host.output });
   }
 
   /** A line was typed. */
@@ -142,18 +142,13 @@ export class Chat {
     return decided;
   }
 
-  #ask({ tool, input }: ViewApproval): void {
-    this.printer.note(`may this run? ${withoutNoticeMark(terminalLine(tool))}`, "ask");
-    this.#host.output.verbatim(showInput(input), "ask");
-  }
-
-  #answer({ id }: ViewApproval, text: string): void {
+  #answer({ id, hash }: ViewApproval, text: string): void {
     const answer = readAnswer(text);
     if (answer.answer === "unclear") {
       return this.printer.note("please answer y or n; n may be followed by a reason", "ask");
     }
     const session = this.#session;
-    if (answer.answer === "allow") return void this.#check(session.allow(id));
+    if (answer.answer === "allow") return void this.#check(session.allow(id, { hash }));
     return void this.#check(session.deny(id, answer.reason));
   }
 

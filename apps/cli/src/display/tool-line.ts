@@ -1,6 +1,6 @@
+import { showJsonStart } from "@millrace/core/reading";
 import type { JsonObject, ResultStatus } from "@millrace/core";
 import { terminalLine, withoutNoticeMark } from "@millrace/agent/terminal";
-import { showInput } from "./show-input.ts";
 
 /** What is known of a call, for its one row. */
 export interface ToolRow {
@@ -17,7 +17,7 @@ const maxRows = 6;
 
 /** One row: the tool, what it was asked, how it is doing, and for how long. */
 export function describeTool(row: ToolRow, now: number | undefined): string {
-  const input = row.input === undefined ? "" : ` ${terminalLine(showInput(row.input), maxInput)}`;
+  const input = row.input === undefined ? "" : ` ${showJsonStart(row.input, maxInput)}`;
   const took = now === undefined || row.since === undefined ? undefined : now - row.since;
   const time = took === undefined ? "" : ` ${duration(took)}`;
   return withoutNoticeMark(`${terminalLine(row.tool)}${input}${stateOf(row, time)}`);

@@ -1,5 +1,7 @@
+import { userInfo } from "node:os";
 import type { Agent, Session } from "@millrace/agent";
 import { MillraceError } from "@millrace/core";
+import type { Actor } from "@millrace/core";
 import type { FileStore } from "@millrace/stores/file";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { ChatOptions } from "../command/arguments.ts";
@@ -28,7 +30,7 @@ export async function openSession(
     if (resume && known === undefined) {
       return refused(`there is no session ${terminalLine(name)}: millrace chat --list shows them`);
     }
-    const session = await agent.open({ id: name, store });
+    const session = await agent.open({ id: name, store, actor: currentUser() });
     const interrupted = session.run !== undefined;
     const refusal = await takeLock(session);
     if (refusal === undefined)
@@ -38,6 +40,16 @@ export async function openSession(
   } catch (error) {
     if (!MillraceError.is(error)) throw error;
     return refused(explain(error, name));
+  }
+}
+
+/** The user of the system who runs the command, as the actor of what is sent and decided. */
+function currentUser(): Actor {
+  const via = "terminal";
+  try {
+    return { user: userInfo().username, via };
+  } catch {
+    return { user: `uid ${process.getuid?.() ?? "unknown"}`, via }; // a uid without an account
   }
 }
 

@@ -40,7 +40,7 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
     ) => runOnce<Tools, S>(agent, observers, content, options),
     open: async (options: OpenOptions = {}) => {
       const { host, close } = await openHost({ ...options, agent, observers, ask: "wait" });
-      return createSession<Tools>(host, close);
+      return createSession<Tools>(host, close, options.actor);
     },
     with: ((changes: Partial<AgentSettings<readonly Tool[]>>) =>
       defineAgent({ ...settings, ...changes } as AgentSettings<

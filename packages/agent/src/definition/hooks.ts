@@ -1,4 +1,4 @@
-import type { CallId, JsonObject } from "@millrace/core";
+import type { CallId, Json, JsonObject } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { Policy, SessionInfo } from "./tool.ts";
 
@@ -6,7 +6,10 @@ import type { Policy, SessionInfo } from "./tool.ts";
 export interface CallToRun {
   readonly callId: CallId;
   readonly tool: string;
+  /** What the model sent. */
   readonly input: JsonObject;
+  /** What the tool gets instead, as JSON, where its schema changes the input. */
+  readonly parsed?: Json;
 }
 
 /** Functions that the loop awaits at fixed points. They may change a request or refuse a call. */

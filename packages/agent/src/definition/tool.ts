@@ -19,8 +19,11 @@ export type Policy = "allow" | "ask" | "deny";
 /** What tools, hooks and policies get of the session. */
 export interface SessionInfo {
   readonly id: SessionId;
+  /** The tenant in whose store the session is. `default` for a store without tenants. */
   readonly tenant: string;
+  /** The `user` of the metadata, `local` without one. No proof of who sends: that is the actor of a fact. */
   readonly user: string;
+  /** As the session was created with, by the process that opened it first. */
   readonly metadata: Metadata;
 }
 

@@ -1,5 +1,5 @@
 import { memorySessionStore } from "@millrace/core/memory";
-import { call, fail, say, scriptedModel } from "@millrace/core/testing";
+import { call, countingIds, fail, say, scriptedModel } from "@millrace/core/testing";
 import type { SessionStore } from "@millrace/core/ports";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -22,7 +22,7 @@ async function drive(
   prompts: readonly string[],
   adapt: (store: SessionStore) => SessionStore,
 ) {
-  const memory = memorySessionStore();
+  const memory = memorySessionStore({ makeId: countingIds() }); // hashes have the session's uid
   let writes = 0;
   const counted = (store: SessionStore): SessionStore => ({
     ...store,

@@ -109,7 +109,8 @@ async function assess(
     const part = parts[index];
     if (part === undefined) continue;
     if (host.journal.standing.run?.runId !== here.run.runId) return;
-    const { verdict } = await assessCall(part, { ...context, itemId });
+    const { verdict, input } = await assessCall(part, { ...context, itemId });
+    if (verdict.decision !== "refuse") memory.setInput(itemId, { value: input });
     memory.setVerdict(itemId, verdict);
   }
 }
@@ -127,7 +128,7 @@ function beginCall(
   const asked = part.input;
   const context = { ...assessContext(drive, here), itemId };
   underWay.beginCall(itemId, async (signal) => {
-    const prepared = await prepareCall(part, context);
+    const prepared = await prepareCall(part, context, memory.takeInput(itemId));
     if ("refusal" in prepared) return memory.setVerdict(itemId, prepared.refusal);
     if (prepared.hash !== hash) {
       const message = "not run: what would run now is not what was assessed. Ask for it again";

@@ -4,7 +4,7 @@ import type { CheckedAnswer, Known } from "../loop/known.ts";
 import { spentOf } from "../loop/outline.ts";
 import { nothingSpent } from "../loop/state.ts";
 import type { Doing, FailedAttempt, CallVerdict } from "../loop/state.ts";
-import type { Assessment } from "../tool/assess.ts";
+import type { AssessedInput, Assessment } from "../tool/assess.ts";
 import type { HeldAttempt } from "../work/held-attempt.ts";
 import type { OutputVerdict } from "../work/output.ts";
 import type { OpenedLane } from "../work/reply.ts";
@@ -17,6 +17,7 @@ import type { OpenedLane } from "../work/reply.ts";
 export class TurnMemory {
   /** Keyed by the reserved id of the call's result, because vendors reuse call ids in later turns. */
   readonly #verdicts = new Map<ItemId, Assessment>();
+  readonly #inputs = new Map<ItemId, AssessedInput>();
   readonly #answers = new Map<ItemId, CheckedAnswer>();
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
@@ -46,6 +47,18 @@ export class TurnMemory {
 
   setVerdict(itemId: ItemId, verdict: Assessment): void {
     this.#verdicts.set(itemId, verdict);
+  }
+
+  /** Keeps what the schema made of the arguments of an assessed call: exactly that runs. */
+  setInput(itemId: ItemId, input: AssessedInput): void {
+    this.#inputs.set(itemId, input);
+  }
+
+  /** Returns it once: the tool may change what it gets. */
+  takeInput(itemId: ItemId): AssessedInput | undefined {
+    const input = this.#inputs.get(itemId);
+    this.#inputs.delete(itemId);
+    return input;
   }
 
   setAnswer(itemId: ItemId, answer: CheckedAnswer): void {
@@ -92,6 +105,7 @@ export class TurnMemory {
   /** Clears everything about the turn. The failed attempt stays, because it has a lane to close. */
   forget(): void {
     this.#verdicts.clear();
+    this.#inputs.clear();
     this.#answers.clear();
     this.#offered = undefined;
     this.#opened = undefined;
@@ -107,7 +121,7 @@ export class TurnMemory {
     { now, monotonic }: { readonly now: number; readonly monotonic: number },
   ): Pick<Doing, "verdicts" | "answers" | "output" | "failed"> {
     const verdicts = new Map<ItemId, CallVerdict>();
-    for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutMessage(verdict));
+    for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutContent(verdict));
     const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
     const output = wanted ? this.#output.state : "valid";
     if (this.#held?.retryAt === undefined)
@@ -116,11 +130,15 @@ export class TurnMemory {
     return { verdicts, answers, output, failed: { ...this.#held.failed, retryAt } };
   }
 
-  known(): Pick<Known, "refusals" | "answers" | "outputProblem" | "failed"> {
+  known(): Pick<Known, "refusals" | "parsed" | "answers" | "outputProblem" | "failed"> {
     return {
       refusals: (itemId) => {
         const verdict = this.#verdicts.get(itemId);
         return verdict?.decision === "refuse" ? verdict.message : undefined;
+      },
+      parsed: (itemId) => {
+        const verdict = this.#verdicts.get(itemId);
+        return verdict?.decision === "ask" ? verdict.parsed : undefined;
       },
       answers: (itemId) => this.#answers.get(itemId),
       outputProblem: this.#output.state === "invalid" ? this.#output.message : undefined,
@@ -129,7 +147,9 @@ export class TurnMemory {
   }
 }
 
-function withoutMessage(verdict: Assessment): CallVerdict {
-  if (verdict.decision !== "refuse") return verdict;
-  return { decision: verdict.decision, status: verdict.status };
+/** Without content: the message of a refusal, and what a schema made. */
+function withoutContent(verdict: Assessment): CallVerdict {
+  return verdict.decision === "refuse"
+    ? { decision: verdict.decision, status: verdict.status }
+    : { decision: verdict.decision, hash: verdict.hash };
 }

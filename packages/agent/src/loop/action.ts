@@ -36,7 +36,7 @@ export type RecordAction =
   /** Requests approvals from a person, each for one exact input. */
   | { readonly do: "ask"; readonly questions: readonly Question[] }
   /** Marks calls as started by a client. The client's answer arrives later as an input. */
-  | { readonly do: "await_client"; readonly calls: readonly CallStanding[] }
+  | { readonly do: "await_client"; readonly calls: readonly ReadyCall[] }
   /** Stores results of calls that do not run in this process, because every call needs a result. */
   | { readonly do: "settle"; readonly answers: readonly Answer[] }
   /** Ends the turn. An aborted turn without an aborted item gets one, so that the transcript shows the stop. */

@@ -151,7 +151,9 @@ function resolve(
   const { approval } = call;
   // The first answer counts. Two people may answer at once, so a second one may be stored.
   if (approval?.approvalId !== fact.approvalId || approval.answer !== undefined) return call;
-  const answer = { decision: fact.decision, at: fact.time };
+  // A yes to something else than was asked is a no.
+  const isOther = fact.hash !== undefined && fact.hash !== approval.hash;
+  const answer = { decision: isOther ? "deny" : fact.decision, at: fact.time } as const;
   return { ...call, approval: { ...approval, answer } };
 }
 

@@ -178,15 +178,23 @@ interface Place {
 function ask(
   { questions }: ActionOf<"ask">,
   { runId, turn }: Place,
-  { state }: Known,
+  { state, parsed }: Known,
 ): readonly FactBody[] {
   const { turnId } = turn;
   return questions.flatMap(({ call, hash }): FactBody[] => {
     const { callId, tool, lane, asked } = call;
     const input = callPart(state, turn, call)?.input;
     if (input === undefined) return [];
-    const approvalId = approvalIdOf(turnId, lane, asked + 1);
-    return [{ type: "approval_requested", runId, turnId, approvalId, callId, tool, input, hash }];
+    const made = parsed(call.itemId);
+    const place = {
+      runId,
+      turnId,
+      approvalId: approvalIdOf(turnId, lane, asked + 1),
+      callId,
+      tool,
+    };
+    const changed = made === undefined ? {} : { parsed: made };
+    return [{ type: "approval_requested", ...place, input, ...changed, hash }];
   });
 }
 
@@ -198,10 +206,10 @@ function awaitClient(
 ): readonly FactBody[] {
   const { turnId } = turn;
   return calls.flatMap((call): FactBody[] => {
-    const { callId, tool, itemId, lane } = call;
+    const { callId, tool, itemId, lane, hash } = call;
     const input = callPart(state, turn, call)?.input;
     if (input === undefined) return [];
-    const place = { runId, turnId, callId, tool, itemId, lane, epoch };
+    const place = { runId, turnId, callId, tool, itemId, lane, epoch, hash };
     return [{ type: "tool_execution_started", ...place, input }];
   });
 }

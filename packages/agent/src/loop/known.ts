@@ -11,6 +11,8 @@ export interface Known {
   readonly closes: Epoch;
   /** The message of a refused call, by the reserved id of its result. */
   readonly refusals: (itemId: ItemId) => string | undefined;
+  /** What the tool of a call would get, where its schema changes the input, by the same id. */
+  readonly parsed: (itemId: ItemId) => Json | undefined;
   /** The checked answer of a client, by the same id. */
   readonly answers: (itemId: ItemId) => CheckedAnswer | undefined;
   /** Why the answer does not match the requested schema. */

@@ -45,6 +45,7 @@ type OutlineBody =
       readonly type: "approval_resolved";
       readonly approvalId: ApprovalId;
       readonly decision: "allow" | "deny";
+      readonly hash?: string;
       readonly time: number;
     }
   | { readonly type: "tool_execution_started"; readonly itemId: ItemId; readonly epoch: Epoch }
@@ -127,8 +128,8 @@ function outlineBody(fact: Fact): OutlineBody {
       return { type, approvalId, callId, hash, time };
     }
     case "approval_resolved": {
-      const { type, approvalId, decision, time } = fact;
-      return { type, approvalId, decision, time };
+      const { type, approvalId, decision, hash, time } = fact;
+      return { type, approvalId, decision, ...(hash === undefined ? {} : { hash }), time };
     }
     case "tool_execution_started":
       return { type: fact.type, itemId: fact.itemId, epoch: fact.epoch };

@@ -1,5 +1,6 @@
-import type { RunEvent } from "@millrace/core";
+import type { Json, JsonObject, RunEvent } from "@millrace/core";
 import { expect, test } from "vitest";
+import { acting, forgingInputs } from "../../../../tests/kit/forging-inputs.ts";
 import { narrateTo } from "./narrate-to.ts";
 import type { NarrateOptions } from "./narrate-to.ts";
 import {
@@ -285,4 +286,56 @@ test("an observer that starts in the middle writes from there", () => {
     }),
   ]).join("");
   expect(later).toBe("here and rest");
+});
+
+/** The narration of one question. */
+function question(input: JsonObject, parsed?: Json): string {
+  const facts = new Facts();
+  const before = start(facts);
+  const asked = { callId: call, tool: "pay", approvalId: "a" as never, input, hash: "h" };
+  const changed = parsed === undefined ? {} : { parsed };
+  const fact = facts.make({ type: "approval_requested", ...ids, ...asked, ...changed });
+  return page([...before, fact]).join("");
+}
+
+/** The input of a question that is narrated, and what runs. */
+function narrated(line: string): readonly unknown[] {
+  const [, shown = ""] = /^► may this run\? pay (.*)\n$/s.exec(line) ?? [];
+  const values = shown.split(" ► which runs as ");
+  return values.map(
+    (value) => JSON.parse(value.replace(/ \(\d+ characters[^)]*\)$/, "")) as unknown,
+  );
+}
+
+test("a question is complete, however long, and no blank of it is collapsed", () => {
+  const command = `echo  a   b${" ".repeat(90)}${"x".repeat(5_000)} && rm -rf /`;
+
+  expect(question({ command })).toContain("&& rm -rf /");
+  expect(narrated(question({ command }))).toEqual([{ command }]);
+});
+
+test("350 forging inputs are one line of narration each, in which nothing acts", () => {
+  const lines = forgingInputs.map((input) => question(input));
+
+  expect(lines.filter((line) => acting.test(line.slice("► ".length, -1)))).toEqual([]);
+  expect(lines.map(narrated)).toEqual(forgingInputs.map((input) => [input]));
+});
+
+test("a question shows what the model sent and what runs instead", () => {
+  expect(question({ cents: 5 }, { cents: 500 })).toBe(
+    '► may this run? pay {"cents":5} ► which runs as {"cents":500}\n',
+  );
+});
+
+test("a long input of a call that runs is cut with the number of characters left out", () => {
+  const facts = new Facts();
+  const before = start(facts);
+  const place = { itemId: "item_2" as never, lane: 1, epoch: epochOf(1, 2) };
+  const input = { text: "x".repeat(1_000) };
+  const begun = { callId: call, tool: "pay", input, ...place };
+  const fact = facts.make({ type: "tool_execution_started", ...ids, ...begun });
+
+  expect(page([...before, fact]).join("")).toBe(
+    `► pay {"text":"${"x".repeat(391)}… (611 more characters)\n`,
+  );
 });

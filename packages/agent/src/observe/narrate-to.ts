@@ -1,4 +1,6 @@
-import type { Item, JsonObject, Narration, RunEvent, SessionId } from "@millrace/core";
+import { showJsonStart, showQuestion } from "@millrace/core/reading";
+import type { Item, Narration, RunEvent, SessionId } from "@millrace/core";
+import type { AskedCall } from "@millrace/core/reading";
 import { createNarrator } from "./narrator.ts";
 import type { Observer } from "../definition/observer.ts";
 import {
@@ -155,7 +157,7 @@ function takenBack(event: RunEvent): string {
 export function narrationLine(narration: Narration): string | undefined {
   switch (narration.type) {
     case "tool_execution_started":
-      return `${terminalLine(narration.tool)} ${jsonOf(narration.input)}`;
+      return `${terminalLine(narration.tool)} ${showJsonStart(narration.input, inputLength)}`;
     case "tool_execution_update":
       return `${terminalLine(narration.tool)}: ${terminalLine(narration.message)}`;
     case "tool_execution_finished":
@@ -163,7 +165,7 @@ export function narrationLine(narration: Narration): string | undefined {
     case "tool_call_refused":
       return `${terminalLine(narration.tool)}: not run, its arguments can't be used (${terminalLine(narration.fault.code)})`;
     case "approval_requested":
-      return `may this run? ${terminalLine(narration.tool)} ${jsonOf(narration.input)}`;
+      return `may this run? ${questionLine(narration)}`;
     case "approval_resolved":
       return narration.decision === "allow" ? "allowed" : "denied";
     case "retry_scheduled":
@@ -210,9 +212,15 @@ const endings: Readonly<Partial<Record<Item["stop"], string>>> = {
   truncated: "the reply was cut: its end never came",
 };
 
-/** The input of a call as one line of at most 400 characters, with visible control characters. */
-function jsonOf(input: JsonObject): string {
-  return terminalLine(JSON.stringify(input), 400);
+/** A longer input of a call that runs is cut, with a count. A question is never cut. */
+const inputLength = 400;
+
+/** A question in one line. The mark is before what runs: an input has it escaped, and can't forge it. */
+function questionLine(asked: AskedCall): string {
+  const { tool, input, parsed } = showQuestion(asked);
+  const sent = `${tool} ${input.text} ${input.counts}`.trimEnd();
+  if (parsed === undefined) return sent;
+  return `${sent} ${noticeMark} which runs as ${parsed.text} ${parsed.counts}`.trimEnd();
 }
 
 function causeOf({ code, message }: { readonly code: string; readonly message: string }): string {

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import type { InputId, RunEvent, RunId } from "@millrace/core";
+import type { Actor, InputId, RunEvent, RunId } from "@millrace/core";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHost } from "./session-host.ts";
 import { acceptance } from "./acceptance.ts";
@@ -16,6 +16,8 @@ export interface RunParts {
   readonly inputId: InputId;
   readonly accepted: Promise<Acceptance>;
   readonly output: Schema | undefined;
+  /** The person for whom the run is stopped. */
+  readonly actor: Actor | undefined;
 }
 
 /** Makes the `Run` of an input. The caller sets the types of tools and output. */
@@ -67,12 +69,12 @@ async function settle({
 }
 
 /** Takes the input back if its run has not begun, else stops the run. */
-function abortRun({ host, accepted, runId }: RunParts, reason?: string): Sent {
+function abortRun({ host, accepted, runId, actor }: RunParts, reason?: string): Sent {
   const stop = async (): Promise<Acceptance> => {
     const sent = await accepted;
     // An input whose sender stopped may be stored nevertheless: only its answer may be lost.
     if (!sent.accepted && sent.error.code !== "aborted") return sent;
-    return await acceptance((await host).inbox.abort({ runId, reason }));
+    return await acceptance((await host).inbox.abort({ runId, reason, actor }));
   };
   return { accepted: stop() };
 }

@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import { inputId } from "@millrace/core/writing";
-import type { Inbox, JsonObject } from "@millrace/core";
+import type { Actor, Inbox, JsonObject } from "@millrace/core";
 import type { CallAnswer } from "@millrace/core/writing";
 import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
@@ -30,31 +30,34 @@ import { historyOf, pageOf } from "./history.ts";
 
 /**
  * Makes the `Session` of a host. It has no state of its own: every getter reads the host. Several
- * sessions may share one host, see `open.ts`; `close` closes this one.
+ * sessions may share one host, see `open.ts`; `close` closes this one. `actor` is the person of each call
+ * that names none.
  */
 export function createSession<Tools extends AnyTools>(
   host: SessionHost,
   close: () => Promise<void>,
+  actor?: Actor | undefined,
 ): Session<Tools> {
-  const controls = controlsOf(host);
+  const controls = controlsOf(host, actor);
   /** Made once for each run, so that reading it again costs nothing. */
   let current: Run<Tools> | undefined;
   const base = {
     id: host.options.record.sessionId,
+    tenant: host.info.tenant,
     ...controls,
     send: <S extends Schema | undefined = undefined>(
       content: Content,
       options: RunOptions<Tools, S> = {},
-    ) => sendPrompt<Tools, S>(host, content, options),
+    ) => sendPrompt<Tools, S>(host, content, { ...options, actor: options.actor ?? actor }),
     fork: async (itemId: string, id?: string) => {
       const branch = await openBranch(host, await forkAt(host, itemId, id));
-      return createSession<Tools>(branch.host, branch.close);
+      return createSession<Tools>(branch.host, branch.close, actor);
     },
     history: async () => (await historyOf(host)) as unknown as readonly ItemOf<Tools>[],
     readEarlier: async (options?: EarlierOptions) =>
       (await pageOf(host, options)) as unknown as EarlierPage<Tools>,
     watch: (options?: SessionWatchOptions) => watchFamily(host, options),
-    child: (id: string) => childOf(host, id),
+    child: (id: string) => childOf(host, id, actor),
     close,
     [Symbol.asyncDispose]: close,
     get status() {
@@ -99,7 +102,7 @@ export function createSession<Tools extends AnyTools>(
     },
     get run() {
       const { run } = host.journal.state;
-      if (run?.runId !== current?.id) current = currentRun<Tools>(host);
+      if (run?.runId !== current?.id) current = currentRun<Tools>(host, actor);
       return current;
     },
   };
@@ -123,6 +126,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
     session.setSenderOptions(runId, {
       output: options.output,
       ask: options.ask as SenderAsk,
+      actor,
       signal: options.signal,
     });
     const asked = runOptionsOf(options);
@@ -134,7 +138,14 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   };
   // Sent synchronously if the session is open, so that later inputs are stored after this one.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);
-  const run = createRun({ host: opened, runId, inputId: id, accepted, output: options.output });
+  const run = createRun({
+    host: opened,
+    runId,
+    inputId: id,
+    accepted,
+    output: options.output,
+    actor,
+  });
   stopBy(options.signal, run);
   return run;
 }
@@ -185,30 +196,35 @@ type Controls = Pick<
   "steer" | "followUp" | "takeBack" | "allow" | "deny" | "answer" | "abort"
 >;
 
-function controlsOf(host: SessionHost): Controls {
+function controlsOf(host: SessionHost, usual: Actor | undefined): Controls {
   const { inbox } = host;
+  const by = <O extends SendOptions>(
+    options: O | undefined,
+  ): O | { readonly actor: typeof usual } =>
+    options?.actor === undefined ? { ...options, actor: usual } : options;
   const input = (
     send: Inbox["steer"] | Inbox["followUp"],
     content: Content,
-    { key = newKey(host), actor }: SendOptions = {},
-  ): SentInput => ({
-    id: inputId(`input_${key}`),
-    accepted: acceptance(send(() => partsOf(content), { key, actor })),
-  });
+    options: SendOptions = {},
+  ): SentInput => {
+    const { key = newKey(host) } = options;
+    const accepted = acceptance(send(() => partsOf(content), { ...by(options), key }));
+    return { id: inputId(`input_${key}`), accepted };
+  };
   return {
     steer: (content, options) => input(inbox.steer, content, options),
     followUp: (content, options) => input(inbox.followUp, content, options),
-    takeBack: (id, options) => ({ accepted: acceptance(inbox.takeBack(id, options)) }),
-    allow: (id, options) => ({ accepted: acceptance(inbox.allow(id, options)) }),
+    takeBack: (id, options) => ({ accepted: acceptance(inbox.takeBack(id, by(options))) }),
+    allow: (id, options) => ({ accepted: acceptance(inbox.allow(id, by(options))) }),
     deny: (id, reason, options) => ({
-      accepted: acceptance(inbox.deny(id, { reason, ...options })),
+      accepted: acceptance(inbox.deny(id, { reason, ...by(options) })),
     }),
     answer: (called, answer, options) => ({
-      accepted: answerCall(host, called, callAnswerOf(answer), options),
+      accepted: answerCall(host, called, callAnswerOf(answer), by(options)),
     }),
     // Without a key it is recognised by the run that it stops. One of ours would be new each time.
-    abort: (reason, { key, actor } = {}) => ({
-      accepted: acceptance(inbox.abort({ reason, key, actor })),
+    abort: (reason, options) => ({
+      accepted: acceptance(inbox.abort({ ...by(options), reason })),
     }),
   };
 }
@@ -243,7 +259,10 @@ function refuse(message: string): Acceptance {
 }
 
 /** The current run, also one that another process began. */
-function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | undefined {
+function currentRun<Tools extends AnyTools>(
+  host: SessionHost,
+  actor: Actor | undefined,
+): Run<Tools> | undefined {
   const { run } = host.journal.state;
   if (run === undefined) return undefined;
   const created = createRun({
@@ -252,6 +271,7 @@ function currentRun<Tools extends AnyTools>(host: SessionHost): Run<Tools> | und
     inputId: host.journal.runs.get(run.runId)?.inputId ?? inputId("none"),
     accepted: Promise.resolve({ accepted: true }),
     output: undefined,
+    actor,
   });
   return created;
 }

@@ -1,7 +1,7 @@
 import { MillraceError, createInbox } from "@millrace/core";
 import { followChildren } from "@millrace/core/reading";
 import { sessionId } from "@millrace/core/writing";
-import type { Inbox } from "@millrace/core";
+import type { Actor, Inbox } from "@millrace/core";
 import type { FollowedSession } from "@millrace/core/reading";
 import { acceptance } from "./acceptance.ts";
 import { callAnswerOf } from "./call-answer.ts";
@@ -30,7 +30,7 @@ export async function* watchFamily(
 }
 
 /** Posts to the inbox of the child's session. The child's driver, in any process, reads it from the store. */
-export function childOf(host: SessionHost, id: string): ChildSession {
+export function childOf(host: SessionHost, id: string, actor: Actor | undefined): ChildSession {
   const { store } = host; // waits while the store is away
   const { log, makeId } = host.options;
   const post = (call: (inbox: Inbox) => ReturnType<Inbox["allow"] | Inbox["answer"]>): Sent => {
@@ -39,7 +39,7 @@ export function childOf(host: SessionHost, id: string): ChildSession {
         const found = await store.find(sessionId(id));
         if (found === undefined)
           throw new MillraceError("unknown_session", `there is no session ${id}`);
-        return await acceptance(call(createInbox({ store, log, makeId, uid: found.uid })));
+        return await acceptance(call(createInbox({ store, log, makeId, uid: found.uid, actor })));
       } catch (error) {
         const known = MillraceError.is(error) ? error : brokenPort(error);
         return { accepted: false, error: known };

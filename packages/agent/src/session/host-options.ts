@@ -1,3 +1,4 @@
+import type { Actor } from "@millrace/core";
 import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
@@ -23,6 +24,8 @@ export interface HostOptions {
 export interface SenderOptions {
   readonly output: Schema | undefined;
   readonly ask: AskMode | undefined;
+  /** The person who sent it, for the decisions of `ask`. */
+  readonly actor: Actor | undefined;
   /** Ends the sending of the input, if it is not stored because the store is away. */
   readonly signal: AbortSignal | undefined;
 }

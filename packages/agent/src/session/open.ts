@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import { sessionId } from "@millrace/core/writing";
-import type { Transcript } from "@millrace/core";
+import type { Actor, Transcript } from "@millrace/core";
 import type { FactBody, Metadata } from "@millrace/core/writing";
 import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
@@ -26,6 +26,11 @@ export interface OpenOptions {
   /** The first items of a new session. Ignored if the session has facts already. */
   readonly transcript?: Transcript | undefined;
   readonly metadata?: Metadata | undefined;
+  /**
+   * The person for whom this session is used, in each of its calls that names no other. Stored with what
+   * they send and decide. Left out: those facts name nobody.
+   */
+  readonly actor?: Actor | undefined;
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
 }

@@ -182,8 +182,8 @@ export class SessionHost {
     if (fact.type === "run_finished") this.#runEnded(fact.runId);
     this.#emit(fact);
     if (fact.type === "approval_requested") {
-      const ask = this.#senderOptions.get(fact.runId)?.ask ?? this.options.ask;
-      void askApprover(this.inbox, ask, fact);
+      const { ask = this.options.ask, actor } = this.#senderOptions.get(fact.runId) ?? {};
+      void askApprover(this.inbox, ask, fact, actor);
     }
     this.#driver?.wake();
     this.#notify();
@@ -314,11 +314,11 @@ interface HostPorts {
   readonly source: FactSource;
 }
 
-function infoOf({ sessionId, metadata }: SessionRecord): SessionInfo {
-  const { tenant, user } = metadata;
+function infoOf({ sessionId, metadata, tenant = "default" }: SessionRecord): SessionInfo {
+  const { user } = metadata;
   return {
     id: sessionId,
-    tenant: typeof tenant === "string" ? tenant : "local",
+    tenant,
     user: typeof user === "string" ? user : "local",
     metadata,
   };

@@ -59,6 +59,15 @@ export interface EarlierPage<Tools extends AnyTools = AnyTools> {
   readonly earlier?: Earlier;
 }
 
+/** Options of an allowance. */
+export interface AllowOptions extends SendOptions {
+  /**
+   * The hash of the question that the person was shown. Refused if the question has another one. Left out:
+   * the question is allowed as it stands.
+   */
+  readonly hash?: string | undefined;
+}
+
 /** The session of a sub-agent: only what people may send to it. The driver of its parent drives it. */
 export type ChildSession = Pick<Session, "allow" | "deny" | "answer">;
 
@@ -69,6 +78,8 @@ export type ChildSession = Pick<Session, "allow" | "deny" | "answer">;
  */
 export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools>, AsyncDisposable {
   readonly id: SessionId;
+  /** The tenant in whose store the session is. `default` for a store without tenants. */
+  readonly tenant: string;
   /** Queues a prompt. Its run begins at once, or after the current run has ended. */
   readonly send: <S extends Schema | undefined = undefined>(
     content: Content,
@@ -81,7 +92,7 @@ export interface Session<Tools extends AnyTools = AnyTools> extends ViewOf<Tools
   /** Removes an input from the queue. Refused once a run has used it. */
   readonly takeBack: (inputId: string, options?: SendOptions) => Sent;
   /** Allows a call of `approvals`. */
-  readonly allow: (approvalId: string, options?: SendOptions) => Sent;
+  readonly allow: (approvalId: string, options?: AllowOptions) => Sent;
   /** Denies a call of `approvals`. The model gets the reason. */
   readonly deny: (approvalId: string, reason?: string, options?: SendOptions) => Sent;
   /**

@@ -158,6 +158,7 @@ export class Simulation {
       state: this.ledger.state,
       closes: this.#epoch(this.#generation + 1) - 1,
       refusals: () => "no",
+      parsed: () => undefined,
       answers: (itemId) => {
         const status = this.answers.get(itemId);
         return status === undefined ? undefined : { status, text: "answered" };

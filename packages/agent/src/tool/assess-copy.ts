@@ -1,4 +1,4 @@
-import type { JsonObject } from "@millrace/core";
+import type { Json } from "@millrace/core";
 
 /** Deeper values are not copied here. Arguments never are: their parser stops before. */
 const maxDepth = 200;
@@ -18,8 +18,8 @@ export function twinOf(value: unknown): { readonly value: unknown } | undefined 
 }
 
 /** Arguments that can't be changed, for a hook to look at. Trying to change them throws there. */
-export function frozen(input: JsonObject): JsonObject {
-  return freeze(copy(input, 0)) as JsonObject; // a copy has the shape of its original
+export function frozen<T extends Json>(input: T): T {
+  return freeze(copy(input, 0)) as T; // a copy has the shape of its original
 }
 
 const unfaithful = new Error("not plain data");

@@ -1,5 +1,6 @@
 import type {
   ItemId,
+  Json,
   JsonObject,
   ResultStatus,
   RunId,
@@ -13,8 +14,10 @@ import type { Schema } from "../schema/schema.ts";
 import { describeFault } from "./assess-fault.ts";
 import { frozen, twinOf } from "./assess-copy.ts";
 import { approvalHash } from "./hash.ts";
+import type { ParsedForm } from "./hash.ts";
 import { capText } from "./output-tail.ts";
 import { messageOf } from "./output.ts";
+import { parsedForm } from "./parsed-json.ts";
 import { isPolicy, ruleFor } from "../definition/policy.ts";
 import type { AnyTool, Policy, SessionInfo } from "../definition/tool.ts";
 
@@ -32,7 +35,12 @@ export interface AssessContext {
 
 /** Whether a call may run. The hash is of exactly what would run. */
 export type Assessment =
-  | { readonly decision: "allow" | "ask"; readonly hash: string }
+  | {
+      readonly decision: "allow" | "ask";
+      readonly hash: string;
+      /** What the tool would get, where its schema changes the input. */
+      readonly parsed?: Json;
+    }
   | { readonly decision: "refuse"; readonly status: ResultStatus; readonly message: string };
 
 /** Whether a call may run, and what would run then. */
@@ -65,29 +73,51 @@ export async function assessCall(part: ToolCallPart, context: AssessContext): Pr
 
 /** What would run for a call, and its hash, without asking any policy. */
 export type Prepared =
-  | { readonly tool: AnyTool; readonly input: unknown; readonly hash: string }
+  | {
+      readonly tool: AnyTool;
+      readonly input: unknown;
+      readonly parsed: ParsedForm;
+      readonly hash: string;
+    }
   | { readonly refusal: Extract<Assessment, { readonly decision: "refuse" }> };
 
 /**
  * Finds the tool of a call and checks its arguments, as assessing does first. What runs a call prepares
- * it again and compares the hash, so that it needs nothing of the process that assessed it. Never throws.
+ * it again and compares the hash, so that it needs nothing of the process that assessed it. The process
+ * that did hands over what the schema made then: a schema that makes another value each time, such as a
+ * default of the current time, would never run otherwise. Never throws.
  */
-export async function prepareCall(part: ToolCallPart, context: AssessContext): Promise<Prepared> {
+export async function prepareCall(
+  part: ToolCallPart,
+  context: AssessContext,
+  assessed?: AssessedInput,
+): Promise<Prepared> {
   try {
-    return await prepare(part, context);
+    return await prepare(part, context, assessed);
   } catch (error) {
     return { refusal: refusal("denied", `not run: it could not be assessed: ${messageOf(error)}`) };
   }
 }
 
-async function prepare(part: ToolCallPart, context: AssessContext): Promise<Prepared> {
+/** What a schema made of the arguments when the call was assessed. */
+export interface AssessedInput {
+  readonly value: unknown;
+}
+
+async function prepare(
+  part: ToolCallPart,
+  context: AssessContext,
+  assessed?: AssessedInput,
+): Promise<Prepared> {
   const tool = context.tools.get(part.tool);
   if (tool === undefined) {
     return { refusal: refusal("failed", unknownTool(part.tool, context.tools)) };
   }
   if (part.input === undefined) return { refusal: refusal("failed", describeFault(part.fault)) };
-  const checked = await check(tool.input, part.input);
-  if (checked.problem !== undefined) return { refusal: refusal("failed", checked.problem) };
+  const checked = assessed ?? (await check(tool.input, part.input));
+  if ("problem" in checked) return { refusal: refusal("failed", checked.problem) };
+  // A client gets what the model sent.
+  const parsed = tool.run === "client" ? "same" : parsedForm(part.input, checked.value);
   const hash = await approvalHash({
     uid: context.uid,
     runId: context.runId,
@@ -97,25 +127,32 @@ async function prepare(part: ToolCallPart, context: AssessContext): Promise<Prep
     description: tool.description,
     inputSchema: tool.inputSchema,
     input: part.input,
+    parsed,
   });
-  return { tool, input: checked.value, hash };
+  return { tool, input: checked.value, parsed, hash };
 }
 
 async function assess(part: ToolCallPart, context: AssessContext): Promise<Assessed> {
   // The hash is made before any policy is asked: its answer is about what was there then.
   const prepared = await prepare(part, context);
   if ("refusal" in prepared) return { verdict: prepared.refusal };
-  const { tool, input, hash } = prepared;
+  const { tool, input, parsed, hash } = prepared;
   let decision: "allow" | "ask" = "allow";
-  for (const { name, decide } of decidersOf(tool, part, input, context)) {
+  for (const { name, decide } of decidersOf(prepared, part, context)) {
     const { policy, problem } = await policyOf(decide);
     if (policy === "deny") {
       return { verdict: refusal("denied", `not run: ${problem ?? "denied"} by ${name}`) };
     }
     if (policy === "ask") decision = "ask";
   }
-  return { verdict: { decision, hash }, tool, input };
+  if (decision === "ask" && parsed === "unshown") return { verdict: refusal("denied", unshown) };
+  const changed = typeof parsed === "string" ? {} : parsed;
+  return { verdict: { decision, hash, ...changed }, tool, input };
 }
+
+/** A person can't be asked about what nobody can show. */
+const unshown =
+  "not run: a person has to allow it, and what the tool's schema made of the arguments can't be shown. Let the schema make JSON, or give its class a toJSON";
 
 interface Decider {
   readonly name: string;
@@ -124,9 +161,8 @@ interface Decider {
 
 /** The deciders of a call, in this order. The first that denies ends it; later ones are not called. */
 function decidersOf(
-  tool: AnyTool,
+  { tool, input: value, parsed }: Extract<Prepared, { readonly hash: string }>,
   part: ToolCallPart,
-  value: unknown,
   { rules, beforeTool, session }: AssessContext,
 ): readonly Decider[] {
   const { approve } = tool;
@@ -144,7 +180,8 @@ function decidersOf(
     {
       name: "a hook of the agent",
       decide: () => {
-        const call = { callId: part.callId, tool: tool.name, input: frozen(input) };
+        const changed = typeof parsed === "string" ? {} : { parsed: frozen(parsed.parsed) };
+        const call = { callId: part.callId, tool: tool.name, input: frozen(input), ...changed };
         return beforeTool === undefined ? "allow" : beforeTool(call, session);
       },
     },
@@ -172,13 +209,11 @@ async function twin(tool: AnyTool, input: JsonObject, value: unknown): Promise<u
   const copy = twinOf(value);
   if (copy !== undefined) return copy.value;
   const again = await check(tool.input, input);
-  if (again.problem !== undefined) throw new Error(again.problem);
+  if ("problem" in again) throw new Error(again.problem);
   return again.value;
 }
 
-type CheckedInput =
-  | { readonly value: unknown; readonly problem?: undefined }
-  | { readonly problem: string };
+type CheckedInput = AssessedInput | { readonly problem: string };
 
 async function check(schema: Schema, input: JsonObject): Promise<CheckedInput> {
   try {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { approvalHash, canonicalJson } from "./hash.ts";
-import type { ApprovalSubject } from "./hash.ts";
+import type { ApprovalSubject, ParsedForm } from "./hash.ts";
 
 vi.setConfig({ testTimeout: process.env["CAMPAIGN"] === "1" ? 24 * 3_600_000 : 300_000 });
 
@@ -101,6 +101,10 @@ const subject: fc.Arbitrary<ApprovalSubject> = fc.record({
   description: fc.option(fc.string({ maxLength: 8 }), { nil: undefined }),
   inputSchema: object,
   input: object,
+  parsed: fc.oneof(
+    fc.constantFrom("same" as const, "unshown" as const),
+    object.map((parsed) => ({ parsed })),
+  ),
 });
 
 /** A subject that differs in exactly one field. `pick` says which change of it is taken. */
@@ -130,6 +134,14 @@ function changed(
       const all = changes(from[field]);
       return { ...from, [field]: all[pick % all.length] };
     }
+    case "parsed": {
+      const { parsed = "same" } = from;
+      const values: readonly Json[] =
+        typeof parsed === "string" ? [{}, [], null] : changes(parsed.parsed);
+      const other: ParsedForm = parsed === "same" ? "unshown" : "same";
+      const all: readonly ParsedForm[] = [other, ...values.map((one) => ({ parsed: one }))];
+      return { ...from, parsed: all[pick % all.length] };
+    }
     default:
       field satisfies never;
       return from;
@@ -147,6 +159,7 @@ it("T25: an approval's hash changes with whatever changes after it, and with not
     "description",
     "inputSchema",
     "input",
+    "parsed",
   ];
   const seen = new Map<string, number>();
 

@@ -1,6 +1,14 @@
 import { MillraceError } from "@millrace/core";
 import type { CallId, ItemId, Json, JsonObject, RunId, SessionUid } from "@millrace/core";
 
+/** What a tool gets, beside what the model sent. */
+export type ParsedForm =
+  /** The schema did not change the input. */
+  | "same"
+  /** It made something that no JSON shows whole. */
+  | "unshown"
+  | { readonly parsed: Json };
+
 /** All that an approval is about. Whatever of it changes, the approval is void. */
 export interface ApprovalSubject {
   readonly uid: SessionUid;
@@ -13,6 +21,8 @@ export interface ApprovalSubject {
   readonly description: string | undefined;
   readonly inputSchema: Json;
   readonly input: JsonObject;
+  /** What the tool gets. Left out: the input itself. */
+  readonly parsed?: ParsedForm | undefined;
 }
 
 /**
@@ -20,7 +30,17 @@ export interface ApprovalSubject {
  * fields. Nothing is put together by concatenation, so no two subjects share a text.
  */
 export async function approvalHash(subject: ApprovalSubject): Promise<string> {
-  const { uid, runId, callId, itemId, tool, description, inputSchema, input } = subject;
+  const {
+    uid,
+    runId,
+    callId,
+    itemId,
+    tool,
+    description,
+    inputSchema,
+    input,
+    parsed = "same",
+  } = subject;
   const text = canonicalJson([
     ["uid", uid],
     ["runId", runId],
@@ -31,6 +51,7 @@ export async function approvalHash(subject: ApprovalSubject): Promise<string> {
     ["description", description ?? null],
     ["inputSchema", inputSchema],
     ["input", input],
+    ...(parsed === "same" ? [] : [["parsed", typeof parsed === "string" ? [] : [parsed.parsed]]]),
   ]);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -62,7 +83,7 @@ export function canonicalJson(value: Json): string {
 }
 
 /** An object without a class, from whatever realm: nothing stands above its prototype. */
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

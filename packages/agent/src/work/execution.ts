@@ -43,6 +43,7 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
     type: "tool_execution_started",
     ...place,
     input,
+    hash: call.hash,
     ...(childSessionId === undefined ? {} : { childSessionId }),
   };
   const opened = await openItemLane(host, { ...place, author: "tool", intent });

@@ -164,7 +164,7 @@ interface ItemStored {
   readonly inputId?: InputId;
 }
 
-/** The run waits for a person. What was shown is bound by the hash of exactly what would run. */
+/** The run waits for a person. What is shown is bound by the hash of exactly what would run. */
 export interface ApprovalRequested {
   readonly type: "approval_requested";
   readonly runId: RunId;
@@ -172,7 +172,10 @@ export interface ApprovalRequested {
   readonly approvalId: ApprovalId;
   readonly callId: CallId;
   readonly tool: string;
+  /** What the model sent. */
   readonly input: JsonObject;
+  /** What the tool gets instead, as JSON. Left out where its schema does not change the input. */
+  readonly parsed?: Json;
   readonly hash: string;
 }
 
@@ -182,6 +185,8 @@ export interface ApprovalResolved {
   readonly callId: CallId;
   readonly decision: "allow" | "deny";
   readonly reason?: string;
+  /** That of the question. An answer with another hash allows nothing. Facts of older writers have none. */
+  readonly hash?: string;
   readonly actor?: Actor;
 }
 
@@ -196,6 +201,8 @@ export interface ToolExecutionStarted {
   readonly itemId: ItemId;
   readonly lane: number;
   readonly epoch: Epoch;
+  /** Of exactly what runs: that of the question, if there was one. Facts of older writers have none. */
+  readonly hash?: string;
   /** The session of a sub-agent, which can be watched too. */
   readonly childSessionId?: SessionId;
 }

@@ -66,8 +66,9 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
       return [{ type: "tool_execution_finished", callId, tool, status, isError: status !== "ok" }];
     }
     case "approval_requested": {
-      const { approvalId, callId, tool, input } = fact;
-      return [{ type: "approval_requested", approvalId, callId, tool, input }];
+      const { type, approvalId, callId, tool, input, parsed } = fact;
+      const changed = parsed === undefined ? {} : { parsed };
+      return [{ type, approvalId, callId, tool, input, ...changed }];
     }
     case "approval_resolved": {
       const { approvalId, callId, decision } = fact;

@@ -2,7 +2,7 @@ import type { ArgumentFault } from "../content/arguments.ts";
 import type { Cause, Item } from "../content/item.ts";
 import type { ResultStatus } from "../content/part.ts";
 import type { ApprovalId, CallId, InputId, ItemId, PartId, RunId, TurnId } from "../ids.ts";
-import type { JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import type { RunOutcome } from "./event.ts";
 
 /** The flat story of a session, for terminals, logs and tests. A view of the events, not a second truth. */
@@ -30,6 +30,8 @@ export type Narration =
   | (ToolNarration<"approval_requested"> & {
       readonly approvalId: ApprovalId;
       readonly input: JsonObject;
+      /** What the tool gets instead, where its schema changes the input. */
+      readonly parsed?: Json;
     })
   | {
       readonly type: "approval_resolved";

@@ -235,8 +235,8 @@ function makeOpenView(open: OpenPart): ViewPart {
 }
 
 function viewApproval({ asked }: Approval): ViewApproval {
-  const { approvalId: id, callId, tool, input, hash } = asked;
-  return { id, callId, tool, input, hash };
+  const { approvalId: id, callId, tool, input, parsed, hash } = asked;
+  return { id, callId, tool, input, ...(parsed !== undefined && { parsed }), hash };
 }
 
 function viewInput({ inputId: id, input }: QueuedInput): ViewInput {

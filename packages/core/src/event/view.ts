@@ -112,6 +112,8 @@ export interface ViewApproval {
   readonly callId: CallId;
   readonly tool: string;
   readonly input: JsonObject;
+  /** What the tool gets instead, where its schema changes the input. Shown beside it: `showQuestion`. */
+  readonly parsed?: Json;
   readonly hash: FactOf<"approval_requested">["hash"];
 }
 

@@ -44,6 +44,7 @@ export async function decide(
     callId: question.callId,
     decision,
     ...why,
+    hash: question.hash,
     ...by,
   });
   if (posted.accepted) return decided(posted.fact, posted.replayed);

@@ -161,6 +161,8 @@ export interface DueSession {
 export interface SessionRecord {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
+  /** The tenant in whose store it is, by the store alone. Left out by a store without tenants: `default`. */
+  readonly tenant?: string | undefined;
   readonly metadata: Metadata;
   readonly incarnation: number;
   readonly head: number;

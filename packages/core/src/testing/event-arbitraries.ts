@@ -108,20 +108,23 @@ const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
 const runFinished = factOf("run_finished", both(record({ runId, closes: count }), outcome));
 const approvalRequested = factOf(
   "approval_requested",
-  record<Body<"approval_requested">>({
-    ...inTurn,
-    approvalId,
-    callId,
-    tool: text,
-    input: jsonObject,
-    hash: text,
-  }),
+  record<Body<"approval_requested">>(
+    { ...inTurn, approvalId, callId, tool: text, input: jsonObject, parsed: json, hash: text },
+    ["parsed"],
+  ),
 );
 const approvalResolved = factOf(
   "approval_resolved",
   record<Body<"approval_resolved">>(
-    { approvalId, callId, decision: fc.constantFrom("allow", "deny"), reason: text, actor },
-    ["reason", "actor"],
+    {
+      approvalId,
+      callId,
+      decision: fc.constantFrom("allow", "deny"),
+      reason: text,
+      hash: text,
+      actor,
+    },
+    ["reason", "hash", "actor"],
   ),
 );
 const toolExecutionStarted = factOf(
@@ -135,9 +138,10 @@ const toolExecutionStarted = factOf(
       itemId,
       lane: count,
       epoch: count,
+      hash: text,
       childSessionId: sessionId,
     },
-    ["childSessionId"],
+    ["hash", "childSessionId"],
   ),
 );
 /** A fact of a newer version. Its fields may be named like those of batches and snapshots. */

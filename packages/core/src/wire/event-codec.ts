@@ -177,6 +177,7 @@ const simple = factShapes({
     callId: calls,
     tool: text,
     input: jsonObject,
+    parsed: optional(json),
     hash: text,
   },
   approval_resolved: {
@@ -184,6 +185,7 @@ const simple = factShapes({
     callId: calls,
     decision: oneOf<"allow" | "deny">("allow", "deny"),
     reason: optional(text),
+    hash: optional(text),
     actor: optional(actor),
   },
   tool_execution_started: {
@@ -194,6 +196,7 @@ const simple = factShapes({
     itemId: items,
     lane: count,
     epoch: count,
+    hash: optional(text),
     childSessionId: optional(sessions),
   },
   tool_execution_finished: { ...inTurn, callId: calls, tool: text, status: resultStatus },

@@ -56,7 +56,7 @@ export async function createSession(
       }
     }),
   );
-  return recordOf(row);
+  return recordOf(row, options.tenant);
 }
 
 /** Creates a session that begins with another one's facts up to `n`, and with the facts in `added`. */

@@ -40,12 +40,12 @@ export function readingCalls(
   return {
     find: async (name) => {
       const [[row] = []] = await ask(["find", tenant, encodeName(sessionId(name))]);
-      return row && recordOf(decodeRow(row));
+      return row && recordOf(decodeRow(row), tenant);
     },
     list: async ({ after, limit = 100 } = {}) => {
       const from = after === undefined ? Buffer.alloc(0) : encodeName(after);
       const [rows = []] = await ask(["list", tenant, from, limit]);
-      return rows.map((row) => recordOf(decodeRow(row)));
+      return rows.map((row) => recordOf(decodeRow(row), tenant));
     },
     key: async (uid) => {
       const [[row] = []] = await ask(["key", uid, tenant]);

@@ -51,9 +51,9 @@ export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRo
 }
 
 /** The part of a row that callers of the store see. */
-export function recordOf(row: SessionRow): SessionRecord {
+export function recordOf(row: SessionRow, tenant: string): SessionRecord {
   const { uid, sessionId, incarnation, head } = row;
-  return { uid, sessionId, metadata: decodeMetadata(row.metadata), incarnation, head };
+  return { uid, sessionId, tenant, metadata: decodeMetadata(row.metadata), incarnation, head };
 }
 
 /** Closed lanes as their column holds them: an object of epochs by lane. */
