@@ -25,6 +25,7 @@ export type {
   Nudge,
   SubscribeOptions,
 } from "./ports/event-log.ts";
+export { lastOfRemoved } from "./ports/event-log.ts";
 export type { SessionKey } from "./ids.ts";
 export type {
   AcceptOutcome,
@@ -47,9 +48,19 @@ export type {
   OpenRequest,
   PeopleFact,
   ReadOptions,
+  RemoveOptions,
   SessionRecord,
   SessionStore,
+  Tombstone,
 } from "./ports/session-store.ts";
+export {
+  childSessionId,
+  parentOf,
+  refuseOrphan,
+  removeFamily,
+  removeSession,
+} from "./ports/tombstone.ts";
+export type { FamilyStore, RemovalOptions } from "./ports/tombstone.ts";
 export {
   acceptCall,
   appendCall,

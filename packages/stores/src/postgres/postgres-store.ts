@@ -17,6 +17,7 @@ import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
 import { TenantStores } from "./tenant-stores.ts";
+import { tombstoneCalls } from "./tombstones.ts";
 import { verifySession } from "./verify.ts";
 import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
 import { SessionWriter } from "./writing.ts";
@@ -127,11 +128,7 @@ function storeOf(parts: StoreParts): PostgresStore {
       const id = sessionId(name);
       return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
     },
-    remove: async (uid) => {
-      writer.forget(uid);
-      const statement = { statement: statements.remove, values: [uid] };
-      await connection.retrying(() => connection.once(statement));
-    },
+    ...tombstoneCalls(context, (uid) => writer.forget(uid)),
     claim: (uid, request) => writer.write(uid, claimCall(request)),
     accept: (uid, key, body) => writer.write(uid, acceptCall(key, body)),
     open: async (uid, request) => {
@@ -155,9 +152,13 @@ function storeOf(parts: StoreParts): PostgresStore {
   };
 }
 
+/** PostgreSQL can't hold U+0000, and half a surrogate pair becomes U+FFFD: two tenants would be one. */
 function checkTenant(tenant: string): string {
-  if (tenant !== "" && !tenant.includes("\0")) return tenant;
-  throw new MillraceError("invalid_definition", "a tenant needs a name");
+  if (tenant !== "" && !tenant.includes("\0") && tenant.isWellFormed()) return tenant;
+  throw new MillraceError(
+    "invalid_definition",
+    `a tenant needs a name of well-formed text without U+0000, not ${JSON.stringify(tenant)}: use an id of your own for it, such as "acme" or "tenant_42"`,
+  );
 }
 
 function openPool(url = process.env["DATABASE_URL"]): Pool {
