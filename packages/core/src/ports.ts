@@ -85,5 +85,12 @@ export { hasWork, noWork, workAfter } from "./ports/store-work.ts";
 export type { StoreWork } from "./ports/store-work.ts";
 export type { StoreRow } from "./ports/store-row.ts";
 export type { ClosedLane } from "./event/state.ts";
+export {
+  isLoopback,
+  plainTransportFault,
+  refusePlainTransport,
+  transportOf,
+} from "./ports/plain-transport.ts";
+export type { Transport } from "./ports/plain-transport.ts";
 export { createChannel } from "./iterate/channel.ts";
 export type { Channel } from "./iterate/channel.ts";
