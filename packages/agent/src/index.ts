@@ -23,6 +23,7 @@ export type {
   Yielded,
 } from "./definition/settings.ts";
 export type { OpenOptions } from "./session/open.ts";
+export type { SessionRemoval } from "./session/remove.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";
 export type { Limits } from "./definition/limits.ts";
 export type { StallSettings } from "./definition/stall.ts";

@@ -18,12 +18,14 @@ import { resetCases } from "./session-store-reset.ts";
 import { sessionCases } from "./session-store-sessions.ts";
 import { settledCases } from "./session-store-settled.ts";
 import { togetherCases } from "./session-store-together.ts";
+import { tombstoneCases } from "./session-store-tombstone.ts";
 import { settlementCases } from "./session-store-settlement.ts";
 
 /** Requirements of every SessionStore. */
 export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
   ...sessionCases,
   ...removeCases,
+  ...tombstoneCases,
   ...keyCases,
   ...claimCases,
   ...acceptCases,

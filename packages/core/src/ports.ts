@@ -25,6 +25,7 @@ export type {
   Nudge,
   SubscribeOptions,
 } from "./ports/event-log.ts";
+export { lastOfRemoved } from "./ports/event-log.ts";
 export type { SessionKey } from "./ids.ts";
 export type {
   AcceptOutcome,
@@ -47,9 +48,19 @@ export type {
   OpenRequest,
   PeopleFact,
   ReadOptions,
+  RemoveOptions,
   SessionRecord,
   SessionStore,
+  Tombstone,
 } from "./ports/session-store.ts";
+export {
+  childSessionId,
+  parentOf,
+  refuseOrphan,
+  removeFamily,
+  removeSession,
+} from "./ports/tombstone.ts";
+export type { FamilyStore, RemovalOptions } from "./ports/tombstone.ts";
 export {
   acceptCall,
   appendCall,
@@ -74,5 +85,12 @@ export { hasWork, noWork, workAfter } from "./ports/store-work.ts";
 export type { StoreWork } from "./ports/store-work.ts";
 export type { StoreRow } from "./ports/store-row.ts";
 export type { ClosedLane } from "./event/state.ts";
+export {
+  isLoopback,
+  plainTransportFault,
+  refusePlainTransport,
+  transportOf,
+} from "./ports/plain-transport.ts";
+export type { Transport } from "./ports/plain-transport.ts";
 export { createChannel } from "./iterate/channel.ts";
 export type { Channel } from "./iterate/channel.ts";

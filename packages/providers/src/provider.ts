@@ -2,7 +2,9 @@ import {
   abortedCause,
   createModelStream,
   defaultRetryPolicy,
+  plainTransportFault,
   retryDelay,
+  transportOf,
 } from "@millrace/core/ports";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
@@ -64,6 +66,11 @@ type Proof = Readonly<Record<string, string>>;
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * Whether a `baseUrl` may be `http://` at an address that is not this machine's. Default: `false`, and
+   * such a request fails before anything is sent.
+   */
+  readonly allowPlain?: boolean | undefined;
   /** `false` disables retries, as `retry: false` in the request does. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
   /**
@@ -139,7 +146,10 @@ class RetriedRequest<Event, State> {
     if (nameless) return { stop: "failed", cause: failure("bad_request", "a tool has no name") };
     const shape = this.#request.output?.name ?? "_";
     if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure(shape) };
-    const { retry, price, random = Math.random } = this.#options;
+    const { retry, price, random = Math.random, allowPlain } = this.#options;
+    const { baseUrl } = this.#parts.endpoint;
+    const plain = plainTransportFault(transportOf(baseUrl, { secure: "https:", allowPlain }));
+    if (plain !== undefined) return { stop: "failed", cause: failure("bad_request", plain) };
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();

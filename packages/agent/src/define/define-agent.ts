@@ -13,6 +13,7 @@ import { createSession, sendPrompt } from "../session/create-session.ts";
 import type { Content } from "../session/input.ts";
 import { openHost } from "../session/open.ts";
 import type { Opening, OpenOptions } from "../session/open.ts";
+import { removeStored } from "../session/remove.ts";
 import type { RunOptions } from "../session/session.ts";
 import { agentAsTool } from "./sub-agent.ts";
 import { checkRules } from "../definition/policy.ts";
@@ -42,6 +43,7 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
       const { host, close } = await openHost({ ...options, agent, observers, ask: "wait" });
       return createSession<Tools>(host, close, options.actor);
     },
+    remove: removeStored,
     with: ((changes: Partial<AgentSettings<readonly Tool[]>>) =>
       defineAgent({ ...settings, ...changes } as AgentSettings<
         readonly Tool[]

@@ -1,4 +1,5 @@
-import { inputId, sessionId } from "@millrace/core/writing";
+import { childSessionId } from "@millrace/core/ports";
+import { inputId } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { Blueprint } from "../definition/blueprint.ts";
@@ -40,7 +41,7 @@ export function agentAsTool<const Name extends string>(
     sequence: "parallel",
     approve: undefined,
     limits: { seconds: Infinity }, // the limits of the agent and of its parent end it
-    childSession: childOf,
+    childSession: childSessionId,
     abandon: (effectKey, host) => stopSubAgent(options, effectKey, host),
     run: ({ prompt }, execution) => runSubAgent(options, prompt, execution),
   };
@@ -77,7 +78,7 @@ async function stopSubAgent(
   host: ToolHost,
 ): Promise<void> {
   const { store, clock, closing: signal } = host;
-  const find = new StoreOutage({ clock, signal }).retry(() => store.find(childOf(effectKey)));
+  const find = new StoreOutage({ clock, signal }).retry(() => store.find(childSessionId(effectKey)));
   if ((await find) === undefined) return;
   const { host: child, close } = await openChild(options, effectKey, host, undefined);
   try {
@@ -98,16 +99,11 @@ function openChild(
 ): Promise<Opened> {
   const { store, log, clock, makeId, depth, allowance, ask } = host;
   const ports = { store, log, clock, makeId, metadata };
-  const id = childOf(effectKey);
+  const id = childSessionId(effectKey);
   return openHost({ ...ports, id, agent, observers, ask, allowance, depth, waits: host.closing });
 }
 
-/** The id of a call's session. Computed from the call, so that a second execution finds the session. */
-function childOf(effectKey: string): SessionId {
-  return sessionId(`sub_${effectKey}`);
-}
-
-/** True for the id of a sub-agent's session, as `childOf` makes it of the parent's uid and the call's item. */
+/** True for the id of a sub-agent's session, as `childSessionId` makes it of the parent's uid and the call's item. */
 export function isChildSession(id: SessionId): boolean {
   return /^sub_.+_item_.+_\d+$/.test(id);
 }

@@ -2,6 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Transport } from "@modelcontextprotocol/client";
 
 import { MillraceError } from "@millrace/core";
+import { refusePlainTransport, transportOf } from "@millrace/core/ports";
 
 import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
@@ -43,6 +44,11 @@ export interface McpAddress {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * Whether the `url` may be `http://` at an address that is not this machine's. Default: `false`, and
+   * opening throws `invalid_definition`.
+   */
+  readonly allowPlain?: boolean | undefined;
 }
 
 /** A server that is started as a process of ours, without a shell. */
@@ -162,6 +168,10 @@ function check<Name extends string>(
   }
   if ("url" in options && !/^https?:$/u.test(URL.parse(options.url)?.protocol ?? "")) {
     throw new MillraceError("invalid_definition", "a server's address begins with http or https");
+  }
+  if ("url" in options) {
+    const { url, allowPlain } = options;
+    refusePlainTransport(transportOf(url, { secure: "https:", allowPlain }));
   }
 }
 

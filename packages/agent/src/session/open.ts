@@ -100,7 +100,8 @@ export async function openHost(opening: Opening): Promise<Opened> {
 /** The default log of each store: hosts of one session in this process must share a log. */
 const logs = new WeakMap<SessionStore, EventLog>();
 
-function logOf(store: SessionStore): EventLog {
+/** The log of a store for which none is named. */
+export function logOf(store: SessionStore): EventLog {
   const log = logs.get(store) ?? memoryEventLog();
   logs.set(store, log);
   return log;

@@ -175,6 +175,8 @@ export class SessionHost {
     this.#broken ??= brokenPort(error);
     this.#source.close();
     this.#notify();
+    // Nothing of a removed session is stored any more, so its work stops.
+    if (this.#broken.code === "unknown_session") void this.#driver?.close();
   }
 
   /** Called by the journal for each new fact, in order. */

@@ -61,8 +61,9 @@ export interface EventLog {
   /** The nudges from now on. The subscription outlives an outage: a writer subscribes once in its life. */
   readonly nudges: (uid: SessionUid, options?: SubscribeOptions) => Promise<AsyncIterable<Nudge>>;
   /**
-   * Deletes a session's lanes and its key, and ends its subscriptions. May be called again. Without the
-   * key a log that needs one ends those of this process alone: others find at their next poll that the
+   * Deletes a session's lanes and its key, and ends its subscriptions. May be called again. A uid is never
+   * used twice, so what a writer appends later is refused with `lastOfRemoved`, which fences it: nothing
+   * of the session comes back. Without the key a log that needs one ends those of this process alone: others find at their next poll that the
    * session is gone.
    */
   readonly remove: (uid: SessionUid) => Promise<void>;
@@ -73,6 +74,9 @@ export interface EpochSeq {
   readonly epoch: Epoch;
   readonly seq: number;
 }
+
+/** Above every epoch: the place that a log gives to the writers of a removed session. */
+export const lastOfRemoved: EpochSeq = { epoch: Number.MAX_SAFE_INTEGER, seq: 0 };
 
 /** What a log did with a batch. */
 export type AppendOutcome =

@@ -13,12 +13,22 @@ import type { Metadata } from "../json.ts";
  * store checks it by `sessionId`, and throws `invalid_id` for one that can't be a name.
  */
 export interface SessionStore {
-  /** Throws `session_exists` if the name is in use. */
+  /**
+   * Throws `session_exists` if the name is in use, and `unknown_session` for the name of a sub-agent's
+   * session whose parent was removed.
+   */
   readonly create: (options: CreateOptions) => Promise<SessionRecord>;
   readonly find: (sessionId: string) => Promise<SessionRecord | undefined>;
   readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
-  /** Deletes the session and its facts. The name may be used again, under another uid. May be repeated. */
-  readonly remove: (uid: SessionUid) => Promise<void>;
+  /**
+   * Deletes the session, its facts, and the sessions of its sub-agents with theirs. Forks stay: they are
+   * sessions of their own. Of each a tombstone is left; these are returned, the session's own first. The
+   * name may be used again, under another uid. May be repeated, and is, if it failed half way: a repeat
+   * completes it and returns the same. Empty if there never was a session of this uid.
+   */
+  readonly remove: (uid: SessionUid, options?: RemoveOptions) => Promise<readonly Tombstone[]>;
+  /** The tombstone of the session that had this name and was removed last. Undefined if there is none. */
+  readonly tombstone: (sessionId: string) => Promise<Tombstone | undefined>;
 
   /**
    * The session's key: 32 random bytes, made with the session, the same for its life, and another one
@@ -91,6 +101,25 @@ export interface SessionStore {
 export interface CreateOptions {
   readonly sessionId: string;
   readonly metadata?: Metadata | undefined;
+}
+
+/** By which actor a session is removed. */
+export interface RemoveOptions {
+  /** Kept in the tombstones: 1 to 256 characters. Left out: they name no actor. */
+  readonly actor?: string | undefined;
+}
+
+/**
+ * What a store keeps of a removed session, for ever: no content, and no name, which may be a person's. By
+ * a name it is found through the name's hash.
+ */
+export interface Tombstone {
+  readonly uid: SessionUid;
+  /** The session whose removal took this one along: its own uid, or that of an agent further up. */
+  readonly root: SessionUid;
+  /** By the store's clock. */
+  readonly at: number;
+  readonly actor?: string;
 }
 
 /** Which sessions are listed. */

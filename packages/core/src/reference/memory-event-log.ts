@@ -4,6 +4,7 @@ import type { Fact } from "../event/event.ts";
 import type { SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
+import { lastOfRemoved } from "../ports/event-log.ts";
 import type {
   AppendOutcome,
   EpochSeq,
@@ -28,6 +29,9 @@ export interface MemoryEventLog extends EventLog {
 /** The shortest time that a timer takes: what is written in one turn of the event loop is one batch. */
 const windowMs = 1;
 
+/** Removed sessions whose writers are refused. Those of older ones have ended long since. */
+const maxRemoved = 10_000;
+
 interface Lane {
   last: EpochSeq;
   batches: Batch[];
@@ -49,6 +53,7 @@ interface Topic {
 export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEventLog {
   const { batchesPerLane = 10_000, announcements = 10_000 } = options;
   const topics = new Map<SessionUid, Topic>();
+  const removed = new Set<SessionUid>();
 
   const topicOf = (uid: SessionUid): Topic => {
     const known = topics.get(uid);
@@ -66,6 +71,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
 
   const append = async (uid: SessionUid, batch: Batch): Promise<AppendOutcome> => {
     checkBatch(batch);
+    if (removed.has(uid)) return { outcome: "refused", last: lastOfRemoved };
     const topic = topicOf(uid);
     const lane = topic.lanes.get(batch.lane);
     const end = { epoch: batch.epoch, seq: batch.last };
@@ -120,6 +126,9 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     remove: async (uid) => {
       const topic = topics.get(uid);
       topics.delete(uid);
+      removed.add(uid);
+      const [oldest] = removed.size > maxRemoved ? removed : [];
+      if (oldest !== undefined) removed.delete(oldest);
       if (topic === undefined) return;
       for (const channel of [...topic.tails, ...topic.heads, ...topic.nudges]) channel.end();
     },

@@ -10,8 +10,11 @@ import type {
   SessionStore,
 } from "../ports/session-store.ts";
 import { chooseFacts } from "../ports/store-row.ts";
+import { parentOf, refuseOrphan, removeFamily } from "../ports/tombstone.ts";
+import type { FamilyStore } from "../ports/tombstone.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { memoryDrivers } from "./memory-drivers.ts";
+import { MemoryTombstones, hashOf } from "./memory-tombstones.ts";
 import { SessionLedger } from "./session-ledger.ts";
 import { randomId, steadyNow, systemClock } from "./system.ts";
 
@@ -38,6 +41,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   const rows = new Map<SessionUid, Row>();
   const names = new Map<SessionId, SessionUid>();
   const now = steadyNow(clock);
+  const tombstones = new MemoryTombstones();
 
   const rowOf = (uid: SessionUid): Row => {
     const row = rows.get(uid);
@@ -58,6 +62,8 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   };
   const create = ({ sessionId: name, metadata = {} }: CreateOptions): Row => {
     const id = sessionId(name);
+    const parent = parentOf(id);
+    refuseOrphan(id, parent !== undefined && tombstones.has(parent));
     if (names.has(id)) {
       throw new MillraceError("session_exists", `there is a session ${id} already`);
     }
@@ -69,24 +75,32 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     return row;
   };
 
+  const list: SessionStore["list"] = async ({ after, limit = 100 } = {}) =>
+    [...rows.values()]
+      .filter((row) => after === undefined || row.sessionId > after)
+      .toSorted((left, right) => (left.sessionId < right.sessionId ? -1 : 1))
+      .slice(0, limit)
+      .map(recordOf);
+  const removeOne: FamilyStore["removeOne"] = async (uid, left) => {
+    const row = rows.get(uid);
+    if (row === undefined) return;
+    const hash = await hashOf(row.sessionId);
+    if (!rows.delete(uid)) return; // another call has removed it meanwhile
+    names.delete(row.sessionId);
+    tombstones.add(hash, { uid, at: now(), ...left });
+    note(uid);
+  };
+  const tombstonesOf: FamilyStore["tombstonesOf"] = (root) => tombstones.ofRoot(root);
+
   return {
     create: async (request) => recordOf(create(request)),
     find: async (name) => {
       const uid = names.get(sessionId(name));
       return uid === undefined ? undefined : recordOf(rowOf(uid));
     },
-    list: async ({ after, limit = 100 } = {}) =>
-      [...rows.values()]
-        .filter((row) => after === undefined || row.sessionId > after)
-        .toSorted((left, right) => (left.sessionId < right.sessionId ? -1 : 1))
-        .slice(0, limit)
-        .map(recordOf),
-    remove: async (uid) => {
-      const row = rows.get(uid);
-      rows.delete(uid);
-      if (row !== undefined) names.delete(row.sessionId);
-      note(uid);
-    },
+    list,
+    remove: (uid, options) => removeFamily({ list, removeOne, tombstonesOf }, uid, options),
+    tombstone: async (name) => tombstones.of(sessionId(name)),
     key: async (uid) => rowOf(uid).key,
     now,
     read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),

@@ -1,4 +1,4 @@
-import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packEpoch } from "@millrace/core/ports";
 import { itemId, runId } from "@millrace/core/writing";
@@ -219,7 +219,8 @@ describe("files beside a session", () => {
     await using store = openStore(folder.path);
     await store.remove(uid);
 
-    expect(await readdir(folder.path)).toEqual([]);
+    expect(await readdir(folder.path)).toEqual(["removed.log"]); // its tombstone
+    expect((await stat(join(folder.path, "removed.log"))).mode & 0o777).toBe(0o600);
   });
 
   it("that are missing, changed or of another session make no difference", async () => {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { schemaVersion } from "@millrace/core/wire";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
 import type { StoreRow } from "@millrace/core/ports";
@@ -7,6 +6,7 @@ import type { Reset } from "@millrace/core/memory";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 import { replaceWhole } from "./folder.ts";
 import type { TableRef } from "./id-table.ts";
+import { readOwn } from "./own-file.ts";
 import { Places } from "./places.ts";
 import type { Place } from "./places.ts";
 
@@ -51,7 +51,7 @@ export async function writeBase(path: string, base: Base): Promise<void> {
 
 /** The base of a session. Undefined if there is none, or if it is not whole or of another session. */
 export async function readBase(path: string, uid: SessionUid): Promise<Base | undefined> {
-  const text = openText(await readFile(basePath(path), "utf8").catch(() => ""));
+  const text = openText(await readOwn(basePath(path)).catch(() => ""));
   if (text === undefined) return undefined;
   // Its checksum is right, so a store has written it, and its fields are those of its form.
   const stored = JSON.parse(text) as StoredBase;

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUid } from "@millrace/core";
 import type { Checkpoint } from "@millrace/core/ports";
 import { openText, sealText } from "./base.ts";
 import { replaceWhole } from "./folder.ts";
+import { readOwn } from "./own-file.ts";
 import { endsWith } from "./seal.ts";
 
 /** A checkpoint, and the line of the session's file that was the last one when it was kept. */
@@ -34,7 +34,7 @@ export async function readCheckpoint(
   handle: FileHandle,
   uid: SessionUid,
 ): Promise<Checkpoint | undefined> {
-  const content = openText(await readFile(checkpointPath(path), "utf8").catch(() => ""));
+  const content = openText(await readOwn(checkpointPath(path)).catch(() => ""));
   if (content === undefined) return undefined;
   const end = content.indexOf("\n");
   // Its checksum is right, so a store has written it.

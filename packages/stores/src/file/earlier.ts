@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { Fact, InputId, Item, ItemId } from "@millrace/core";
 import type { EarlierFacts, LookupEntry, Reset } from "@millrace/core/memory";
@@ -10,6 +10,7 @@ import { IdTable, LostTableError } from "./id-table.ts";
 import type { TableRef } from "./id-table.ts";
 import { checkSeal, decodeEntry, noHash, progressOf, sealLength, statedHash } from "./line.ts";
 import type { Entry, Header } from "./line.ts";
+import { openOwnSync } from "./own-file.ts";
 import type { Place } from "./places.ts";
 import { lineFeed, readBlock, readLines } from "./scan.ts";
 
@@ -126,7 +127,7 @@ async function hashBefore(handle: FileHandle, { at }: Place): Promise<string | u
 
 /** The line that begins at a byte, without its line feed. Undefined if its seal is wrong. */
 function readLineAt(path: string, at: number): Buffer | undefined {
-  const file = openSync(path, "r");
+  const file = openOwnSync(path);
   try {
     const seal = Buffer.alloc(sealLength);
     readSync(file, seal, 0, sealLength, at - sealLength - 1);

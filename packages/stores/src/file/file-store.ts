@@ -96,7 +96,11 @@ export function openFileStore(
     }
     const path = sessions.pathOf(id);
     await makeFolder(folder, fsync);
-    if (await createWhole(path, encodeSession(header, call, facts), fsync)) return header.uid;
+    if (await createWhole(path, encodeSession(header, call, facts), fsync)) {
+      // Asked afterwards: a removal leaves its tombstone first and then looks for children.
+      await sessions.refuseRemovedParent(header.uid, id);
+      return header.uid;
+    }
     throw new MillraceError("session_exists", `there is a session ${id} already`);
   };
   const findFile = async (id: SessionId): Promise<SessionFile> => {
@@ -118,7 +122,8 @@ export function openFileStore(
       }),
     find: (name) => sessions.during(async () => sessions.record(sessionId(name))),
     list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
-    remove: (uid) => sessions.during(() => sessions.remove(uid)),
+    remove: (uid, options) => sessions.during(() => sessions.remove(uid, options)),
+    tombstone: (name) => sessions.during(async () => sessions.tombstones.of(sessionId(name))),
     fork: (uid, { n, sessionId: name, metadata, added = [] }) =>
       sessions.during(async () => {
         checkBodies(added);

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { MillraceError } from "@millrace/core";
 
 /** Whether writes are forced to the disk. */
 export type Fsync = "always" | "never";
@@ -15,6 +16,22 @@ export function hasCode(error: unknown, code: string): boolean {
 export async function makeFolder(folder: string, fsync: Fsync): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(dirname(made), fsync);
+}
+
+/** Throws `invalid_definition` for a folder to which any user may write: what is read there could be anyone's. */
+export async function refuseOpenFolder(folder: string): Promise<boolean> {
+  if (process.platform === "win32") return true;
+  const found = await stat(folder).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
+  if (found === undefined) return false; // it is created with the first session
+  if ((found.mode & 0o002) === 0) return true;
+  const mode = (found.mode & 0o7777).toString(8).padStart(4, "0");
+  throw new MillraceError(
+    "invalid_definition",
+    `any user of this machine may write to ${folder}, which has the mode ${mode}: run chmod 700 ${folder}, or name another folder`,
+  );
 }
 
 /** Forces the entries of a folder to the disk: a file whose name is not stored is lost. */

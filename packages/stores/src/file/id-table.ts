@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import type { LookupEntry } from "@millrace/core/memory";
+import { openOwn, openOwnSync } from "./own-file.ts";
 import { readBlock } from "./scan.ts";
 
 /** What is looked up, and the byte at which the line begins that has it. */
@@ -50,7 +51,7 @@ export class IdTable {
   find({ id, slots }: TableRef, wanted: Pick<LookupEntry, "kind" | "id">): readonly number[] {
     let file: number;
     try {
-      file = openSync(this.#path, "r");
+      file = openOwnSync(this.#path);
     } catch {
       throw new LostTableError();
     }
@@ -73,7 +74,7 @@ export class IdTable {
   async add(table: TableRef | undefined, entries: readonly PlacedEntry[]): Promise<TableRef> {
     const taken = (table?.taken ?? 0) + entries.length;
     if (table === undefined) return this.#make(entries.map(slotOf), taken);
-    const handle = await open(this.#path, "r+").catch(() => undefined);
+    const handle = await openOwn(this.#path, constants.O_RDWR).catch(() => undefined);
     if (handle === undefined) throw new LostTableError();
     try {
       const header = await readBlock(handle, 0, headerLength);

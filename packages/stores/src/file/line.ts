@@ -119,8 +119,10 @@ export function decodeEntry(
   if (typeof call !== "string" || !Array.isArray(texts)) return refuse("it has no facts");
   const head = before ?? Number(fields["head"]) - texts.length;
   const facts: Fact[] = [];
-  for (const text of texts) {
-    const read = decodeFact(JSON.stringify(text));
+  for (const value of texts) {
+    const text = textOf(value);
+    if (text === undefined) return refuse("it nests deeper than a fact can");
+    const read = decodeFact(text);
     if (!read.ok) return refuse(`fact ${head + facts.length + 1} can't be read: ${read.message}`);
     if (read.fact.n !== head + facts.length + 1 || read.fact.sessionId !== session) {
       return refuse(`expected fact ${head + facts.length + 1} of ${session}`);
@@ -149,6 +151,16 @@ function close(before: string, start: string): Written {
 
 function chain(before: string, start: string | Buffer): string {
   return createHash("sha256").update(before).update(start).digest("hex");
+}
+
+/** Undefined for what nests too deep to be written again: no store has written it. */
+function textOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function fieldsOf(line: Buffer): Readonly<Record<string, unknown>> | undefined {

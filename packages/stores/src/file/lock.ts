@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
-import { link, open, readFile, rename, rm, unlink } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { link, open, rename, rm, unlink } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
 import { lifeOf, ownHolder, parseHolder } from "./holder.ts";
 import type { Holder } from "./holder.ts";
 import { hasCode } from "./folder.ts";
+import { readOwn } from "./own-file.ts";
 
 /** The right to write a session, for as long as the lock's file is the one that was created. */
 export interface Lock {
@@ -42,7 +43,7 @@ function createLock(
   made: { readonly ino: bigint; readonly mtimeNs: bigint; readonly size: bigint },
 ): Lock {
   const holds = (): boolean => {
-    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return now?.ino === made.ino && now.mtimeNs === made.mtimeNs && now.size === made.size;
   };
   const release = async (): Promise<void> => {
@@ -95,10 +96,11 @@ async function tryToLink(own: string, path: string): Promise<boolean> {
 async function readHolder(path: string): Promise<Holder | undefined> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readOwn(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
+    if (!MillraceError.is(error)) throw error;
+    text = ""; // a link or a pipe
   }
   const holder = parseHolder(text);
   if (holder !== undefined) return holder;

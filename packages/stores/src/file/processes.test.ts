@@ -165,7 +165,7 @@ describe("a disk that takes no more", () => {
 
   it("goes on where there is room again", async (context) => {
     await using folder = await openFolder();
-    const mounted = `mount -t tmpfs -o size=128k none "${folder.path}" && exec "$0" "$@"`;
+    const mounted = `mount -t tmpfs -o size=128k,mode=700 none "${folder.path}" && exec "$0" "$@"`;
     const inside = ["-Urm", "sh", "-c", mounted];
     const program = programArguments("full-run.ts", folder.path);
     const can = await run("unshare", [

@@ -1,10 +1,11 @@
-import { open } from "node:fs/promises";
+import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { SessionRecord } from "@millrace/core/ports";
 import { hasCode } from "./folder.ts";
 import { checkSeal, decodeHeader, noHash, progressOf, sealLength, statedHash } from "./line.ts";
 import type { Header } from "./line.ts";
 import { corrupt } from "./corrupt.ts";
+import { openOwn } from "./own-file.ts";
 import type { Reading } from "./reading.ts";
 import { lineFeed, readBlock, readLines } from "./scan.ts";
 
@@ -39,7 +40,7 @@ async function withFile<T>(
 ): Promise<T | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(path, "r");
+    handle = await openOwn(path, constants.O_RDONLY);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;

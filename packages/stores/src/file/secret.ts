@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import { sessionKey } from "@millrace/core/writing";
@@ -7,6 +6,7 @@ import type { SessionUid } from "@millrace/core";
 import type { SessionKey } from "@millrace/core/ports";
 import { createWhole, hasCode, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
+import { readOwn } from "./own-file.ts";
 
 /** No session's file has this extension. */
 const name = "secret.key";
@@ -56,7 +56,7 @@ export class FolderSecret {
 
 async function readSecret(path: string): Promise<Buffer | undefined> {
   try {
-    const text = (await readFile(path, "utf8")).trimEnd();
+    const text = (await readOwn(path)).trimEnd();
     const bytes = Buffer.from(text, "base64url");
     if (bytes.length === 32 && bytes.toString("base64url") === text) return bytes;
   } catch (error) {

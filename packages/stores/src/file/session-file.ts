@@ -1,19 +1,19 @@
 import { constants } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
 import { rangeOf } from "@millrace/core/ports";
 import type { Checkpoint, ReadOptions } from "@millrace/core/ports";
-import { basePath } from "./base.ts";
-import { checkpointPath, readCheckpoint } from "./checkpoint-file.ts";
-import { readRange, tablePath } from "./earlier.ts";
+import { readCheckpoint } from "./checkpoint-file.ts";
+import { readRange } from "./earlier.ts";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { LostTableError } from "./id-table.ts";
 import { acquireLock } from "./lock.ts";
+import { openOwn } from "./own-file.ts";
 import { readSession } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { headerAt } from "./record.ts";
@@ -45,6 +45,8 @@ export interface SessionFileOptions {
 }
 
 const maxTries = 8;
+/** How the file of torn ends is opened. */
+const keeping = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /** One session's file in one process. It is read without a lock; the first call that writes takes the lock. */
 export class SessionFile {
@@ -167,9 +169,12 @@ export class SessionFile {
     await this.#turns.take(() => this.#close());
   }
 
-  /** Deletes the file, under its lock. Does nothing if it is gone, or has another uid by now. */
-  async remove(): Promise<void> {
-    await this.#tracked(() => this.#turns.take(() => this.#remove()));
+  /**
+   * Deletes the file, under its lock, and `before` that leaves its tombstone. Does nothing if the file is
+   * gone, or has another uid by now.
+   */
+  async remove(before: () => Promise<void>): Promise<void> {
+    await this.#tracked(() => this.#turns.take(() => this.#remove(before)));
   }
 
   /** Counts a call as under way until it settles. */
@@ -233,17 +238,22 @@ export class SessionFile {
     );
   }
 
-  async #remove(): Promise<void> {
+  async #remove(before: () => Promise<void>): Promise<void> {
     const { uid, path, lockPath, fsync } = this.#options;
     await this.#close();
     this.#reading = undefined;
     const lock = await acquireLock(lockPath);
     try {
       if ((await headerAt(path))?.uid !== uid) return;
-      await rm(path, { force: true });
-      for (const beside of [keptIn, basePath, tablePath, checkpointPath]) {
-        await rm(beside(path), { force: true });
+      await before();
+      // All that begins with its name is its own, also what a killed process left half written. The file
+      // itself goes last: as long as it is there, a repeat finds what is left.
+      for (const name of await readdir(dirname(path))) {
+        if (name.startsWith(`${basename(path)}.`)) {
+          await rm(join(dirname(path), name), { force: true });
+        }
       }
+      await rm(path, { force: true });
       await syncFolder(dirname(path), fsync);
     } finally {
       await lock.release();
@@ -274,7 +284,7 @@ export class SessionFile {
 
   async #open(flags: number): Promise<FileHandle> {
     try {
-      return await open(this.#options.path, flags);
+      return await openOwn(this.#options.path, flags);
     } catch (error) {
       if (hasCode(error, "ENOENT")) throw this.#unknown();
       throw error;
@@ -295,7 +305,7 @@ export class SessionFile {
   async #cut(handle: FileHandle, { end, tail }: Reading): Promise<void> {
     const { path, onTorn } = this.#options;
     const torn = { path, at: end, length: tail, keptIn: keptIn(path) };
-    const kept = await open(torn.keptIn, "a", 0o600);
+    const kept = await openOwn(torn.keptIn, keeping, 0o600);
     try {
       await appendAll(kept, await readBlock(handle, end, tail));
       await appendAll(kept, Buffer.of(lineFeed));

@@ -1,7 +1,15 @@
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
-import type { SessionRecord } from "@millrace/core/ports";
+import { parentOf, refuseOrphan, removeFamily } from "@millrace/core/ports";
+import type {
+  FamilyStore,
+  RemoveOptions,
+  SessionRecord,
+  SessionStore,
+  Tombstone,
+} from "@millrace/core/ports";
+import { refuseOpenFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { FolderListing, placeAfter } from "./listing.ts";
 import { extension, stemOf } from "./name.ts";
@@ -9,6 +17,7 @@ import { corrupt } from "./corrupt.ts";
 import { glanceAt, headerAt, recordOf } from "./record.ts";
 import { SessionFile } from "./session-file.ts";
 import type { TornTail } from "./session-file.ts";
+import { Tombstones } from "./tombstones.ts";
 import { UidIndex } from "./uid-index.ts";
 import type { UidEntry } from "./uid-index.ts";
 
@@ -43,7 +52,10 @@ export class SessionFolder {
   readonly #calls = new Set<Promise<unknown>>();
   readonly #listing: FolderListing;
   readonly #index: UidIndex;
+  readonly tombstones: Tombstones;
   #isClosed = false;
+  /** Whether the folder is there and other users can't write to it. */
+  #isChecked = false;
 
   constructor(options: SessionFolderOptions) {
     this.#options = options;
@@ -51,6 +63,7 @@ export class SessionFolder {
       options.onBroken?.({ path, error }),
     );
     this.#index = new UidIndex(options.folder);
+    this.tombstones = new Tombstones(options.folder, options.fsync);
   }
 
   pathOf(id: SessionId): string {
@@ -105,15 +118,34 @@ export class SessionFolder {
     return this.adopt(uid, id);
   }
 
-  /** Deletes a session. Does nothing if there is none of this uid. */
-  async remove(uid: SessionUid): Promise<void> {
+  /** Deletes a session and the sessions of its sub-agents, and leaves their tombstones. */
+  async remove(uid: SessionUid, options?: RemoveOptions): Promise<readonly Tombstone[]> {
+    const list: SessionStore["list"] = ({ after, limit = 100 } = {}) => this.list(after, limit);
+    const removeOne: FamilyStore["removeOne"] = (one, left) => this.#removeOne(one, left);
+    const tombstonesOf: FamilyStore["tombstonesOf"] = (root) => this.tombstones.ofRoot(root);
+    return removeFamily({ list, removeOne, tombstonesOf }, uid, options);
+  }
+
+  async #removeOne(uid: SessionUid, left: Omit<Tombstone, "uid" | "at">): Promise<void> {
     const file = await this.findFile(uid);
     const id = this.#names.get(uid);
-    // Before the file: a later session of this name is then looked for, also if its line is lost.
-    if (id !== undefined) await this.#index.add([[uid, id, true]]);
-    await file?.remove();
+    if (file === undefined || id === undefined) return;
+    const at = this.#options.now();
+    // The index before the file: a repeat finds the file, and with it the line that is left.
+    await file.remove(async () => {
+      await this.tombstones.add(id, { uid, at, ...left });
+      await this.#index.remove(uid);
+    });
     this.#files.delete(uid);
     this.#names.delete(uid);
+  }
+
+  /** Throws `unknown_session` for the name of a child whose parent was removed, and deletes its file. */
+  async refuseRemovedParent(uid: SessionUid, id: SessionId): Promise<void> {
+    const parent = parentOf(id);
+    if (parent === undefined || !(await this.tombstones.has(parent))) return;
+    await this.#removeOne(uid, { root: parent });
+    refuseOrphan(id, true);
   }
 
   /** The session of this name, or undefined if there is none. */
@@ -149,13 +181,17 @@ export class SessionFolder {
     if (this.#isClosed) {
       throw new MillraceError("closed", `the store in ${this.#options.folder} is closed`);
     }
-    const begun = call();
+    const begun = this.#isChecked ? call() : this.#check().then(call);
     this.#calls.add(begun);
     try {
       return await begun;
     } finally {
       this.#calls.delete(begun);
     }
+  }
+
+  async #check(): Promise<void> {
+    if (!this.#isChecked) this.#isChecked = await refuseOpenFolder(this.#options.folder);
   }
 
   /** Waits for the calls under way and releases all locks. */

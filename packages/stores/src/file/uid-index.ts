@@ -1,16 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { open, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MillraceError } from "@millrace/core";
 import { parseJsonText } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { SessionId, SessionUid } from "@millrace/core";
 import { hasCode } from "./folder.ts";
+import { acquireLock } from "./lock.ts";
+import type { Lock } from "./lock.ts";
+import { openOwn } from "./own-file.ts";
 import { lineFeed, readBlock } from "./scan.ts";
 import { Turns } from "./turns.ts";
 
 /** No session's file has this extension. */
 const name = "uids.index";
+
+const leftover = /^uids\.index\.[0-9a-f]{16}\.tmp$/;
+
+/** A process holds the lock for as long as it writes one file. */
+const maxTries = 500;
+const retryMs = 20;
 
 /** One line of the index: which session has this uid, or that the session was removed. */
 export type UidEntry = readonly [uid: SessionUid, id: SessionId, removed?: true];
@@ -40,6 +52,14 @@ export class UidIndex {
   }
 
   async #readOn(): Promise<void> {
+    await this.#readLines();
+    if (this.#lines <= 2 * this.#ids.size + 1_000) return;
+    const lock = await this.#tryLock();
+    if (lock === undefined) return; // another process writes it anew
+    await this.#rewrite().finally(() => lock.release());
+  }
+
+  async #readLines(): Promise<void> {
     const handle = await openIfThere(this.#path, constants.O_RDONLY);
     if (handle === undefined) return this.#clear(undefined);
     try {
@@ -52,7 +72,6 @@ export class UidIndex {
     } finally {
       await handle.close();
     }
-    if (this.#lines > 2 * this.#ids.size + 1_000) await this.#rewrite();
   }
 
   find(uid: SessionUid): SessionId | undefined {
@@ -80,6 +99,30 @@ export class UidIndex {
     }
   }
 
+  /**
+   * Writes the index anew without a session that was removed: its line has the name. Under a lock, since
+   * a process that wrote the lines of an earlier moment would bring the name back.
+   */
+  async remove(uid: SessionUid): Promise<void> {
+    await this.#turns.take(async () => {
+      const lock = await this.#lock();
+      try {
+        const handle = await openIfThere(this.#path, constants.O_RDONLY);
+        if (handle === undefined) return;
+        await handle.close();
+        this.#clear(undefined);
+        await this.#readLines();
+        const id = this.#ids.get(uid);
+        this.#ids.delete(uid);
+        if (id !== undefined) this.#uids.delete(id);
+        await this.#rewrite();
+        await this.#deleteLeftovers();
+      } finally {
+        await lock.release();
+      }
+    });
+  }
+
   #take(line: string): void {
     if (line === "") return;
     this.#lines += 1;
@@ -98,6 +141,31 @@ export class UidIndex {
     [this.#inode, this.#end, this.#lines] = [inode, 0, 0];
     this.#ids.clear();
     this.#uids.clear();
+  }
+
+  /** What a process left that was killed while it wrote the index anew. */
+  async #deleteLeftovers(): Promise<void> {
+    const folder = dirname(this.#path);
+    const left = (await readdir(folder)).filter((file) => leftover.test(file));
+    for (const file of left) await rm(join(folder, file), { force: true });
+  }
+
+  async #lock(): Promise<Lock> {
+    for (let tries = 1; ; tries += 1) {
+      const lock = await this.#tryLock();
+      if (lock !== undefined) return lock;
+      if (tries === maxTries) throw new MillraceError("session_locked", `${this.#path} is held`);
+      await sleep(retryMs);
+    }
+  }
+
+  async #tryLock(): Promise<Lock | undefined> {
+    try {
+      return await acquireLock(`${this.#path}.lock`);
+    } catch (error) {
+      if (MillraceError.is(error) && error.code === "session_locked") return undefined;
+      throw error;
+    }
   }
 
   /** Without the lines of removed sessions. What others append meanwhile is lost, and found by headers. */
@@ -126,12 +194,9 @@ function parseEntry(line: string): UidEntry | undefined {
   }
 }
 
-async function openIfThere(
-  path: string,
-  flags: number,
-): Promise<Awaited<ReturnType<typeof open>> | undefined> {
+async function openIfThere(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
-    return await open(path, flags, 0o600);
+    return await openOwn(path, flags, 0o600);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;

@@ -1,7 +1,8 @@
-import { open } from "node:fs/promises";
+import { constants } from "node:fs";
 import { damage } from "./reading.ts";
 import { checkSeal, decodeEntry, decodeHeader, noHash } from "./line.ts";
 import type { Header } from "./line.ts";
+import { openOwn } from "./own-file.ts";
 import { readLines } from "./scan.ts";
 
 /** A line of a session's file as it was at an earlier time. */
@@ -48,7 +49,7 @@ export async function verifySessionFile(
   path: string,
   { anchor }: FileVerifyOptions = {},
 ): Promise<FileVerdict> {
-  const handle = await open(path, "r");
+  const handle = await openOwn(path, constants.O_RDONLY);
   try {
     const { size } = await handle.stat();
     let header: Header | undefined;

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
@@ -172,7 +172,7 @@ export class SessionWriter {
   /** Throws if another process has changed the lock or the file since the last write. */
   #fence(): void {
     const { path, lock, reading } = this.#options;
-    const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const file = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     const same = file?.ino === reading.inode && Number(file.size) === this.#size;
     if (same && lock.holds()) return;
     const what = same ? "its lock was taken" : "another process changed its file";

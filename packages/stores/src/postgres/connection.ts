@@ -59,10 +59,18 @@ const plainBeginnings: Readonly<Record<Mode, Bound>> = {
   snapshot: { statement: { text: `begin ${modes.snapshot}` }, values: [] },
 };
 
+/**
+ * Names in statements are those of PostgreSQL itself or have their schema. Without this, a function or an
+ * operator that another role has put into `public` could be chosen instead.
+ */
+const searchesNothing = (local: boolean): string =>
+  `pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', ${local})`;
+
 /** Turns `synchronous_commit` on where the database has it off: what was confirmed is on the disk. */
 const waitsForDisk = (local: boolean): string =>
-  `set_config('synchronous_commit', case current_setting('synchronous_commit')
-    when 'off' then 'on' else current_setting('synchronous_commit') end, ${local})`;
+  `pg_catalog.set_config('synchronous_commit',
+    case pg_catalog.current_setting('synchronous_commit') when 'off' then 'on'
+    else pg_catalog.current_setting('synchronous_commit') end, ${local})`;
 
 /**
  * Begins a transaction and sets the tenant that row-level security checks: for this transaction only,
@@ -70,7 +78,8 @@ const waitsForDisk = (local: boolean): string =>
  */
 function beginning(mode: Mode, tenant: string): Bound {
   const text = `begin ${modes[mode]};
-    select set_config('millrace.tenant', ${escapeLiteral(tenant)}, true), ${waitsForDisk(true)}`;
+    select pg_catalog.set_config('millrace.tenant', ${escapeLiteral(tenant)}, true),
+    ${searchesNothing(true)}, ${waitsForDisk(true)}`;
   return { statement: { text }, values: [] };
 }
 
@@ -81,11 +90,11 @@ function beginning(mode: Mode, tenant: string): Bound {
  * its own for cancelling.
  */
 function settings(tenant: string, processId: number): string {
-  return `select set_config('millrace.tenant', ${escapeLiteral(tenant)}, false),
-    ${waitsForDisk(false)},
-    set_config('default_transaction_isolation', 'read committed', false),
-    set_config('default_transaction_read_only', 'off', false)
-    where pg_backend_pid() = ${processId}`;
+  return `select pg_catalog.set_config('millrace.tenant', ${escapeLiteral(tenant)}, false),
+    ${searchesNothing(false)}, ${waitsForDisk(false)},
+    pg_catalog.set_config('default_transaction_isolation', 'read committed', false),
+    pg_catalog.set_config('default_transaction_read_only', 'off', false)
+    where pg_catalog.pg_backend_pid() = ${processId}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { itemsOf, noWork, rowOf, workAfter } from "@millrace/core/ports";
+import { itemsOf, noWork, parentOf, refuseOrphan, rowOf, workAfter } from "@millrace/core/ports";
 import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
@@ -7,7 +7,7 @@ import type { Fact, SessionId, SessionUid } from "@millrace/core";
 import type { CreateOptions, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
-import type { Bound, Connection } from "./connection.ts";
+import type { Bound, Connection, Transaction } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
 import { readFacts } from "./lookup.ts";
 import { encodeClosedLanes, encodeName, encodeWork, recordOf } from "./row.ts";
@@ -44,6 +44,7 @@ export async function createSession(
   const row: SessionRow = { ...copied, metadata, chain, version: 0, workKnown: true };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
+      await refuseRemovedParent(options, id, send);
       // A row under our uid was inserted by this try, or by an earlier one whose answer was lost.
       const own = { statement: options.statements.row, values: [uid, options.tenant] };
       const make = [insertSession(options, row), own];
@@ -57,6 +58,22 @@ export async function createSession(
     }),
   );
   return recordOf(row, options.tenant);
+}
+
+/** Throws `unknown_session` for the name of a child whose parent was removed. */
+async function refuseRemovedParent(
+  { statements, tenant }: CopyOptions,
+  id: SessionId,
+  send: Transaction["send"],
+): Promise<void> {
+  const parent = parentOf(id);
+  if (parent === undefined) return;
+  const values = [parent, tenant];
+  const [, removed = []] = await send(
+    { statement: statements.lockParent, values },
+    { statement: statements.isRemoved, values },
+  );
+  refuseOrphan(id, removed.length > 0);
 }
 
 /** Creates a session that begins with another one's facts up to `n`, and with the facts in `added`. */

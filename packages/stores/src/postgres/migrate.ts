@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { checkName } from "./statements.ts";
 
 /** Where the tables are, and the role that uses them. */
 export interface MigrateOptions {
   /** `millrace` by default. */
   readonly schema?: string | undefined;
-  /** An existing role that gets the rights of an application, which can't change or delete facts. */
+  /**
+   * An existing role that gets the rights of an application, which can't change or delete facts. Other
+   * rights on these tables are revoked from it. Ignored for the role that migrates, which owns them.
+   */
   readonly role?: string | undefined;
   /**
    * An existing role that gets the rights of an application, and sees besides which sessions of all
@@ -30,7 +33,7 @@ export async function printSql(options: MigrateOptions = {}): Promise<string> {
   const parts = ["begin;", prepareText(schema)];
   for (const migration of await readMigrations()) {
     const { number, name, text, hash } = migration;
-    parts.push(`-- ${name}`, text.trim());
+    parts.push(`-- ${name}`, inSchema(text, schema).trim());
     parts.push(
       `insert into migration (number, name, hash) values (${number}, '${name}', '${hash}');`,
     );
@@ -45,14 +48,13 @@ export async function printSql(options: MigrateOptions = {}): Promise<string> {
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<void> {
   const { schema = "millrace" } = options;
-  const [prepare, grants, migrations] = [
-    prepareText(schema),
-    await grantsText(schema, options),
-    await readMigrations(),
-  ];
+  const [prepare, migrations] = [prepareText(schema), await readMigrations()];
+  await grantsText(schema, options); // throws for a name that can't be one, before anything is changed
   const client = await pool.connect();
   try {
     await client.query("begin");
+    // Before any other name is looked up: a function in `public` may be another role's.
+    await client.query("set local search_path to pg_catalog, pg_temp");
     // Taken first, so that the transaction waits before it reads anything.
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
       `millrace.migrate.${schema}`,
@@ -63,13 +65,14 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     );
     for (const migration of pending(migrations, rows)) {
       const { number, name, text, hash } = migration;
-      await client.query(text);
+      await client.query(inSchema(text, schema));
       await client.query("insert into migration (number, name, hash) values ($1, $2, $3)", [
         number,
         name,
         hash,
       ]);
     }
+    const grants = await grantsText(schema, await otherRoles(client, options));
     if (grants !== "") await client.query(grants);
     await client.query("commit");
     client.release();
@@ -77,6 +80,17 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     client.release(true); // closing the connection undoes the transaction
     throw error;
   }
+}
+
+/** Without the role that migrates: the owner keeps all rights, which its functions use. */
+async function otherRoles(
+  client: PoolClient,
+  { role, workerRole }: MigrateOptions,
+): Promise<MigrateOptions> {
+  const { rows } = await client.query<{ name: string }>("select current_user::text as name");
+  const other = (name: string | undefined): string | undefined =>
+    name === rows[0]?.name ? undefined : name;
+  return { role: other(role), workerRole: other(workerRole) };
 }
 
 /** The migrations that have not been run. Throws if one that was run differs from this release's. */
@@ -110,10 +124,15 @@ async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
+/** Fills in the schema. The hash of a migration is that of its text as it is in its file. */
+function inSchema(text: string, schema: string): string {
+  return text.replaceAll(":schema", schema);
+}
+
 function prepareText(schema: string): string {
   checkName(schema, "schema");
   return `create schema if not exists ${schema};
-set local search_path to ${schema};
+set local search_path to ${schema}, pg_temp;
 create table if not exists migration (
   number integer primary key,
   name text not null,
@@ -126,7 +145,7 @@ async function grantsText(schema: string, { role, workerRole }: MigrateOptions):
   const grant = async (file: string, to: string | undefined): Promise<string> => {
     if (to === undefined) return "";
     const text = await readFile(new URL(file, folder), "utf8");
-    return text.replaceAll(":schema", schema).replaceAll(":role", checkName(to, "role")).trim();
+    return inSchema(text, schema).replaceAll(":role", checkName(to, "role")).trim();
   };
   const grants = [
     grant("grants.sql", role),

@@ -1,10 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
+import {
+  acceptCall,
+  appendCall,
+  claimCall,
+  commitCall,
+  openCall,
+  refusePlainTransport,
+} from "@millrace/core/ports";
 import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
+import type { ClientConfig, PoolConfig } from "pg";
 import { Connection } from "./connection.ts";
 import type { SharedPool } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
@@ -17,6 +25,7 @@ import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
 import { TenantStores } from "./tenant-stores.ts";
+import { tombstoneCalls } from "./tombstones.ts";
 import { verifySession } from "./verify.ts";
 import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
 import { SessionWriter } from "./writing.ts";
@@ -30,6 +39,11 @@ export interface PostgresStoreOptions {
    * call takes as many round trips as it has statements. Stores of several tenants may share it.
    */
   readonly pool?: Pool | undefined;
+  /**
+   * Whether the database may be reached without TLS at an address that is not this machine's. `false` by
+   * default: a `url` or a `pool` of that sort throws `invalid_definition`.
+   */
+  readonly allowPlain?: boolean | undefined;
   /** `millrace` by default. */
   readonly schema?: string | undefined;
   /** The owner of the sessions: nothing of another tenant is read or changed. `default` by default. */
@@ -72,7 +86,8 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   const statements = statementsOf(schema);
   checkTenant(tenant);
   const owned = options.pool === undefined;
-  const pool = options.pool ?? openPool(options.url);
+  const pool = options.pool ?? openPool(options);
+  if (!owned) refusePlainPool(pool, options.allowPlain);
   const storeClock = new StoreClock(clock);
   const ownTenant = owned ? tenant : undefined;
   const shared: SharedPool = { pool, ownTenant, clock, storeClock };
@@ -127,11 +142,7 @@ function storeOf(parts: StoreParts): PostgresStore {
       const id = sessionId(name);
       return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
     },
-    remove: async (uid) => {
-      writer.forget(uid);
-      const statement = { statement: statements.remove, values: [uid] };
-      await connection.retrying(() => connection.once(statement));
-    },
+    ...tombstoneCalls(context, (uid) => writer.forget(uid)),
     claim: (uid, request) => writer.write(uid, claimCall(request)),
     accept: (uid, key, body) => writer.write(uid, acceptCall(key, body)),
     open: async (uid, request) => {
@@ -155,15 +166,39 @@ function storeOf(parts: StoreParts): PostgresStore {
   };
 }
 
+/** PostgreSQL can't hold U+0000, and half a surrogate pair becomes U+FFFD: two tenants would be one. */
 function checkTenant(tenant: string): string {
-  if (tenant !== "" && !tenant.includes("\0")) return tenant;
-  throw new MillraceError("invalid_definition", "a tenant needs a name");
+  if (tenant !== "" && !tenant.includes("\0") && tenant.isWellFormed()) return tenant;
+  throw new MillraceError(
+    "invalid_definition",
+    `a tenant needs a name of well-formed text without U+0000, not ${JSON.stringify(tenant)}: use an id of your own for it, such as "acme" or "tenant_42"`,
+  );
 }
 
-function openPool(url = process.env["DATABASE_URL"]): Pool {
+/** Throws `invalid_definition` for a pool of the caller that sends in the clear to another machine. */
+function refusePlainPool(pool: Pool, allowPlain: boolean | undefined): void {
+  const { options } = pool as { readonly options?: PoolConfig };
+  // A stream of the caller's own, such as a connector of a cloud, encrypts as it sees fit.
+  if (options === undefined || options.stream !== undefined) return;
+  refusePlain(options, allowPlain);
+}
+
+/** Asks the driver, which also reads the parameters of the address and its own environment variables. */
+function refusePlain(config: ClientConfig, allowPlain: boolean | undefined): void {
+  const { host, ssl } = new Client(config);
+  refusePlainTransport({
+    host: host.startsWith("/") ? undefined : host, // a socket
+    encrypted: ssl !== undefined && ssl !== false,
+    allowPlain,
+    instead: "add sslmode=verify-full to the address",
+  });
+}
+
+function openPool({ url = process.env["DATABASE_URL"], allowPlain }: PostgresStoreOptions): Pool {
   if (url === undefined) {
     throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
   }
+  refusePlain({ connectionString: url }, allowPlain);
   const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
   const pool = new Pool({ connectionString: url, pipeline: true, ...silence });
   // The pool replaces an idle connection that breaks. Without a listener the event would throw.

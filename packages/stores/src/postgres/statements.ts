@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { Statement } from "./connection.ts";
 import { rowColumns } from "./row.ts";
+import { tombstoneColumns } from "./tombstones.ts";
 import { insertFactColumns, writeText } from "./write-statement.ts";
 import type { WriteShape } from "./write-statement.ts";
 import { workStatements } from "./work-statements.ts";
@@ -12,7 +13,11 @@ export interface Statements extends WorkStatements {
   readonly create: Statement;
   readonly find: Statement;
   readonly list: Statement;
+  readonly lockParent: Statement;
+  readonly isRemoved: Statement;
   readonly remove: Statement;
+  readonly tombstone: Statement;
+  readonly tombstonesOf: Statement;
   readonly read: Statement;
   readonly readBefore: Statement;
   readonly row: Statement;
@@ -45,7 +50,7 @@ export function statementsOf(schema: string): Statements {
   checkName(schema, "schema");
   const named = (text: string): Statement => {
     const full = text.replaceAll(
-      /\b(from|into|update|join) (session|fact|item|checkpoint|driver)\b/g,
+      /\b(from|into|update|join) (session|fact|item|checkpoint|driver|tombstone)\b/g,
       (_, verb, table) => `${String(verb)} ${schema}.${String(table)}`,
     );
     const hash = createHash("sha256").update(full).digest("hex");
@@ -64,7 +69,18 @@ export function statementsOf(schema: string): Statements {
     list: named(
       `select ${rowColumns} from session where tenant = $1 and name > $2 order by name limit $3`,
     ),
-    remove: named(`select ${schema}.remove_session($1)`),
+    // A removal under way ends before the session of a child is created, or sees it.
+    lockParent: named(`select from session where uid = $1 and tenant = $2 for share`),
+    isRemoved: named(`select from tombstone where uid = $1 and tenant = $2`),
+    remove: named(`select ${schema}.remove_session($1, $2, $3)`),
+    tombstone: named(
+      `select ${tombstoneColumns} from tombstone where tenant = $1 and name = $2
+       order by at desc limit 1`,
+    ),
+    tombstonesOf: named(
+      `select ${tombstoneColumns} from tombstone where tenant = $1 and root = $2
+       order by uid <> root, at, uid`,
+    ),
     read: named(
       `select body from fact where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
     ),

@@ -7,7 +7,7 @@ import { openRedisSession, until } from "../testing/redis-session.ts";
 
 /** What the log itself sends, beside what the client library does to connect. */
 const ours =
-  "expire ping sadd smembers spublish ssubscribe sunsubscribe unlink xadd xrange xrevrange";
+  "expire get ping sadd set smembers spublish ssubscribe sunsubscribe unlink xadd xrange xrevrange";
 
 /** Does all that a log can do. */
 async function useAll(url: string): Promise<void> {

@@ -10,6 +10,8 @@ export interface SessionKeys {
   readonly lane: (lane: number) => string;
   /** The set of the lanes that were opened, which `remove` needs: Redis can't list keys by prefix cheaply. */
   readonly lanes: string;
+  /** The sealed notice that the session was removed, for writers that create a lane afterwards. */
+  readonly removed: string;
   /** The channel of batches, towards readers. */
   readonly tail: string;
   /** The channel of facts. Its own, so that a subscriber to facts alone does not count as watching. */
@@ -25,6 +27,7 @@ export function keysOf(prefix: string, uid: SessionUid): SessionKeys {
     slot: slotOf(session),
     lane: (lane) => `${session}:lane:${lane}`,
     lanes: `${session}:lanes`,
+    removed: `${session}:removed`,
     tail: `${session}:tail`,
     facts: `${session}:facts`,
     nudges: `${session}:nudges`,

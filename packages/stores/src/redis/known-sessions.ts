@@ -40,6 +40,7 @@ export class KnownSessions {
   readonly #prefix: string;
   readonly #live = new Map<SessionUid, KnownSession>();
   readonly #idle = new Map<SessionUid, KnownSession>();
+  readonly #removed = new Set<SessionUid>();
 
   constructor(prefix: string) {
     this.#prefix = prefix;
@@ -92,9 +93,18 @@ export class KnownSessions {
     };
   }
 
-  forget(uid: SessionUid): void {
+  /** Drops a removed session with its key. */
+  remove(uid: SessionUid): void {
     this.#live.delete(uid);
     this.#idle.delete(uid);
+    this.#removed.add(uid);
+    const [oldest] = this.#removed.size > maxIdle ? this.#removed : [];
+    if (oldest !== undefined) this.#removed.delete(oldest);
+  }
+
+  /** Whether this process has removed the session. Its writers need not ask Redis. */
+  isRemoved(uid: SessionUid): boolean {
+    return this.#removed.has(uid);
   }
 
   #keepIdle(session: KnownSession): void {

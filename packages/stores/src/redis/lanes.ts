@@ -1,4 +1,4 @@
-import { checkBatch, isAfter } from "@millrace/core/ports";
+import { checkBatch, isAfter, lastOfRemoved } from "@millrace/core/ports";
 import { decodeMessage } from "@millrace/core/wire";
 import type { SessionUid } from "@millrace/core";
 import type { AppendOutcome, Batch, EpochSeq } from "@millrace/core/ports";
@@ -62,6 +62,7 @@ export class Lanes {
    */
   async append(uid: SessionUid, batch: Batch): Promise<AppendOutcome> {
     checkBatch(batch);
+    if (this.#options.sessions.isRemoved(uid)) return { outcome: "refused", last: lastOfRemoved };
     const session = this.#options.sessions.of(uid);
     const lane = laneOf(session, batch.lane);
     const text = session.seal.seal("batch", lane.encode(batch));
@@ -72,9 +73,12 @@ export class Lanes {
     const added = client.sendCommand(this.#addition(lane.key, batch, text, due));
     if (holds) publishBatch(client, session, text);
     if (due) this.#renewExpiry(client, session.keys, lane.key, batch.lane);
+    // Asked after the lane is in the set of lanes. So either the removal finds the lane, or this finds it.
+    const notice = batch.first === 0 ? client.sendCommand(["GET", session.keys.removed]) : undefined;
     let reply: unknown;
     try {
       reply = await added;
+      if (isRemoved(session, await notice)) return await this.#dropLane(client, session, lane);
     } catch (error) {
       releaseLane(lane, batch);
       return this.#outcomeOf(error, link, client, { session, lane, batch });
@@ -129,20 +133,36 @@ export class Lanes {
     ignoreFailure(this.#send(session, ["EXPIRE", session.keys.lane(lane), `${seconds}`]));
   }
 
-  /** Deletes all lanes of a session, and ends the subscriptions of every process with a notice. */
+  /**
+   * Deletes all lanes of a session, and ends the subscriptions of every process with a notice. The notice
+   * is kept for as long as a lane would be, and refuses writers that are not through with the session.
+   * It has no content. Without the key there is none: subscribers and writers drop what is not sealed.
+   */
   async remove(uid: SessionUid): Promise<void> {
-    const { sessions } = this.#options;
+    const { sessions, retentionSeconds } = this.#options;
     const { keys, seal } = sessions.find(uid) ?? { keys: sessions.keysOf(uid) };
-    sessions.forget(uid);
+    sessions.remove(uid);
+    const notice = seal?.removal();
+    if (notice !== undefined) {
+      await this.#send({ keys }, ["SET", keys.removed, notice, "EX", `${retentionSeconds}`]);
+    }
     const lanes = namesOf(await this.#send({ keys }, ["SMEMBERS", keys.lanes]));
     const streams = lanes.map((lane) => keys.lane(Number(lane)));
-    // Subscribers drop a notice that is not sealed, so without the key none is sent.
-    const notified = seal === undefined ? [] : [keys.facts, keys.nudges];
-    const removal = seal?.removal() ?? "";
+    const notified = notice === undefined ? [] : [keys.facts, keys.nudges];
     await Promise.all([
       this.#send({ keys }, ["UNLINK", keys.lanes, ...streams]),
-      ...notified.map((to) => this.#send({ keys }, ["SPUBLISH", to, removal])),
+      ...notified.map((to) => this.#send({ keys }, ["SPUBLISH", to, notice ?? ""])),
     ]);
+  }
+
+  /** Deletes what a writer has created after the session was removed, and fences the writer. */
+  async #dropLane(
+    client: Client,
+    { keys }: KnownSession,
+    { key }: KnownLane,
+  ): Promise<AppendOutcome> {
+    await client.sendCommand(["UNLINK", key, keys.lanes]);
+    return { outcome: "refused", last: lastOfRemoved };
   }
 
   /** The node's connection without a wait, if the node of the slot is known. */
@@ -232,6 +252,11 @@ function isHeld(lane: KnownLane, { epoch }: Batch): boolean {
   const known = lane.held;
   if (known !== undefined && epoch > known) lane.held = undefined;
   return known === epoch;
+}
+
+/** Whether the key of a removed session holds its notice. What is not sealed is another program's. */
+function isRemoved({ seal }: KnownSession, notice: unknown): boolean {
+  return typeof notice === "string" && seal.isRemoval(notice);
 }
 
 /** After a failed append: the next one of this epoch is published only once it is stored. */

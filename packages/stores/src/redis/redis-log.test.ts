@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { lastOfRemoved } from "@millrace/core/ports";
 import type { Nudge } from "@millrace/core/ports";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
@@ -60,7 +61,7 @@ describe("between two writers", () => {
     expect(await Promise.all([tail.over, nudges.over])).toEqual(["ended", "ended"]);
   });
 
-  it("removing a session deletes every key of it", async () => {
+  it("removing a session deletes every key of it but a notice without content, which expires", async () => {
     await using one = keyedRedisLog({ url, prefix });
     await using other = keyedRedisLog({ url, prefix });
     const uid = newUid();
@@ -69,7 +70,35 @@ describe("between two writers", () => {
 
     await other.remove(uid);
 
-    expect(await redis.keys(`${prefix}{${uid}}*`)).toEqual([]);
+    const notice = keysOf(prefix, uid).removed;
+    expect(await redis.keys(`${prefix}{${uid}}*`)).toEqual([notice]);
+    expect(await redis.get(notice)).toMatch(/^[\w-]{22}removed$/);
+    expect(await redis.ttl(notice)).toBeGreaterThan(0);
+  });
+
+  it("a writer that creates a lane after the removal is refused, and leaves nothing", async () => {
+    await using writer = keyedRedisLog({ url, prefix });
+    await using other = keyedRedisLog({ url, prefix });
+    const uid = newUid();
+    await writer.append(uid, batchAt(1, 0));
+    await other.remove(uid);
+
+    const later = await writer.append(uid, batchAt(1, 1));
+    const restated = await writer.append(uid, batchAt(1, 0));
+    const opened = await writer.append(uid, batchAt(2, 0, 0, 7));
+
+    expect(later).toEqual({ outcome: "absent" });
+    expect(restated).toEqual({ outcome: "refused", last: lastOfRemoved });
+    expect(opened).toEqual({ outcome: "refused", last: lastOfRemoved });
+    expect(await redis.keys(`${prefix}{${uid}}*`)).toEqual([keysOf(prefix, uid).removed]);
+  });
+
+  it("a notice of removal that was written without the key refuses nothing", async () => {
+    await using writer = keyedRedisLog({ url, prefix });
+    const uid = newUid();
+    await redis.set(keysOf(prefix, uid).removed, `${"A".repeat(22)}removed`);
+
+    expect(await writer.append(uid, batchAt(1, 0))).toMatchObject({ outcome: "stored" });
   });
 
   it("all keys and channels of a session share its uid as hash tag", async () => {

@@ -1,7 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import { decodeMessage } from "@millrace/core/wire";
 import type { Fact } from "@millrace/core";
-import type { Batch, EventLog, Nudge } from "@millrace/core/ports";
+import { refusePlainTransport, transportOf } from "@millrace/core/ports";
+import type { Batch, EventLog, Nudge, Transport } from "@millrace/core/ports";
 import type { RedisClientOptions } from "@redis/client";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";
@@ -26,6 +27,11 @@ export interface RedisLogOptions {
   readonly cluster?: readonly string[] | undefined;
   /** Further settings of the client library, such as certificates. Those that the log relies on are its own. */
   readonly client?: RedisClientOptions | undefined;
+  /**
+   * Whether Redis may be reached without encryption at an address that is not this machine's. `false` by
+   * default: `redis://` to another host throws `invalid_definition`.
+   */
+  readonly allowPlain?: boolean | undefined;
   /** Begins all keys and channels. Without braces. */
   readonly prefix?: string | undefined;
   /**
@@ -71,6 +77,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
   }
   const connection = { settings, timeoutMs, waiting };
   const shardAt = (url: string | undefined): Shard => {
+    refusePlainTransport(transportTo(url, options));
     const subscriptions: Link = new Link({
       ...connection,
       url,
@@ -189,6 +196,19 @@ function urlOf({ url, client = {} }: RedisLogOptions): string | undefined {
   const known = url ?? client.url;
   if (known !== undefined || client.socket !== undefined) return known;
   return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
+}
+
+/** The transport to a node. Settings of the client apply where the address leaves them open. */
+function transportTo(url: string | undefined, { client, allowPlain }: RedisLogOptions): Transport {
+  const { socket } = client ?? {};
+  const encrypted = socket !== undefined && "tls" in socket && socket.tls === true;
+  const instead = "use rediss://";
+  if (url !== undefined) {
+    const transport = transportOf(url, { secure: "rediss:", allowPlain });
+    return { ...transport, encrypted: transport.encrypted || encrypted };
+  }
+  const host = socket !== undefined && "host" in socket ? socket.host : undefined;
+  return { host, encrypted, allowPlain, instead };
 }
 
 /** Drops what can't be decoded, as if it was lost. */

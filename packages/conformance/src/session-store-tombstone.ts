@@ -1,0 +1,124 @@
+import { childSessionId } from "@millrace/core/ports";
+import { sessionUid } from "@millrace/core/writing";
+import type { SessionUid } from "@millrace/core";
+import type { SessionRecord, SessionStore, Tombstone } from "@millrace/core/ports";
+import { assert, assertEqual, assertRejects } from "./case.ts";
+import type { Case } from "./case.ts";
+import { prompt } from "./session-store-bodies.ts";
+import { accept, newName, storeCase } from "./session-store-fixture.ts";
+import type { SessionStoreFixture } from "./session-store-fixture.ts";
+
+/** A removal takes the sessions of sub-agents along, and leaves who and when. */
+export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
+  storeCase("a removal takes the sessions of sub-agents along, and theirs", async (session) => {
+    const { store, uid } = session;
+    const children = [await createChild(store, uid, 1), await createChild(store, uid, 2)];
+    const nested = await createChild(store, children[1]?.uid ?? uid, 1);
+    const family = [...children, nested];
+    for (const { uid: child } of family) await store.accept(child, "key", prompt("input"));
+    const stranger = await store.create({ sessionId: newName() });
+    const strangers = await createChild(store, stranger.uid, 1);
+
+    const left = await store.remove(uid, { actor: "Ann" });
+
+    assertEqual(left[0]?.uid, uid, "the first tombstone");
+    assertEqual(uidsOf(left), uidsOf([{ uid }, ...family]), "the tombstones");
+    assert(
+      left.every(({ root, actor }) => root === uid && actor === "Ann"),
+      "each names the root and the actor",
+    );
+    for (const one of family) {
+      assertEqual(await store.find(one.sessionId), undefined, "what is found");
+      await assertRejects(() => store.read(one.uid), "unknown_session", "read");
+      assertEqual((await store.tombstone(one.sessionId))?.root, uid, "the root of a child");
+    }
+    assertEqual((await store.find(strangers.sessionId))?.uid, strangers.uid, "another's child");
+  }),
+  storeCase("forks stay with the sessions of their own sub-agents", async (session) => {
+    const { store, uid } = session;
+    await accept(session, "key", prompt("input"));
+    const fork = await store.fork(uid, { sessionId: newName(), n: 1 });
+    const forks = await createChild(store, fork.uid, 1);
+
+    await store.remove(uid);
+
+    assertEqual((await store.read(fork.uid)).length, 1, "the fork's facts");
+    assertEqual((await store.find(forks.sessionId))?.uid, forks.uid, "the fork's child");
+  }),
+  storeCase("a tombstone has who and when, and nothing else", async (session) => {
+    const { store, uid, sessionId } = session;
+    const before = store.now();
+
+    const [left] = await store.remove(uid, { actor: "Ann Ü 👩‍👧" });
+
+    const found = await store.tombstone(sessionId);
+    assertEqual(found, left, "what the name finds");
+    assertEqual(Object.keys(found ?? {}).toSorted(), ["actor", "at", "root", "uid"], "its fields");
+    assertEqual(found?.actor, "Ann Ü 👩‍👧", "the actor");
+    const at = found?.at ?? 0;
+    assert(at >= before - 2_000 && at <= store.now() + 2_000, `${at} is about now`);
+  }),
+  storeCase("without an actor a tombstone names none", async ({ store, uid, sessionId }) => {
+    await store.remove(uid);
+
+    const found = await store.tombstone(sessionId);
+    assertEqual(Object.keys(found ?? {}).toSorted(), ["at", "root", "uid"], "its fields");
+  }),
+  storeCase("a repeat leaves the tombstone as it is", async ({ store, uid, sessionId }) => {
+    const first = await store.remove(uid, { actor: "Ann" });
+    const again = await store.remove(uid, { actor: "Bob" });
+
+    assertEqual(again, first, "what the repeat returns");
+    assertEqual(await store.tombstone(sessionId), first[0], "what the name finds");
+  }),
+  storeCase("a repeat removes children that a crash left", async ({ store }) => {
+    // As after a crash between the removal of the parent and that of its child.
+    const gone = sessionUid(`gone_${crypto.randomUUID()}`);
+    const child = await createChild(store, gone, 1);
+
+    const left = await store.remove(gone);
+
+    assertEqual(uidsOf(left), [child.uid], "the tombstones");
+    assertEqual(await store.find(child.sessionId), undefined, "what is found");
+  }),
+  storeCase("no sub-agent begins under a removed session", async ({ store, uid }) => {
+    await store.remove(uid);
+
+    await assertRejects(() => createChild(store, uid, 1), "unknown_session", "create");
+    const name = childSessionId(`${uid}_item_1`);
+    assertEqual(await store.find(name), undefined, "what is found");
+  }),
+  storeCase("a name in use has the tombstone of the one before", async (session) => {
+    const { store, uid, sessionId } = session;
+    assertEqual(await store.tombstone(sessionId), undefined, "before it is removed");
+    await store.remove(uid, { actor: "Ann" });
+    const again = await store.create({ sessionId });
+    assertEqual((await store.tombstone(sessionId))?.uid, uid, "while it is in use again");
+    await store.remove(again.uid, { actor: "Bob" });
+
+    const found = await store.tombstone(sessionId);
+    assertEqual([found?.uid, found?.actor], [again.uid, "Bob"], "the last one");
+  }),
+  storeCase("what never was has no tombstone", async ({ store }) => {
+    const left = await store.remove(sessionUid(`missing_${crypto.randomUUID()}`));
+
+    assertEqual(left, [], "what the removal returns");
+    assertEqual(await store.tombstone(newName()), undefined, "what a name finds");
+  }),
+  storeCase("an actor that a store can't hold is refused, and nothing removed", async (session) => {
+    const { store, uid } = session;
+    for (const actor of ["", "a\0b", "half a pair \ud800", "x".repeat(257)]) {
+      await assertRejects(() => store.remove(uid, { actor }), "invalid_event", "remove");
+    }
+    assertEqual(await store.head(uid), 0, "its head");
+  }),
+];
+
+/** Creates the session of a sub-agent, as the call of a tool does. */
+function createChild(store: SessionStore, uid: SessionUid, call: number): Promise<SessionRecord> {
+  return store.create({ sessionId: childSessionId(`${uid}_item_${call}`) });
+}
+
+function uidsOf(all: readonly Pick<Tombstone, "uid">[]): readonly string[] {
+  return all.map(({ uid }) => uid).toSorted();
+}

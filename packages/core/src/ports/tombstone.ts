@@ -1,0 +1,126 @@
+import { MillraceError } from "../errors.ts";
+import { sessionId, sessionUid } from "../ids.ts";
+import type { SessionId, SessionUid } from "../ids.ts";
+import type { EventLog } from "./event-log.ts";
+import type { RemoveOptions, SessionRecord, SessionStore, Tombstone } from "./session-store.ts";
+
+/** The name of the session in which a sub-agent works on a call, of the key of the call's effect. */
+export function childSessionId(effectKey: string): SessionId {
+  return sessionId(`sub_${effectKey}`);
+}
+
+/** The uid of the session that has this one as a child, by its name. Undefined for any other name. */
+export function parentOf(id: string): SessionUid | undefined {
+  const [, uid] = /^sub_([A-Za-z0-9_-]{1,64}?)_item_/.exec(id) ?? [];
+  return uid === undefined ? undefined : sessionUid(uid);
+}
+
+/** The sessions of a session's sub-agents, by their names. Not those of their sub-agents. */
+export async function* childrenOf(
+  list: SessionStore["list"],
+  uid: SessionUid,
+): AsyncGenerator<SessionRecord, void, undefined> {
+  const prefix = childPrefix(uid);
+  for (let after = prefix; ;) {
+    const page = await list({ after });
+    for (const record of page) {
+      if (!record.sessionId.startsWith(prefix)) return;
+      yield record;
+    }
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.sessionId;
+  }
+}
+
+/** The key of an effect begins with the parent's uid and the id of the item that answers the call. */
+function childPrefix(uid: SessionUid): string {
+  return `sub_${uid}_item_`;
+}
+
+/** What a store does by itself when a session and its sub-agents' sessions are removed. */
+export interface FamilyStore {
+  readonly list: SessionStore["list"];
+  /**
+   * Deletes one session and leaves its tombstone. Without an effect if there is none of this uid. From
+   * then on no child of it is created.
+   */
+  readonly removeOne: (uid: SessionUid, left: Omit<Tombstone, "uid" | "at">) => Promise<void>;
+  /** The tombstones whose root this is, its own included. */
+  readonly tombstonesOf: (root: SessionUid) => Promise<readonly Tombstone[]>;
+}
+
+/**
+ * `SessionStore.remove`: a session is removed before its children, so that none is made meanwhile. After
+ * a crash a repeat finds those that are left: by the names of children, and by the tombstones of those
+ * whose children may be left.
+ */
+export async function removeFamily(
+  store: FamilyStore,
+  root: SessionUid,
+  { actor }: RemoveOptions = {},
+): Promise<readonly Tombstone[]> {
+  const by = actor === undefined ? {} : { actor: checkActor(actor) };
+  const found = await store.tombstonesOf(root);
+  const left = new Set([root, ...found.map(({ uid }) => uid)]);
+  // A set is iterated over what is added meanwhile.
+  for (const uid of left) {
+    await store.removeOne(uid, { root, ...by });
+    for await (const child of childrenOf(store.list, uid)) left.add(child.uid);
+  }
+  return store.tombstonesOf(root);
+}
+
+/** Throws `unknown_session` for the name of a child whose parent was removed. */
+export function refuseOrphan(id: SessionId, isRemoved: boolean): void {
+  if (!isRemoved) return;
+  throw new MillraceError("unknown_session", `${id} is of a session that was removed`);
+}
+
+/** Which session is removed, and from where. */
+export interface RemovalOptions extends RemoveOptions {
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly sessionId: string;
+}
+
+/**
+ * Removes a session and its sub-agents' sessions from the store and from the log. Its drivers and
+ * viewers end, in this process and in others. Resolves to its tombstone; undefined if there never was a
+ * session of this name. A call that failed half way is repeated, and completes the removal. Throws
+ * errors of the store and the log.
+ */
+export async function removeSession(options: RemovalOptions): Promise<Tombstone | undefined> {
+  const { store, log, sessionId: name, actor } = options;
+  const record = await store.find(name);
+  const uid = record?.uid ?? (await store.tombstone(name))?.uid;
+  if (uid === undefined) return undefined;
+  // While the store still has the keys: with them the log notifies the subscribers of other processes.
+  await shareKeys(options, uid);
+  const tombstones = await store.remove(uid, { actor });
+  for (const tombstone of tombstones) await log.remove(tombstone.uid);
+  return tombstones.find((tombstone) => tombstone.uid === uid);
+}
+
+async function shareKeys({ store, log }: RemovalOptions, root: SessionUid): Promise<void> {
+  if (log.setKey === undefined) return;
+  const uids = new Set([root]);
+  for (const uid of uids) {
+    try {
+      log.setKey(uid, await store.key(uid));
+    } catch (error) {
+      if (!MillraceError.is(error) || error.code !== "unknown_session") throw error; // it is gone
+    }
+    for await (const child of childrenOf(store.list, uid)) uids.add(child.uid);
+  }
+}
+
+/** An actor is kept by every store, so it is text that every store can hold. */
+function checkActor(actor: string): string {
+  const { length } = actor;
+  if (length > 0 && length <= 256 && actor.isWellFormed() && !actor.includes("\0")) return actor;
+  throw new MillraceError(
+    "invalid_event",
+    "an actor has 1 to 256 characters of well-formed text without U+0000",
+  );
+}
