@@ -70,12 +70,13 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   core: {
     bottom: ["errors", "ids", "json", "list", "parse-json", "scan-json", "text"],
     folders: {
+      secrets: [],
       iterate: [],
       content: ["iterate"],
       delta: ["iterate", "content"],
       event: ["iterate", "content", "delta"],
       wire: ["iterate", "content", "delta", "event"],
-      ports: ["iterate", "content", "delta", "event"],
+      ports: ["secrets", "iterate", "content", "delta", "event"],
       lane: ["iterate", "content", "delta", "event", "ports"],
       reading: ["iterate", "content", "delta", "event", "wire", "ports"],
       inbox: ["iterate", "content", "delta", "event", "ports"],
