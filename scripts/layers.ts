@@ -79,7 +79,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       ports: ["secrets", "iterate", "content", "delta", "event"],
       lane: ["iterate", "content", "delta", "event", "ports"],
       reading: ["iterate", "content", "delta", "event", "wire", "ports"],
-      inbox: ["iterate", "content", "delta", "event", "ports"],
+      inbox: ["secrets", "iterate", "content", "delta", "event", "ports"],
       reference: ["iterate", "content", "delta", "event", "ports", "wire"],
     },
   },

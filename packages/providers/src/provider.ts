@@ -15,6 +15,7 @@ import type {
   TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
+import { redactData } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
@@ -27,6 +28,7 @@ import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
 import { converse } from "./transport/converse.ts";
+import { rememberCredentials } from "./transport/credentials.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
@@ -208,6 +210,7 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      rememberCredentials(exchange, proof);
       return { ...exchange, headers: { ...exchange.headers, ...proof } };
     } catch (error) {
       return failure(
@@ -225,7 +228,7 @@ class RetriedRequest<Event, State> {
 
   readonly #notify = (notice: ModelNotice): void => {
     try {
-      this.#request.notify?.(notice);
+      this.#request.notify?.(redactData(notice));
     } catch {
       // An error in the caller's callback must not break the reply.
     }

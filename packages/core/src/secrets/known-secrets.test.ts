@@ -34,13 +34,17 @@ test("a secret of less than 8 characters is refused with what to do, and without
   expect(() => registerSecret({ name: "TOKEN", value: undefined })).toThrow(/Check that it is set/);
 });
 
-test("the latest 256 credentials are known, and a registered one stays", () => {
-  const release = registerSecret({ name: "kept", value: "credential-number-0" });
-  for (let at = 0; at < 300; at += 1) rememberCredential("token", `credential-number-${at}`);
+test("the 4,096 credentials that were used last are known, and a registered one stays", () => {
+  const release = registerSecret({ name: "kept", value: "credential-0-of-many" });
+  for (let at = 0; at < 5_096; at += 1) {
+    rememberCredential("token", `credential-${at}-of-many`);
+    rememberCredential("token", "credential-1-of-many");
+  }
 
-  expect(redact("credential-number-0.")).toBe("[redacted].");
-  expect(redact("credential-number-43.")).toBe("credential-number-43.");
-  expect(redact("credential-number-44.")).toBe("[redacted].");
+  expect(redact("credential-0-of-many.")).toBe("[redacted].");
+  expect(redact("credential-1-of-many.")).toBe("[redacted].");
+  expect(redact("credential-1000-of-many.")).toBe("credential-1000-of-many.");
+  expect(redact("credential-1001-of-many.")).toBe("[redacted].");
   release();
 });
 

@@ -11,10 +11,10 @@ export interface Secret {
 
 /** The secrets of this process by their values. A secret may have been registered several times. */
 const names = new Map<string, { readonly name: string; readonly registered: number }>();
-/** The credentials of connections, the oldest first. Those that were registered too are in both. */
+/** The credentials of connections, the latest used last. Those that were registered too are in both. */
 const credentials = new Map<string, string>();
-/** Tokens are renewed for ever, so the oldest go. */
-const mostCredentials = 256;
+/** Tokens are renewed for ever, so those that were not used for the longest time go. */
+const mostCredentials = 4_096;
 /** Shorter credentials, such as the key "not-needed" of a local server, may be words of a conversation. */
 const shortestNoticed = 16;
 const all = new Redactor();
@@ -56,11 +56,12 @@ function release(value: string): void {
 }
 
 /**
- * Remembers a credential of a connection, which a transport calls for each one it uses. The latest 256
- * are kept. A value of less than 8 characters is ignored, and one of less than 16 raises no notice.
+ * Remembers a credential of a connection. Called by transports each time that they use one, because the
+ * 4,096 that were used last are kept. A value of less than 8 characters is ignored, and one of less than 16 raises no notice.
  */
 export function rememberCredential(name: string, value: string): void {
-  if (value.length < shortestSecret || credentials.get(value) === name) return;
+  if (value.length < shortestSecret) return;
+  credentials.delete(value); // moves it to the end
   credentials.set(value, name);
   all.add(value);
   if (credentials.size <= mostCredentials) return;

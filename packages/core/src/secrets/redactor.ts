@@ -18,10 +18,8 @@ export class Redactor {
   /** 1 where some form has a hash with these low bits. Saves nearly all look-ups in the map. */
   readonly #likely = new Uint8Array(2 ** 16);
 
-  /** How many secrets it knows. */
-  get size(): number {
-    return this.#forms.size;
-  }
+  /** Forms that were deleted since `#likely` was made anew. Their marks are left, and cost look-ups. */
+  #deleted = 0;
 
   has(secret: string): boolean {
     return this.#forms.has(secret);
@@ -36,10 +34,19 @@ export class Redactor {
   }
 
   delete(secret: string): void {
-    if (!this.#forms.delete(secret)) return;
-    this.#starts.clear();
+    const forms = this.#forms.get(secret) ?? [];
+    this.#forms.delete(secret);
+    for (const form of forms) {
+      const hash = hashOf(form);
+      const others = this.#starts.get(hash)?.filter((start) => start.secret !== secret) ?? [];
+      if (others.length > 0) this.#starts.set(hash, others);
+      else this.#starts.delete(hash);
+    }
+    this.#deleted += forms.length;
+    if (this.#deleted < this.#likely.length / 4) return;
+    this.#deleted = 0;
     this.#likely.fill(0);
-    for (const [each, forms] of this.#forms) this.#index(each, forms);
+    for (const hash of this.#starts.keys()) this.#likely[hash & 0xffff] = 1;
   }
 
   /**
