@@ -15,7 +15,7 @@ import type {
   TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
-import { redactData } from "@millrace/core/secrets";
+import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
@@ -28,7 +28,6 @@ import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
 import { converse } from "./transport/converse.ts";
-import { rememberCredentials } from "./transport/credentials.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
@@ -210,7 +209,8 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
-      rememberCredentials(exchange, proof);
+      rememberUrl(exchange.url);
+      rememberHeaders(exchange.url, exchange.headers, proof);
       return { ...exchange, headers: { ...exchange.headers, ...proof } };
     } catch (error) {
       return failure(

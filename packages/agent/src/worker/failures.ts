@@ -1,5 +1,6 @@
 import type { SessionUid } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
+import { redactError } from "@millrace/core/secrets";
 import type { DueSession } from "@millrace/core/ports";
 import type { PoisonedSession } from "./worker.ts";
 
@@ -31,7 +32,7 @@ export class Failures {
   add(session: DueSession, error: unknown): PoisonedSession & { readonly poisoned: boolean } {
     const tries = (this.#failed.get(session.uid)?.tries ?? 0) + 1;
     const pause = endlessPause(tries, this.#random(), longestMs);
-    const failure = { session, error, tries, nextAt: this.#now() + pause };
+    const failure = { session, error: redactError(error), tries, nextAt: this.#now() + pause };
     this.#failed.set(session.uid, failure);
     return { ...this.#describe(failure), poisoned: tries >= this.#poisonAfter };
   }

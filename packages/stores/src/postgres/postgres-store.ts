@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
+import { rememberUrl } from "@millrace/core/secrets";
 import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
 import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
@@ -164,6 +165,7 @@ function openPool(url = process.env["DATABASE_URL"]): Pool {
   if (url === undefined) {
     throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
   }
+  rememberUrl(url);
   const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
   const pool = new Pool({ connectionString: url, pipeline: true, ...silence });
   // The pool replaces an idle connection that breaks. Without a listener the event would throw.
