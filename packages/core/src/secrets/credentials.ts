@@ -37,9 +37,9 @@ export function rememberUrl(url: string): void {
 
 /** A URL as it may be shown: without user, password, query and fragment. Also one that can't be parsed. */
 export function shownUrl(url: string): string {
-  const [address = ""] = url.split(/[?#]/);
-  const user = userOf(address);
-  return user === "" ? address : address.replace(`${user}@`, () => "");
+  const user = userOf(url);
+  const [address = ""] = url.replace(`${user}@`, () => "").split(/[?#]/);
+  return address;
 }
 
 /** What stands before the last "@" of the authority. A password may hold any character if the URL is broken. */
