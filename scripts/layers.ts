@@ -70,15 +70,16 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   core: {
     bottom: ["errors", "ids", "json", "list", "parse-json", "scan-json", "text"],
     folders: {
+      secrets: [],
       iterate: [],
       content: ["iterate"],
       delta: ["iterate", "content"],
       event: ["iterate", "content", "delta"],
       wire: ["iterate", "content", "delta", "event"],
-      ports: ["iterate", "content", "delta", "event"],
+      ports: ["secrets", "iterate", "content", "delta", "event"],
       lane: ["iterate", "content", "delta", "event", "ports"],
       reading: ["iterate", "content", "delta", "event", "wire", "ports"],
-      inbox: ["iterate", "content", "delta", "event", "ports"],
+      inbox: ["secrets", "iterate", "content", "delta", "event", "ports"],
       reference: ["iterate", "content", "delta", "event", "ports", "wire"],
     },
   },

@@ -180,18 +180,18 @@ const general: ReadonlySet<FailureCode> = new Set([
 
 /**
  * Messages that report a transcript too long for the model. No vendor has a code for every such
- * case.
+ * case. Repetitions are bounded: the search of a long message must stay linear.
  */
 const overflow = new RegExp(
   [
     "prompt (?:is )?too long",
     "input (?:length )?(?:is )?too long",
-    "(?:prompt|input) exceeds (?:the )?max\\w* length",
+    "(?:prompt|input) exceeds (?:the )?max\\w{0,8} length",
     "maximum prompt length",
     "context[ _-]?(?:length|limit|size|window)",
     "(?:input|prompt) token count",
     "too many (?:input )?tokens",
-    "exceed\\w* (?:the )?model token limit",
+    "exceed\\w{0,8} (?:the )?model token limit",
     "reduce the length of (?:the|your) (?:input|messages|prompt)",
     "`inputs` (?:tokens \\+|must have less than)",
   ].join("|"),

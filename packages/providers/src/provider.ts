@@ -17,6 +17,7 @@ import type {
   TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
+import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
@@ -218,6 +219,8 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      rememberUrl(exchange.url);
+      rememberHeaders(exchange.url, exchange.headers, proof);
       return { ...exchange, headers: { ...exchange.headers, ...proof } };
     } catch (error) {
       return failure(
@@ -235,7 +238,7 @@ class RetriedRequest<Event, State> {
 
   readonly #notify = (notice: ModelNotice): void => {
     try {
-      this.#request.notify?.(notice);
+      this.#request.notify?.(redactData(notice));
     } catch {
       // An error in the caller's callback must not break the reply.
     }

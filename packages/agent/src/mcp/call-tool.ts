@@ -1,5 +1,6 @@
 import type { CallToolRequestOptions, Client, Progress } from "@modelcontextprotocol/client";
 
+import { redact, redactedMessage, redactError } from "@millrace/core/secrets";
 import { checkJson, isJsonObject } from "@millrace/core/wire";
 
 import type { ToolExecution } from "../definition/tool.ts";
@@ -47,7 +48,7 @@ export async function callTool(
   const content: readonly unknown[] = Array.isArray(answer["content"]) ? answer["content"] : [];
   const text = resultText(content);
   if (answer["isError"] === true) {
-    const shown = cappedText(text.trim(), errorBytes);
+    const shown = cappedText(redact(text.trim()), errorBytes);
     throw new Error(shown === "" ? `${tool} failed, and the server gave no reason` : shown);
   }
   const structured = answer["structuredContent"];
@@ -85,8 +86,10 @@ async function ask(
     );
   } catch (error) {
     if (signal.aborted)
-      throw new Error(`${tool} was aborted, and the server was notified`, { cause: error });
-    throw new Error(explain(target, options, error), { cause: error });
+      throw new Error(`${tool} was aborted, and the server was notified`, {
+        cause: redactError(error),
+      });
+    throw new Error(explain(target, options, error), { cause: redactError(error) });
   }
 }
 
@@ -95,8 +98,8 @@ function explain(target: CallTarget, { tool, seconds }: CallOptions, error: unkn
   if (gone !== undefined) return gone;
   const code = isJsonObject(error) ? error["code"] : undefined;
   if (code === "REQUEST_TIMEOUT") return `${tool} took longer than ${seconds} s`;
-  const message = error instanceof Error ? error.message : String(error);
-  return `${tool} could not be called: ${cappedText(visibleText(message.slice(0, 65_536)), errorBytes)}`;
+  const message = redactedMessage(error).slice(0, 65_536);
+  return `${tool} could not be called: ${cappedText(visibleText(message), errorBytes)}`;
 }
 
 function progressText({ progress, total, message }: Progress): string {

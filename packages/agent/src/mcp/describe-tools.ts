@@ -1,3 +1,4 @@
+import { redactedMessage } from "@millrace/core/secrets";
 import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 
@@ -129,7 +130,6 @@ function schemaOf(listed: unknown): MadeSchema {
     };
   } catch (error) {
     // The compiler's own words, which quote the schema.
-    const message = error instanceof Error ? error.message : String(error);
-    return { reason: `it can't be compiled: ${oneLine(message, 300)}` };
+    return { reason: `it can't be compiled: ${oneLine(redactedMessage(error), 300)}` };
   }
 }

@@ -1,6 +1,7 @@
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { FetchLike, Transport } from "@modelcontextprotocol/client";
 
+import { rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 
 import { limitBody } from "./limit-body.ts";
@@ -33,6 +34,8 @@ export interface HttpServer {
  */
 export function openHttpServer(options: HttpServerOptions): HttpServer {
   const { url, headers, limitBytes } = options;
+  rememberUrl(url.href);
+  rememberHeaders(url.href, headers);
   const unanswered = new Map<number, NodeJS.Timeout | undefined>();
   const base = options.fetch ?? globalThis.fetch;
 

@@ -3,6 +3,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 
 import { MillraceError } from "@millrace/core";
 import { refusePlainTransport, transportOf } from "@millrace/core/ports";
+import { redactedMessage, redactError } from "@millrace/core/secrets";
 
 import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
@@ -249,8 +250,8 @@ function notOpened(
   name: string,
   { error, how, words }: { error: unknown; how: string | undefined; words: string },
 ): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  const reason = how === undefined ? oneLine(message, 1_000) : `it ${how}`;
+  const reason = how === undefined ? oneLine(redactedMessage(error), 1_000) : `it ${how}`;
   const said = words === "" ? "" : `; it last said: ${words}`;
-  return new Error(`the server ${name} could not be opened: ${reason}${said}`, { cause: error });
+  const message = `the server ${name} could not be opened: ${reason}${said}`;
+  return new Error(message, { cause: redactError(error) });
 }

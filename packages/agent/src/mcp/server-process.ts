@@ -8,6 +8,7 @@ import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/cli
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
 import { MillraceError } from "@millrace/core";
+import { redact } from "@millrace/core/secrets";
 import { parseJsonText } from "@millrace/core/wire";
 
 import { endTree } from "../process/end-tree.ts";
@@ -67,7 +68,7 @@ export class ServerProcess implements Transport {
 
   /** The end of the process's standard error, on one line. */
   get lastWords(): string {
-    return oneLine(this.#errors.slice(-500), 500);
+    return oneLine(redact(this.#errors).slice(-500), 500);
   }
 
   async start(): Promise<void> {

@@ -1,5 +1,5 @@
 import { showJsonStart, showQuestion } from "@millrace/core/reading";
-import type { Item, Narration, RunEvent, SessionId } from "@millrace/core";
+import type { Item, Narration, RunEvent, SecretNoticed, SessionId } from "@millrace/core";
 import type { AskedCall } from "@millrace/core/reading";
 import { createNarrator } from "./narrator.ts";
 import type { Observer } from "../definition/observer.ts";
@@ -32,6 +32,7 @@ export function narrateTo(sink: TextSink, options: NarrateOptions = {}): Observe
   const reasoning = options.reasoning ?? color;
   const page = new Page(writerTo(sink), { color, reasoning });
   return (event) => {
+    if (event.type === "secret_noticed") page.notice(event);
     for (const narration of narrate(event)) page.write(narration, event);
   };
 }
@@ -93,6 +94,11 @@ class Page {
     }
     const line = narrationLine(narration);
     if (line !== undefined) this.#line(sessionId, line);
+  }
+
+  notice({ sessionId, secret, author }: SecretNoticed): void {
+    const name = terminalLine(secret);
+    this.#line(sessionId, `notice: the ${author} wrote the secret ${name} into the session`);
   }
 
   #append(sessionId: SessionId, from: string, text: string, dim: boolean): void {

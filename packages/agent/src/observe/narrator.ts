@@ -15,7 +15,7 @@ import type { LiveEnvelope } from "@millrace/core/reading";
 export function createNarrator(): (event: RunEvent) => readonly Narration[] {
   const sessions = new Map<SessionId, SessionState>();
   return (event) => {
-    if (event.type === "connection_changed") return [];
+    if (event.type === "connection_changed" || event.type === "secret_noticed") return [];
     const { sessionId } = event;
     const known = sessions.get(sessionId) ?? emptyState(observed, sessionId);
     const before = "n" in event ? reaching(known, event) : known;

@@ -5,9 +5,9 @@ import type { LiveEnvelope } from "@millrace/core/reading";
 /** The most text and bytes of a merged delta, so that each entry of a queue has a bounded size. */
 const mergedSize = { text: 4_096, bytes: 65_536 };
 
-/** True for an event of an attempt, which is neither a fact nor a change of the connection. */
+/** True for an event of an attempt, which is neither a fact nor an event of this process alone. */
 export function isLive(event: RunEvent): event is LiveEvent & LiveEnvelope {
-  return !("n" in event) && event.type !== "connection_changed";
+  return "epoch" in event && !("n" in event);
 }
 
 /** A key for the attempt that a live event belongs to. */

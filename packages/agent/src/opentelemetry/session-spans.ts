@@ -62,6 +62,11 @@ export class SessionSpans {
   take(event: RunEvent): void {
     this.#time = event.time;
     if (event.type === "connection_changed") return;
+    if (event.type === "secret_noticed") {
+      const noted = { "millrace.secret.name": event.secret, "millrace.author": event.author };
+      this.#run?.span.note("millrace.secret_noticed", noted, event.time);
+      return;
+    }
     if (!("n" in event)) {
       if (event.type === "attempt_started") this.#startAttempt(event);
       else this.#attempts.take(event);

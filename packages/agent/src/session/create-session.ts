@@ -16,6 +16,7 @@ import { callAnswerOf } from "./call-answer.ts";
 import type { Acceptance, Content, SendOptions, SentInput } from "./input.ts";
 import { openBranch } from "./open.ts";
 import { partsOf } from "./parts.ts";
+import { brokenPort } from "./port-errors.ts";
 import type { Run } from "./run.ts";
 import type {
   EarlierOptions,
@@ -153,10 +154,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
 type SenderAsk = Parameters<SessionHost["setSenderOptions"]>[1]["ask"];
 
 function refusedOpen(error: unknown): Acceptance {
-  const known = MillraceError.is(error)
-    ? error
-    : new MillraceError("broken_port", String(error), { cause: error });
-  return { accepted: false, error: known };
+  return { accepted: false, error: brokenPort(error) };
 }
 
 /** The options that are stored with a prompt. A driver that takes the run over has only these. */

@@ -11,6 +11,7 @@ import type {
 import type { FactOf, InboxOptions, KnownStart } from "@millrace/core/writing";
 import type { AcceptOutcome, PeopleFact, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
+import { redactedMessage } from "@millrace/core/secrets";
 import { Driver } from "../drive/driver.ts";
 import type { WorkHost } from "../work/host.ts";
 import { patientStore } from "../work/patient-store.ts";
@@ -23,8 +24,9 @@ import { holdSession, releaseSession } from "./hold.ts";
 import type { HostOptions, SenderOptions } from "./host-options.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
-import { brokenPort, messageOf, unsent } from "./port-errors.ts";
+import { brokenPort, unsent } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
+import { noticesOf } from "../work/secret-notices.ts";
 import type { Watched } from "./watch.ts";
 
 /**
@@ -183,6 +185,7 @@ export class SessionHost {
   onFact(fact: Fact): void {
     if (fact.type === "run_finished") this.#runEnded(fact.runId);
     this.#emit(fact);
+    if (this.#driver !== undefined) for (const notice of noticesOf(fact)) this.#emit(notice);
     if (fact.type === "approval_requested") {
       const { ask = this.options.ask, actor } = this.#senderOptions.get(fact.runId) ?? {};
       void askApprover(this.inbox, ask, fact, actor);
@@ -297,7 +300,7 @@ export class SessionHost {
   /** Called at each change of `connection`. */
   connectionChanged(connection: SessionConnection, error: unknown): void {
     const { clock, record } = this.options;
-    const message = error === undefined ? {} : { message: messageOf(error) };
+    const message = error === undefined ? {} : { message: redactedMessage(error) };
     const place = { sessionId: record.sessionId, time: clock.now() };
     this.#emit({ type: "connection_changed", connection, ...message, ...place });
   }

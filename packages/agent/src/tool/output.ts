@@ -1,3 +1,4 @@
+import { redact } from "@millrace/core/secrets";
 import { checkJson, equalJson, parseJson } from "@millrace/core/wire";
 import type { Json } from "@millrace/core";
 import { describe, readMessage } from "./output-json.ts";
@@ -64,7 +65,7 @@ export function joined(before: string, after: string): string {
 
 /**
  * What a tool, hook or schema threw, for the model: the message with those of its causes, never a
- * stack. Bounded and well-formed. Never throws.
+ * stack, and without secrets. Bounded and well-formed. Never throws.
  */
 export function messageOf(thrown: unknown): string {
   const messages = [oneMessage(thrown)];
@@ -74,7 +75,7 @@ export function messageOf(thrown: unknown): string {
     if (!messages.includes(message)) messages.push(message);
     cause = causeOf(cause);
   }
-  return capText(messages.join(": ").toWellFormed(), messageBytes);
+  return capText(redact(messages.join(": ").toWellFormed()), messageBytes);
 }
 
 function oneMessage(thrown: unknown): string {

@@ -1,4 +1,5 @@
 import { abortedCause } from "@millrace/core/ports";
+import { redactedMessage } from "@millrace/core/secrets";
 import type { Cause, Delta, Model, Usage } from "@millrace/core";
 import type { Clock, ModelRequest, ModelStream, Reply } from "@millrace/core/ports";
 import type { Ending, Fault } from "@millrace/core/writing";
@@ -113,8 +114,8 @@ function faultCause({ code, message, partId }: Fault): Cause {
 }
 
 function agentCause(error: unknown): Cause {
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: "agent_failed", message: `the agent's own code threw: ${message}` };
+  const message = `the agent's own code threw: ${redactedMessage(error)}`;
+  return { code: "agent_failed", message };
 }
 
 const stalledCause: Cause = {

@@ -1,3 +1,4 @@
+import { redactData } from "@millrace/core/secrets";
 import { createLaneWriter } from "@millrace/core/writing";
 import type {
   Author,
@@ -14,9 +15,11 @@ import type {
 import type { CommitOutcome, CommitRequest, Epoch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { BodyOf, FactBody, Fault } from "@millrace/core/writing";
+import { itemWithoutSecrets } from "./clean-facts.ts";
 import { Fenced } from "./host.ts";
 import type { WorkHost } from "./host.ts";
 import { PartIds } from "./part-ids.ts";
+import { noticesIn } from "./secret-notices.ts";
 
 export interface LanePlace {
   readonly runId: RunId;
@@ -113,6 +116,10 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     const live: LiveEvent & LiveEnvelope = { ...event, ...envelope, time: clock.now() };
     host.emit(live);
   };
+  const notice = (content: unknown): void => {
+    const place = { sessionId, runId, itemId, author, time: clock.now() };
+    for (const found of noticesIn(content, place)) host.emit(found);
+  };
   let over = false;
   const close = async (): Promise<void> => {
     over = true;
@@ -141,14 +148,16 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       if (fault === undefined && observed) notifyObservers({ type: "content_delta", delta });
       return fault;
     },
-    publish: (event) => {
+    publish: (given) => {
       if (over) return;
+      const event = given.type === "retry_scheduled" ? redactData(given) : given;
       writer.publish(event);
       notifyObservers(event);
+      if (event.type === "tool_execution_update") notice(event.message);
     },
     commit: async (given, { type = "item_committed", settlement, inputId, ahead } = {}) => {
       await close();
-      const item = ids.ofItem(given);
+      const item = itemWithoutSecrets(ids.ofItem(given));
       const fact = {
         type,
         item,
@@ -175,6 +184,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     drop: async () => {
       await close();
       hide();
+      notice(writer.draft().parts); // viewers have seen it
     },
   };
 }

@@ -1,4 +1,5 @@
 import { parseJson } from "@millrace/core/wire";
+import { redactedMessage } from "@millrace/core/secrets";
 import { describeIssues } from "../schema/schema.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { WorkHost } from "./host.ts";
@@ -24,8 +25,8 @@ export async function readOutput(schema: Schema, text: string): Promise<ReadOutp
     if (checked.issues === undefined) return { valid: true, output: checked.value };
     return { valid: false, message: describeIssues(checked.issues) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { valid: false, message: `the schema could not check the answer: ${message}` };
+    const message = `the schema could not check the answer: ${redactedMessage(error)}`;
+    return { valid: false, message };
   }
 }
 

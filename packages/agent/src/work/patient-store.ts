@@ -1,6 +1,7 @@
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
+import { withoutSecrets } from "./clean-facts.ts";
 import type { StoreOutage } from "./store-outage.ts";
 
 /**
@@ -16,6 +17,7 @@ import type { StoreOutage } from "./store-outage.ts";
  *   the driver of that claim. Elsewhere the claim counts as lost, and the driver claims again.
  *
  * Anything else is answered as it is: the head was moved, or the lane taken, by another writer.
+ * What is appended or committed has no secrets but in its content, see `clean-facts.ts`.
  * `knownHead` is the number of the last fact that this process has: facts of a lost answer come after it.
  */
 export function patientStore(
@@ -50,15 +52,17 @@ function patientWrites(
 ): Pick<SessionStore, "accept" | "claim" | "open" | "commit" | "append"> {
   return {
     accept: (uid, key, body) => outage.retry(() => store.accept(uid, key, body)),
-    append: (uid, request) =>
-      outage.retry(async (again) => {
+    append: (uid, given) => {
+      const request = { ...given, bodies: given.bodies.map(withoutSecrets) };
+      return outage.retry(async (again) => {
         const answer = await store.append(uid, request);
         if (!again || answer.outcome !== "moved") return answer;
         const { head: after, bodies } = request;
         const facts = await store.read(uid, { after, limit: bodies.length });
         const own = bodies.every((body, at) => isFactOf(facts[at], body));
         return own ? { outcome: "appended", facts } : answer;
-      }),
+      });
+    },
     open: (uid, request) => {
       const since = knownHead();
       return outage.retry(async (again) => {
@@ -74,7 +78,12 @@ function patientWrites(
         return { outcome: "opened", head: facts.at(-1)?.n ?? since, facts: intent };
       });
     },
-    commit: (uid, request) => {
+    commit: (uid, given) => {
+      const { ahead: decided } = given;
+      const request =
+        decided === undefined
+          ? given
+          : { ...given, ahead: { ...decided, bodies: decided.bodies.map(withoutSecrets) } };
       const since = knownHead();
       return outage.retry(async (again) => {
         const answer = await store.commit(uid, request);

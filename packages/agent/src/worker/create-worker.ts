@@ -3,6 +3,7 @@ import type { SessionId, SessionUid } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
+import { redactError } from "@millrace/core/secrets";
 import { lifeOf } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
 import type { Opened } from "../session/open.ts";
@@ -136,7 +137,7 @@ class SessionWorker {
         // A slow answer must not stretch the time between two reads: a gap starts observations anew.
         await this.#clock.sleep(Math.max(leastPauseMs, next - this.#clock.monotonic()), signal);
       } catch (error) {
-        if (failures === 0) this.#report({ type: "store_away", error });
+        if (failures === 0) this.#report({ type: "store_away", error: redactError(error) });
         failures += 1;
         await this.#clock.sleep(endlessPause(failures, Math.random(), longestLookMs), signal);
       }

@@ -1,5 +1,6 @@
 import type { SessionUid } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
+import { redactError } from "@millrace/core/secrets";
 import type { DueSession } from "@millrace/core/ports";
 import { LostDrivers } from "./lost-drivers.ts";
 import type { PoisonedSession } from "./worker.ts";
@@ -33,7 +34,7 @@ export class Failures {
     const before = this.#failed.get(session.uid)?.tries ?? 0;
     const tries = error instanceof LostDrivers ? error.count : before + 1;
     const pause = endlessPause(tries, this.#random(), longestMs);
-    const failure = { session, error, tries, nextAt: this.#now() + pause };
+    const failure = { session, error: redactError(error), tries, nextAt: this.#now() + pause };
     this.#failed.set(session.uid, failure);
     return { ...this.#describe(failure), poisoned: tries >= this.#poisonAfter };
   }

@@ -1,4 +1,4 @@
-import type { Ending, ItemContent } from "../content/item.ts";
+import type { Author, Ending, ItemContent } from "../content/item.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../content/part.ts";
 import type { Fact, FactOf, LiveEvent } from "./event.ts";
 import type { Narration } from "./narration.ts";
@@ -177,10 +177,27 @@ export interface ConnectionChanged {
 }
 
 /**
- * What a run does, as its observers see it: facts, live events with their place, and changes of the
- * connection of its session.
+ * A registered secret stands in content, which was stored and sent as it is. Observers of the process that
+ * drives the session get it; it is not stored. It names the secret and never holds its value.
  */
-export type RunEvent = Fact | (LiveEvent & LiveEnvelope) | ConnectionChanged;
+export interface SecretNoticed {
+  readonly type: "secret_noticed";
+  readonly sessionId: SessionId;
+  /** The name that the secret was registered with. */
+  readonly secret: string;
+  /** The author of the content. */
+  readonly author: Author;
+  readonly runId?: RunId | undefined;
+  /** The item, unless it is an input that waits. */
+  readonly itemId?: ItemId | undefined;
+  readonly time: number;
+}
+
+/**
+ * What a run does, as its observers see it: facts, live events with their place, changes of the
+ * connection of its session, and secrets in its content.
+ */
+export type RunEvent = Fact | (LiveEvent & LiveEnvelope) | ConnectionChanged | SecretNoticed;
 
 /** The events of an agent with these tools. */
 export type EventOf<Tools extends AnyTools = AnyTools> =
@@ -191,7 +208,8 @@ export type EventOf<Tools extends AnyTools = AnyTools> =
           | "tool_execution_started"
           | "tool_execution_finished"
           | "approval_requested"
-          | "connection_changed"; // for observers only
+          | "connection_changed" // for observers only
+          | "secret_noticed";
       }
     >
   | EachTool<Tools, "started" | "finished" | "asked">;

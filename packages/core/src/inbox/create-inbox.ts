@@ -1,4 +1,8 @@
 import type { Part } from "../content/part.ts";
+import { defaultDraftLimits } from "../delta/draft.ts";
+import type { Fault } from "../delta/draft.ts";
+import { verifyWhole } from "../delta/verify-part.ts";
+import { MillraceError } from "../errors.ts";
 import { inputId, partId, sessionUid } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { randomId } from "../ports/clock.ts";
@@ -46,7 +50,7 @@ export function createInbox(options: InboxOptions): Inbox {
         const id = keyed ?? newInputId(makeId);
         const asked =
           given.options === undefined ? {} : { options: checkedJson(given.options, "options") };
-        const parts = await partsOf(content);
+        const parts = checkedParts(await partsOf(content));
         const posted = await context.poster.post(id, {
           type: "input_accepted",
           inputId: id,
@@ -98,6 +102,19 @@ async function takeBack(
   const n = known.inputs.get(id)?.takenBack;
   if (n === undefined) return refuse("settled", `the input ${id} is an item already`);
   return { accepted: true, inputId: id, n, replayed: true };
+}
+
+/** Throws `invalid_event` for what an item could not hold. */
+function checkedParts(parts: readonly Part[]): readonly Part[] {
+  const limits = defaultDraftLimits;
+  const fault = parts.reduce<Fault | undefined>(
+    (found, part) => found ?? verifyWhole(limits, part),
+    undefined,
+  );
+  const wrong = parts.length > limits.parts ? `it has ${parts.length} parts` : fault?.message;
+  if (wrong === undefined) return parts;
+  const most = `at most ${limits.parts} parts, ${limits.text} characters of text or ${limits.bytes} bytes in each`;
+  throw new MillraceError("invalid_event", `an input can't be stored: ${wrong}. Send ${most}`);
 }
 
 async function partsOf(content: InputContent): Promise<readonly Part[]> {

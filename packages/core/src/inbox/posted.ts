@@ -1,4 +1,5 @@
 import { MillraceError } from "../errors.ts";
+import { redactedMessage, redactError } from "../secrets/redact-data.ts";
 import type { Actor } from "../event/event.ts";
 import type { ApprovalId, InputId, RunId } from "../ids.ts";
 
@@ -63,10 +64,11 @@ export function refuse(reason: Refusal, message: string): Refused {
 /** An error that was thrown before or in the store's call, as a refusal. */
 export function refusedBy(error: unknown): Refused {
   if (MillraceError.is(error)) return { accepted: false, reason: reasonOf(error), error };
-  const message = error instanceof Error ? error.message : String(error);
-  const broken = new MillraceError("broken_port", `nothing is known to be stored: ${message}`, {
-    cause: error,
-  });
+  const broken = new MillraceError(
+    "broken_port",
+    `nothing is known to be stored: ${redactedMessage(error)}`,
+    { cause: redactError(error) },
+  );
   return { accepted: false, reason: "failed", error: broken };
 }
 

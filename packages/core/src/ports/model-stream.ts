@@ -7,6 +7,7 @@ import { emptyDraft } from "../delta/draft.ts";
 import type { Draft, DraftLimits } from "../delta/draft.ts";
 import { fold } from "../delta/fold.ts";
 import { MillraceError } from "../errors.ts";
+import { redactData } from "../secrets/redact-data.ts";
 import type { ModelStream, Reply } from "./model.ts";
 
 /** How a reply is produced. Every adapter and the scripted model are one of these. */
@@ -101,7 +102,7 @@ async function produce(
     parts: partsOf(draft),
     model: source.model,
     ...(usage === undefined ? {} : { usage }),
-    ...endingOf(draft, ending, stop.signal.aborted && dropped),
+    ...redactData(endingOf(draft, ending, stop.signal.aborted && dropped)),
   };
 }
 

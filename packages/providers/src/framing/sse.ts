@@ -8,7 +8,10 @@ import { Utf8Reader } from "./utf8.ts";
 
 /** Bounds of the framing of server-sent events. */
 export interface SseFramingOptions {
-  /** The length limit of an event, in UTF-16 units. */
+  /**
+   * The length limit of an event, in UTF-16 units. 16 times as much may come without an event: lines
+   * without a known field are dropped, and a vendor that sends nothing else is cut.
+   */
   readonly limit?: number | undefined;
   /** False parses every event in full, without templates. */
   readonly templates?: boolean | undefined;
@@ -27,6 +30,12 @@ export function sseFraming({
       const parse = templates ? (data: string) => reader.read(data) : parseJsonText;
       let out: Framed<VendorEvent>[] = [];
       let closed = false;
+      /** What came since the last event or comment: the parser drops lines that have no known field. */
+      let silent = 0;
+      const refuse = (message: string): void => {
+        closed = true;
+        out.push({ kind: "fault", cause: failure("event_too_large", message) });
+      };
       let reportedLossy = false;
       const parser = createParser({
         maxBufferSize: limit,
@@ -35,9 +44,7 @@ export function sseFraming({
         onRetry: () => void out.push(alive),
         onError: ({ type }) => {
           if (type !== "max-buffer-size-exceeded") return;
-          closed = true;
-          const cause = failure("event_too_large", `an event is longer than ${limit} characters`);
-          out.push({ kind: "fault", cause });
+          refuse(`an event is longer than ${limit} characters`);
         },
       });
       const feed = (piece: string): readonly Framed<VendorEvent>[] => {
@@ -47,6 +54,8 @@ export function sseFraming({
           out.push({ kind: "lossy" });
         }
         if (piece !== "") parser.feed(piece);
+        silent = out.length > 0 ? 0 : silent + piece.length;
+        if (silent > 16 * limit) refuse(`${16 * limit} characters came without an event`);
         const taken = out;
         if (taken.length > 0) out = [];
         return taken;

@@ -1,3 +1,4 @@
+import { formsOf } from "@millrace/core/secrets";
 import { beforeSecret, secrets } from "../transport/redact.ts";
 
 /**
@@ -17,12 +18,11 @@ export class Redactor {
     });
   }
 
-  /** Registers a secret. It is removed everywhere, also when escaped as in a URL or in JSON. */
+  /** Registers a secret. It is removed everywhere, in all forms that `formsOf` knows. */
   secret(value: string): void {
     // A short word would occur in ordinary text.
     if (value.length < 8) return;
-    const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
-    for (const form of forms) this.#secrets.add(binary(form));
+    for (const form of formsOf(value)) this.#secrets.add(binary(form));
   }
 
   /** A stand-in for the id of a request, an account or the like. Keeps its prefix. */

@@ -97,9 +97,10 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly responded = (head: ResponseHead): void => {
     this.#enter("reading");
     this.#head = head;
-    const encoding = head.decoded ? undefined : head.header("content-encoding");
+    const encoding = head.header("content-encoding");
     const received = this.#isReadable() ? this.#take : this.#collect;
-    const opened = openBody(encoding, { received, ended: this.#close, failed: this.failed });
+    const body = { received, ended: this.#close, failed: this.failed };
+    const opened = openBody(encoding, head.decoded, body);
     if ("code" in opened) this.finish({ kind: "cut", cause: opened });
     else this.#body = opened;
   };

@@ -20,25 +20,27 @@ const inflatedLimit = 64 * 1024 * 1024;
 
 /**
  * The decoder for a content encoding, or the cause why there is none. Requests ask for no encoding,
- * but some proxies compress anyway. One layer of gzip is decoded, and a chain is refused.
+ * but some proxies compress anyway. One layer of gzip is decoded, and a chain is refused. `decoded`:
+ * the bytes are decoded already, as by `fetch`, which has no limit of its own; so they are counted here.
  */
-export function openBody(encoding: string | undefined, body: DecodedBody): BodyDecoder | Cause {
+export function openBody(
+  encoding: string | undefined,
+  decoded: boolean,
+  body: DecodedBody,
+): BodyDecoder | Cause {
   const name = (encoding ?? "").trim().toLowerCase();
   if (name === "" || name === "identity") {
     return { write: body.received, end: body.ended, close: () => undefined };
   }
+  const received = limited(body);
+  if (decoded)
+    return { write: (bytes) => void received(bytes), end: body.ended, close: () => undefined };
   if (name !== "gzip" && name !== "x-gzip") {
     const evidence = { encoding: name.slice(0, 100) };
     return failure("bad_encoding", "the vendor compressed its answer in an unknown way", evidence);
   }
-  let size = 0;
   const gunzip = createGunzip({ flush: 2 });
-  gunzip.on("data", (bytes: Buffer) => {
-    size += bytes.length;
-    if (size <= inflatedLimit) return body.received(bytes);
-    gunzip.destroy();
-    body.failed(failure("body_too_large", `the body is larger than ${inflatedLimit} bytes`));
-  });
+  gunzip.on("data", (bytes: Buffer) => void (received(bytes) || gunzip.destroy()));
   gunzip.on("end", body.ended);
   gunzip.on("error", (error: NodeJS.ErrnoException) => {
     const cut = error.code === "Z_BUF_ERROR";
@@ -49,5 +51,16 @@ export function openBody(encoding: string | undefined, body: DecodedBody): BodyD
     write: (bytes) => void gunzip.write(Buffer.from(bytes)),
     end: () => void gunzip.end(),
     close: () => void gunzip.destroy(),
+  };
+}
+
+/** Passes bytes on up to the limit, and then fails the body. False from then on. */
+function limited({ received, failed }: DecodedBody): (bytes: Uint8Array) => boolean {
+  let size = 0;
+  return (bytes) => {
+    size += bytes.length;
+    if (size <= inflatedLimit) received(bytes);
+    else failed(failure("body_too_large", `the body is larger than ${inflatedLimit} bytes`));
+    return size <= inflatedLimit;
   };
 }

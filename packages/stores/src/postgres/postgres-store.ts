@@ -8,6 +8,7 @@ import {
   openCall,
   refusePlainTransport,
 } from "@millrace/core/ports";
+import { rememberUrl } from "@millrace/core/secrets";
 import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
@@ -199,6 +200,7 @@ function openPool({ url = process.env["DATABASE_URL"], allowPlain }: PostgresSto
     throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
   }
   refusePlain({ connectionString: url }, allowPlain);
+  rememberUrl(url);
   const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
   const pool = new Pool({ connectionString: url, pipeline: true, ...silence });
   // The pool replaces an idle connection that breaks. Without a listener the event would throw.

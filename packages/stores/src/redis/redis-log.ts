@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import { rememberUrl, shownUrl } from "@millrace/core/secrets";
 import { decodeMessage } from "@millrace/core/wire";
 import type { Fact } from "@millrace/core";
 import { refusePlainTransport, transportOf } from "@millrace/core/ports";
@@ -94,7 +95,9 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     return { commands: new Link({ ...connection, url }), subscriptions };
   };
   const shards =
-    cluster === undefined ? singleShard(shardAt(urlOf(options))) : new Cluster(cluster, shardAt);
+    cluster === undefined
+      ? singleShard(shardAt(urlOf(options)))
+      : new Cluster(cluster.map(checkedUrl), shardAt);
   const sessions = new KnownSessions(prefix);
   const lanes = new Lanes({ shards, sessions, retentionSeconds, batchesPerLane });
   const announcements = new Announcements({
@@ -194,8 +197,16 @@ function callsOf(parts: Parts): Omit<RedisLog, "close" | typeof Symbol.asyncDisp
 
 function urlOf({ url, client = {} }: RedisLogOptions): string | undefined {
   const known = url ?? client.url;
-  if (known !== undefined || client.socket !== undefined) return known;
-  return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379";
+  if (known !== undefined || client.socket !== undefined) return known && checkedUrl(known);
+  return checkedUrl(process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379");
+}
+
+/** The error of the client library would show a broken URL with its password. */
+function checkedUrl(url: string): string {
+  rememberUrl(url);
+  if (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)) return url;
+  const message = `the address ${shownUrl(url)} is no URL of Redis: use redis://user:password@host:port or rediss://…, and encode special characters of the password, such as / as %2F`;
+  throw new MillraceError("invalid_definition", message);
 }
 
 /** The transport to a node. Settings of the client apply where the address leaves them open. */

@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import { redactedMessage } from "@millrace/core/secrets";
 import type { Cause, Item } from "@millrace/core";
 import type { Fault, FaultCode, OpenPart } from "@millrace/core/writing";
 
@@ -15,8 +16,8 @@ export class AgentFailure extends MillraceError {
 /** The cause of an error that the agent's own code threw. */
 export function causeOf(error: unknown): Cause {
   if (error instanceof AgentFailure) return error.cause;
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: "agent_failed", message: `the agent's own code threw: ${message}` };
+  const message = `the agent's own code threw: ${redactedMessage(error)}`;
+  return { code: "agent_failed", message };
 }
 
 /**
