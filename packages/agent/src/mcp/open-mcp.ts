@@ -8,6 +8,7 @@ import type { McpTool, RefusedTool } from "./describe-tools.ts";
 import { openHttpServer } from "./http-server.ts";
 import { listTools } from "./list-tools.ts";
 import type { Policy } from "../definition/tool.ts";
+import type { PidNamespace } from "../process/confinement.ts";
 import { isServerName } from "./tool-names.ts";
 import { oneLine } from "./visible-text.ts";
 
@@ -54,6 +55,12 @@ export interface McpCommand {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly cwd?: string | undefined;
+  /**
+   * Whether the server runs in a PID namespace, which no process of it can leave and from which it sees
+   * none of ours. Left out: `prefer`, wherever the machine has them, with a warning where it has none.
+   * `require`: else it is not started. `off`: never.
+   */
+  readonly pidNamespace?: PidNamespace | undefined;
 }
 
 /** An open connection to a server, and its tools as they were when it was opened. */
@@ -190,8 +197,8 @@ async function serverOf(options: McpOptions<string>): Promise<Server> {
   }
   // Only here, so that servers over HTTP can be used where there are no processes.
   const { ServerProcess } = await import("./server-process.ts");
-  const { command, cwd, env = {} } = options;
-  const transport = new ServerProcess({ command, cwd, env, limitBytes });
+  const { command, cwd, env = {}, pidNamespace = "prefer" } = options;
+  const transport = new ServerProcess({ command, cwd, env, pidNamespace, limitBytes });
   return {
     transport,
     leave: () => Promise.resolve(),
