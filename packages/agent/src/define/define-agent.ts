@@ -119,6 +119,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
       custom: false,
       compactAbove,
       approvalSeconds: settings.approvalSeconds,
+      allLabels: settings.allLabels,
       parallel: settings.parallel,
       retry: settings.retry,
     }),
@@ -132,6 +133,7 @@ function loopSettings(
     readonly custom: boolean;
     readonly compactAbove?: number | undefined;
     readonly approvalSeconds?: number | undefined;
+    readonly allLabels?: "ask" | "allow" | undefined;
     readonly parallel?: number | undefined;
     readonly retry?: RetryPolicy | undefined;
   },
@@ -143,6 +145,7 @@ function loopSettings(
       alone: tool.sequence === "alone",
       repeats: tool.limits.repeats,
       client: tool.run === "client",
+      labels: tool.labels ?? [],
     },
   ]);
   const plain = { alone: false, repeats: undefined, client: false };
@@ -154,6 +157,7 @@ function loopSettings(
     parallel: Math.max(1, options.parallel ?? 8),
     compactAbove: options.compactAbove,
     approvalSeconds: options.approvalSeconds,
+    allLabels: options.allLabels ?? "ask",
     retry: options.retry ?? defaultRetryPolicy,
   };
 }

@@ -4,6 +4,8 @@ import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
+import { checkLabels } from "./labels.ts";
+import type { ToolLabel } from "./labels.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 /**
@@ -69,6 +71,8 @@ export interface Tool<Name extends string = string, In = never, Out = unknown> e
     | ((input: In, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits: ToolLimits;
+  /** What it can do that is dangerous together. Left out: none of it. */
+  readonly labels?: readonly ToolLabel[] | undefined;
   /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
   /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
@@ -93,6 +97,11 @@ export interface ToolDefinition<Name extends string, S extends Schema<object, un
     | ((input: SchemaOutput<S>, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits?: ToolLimits | undefined;
+  /**
+   * What the tool can do that is dangerous together: once a session has all three labels, each call of a
+   * tool with one is asked for. Left out: none of it.
+   */
+  readonly labels?: readonly ToolLabel[] | undefined;
   /** `client`: a client of the session answers the call by `session.answer`. */
   readonly run:
     | ((input: SchemaOutput<S>, execution: ToolExecution) => Out | Promise<Out>)
@@ -129,6 +138,8 @@ export function defineTool<const Name extends string, S extends Schema<object, u
       `the tool ${name} is answered by a client, so it needs an output schema to check the answer by`,
     );
   }
+  const { labels = [] } = definition;
+  checkLabels(name, labels);
   return {
     name,
     description: definition.description,
@@ -140,6 +151,7 @@ export function defineTool<const Name extends string, S extends Schema<object, u
     sequence: definition.sequence ?? "parallel",
     approve: definition.approve,
     limits: definition.limits ?? {},
+    labels,
     run,
   };
 }

@@ -83,7 +83,7 @@ export async function prepareCall(part: ToolCallPart, context: AssessContext): P
 async function prepare(part: ToolCallPart, context: AssessContext): Promise<Prepared> {
   const tool = context.tools.get(part.tool);
   if (tool === undefined) {
-    return { refusal: refusal("failed", unknownTool(part.tool, context.tools)) };
+    return { refusal: refusal("denied", unknownTool(part.tool, context.tools)) };
   }
   if (part.input === undefined) return { refusal: refusal("failed", describeFault(part.fault)) };
   const checked = await check(tool.input, part.input);

@@ -378,6 +378,14 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
       tool("odd", { annotations: { readOnlyHint: "yes" } }),
     ],
   },
+  hints: {
+    tools: [
+      tool("plain"),
+      tool("harmless", { annotations: { readOnlyHint: true, destructiveHint: false } }),
+      tool("deletes", { annotations: { destructiveHint: true, openWorldHint: true } }),
+    ],
+  },
+  described: { tools: [tool("plain", { description: process.env["DESCRIPTION"] ?? "" })] },
   "noisy-errors": {
     start: () => {
       for (let line = 0; line < 2_000; line += 1) process.stderr.write(`${"e".repeat(1_000)}\n`);
