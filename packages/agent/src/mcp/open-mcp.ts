@@ -8,7 +8,6 @@ import type { McpTool, RefusedTool } from "./describe-tools.ts";
 import { openHttpServer } from "./http-server.ts";
 import { listTools } from "./list-tools.ts";
 import type { ToolLabel } from "../definition/labels.ts";
-import type { PidNamespace } from "../process/confinement.ts";
 import { keepPins } from "./pins.ts";
 import type { Pins } from "./pins.ts";
 import { isServerName } from "./tool-names.ts";
@@ -78,7 +77,7 @@ export interface McpCommand {
    * none of ours. Left out: `prefer`, wherever the machine has them, with a warning where it has none.
    * `require`: else it is not started. `off`: never.
    */
-  readonly pidNamespace?: PidNamespace | undefined;
+  readonly pidNamespace?: "prefer" | "require" | "off" | undefined;
 }
 
 /** An open connection to a server, and its tools as they were when it was opened. */

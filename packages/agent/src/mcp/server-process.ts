@@ -83,7 +83,8 @@ export class ServerProcess implements Transport {
       confinement,
       cwd,
       env: environmentOf(process.env, env, mark),
-      input: "open",
+      input: undefined,
+      keepsInput: true,
     });
     if (!started.started) {
       const error = new Error(`spawn ${command[0]}: ${(await started.cause).message}`);
@@ -93,9 +94,7 @@ export class ServerProcess implements Transport {
     // Started with three pipes.
     const child = started.child as Child;
     const { pid } = started;
-    const exited = started.ending.then((ending) => {
-      this.#exit ??= exitOf(ending);
-    });
+    const exited = this.#noteExit(started.ending);
     const drained = new Promise<void>((resolve) => child.once("close", () => resolve()));
     this.#drained = drained;
     const tree = new ProcessTree({ root: pid, matches: mark.matches });
@@ -115,6 +114,10 @@ export class ServerProcess implements Transport {
     this.#listen(child);
     await new Promise<void>((resolve) => child.once("spawn", resolve));
     this.#child = child;
+  }
+
+  async #noteExit(ending: Promise<ProcessEnding>): Promise<void> {
+    this.#exit ??= exitOf(await ending);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -21,7 +21,7 @@ export interface Confinement {
 }
 
 /** The code of the warning for a machine without PID namespaces. `node --disable-warning=…` silences it. */
-export const noNamespaceCode = "MILLRACE_NO_PID_NAMESPACE";
+const noNamespaceCode = "MILLRACE_NO_PID_NAMESPACE";
 
 const none: Confinement = { prefix: [], namespace: false };
 

@@ -6,4 +6,3 @@ export type { KeptOutput } from "./kept-output.ts";
 export type { Environment } from "./environment.ts";
 export { endExecution, executionPids } from "./end-execution.ts";
 export { hasPidNamespaces } from "./confinement.ts";
-export type { PidNamespace } from "./confinement.ts";

@@ -3,7 +3,6 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { confinementFor } from "./confinement.ts";
-import type { PidNamespace } from "./confinement.ts";
 import { endTree } from "./end-tree.ts";
 import { createMark, environmentOf, executionVariable } from "./environment.ts";
 import type { Environment } from "./environment.ts";
@@ -39,7 +38,7 @@ export interface ProcessOptions {
    * of ours, and which the kernel ends with the process and with ours. Left out: `prefer`, wherever the
    * machine has them. `require`: else fails with `no_pid_namespace`. `off`: never.
    */
-  readonly pidNamespace?: PidNamespace | undefined;
+  readonly pidNamespace?: "prefer" | "require" | "off" | undefined;
   /** False to do without the small shell that ends the process group if this process dies. */
   readonly watchdog?: boolean | undefined;
   readonly signal: AbortSignal;

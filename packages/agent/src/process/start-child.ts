@@ -17,8 +17,10 @@ export interface StartOptions {
   readonly cwd: string | undefined;
   readonly env: Environment;
   readonly confinement: Confinement;
-  /** `open`: the standard input stays open for the caller. `undefined`: there is none. */
-  readonly input: string | Uint8Array | "open" | undefined;
+  /** Written to the standard input, which is closed afterwards. `undefined`: there is none. */
+  readonly input: string | Uint8Array | undefined;
+  /** True to leave the standard input open for the caller. */
+  readonly keepsInput?: boolean | undefined;
 }
 
 export type StartedChild =
@@ -43,15 +45,12 @@ export function startChild(command: readonly string[], options: StartOptions): S
   }
   if (file === "") return refuse("invalid_command", "a command needs a program to start");
   const { prefix, namespace } = confinement;
-  const fail = (error: NodeJS.ErrnoException): StartedChild => ({
-    started: false,
-    cause: Promise.resolve(causeOf(error, file, cwd)),
-  });
   if (prefix.length > 0) {
     // The wrapper starts in any case, so a missing program would be an exit code of it.
     const found = findProgram(file, { path: env["PATH"], cwd });
     if (found.file === undefined) {
-      return fail(Object.assign(new Error(`spawn ${file} ${found.errno}`), { code: found.errno }));
+      const error = new Error(`spawn ${file} ${found.errno}`);
+      return failed(Object.assign(error, { code: found.errno }), file, cwd);
     }
   }
   try {
@@ -61,22 +60,24 @@ export function startChild(command: readonly string[], options: StartOptions): S
       env: { ...env },
       ...(cwd === undefined ? {} : { cwd }),
       detached: true,
-      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"].concat(
-        namespace ? "pipe" : [],
-      ) as StdioOptions,
+      stdio: [
+        input === undefined && options.keepsInput !== true ? "ignore" : "pipe",
+        "pipe",
+        "pipe",
+      ].concat(namespace ? "pipe" : []) as StdioOptions,
     });
-    const failed = new Promise<Cause>((resolve) => {
+    const cause = new Promise<Cause>((resolve) => {
       child.on("error", (error) => resolve(causeOf(error, file, cwd)));
     });
     const { pid } = child;
-    if (pid === undefined) return { started: false, cause: failed };
+    if (pid === undefined) return { started: false, cause };
     // A process need not read what it is given.
     child.stdin?.on("error", () => undefined);
-    if (input !== "open") child.stdin?.end(input);
+    if (options.keepsInput !== true) child.stdin?.end(input);
     return { started: true, child, pid, ending: endingOf(child) };
   } catch (error) {
     // Thrown for what no process can be given, such as an argument with a NUL in it.
-    return fail(error instanceof Error ? error : new Error(String(error)));
+    return failed(error instanceof Error ? error : new Error(String(error)), file, cwd);
   }
 }
 
@@ -114,6 +115,10 @@ function readReport(child: ChildProcess): (() => Promise<string>) | undefined {
     await within(250, closed);
     return text;
   };
+}
+
+function failed(error: NodeJS.ErrnoException, file: string, cwd: string | undefined): StartedChild {
+  return { started: false, cause: Promise.resolve(causeOf(error, file, cwd)) };
 }
 
 function refuse(code: string, message: string): StartedChild {

@@ -38,7 +38,7 @@ async function runTurns(
     model: scriptedModel([...calls, [say("done")]]),
     tools,
     ...settings,
-  } as AgentSettings<readonly Tool[]>);
+  });
   const run = agent.run("go", {
     ask: ({ tool }) => {
       asked.push(tool);
