@@ -34,7 +34,8 @@ const locate = defineTool({
   output: z.object({ city: z.string() }),
   run: "client",
 });
-await using every = await openMcp({ name: "every", url }); // its tools are named every_…
+// Its tools are named every_…; each asks before it runs, except for those that are named here.
+await using every = await openMcp({ name: "every", url, trust: ["get-sum"] });
 const lead = defineAgent({
   model,
   tools: [

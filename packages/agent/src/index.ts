@@ -9,6 +9,7 @@ export type {
   ToolExecution,
   ToolLimits,
 } from "./definition/tool.ts";
+export type { ToolLabel } from "./definition/labels.ts";
 export type { Agent } from "./define/agent.ts";
 export type {
   ActiveRun,

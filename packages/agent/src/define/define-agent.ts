@@ -121,6 +121,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
       custom: false,
       compactAbove,
       approvalSeconds: settings.approvalSeconds,
+      allLabels: settings.allLabels,
       parallel: settings.parallel,
       retry: settings.retry,
     }),
@@ -134,6 +135,7 @@ function loopSettings(
     readonly custom: boolean;
     readonly compactAbove?: number | undefined;
     readonly approvalSeconds?: number | undefined;
+    readonly allLabels?: "ask" | "allow" | undefined;
     readonly parallel?: number | undefined;
     readonly retry?: RetryPolicy | undefined;
   },
@@ -145,6 +147,7 @@ function loopSettings(
       alone: tool.sequence === "alone",
       repeats: tool.limits.repeats,
       client: tool.run === "client",
+      labels: tool.labels ?? [],
     },
   ]);
   const plain = { alone: false, repeats: undefined, client: false };
@@ -156,6 +159,7 @@ function loopSettings(
     parallel: Math.max(1, options.parallel ?? 8),
     compactAbove: options.compactAbove,
     approvalSeconds: options.approvalSeconds,
+    allLabels: options.allLabels ?? "ask",
     retry: options.retry ?? defaultRetryPolicy,
   };
 }

@@ -3,6 +3,7 @@ import { inputId } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { Blueprint } from "../definition/blueprint.ts";
+import { toolLabels } from "../definition/labels.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Schema } from "../schema/schema.ts";
 import { sendPrompt } from "../session/create-session.ts";
@@ -41,6 +42,10 @@ export function agentAsTool<const Name extends string>(
     sequence: "parallel",
     approve: undefined,
     limits: { seconds: Infinity }, // the limits of the agent and of its parent end it
+    // What its tools can do, it can do.
+    labels: toolLabels.filter((label) =>
+      [...options.agent.tools.values()].some(({ labels }) => labels?.includes(label) === true),
+    ),
     childSession: childSessionId,
     abandon: (effectKey, host) => stopSubAgent(options, effectKey, host),
     run: ({ prompt }, execution) => runSubAgent(options, prompt, execution),

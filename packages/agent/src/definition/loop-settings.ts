@@ -1,4 +1,5 @@
 import type { RetryPolicy } from "@millrace/core/ports";
+import type { ToolLabel } from "./labels.ts";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";
 
@@ -14,6 +15,8 @@ export interface LoopSettings {
   readonly compactAbove: number | undefined;
   /** An approval request without an answer is denied after this time. */
   readonly approvalSeconds: number | undefined;
+  /** What happens to calls of labelled tools once a session has all three labels. Left out: `ask`. */
+  readonly allLabels?: "ask" | "allow" | undefined;
   /** How many requests one reply may take, and the delays between them. */
   readonly retry: RetryPolicy;
 }
@@ -25,4 +28,6 @@ export interface ToolSettings {
   readonly repeats: number | undefined;
   /** True if clients answer its calls: nothing runs here, and the run waits. */
   readonly client: boolean;
+  /** Left out: none. */
+  readonly labels?: readonly ToolLabel[] | undefined;
 }

@@ -40,6 +40,12 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
   readonly stall?: StallSettings | false | undefined;
   /** Returns the cost of a reply in US dollars. Called if the provider reports none. */
   readonly price?: ((usage: Usage, model: string) => number) | undefined;
+  /**
+   * What happens to a call of a tool with a label once the session has all three, this call included:
+   * private data, a stranger's text and a way out. Left out: `ask`, in addition to all other policies.
+   * `allow`: only those count.
+   */
+  readonly allLabels?: "ask" | "allow" | undefined;
   /** An approval request without an answer is denied after this time. Left out: it waits without limit. */
   readonly approvalSeconds?: number | undefined;
   /** The most tools that run at once. 8 if left out. */

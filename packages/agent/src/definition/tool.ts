@@ -4,6 +4,8 @@ import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaInput, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
+import { checkLabels } from "./labels.ts";
+import type { ToolLabel } from "./labels.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 /**
@@ -80,6 +82,8 @@ export interface Tool<
     | ((input: Parsed, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits: ToolLimits;
+  /** What it can do that is dangerous together. Left out: none of it. */
+  readonly labels?: readonly ToolLabel[] | undefined;
   /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
   /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
@@ -109,6 +113,11 @@ export interface ToolDefinition<
     | ((input: SchemaOutput<S>, session: SessionInfo) => Policy | Promise<Policy>)
     | undefined;
   readonly limits?: ToolLimits | undefined;
+  /**
+   * What the tool can do that is dangerous together: once a session has all three labels, each call of a
+   * tool with one is asked for. Left out: none of it.
+   */
+  readonly labels?: readonly ToolLabel[] | undefined;
   /**
    * Gets what the schema made of the model's input. What it returns reaches the model after what it
    * appended, and programs as `JsonOf` it. If JSON can't hold that, the call fails.
@@ -154,6 +163,8 @@ export function defineTool<
       `the tool ${name} is answered by a client, so it needs an output schema to check the answer by`,
     );
   }
+  const { labels = [] } = definition;
+  checkLabels(name, labels);
   return {
     name,
     description: definition.description,
@@ -165,6 +176,7 @@ export function defineTool<
     sequence: definition.sequence ?? "parallel",
     approve: definition.approve,
     limits: definition.limits ?? {},
+    labels,
     run,
   };
 }

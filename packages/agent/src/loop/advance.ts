@@ -56,7 +56,7 @@ export function advance(
     case "item_committed": {
       const { inputId } = fact;
       const rest = inputId === undefined ? standing : withoutInput(standing, inputId);
-      return inRun(rest, (run) => storeItem(run, fact, remember));
+      return inRun(withTool(rest, fact.ran), (run) => storeItem(run, fact, remember));
     }
     case "other":
       return standing;
@@ -211,6 +211,15 @@ function inCalls(run: RunStanding, change: (call: CallStanding) => CallStanding)
       ? turn
       : { ...turn, reply: { ...turn.reply, calls: turn.reply.calls.map(change) } },
   );
+}
+
+/** More names than these are one that no tool has: it counts as every label. */
+const mostNames = 256;
+
+function withTool(standing: Standing, tool: string | undefined): Standing {
+  if (tool === undefined) return standing;
+  const name = standing.ran.length < mostNames ? tool : "*";
+  return standing.ran.includes(name) ? standing : { ...standing, ran: [...standing.ran, name] };
 }
 
 function withoutInput(standing: Standing, inputId: string): Standing {

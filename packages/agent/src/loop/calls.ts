@@ -2,6 +2,7 @@ import type { ItemId } from "@millrace/core";
 import type { ToolSettings } from "../definition/loop-settings.ts";
 import type { Action, Answer, AnswerReason, ReadyCall } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
+import { completesLabels } from "./labels.ts";
 import type { CallStanding, LoopState, ReplyStanding, CallVerdict } from "./state.ts";
 
 /**
@@ -127,8 +128,11 @@ function mayHaveActed(state: LoopState, call: CallStanding): boolean {
   return settingsOf(state, call)?.effect !== "pure";
 }
 
-function verdictOf({ doing }: LoopState, { itemId }: CallStanding): CallVerdict | undefined {
-  return doing.verdicts.get(itemId);
+/** What was assessed, and at least a question for a call that completes the three labels. */
+function verdictOf(state: LoopState, call: CallStanding): CallVerdict | undefined {
+  const verdict = state.doing.verdicts.get(call.itemId);
+  const asks = verdict?.decision === "allow" && completesLabels(state, call);
+  return asks ? { ...verdict, decision: "ask" } : verdict;
 }
 
 /** The result of a call that its assessment refused, a person denied, or no approval came for in time. */

@@ -75,6 +75,8 @@ export interface ItemOutline {
   readonly correction?: true;
   /** Set on the item of a model. */
   readonly reply?: ReplyOutline;
+  /** The tool that ran, on the item of its result. Not set for a call that was answered without running. */
+  readonly ran?: string;
   /** Set if a stop aborted the item. Never on a tool's result: that does not mark a stop of the run. */
   readonly aborted?: true;
 }
@@ -170,8 +172,18 @@ function itemOutline(fact: FactOf<"item_committed" | "item_replaced">): ItemOutl
     ...(inputId === undefined ? {} : { inputId }),
     ...(corrects ? { correction: true } : {}),
     ...(item.author === "model" ? { reply: replyOutline(item) } : {}),
+    ...ranOf(item),
     ...(item.stop === "aborted" && item.author !== "tool" ? { aborted: true } : {}),
   };
+}
+
+/** A lost call is answered as `unknown` without its result, and may have run. */
+function ranOf({ author, parts }: Item): { readonly ran?: string } {
+  if (author !== "tool") return {};
+  const result = parts.find(({ kind }) => kind === "tool_result");
+  if (result?.kind !== "tool_result") return {};
+  const { tool, synthetic, status } = result;
+  return synthetic === true && status !== "unknown" ? {} : { ran: tool };
 }
 
 function replyOutline(item: Item): ReplyOutline {

@@ -27,6 +27,8 @@ export interface LoopState {
 export interface Standing {
   readonly incarnation: number;
   readonly queue: readonly Queued[];
+  /** The names of the tools whose results the session holds, each once. */
+  readonly ran: readonly string[];
   readonly run: RunStanding | undefined;
 }
 
@@ -170,7 +172,7 @@ export interface FailedAttempt {
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
 /** The standing of a session before its first fact. */
-export const emptyStanding: Standing = { incarnation: 0, queue: [], run: undefined };
+export const emptyStanding: Standing = { incarnation: 0, queue: [], ran: [], run: undefined };
 
 /** The state of a driver that has just started. */
 export const doingNothing: Doing = {

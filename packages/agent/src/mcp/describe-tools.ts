@@ -4,10 +4,13 @@ import type { JsonObject } from "@millrace/core";
 
 import type { Schema } from "../schema/schema.ts";
 import { fromJsonSchema } from "../schema/json-schema.ts";
+import type { ToolLabel } from "../definition/labels.ts";
 import { defineTool } from "../definition/tool.ts";
 import type { Effect, Policy, Tool } from "../definition/tool.ts";
 import { callTool } from "./call-tool.ts";
 import type { CallOptions, CallTarget } from "./call-tool.ts";
+import { pinOf } from "./pins.ts";
+import type { Pins } from "./pins.ts";
 import { nameTools } from "./tool-names.ts";
 import type { NamedTool } from "./tool-names.ts";
 import { readSchema } from "./tool-schema.ts";
@@ -29,13 +32,19 @@ export interface RefusedTool {
 export interface DescribeOptions {
   readonly target: CallTarget;
   readonly trustAnnotations: boolean;
-  readonly approve: Policy | undefined;
+  readonly approve: "ask" | "deny";
+  /** The server's own names for the tools that run without a question. */
+  readonly trust: readonly string[];
+  /** Returns the pins by which the tools are compared, given theirs. */
+  readonly keepPins: (pins: Pins) => Pins;
+  readonly labels: Readonly<Record<string, readonly ToolLabel[]>>;
   readonly seconds: number;
 }
 
 export interface DescribedTools<Server extends string> {
   readonly tools: readonly McpTool<Server>[];
   readonly refused: readonly RefusedTool[];
+  readonly pins: Pins;
 }
 
 /** UTF-8 bytes kept of a tool's description: longer ones crowd out the rest of the context. */
@@ -48,15 +57,52 @@ export async function describeTools<Server extends string>(
   options: DescribeOptions,
 ): Promise<DescribedTools<Server>> {
   const names = await nameTools(server, listed.map(nameOf));
-  const tools: McpTool<Server>[] = [];
+  const usable: { readonly listed: JsonObject; readonly tool: McpTool<Server> }[] = [];
   const refused: RefusedTool[] = [];
+  const pins = new Map<string, string>();
   for (const [index, named] of names.entries()) {
-    const made = describe<Server>(listed[index] ?? {}, named, options);
+    const found = listed[index] ?? {};
+    const made = describe<Server>(found, named, options);
     if ("reason" in made) refused.push({ tool: oneLine(named.tool, 128), reason: made.reason });
-    else tools.push(made);
+    else {
+      usable.push({ listed: found, tool: made });
+      pins.set(named.tool, await pinOf(found));
+    }
   }
-  return { tools, refused };
+  for (const name of options.trust.filter((trusted) => !pins.has(trusted))) {
+    refused.push({ tool: oneLine(name, 128), reason: "trust names it, and it is not offered" });
+  }
+  const kept = options.keepPins(Object.fromEntries(pins));
+  const tools = usable.map(({ listed: found, tool }) => {
+    const name = nameOf(found);
+    const isPinned = kept[name] === pins.get(name);
+    return { ...tool, approve: policyOf(name, found, isPinned, options) };
+  });
+  return { tools, refused, pins: Object.fromEntries(pins) };
 }
+
+/**
+ * A stranger's tool runs without a question only if `trust` names it, its description and schemas are
+ * those of its pin, and the server doesn't call it destructive. A hint never makes that looser.
+ */
+function policyOf(
+  name: string,
+  listed: JsonObject,
+  isPinned: boolean,
+  { approve, trust }: DescribeOptions,
+): Policy {
+  if (approve === "deny") return "deny";
+  const isDestructive = hint(listed, "destructiveHint");
+  return trust.includes(name) && isPinned && !isDestructive ? "allow" : "ask";
+}
+
+function hint(listed: JsonObject, name: string): boolean {
+  const { annotations } = listed;
+  return isJsonObject(annotations) && annotations[name] === true;
+}
+
+/** A call hands its input to a stranger, and its result is a stranger's text. */
+const strangersLabels: readonly ToolLabel[] = ["sees_untrusted", "acts_outside"];
 
 function nameOf(tool: JsonObject): string {
   const name = tool["name"];
@@ -78,7 +124,8 @@ function describe<Server extends string>(
     return { reason: `its output schema: ${output.reason}` };
   }
 
-  const { target, approve, seconds } = options;
+  const { target, seconds, labels } = options;
+  const given = Object.hasOwn(labels, named.tool) ? labels[named.tool] : undefined;
   const call: CallOptions = {
     tool: named.tool,
     definition: { name: named.tool, inputSchema: { ...input.shown, type: "object" } },
@@ -92,8 +139,15 @@ function describe<Server extends string>(
     input: input.schema,
     output: output?.schema,
     effect: effectOf(listed["annotations"], options.trustAnnotations),
-    approve,
+    approve: "ask",
     limits: { seconds },
+    // A hint may add to what the program knows, and takes nothing away.
+    labels: [
+      ...new Set([
+        ...(given ?? strangersLabels),
+        ...(hint(listed, "openWorldHint") ? strangersLabels : []),
+      ]),
+    ],
     run: (given: AnyInput, execution) => callTool(target, call, given, execution),
   });
 }

@@ -7,10 +7,12 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { callId, itemId, runId, sessionUid } from "@millrace/core/writing";
 
+import { hasPidNamespaces } from "../process/index.ts";
 import { approvalHash } from "../tool/hash.ts";
 import { openMcp } from "./open-mcp.ts";
-import type { McpConnection, McpSettings } from "./open-mcp.ts";
+import type { McpCommand, McpConnection, McpSettings } from "./open-mcp.ts";
 import { call } from "./testing/execution.ts";
+import { runAs, testUsers } from "../process/testing/as-user.ts";
 
 const server = fileURLToPath(new URL("testing/hostile-server.ts", import.meta.url));
 const opened: McpConnection[] = [];
@@ -26,7 +28,8 @@ afterEach(async () => {
 
 async function open(
   behaviour: string,
-  settings: Partial<McpSettings<"evil">> & { readonly args?: readonly string[] } = {},
+  settings: Partial<McpSettings<"evil">> &
+    Pick<McpCommand, "pidNamespace"> & { readonly args?: readonly string[] } = {},
 ): Promise<McpConnection<"evil">> {
   const { args = [], ...rest } = settings;
   const connection = await openMcp({
@@ -221,7 +224,8 @@ test("a server that exits during a call fails it, and says how to go on", async 
 });
 
 test("what a server said before it exited counts", async () => {
-  const connection = await open("answers-and-exits");
+  // A process of the server writes them after its exit, which a namespace would end with the server.
+  const connection = await open("answers-and-exits", { pidNamespace: "off" });
 
   await expect(call(connection.tools, "evil_good")).resolves.toMatchObject({ text: "last words" });
 });
@@ -372,8 +376,9 @@ test("a server that asks us for a model, files or a person gets none of them", a
 test("a server that ignores everything is ended with all that it started", async () => {
   const connection = await open("clings");
   await call(connection.tools, "evil_good");
-  // Itself, the shell and its sleep.
-  await expect.poll(async () => (await children()).length).toBe(3);
+  // Itself, the shell and its sleep; in a namespace also the wrapper and the first process.
+  const count = (await hasPidNamespaces()) ? 5 : 3;
+  await expect.poll(async () => (await children()).length).toBe(count);
 
   await connection.close();
   await connection.close();
@@ -425,3 +430,16 @@ async function children(): Promise<readonly string[]> {
   );
   return found.filter((pid) => pid !== undefined);
 }
+
+test.for(testUsers)(
+  "a server of user %s can't read the environment of its parent",
+  async (user) => {
+    const key = "sk-hunter-2";
+
+    const { printed } = await runAs(user, "../../mcp/testing/reach.ts", [], { KEY: key });
+
+    const hidden = user === "own" || (await hasPidNamespaces());
+    expect(printed).toContain("PATH=");
+    expect(printed.includes(key)).toBe(!hidden);
+  },
+);

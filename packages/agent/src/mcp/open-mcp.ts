@@ -9,7 +9,9 @@ import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
 import { openHttpServer } from "./http-server.ts";
 import { listTools } from "./list-tools.ts";
-import type { Policy } from "../definition/tool.ts";
+import type { ToolLabel } from "../definition/labels.ts";
+import { keepPins } from "./pins.ts";
+import type { Pins } from "./pins.ts";
 import { isServerName } from "./tool-names.ts";
 import { oneLine } from "./visible-text.ts";
 
@@ -26,8 +28,24 @@ export interface McpSettings<Name extends string> {
    * have its calls repeated after a crash.
    */
   readonly trustAnnotations?: boolean | undefined;
-  /** Whether its tools may run. Left out: as with tools of your own. */
-  readonly approve?: Policy | undefined;
+  /**
+   * Tools of the server that run without a question, by the server's own names for them. Left out: none,
+   * so each call of each tool asks. A hint of the server (`destructiveHint`) makes a named tool ask all the
+   * same, and so does a description or a schema that is not the one of its pin.
+   */
+  readonly trust?: readonly string[] | undefined;
+  /**
+   * What the trusted tools were when they were trusted: `connection.pins` of an earlier connection, which a
+   * program keeps over its restarts. Left out: what they were when this process first opened the server.
+   */
+  readonly pins?: Pins | undefined;
+  /** What happens to calls of all other tools. Left out: `ask`. */
+  readonly approve?: "ask" | "deny" | undefined;
+  /**
+   * The labels of its tools, by the server's own names for them. Left out: `sees_untrusted` and
+   * `acts_outside`, because a call hands its input to a stranger and gets a stranger's text.
+   */
+  readonly labels?: Readonly<Record<string, readonly ToolLabel[]>> | undefined;
   /** How long a call may take. Default: 60. */
   readonly seconds?: number | undefined;
   /** How long opening may take. Default: 30. */
@@ -61,6 +79,12 @@ export interface McpCommand {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly cwd?: string | undefined;
+  /**
+   * Whether the server runs in a PID namespace, which no process of it can leave and from which it sees
+   * none of ours. Left out: `prefer`, wherever the machine has them, with a warning where it has none.
+   * `require`: else it is not started. `off`: never.
+   */
+  readonly pidNamespace?: "prefer" | "require" | "off" | undefined;
 }
 
 /** An open connection to a server, and its tools as they were when it was opened. */
@@ -69,6 +93,8 @@ export interface McpConnection<Name extends string = string> extends AsyncDispos
   readonly tools: readonly McpTool<Name>[];
   /** Tools that the server offers and that were left out, and why. */
   readonly refused: readonly RefusedTool[];
+  /** What its tools are now, by the server's own names: a hash of description and schemas each. */
+  readonly pins: Pins;
   /**
    * True once the server announced that its tools changed. Those of this connection stay as they are,
    * description and schema included, because that is what was approved; open it again for the others.
@@ -116,7 +142,7 @@ export async function openMcp<const Name extends string>(
   };
 
   try {
-    const { tools, refused } = await within(openSeconds, options.signal, async (signal) => {
+    const { tools, refused, pins } = await within(openSeconds, options.signal, async (signal) => {
       // The signal fires first; the client's own time-out has a poorer message.
       const limits = { signal, timeout: openSeconds * 1_000 + 1_000 };
       await client.connect(server.transport, limits);
@@ -124,16 +150,20 @@ export async function openMcp<const Name extends string>(
       const described = await describeTools(name, listed.tools, {
         target: { server: name, client, gone },
         trustAnnotations: options.trustAnnotations ?? false,
-        approve: options.approve,
+        approve: options.approve ?? "ask",
+        trust: options.trust ?? [],
+        keepPins: (own) => options.pins ?? keepPins(placeOf(options), own),
+        labels: options.labels ?? {},
         seconds,
       });
       const cut = listed.cut === undefined ? [] : [{ tool: "(the rest)", reason: listed.cut }];
-      return { tools: described.tools, refused: [...described.refused, ...cut] };
+      return { ...described, refused: [...described.refused, ...cut] };
     });
     return {
       name,
       tools,
       refused,
+      pins,
       get changed() {
         return changed;
       },
@@ -159,6 +189,21 @@ function check<Name extends string>(
       `a server's name has 1 to 32 letters, digits or "-", not ${JSON.stringify(options.name)}`,
     );
   }
+  // A caller without types may pass anything.
+  const { trust = [], approve = "ask" }: { readonly trust?: unknown; readonly approve?: unknown } =
+    options;
+  if (!Array.isArray(trust) || trust.some((tool) => typeof tool !== "string")) {
+    throw new MillraceError(
+      "invalid_definition",
+      `trust is a list of the server's tools that run without a question, not ${JSON.stringify(trust)}`,
+    );
+  }
+  if (approve !== "ask" && approve !== "deny") {
+    throw new MillraceError(
+      "invalid_definition",
+      `approve of the server ${options.name} is "ask" or "deny", not ${JSON.stringify(approve)}: name the tools that run without a question in trust`,
+    );
+  }
   for (const value of [seconds, openSeconds, options.limitBytes ?? 1]) {
     if (!(value > 0)) {
       throw new MillraceError("invalid_definition", `limits are above 0, not ${value}`);
@@ -174,6 +219,12 @@ function check<Name extends string>(
     const { url, allowPlain } = options;
     refusePlainTransport(transportOf(url, { secure: "https:", allowPlain }));
   }
+}
+
+/** What names a server: a program may open several, and one of them may change its name for another. */
+function placeOf(options: McpOptions<string>): string {
+  const place = "url" in options ? options.url : options.command;
+  return JSON.stringify([options.name, place]);
 }
 
 /** A server of either sort. */
@@ -201,8 +252,8 @@ async function serverOf(options: McpOptions<string>): Promise<Server> {
   }
   // Only here, so that servers over HTTP can be used where there are no processes.
   const { ServerProcess } = await import("./server-process.ts");
-  const { command, cwd, env = {} } = options;
-  const transport = new ServerProcess({ command, cwd, env, limitBytes });
+  const { command, cwd, env = {}, pidNamespace = "prefer" } = options;
+  const transport = new ServerProcess({ command, cwd, env, pidNamespace, limitBytes });
   return {
     transport,
     leave: () => Promise.resolve(),

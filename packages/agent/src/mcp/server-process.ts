@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
@@ -7,14 +6,17 @@ import type { Readable, Writable } from "node:stream";
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 
-import { MillraceError } from "@millrace/core";
 import { redact } from "@millrace/core/secrets";
 import { parseJsonText } from "@millrace/core/wire";
 
+import { confinementFor } from "../process/confinement.ts";
+import type { PidNamespace } from "../process/confinement.ts";
 import { endTree } from "../process/end-tree.ts";
 import { createMark, environmentOf, executionVariable } from "../process/environment.ts";
 import type { Environment } from "../process/environment.ts";
+import type { ProcessEnding } from "../process/process-outcome.ts";
 import { ProcessTree } from "../process/process-tree.ts";
+import { startChild } from "../process/start-child.ts";
 import { startWatchdog } from "../process/watchdog.ts";
 import { within } from "../process/within.ts";
 import { LineBuffer } from "./line-buffer.ts";
@@ -24,6 +26,7 @@ export interface ServerProcessOptions {
   readonly command: readonly string[];
   readonly cwd: string | undefined;
   readonly env: Environment;
+  readonly pidNamespace: PidNamespace;
   /** Bytes of one line. A server that sends a longer one is ended. */
   readonly limitBytes: number;
 }
@@ -41,7 +44,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
  * A server that runs as our child and speaks line by line. The official client has such a transport
  * as well; this one is here because that one starts the child in our own process group, ends only
  * the child and not what it started, and reads keys as the engine does. The process is started
- * without a shell, in a session of its own, with a small part of our environment.
+ * without a shell, in a session and a PID namespace of its own, with a small part of our environment.
  */
 export class ServerProcess implements Transport {
   onclose?: (() => void) | undefined;
@@ -72,54 +75,50 @@ export class ServerProcess implements Transport {
   }
 
   async start(): Promise<void> {
-    if (process.platform === "win32") {
-      throw new MillraceError("invalid_definition", "servers can be started on POSIX systems only");
-    }
-    const { command, cwd, env } = this.#options;
-    const [file = "", ...rest] = command;
+    const { command, cwd, env, pidNamespace } = this.#options;
+    const confinement = await confinementFor(pidNamespace);
+    if (confinement === undefined) throw new Error("this machine gives us no PID namespace");
     const own = randomUUID();
     const mark = createMark(own, own, process.env[executionVariable]);
-    const child = spawn(file, rest, {
-      // A copy: Node's type is mutable.
-      env: { ...environmentOf(process.env, env, mark) },
-      ...(cwd === undefined ? {} : { cwd }),
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
+    const started = startChild(command, {
+      confinement,
+      cwd,
+      env: environmentOf(process.env, env, mark),
+      input: undefined,
+      keepsInput: true,
     });
-    const { pid } = child;
-    const exited = new Promise<void>((resolve) => {
-      child.once("exit", (code, signal) => {
-        this.#exit ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-        resolve();
-      });
-    });
+    if (!started.started) {
+      const error = new Error(`spawn ${command[0]}: ${(await started.cause).message}`);
+      this.onerror?.(error);
+      throw error;
+    }
+    // Started with three pipes.
+    const child = started.child as Child;
+    const { pid } = started;
+    const exited = this.#noteExit(started.ending);
     const drained = new Promise<void>((resolve) => child.once("close", () => resolve()));
     this.#drained = drained;
-    if (pid !== undefined) {
-      const tree = new ProcessTree({ root: pid, matches: mark.matches });
-      const unguard = startWatchdog(pid);
-      this.#end = async () => {
-        if (this.#exit === undefined) {
-          child.stdin.end();
-          await within(politeMs, exited);
-        }
-        await endTree(tree, { graceMs });
-        await within(250, exited);
-        await unguard();
-        for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
-      };
-      // Its last lines may still be on their way when it is gone already.
-      void exited.then(() => within(250, drained)).then(() => this.#over());
-    }
+    const tree = new ProcessTree({ root: pid, matches: mark.matches });
+    const stopWatchdog = confinement.namespace ? undefined : startWatchdog(pid);
+    this.#end = async () => {
+      if (this.#exit === undefined) {
+        child.stdin.end();
+        await within(politeMs, exited);
+      }
+      await endTree(tree, { graceMs, wrapper: confinement.namespace ? pid : undefined });
+      await within(250, exited);
+      await stopWatchdog?.();
+      for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+    };
+    // Its last lines may still be on their way when it is gone already.
+    void exited.then(() => within(250, drained)).then(() => this.#over());
     this.#listen(child);
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.on("error", (error) => {
-        reject(error);
-        this.onerror?.(error);
-      });
-    });
+    await new Promise<void>((resolve) => child.once("spawn", resolve));
     this.#child = child;
+  }
+
+  async #noteExit(ending: Promise<ProcessEnding>): Promise<void> {
+    this.#exit ??= exitOf(await ending);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -183,4 +182,12 @@ export class ServerProcess implements Transport {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
   }
+}
+
+function exitOf(ending: ProcessEnding): string {
+  if (ending.ended === "exited") return `exited with code ${ending.code}`;
+  if (ending.ended === "signalled") return `was ended by ${ending.signal}`;
+  return ending.ended === "failed_to_start"
+    ? `did not start: ${ending.cause.message}`
+    : ending.ended;
 }

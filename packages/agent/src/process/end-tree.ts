@@ -6,8 +6,11 @@ import type { ProcessTree } from "./process-tree.ts";
 export interface EndTreeOptions {
   /** How long processes may take to end by themselves after `SIGTERM`. */
   readonly graceMs: number;
-  /** Gets no `SIGTERM`, only `SIGKILL`: a wrapper whose end would take the rest with it. */
-  readonly spared?: number | undefined;
+  /**
+   * The wrapper of a namespace. It and its child, whose end would take the rest with it, get no `SIGTERM`.
+   * They stay stopped until all others are gone or killed, so that those have their grace.
+   */
+  readonly wrapper?: number | undefined;
 }
 
 export interface EndedTree {
@@ -31,25 +34,27 @@ const stopRounds = 8;
  * all processes end on `SIGTERM`. Uses the machine's clock, because processes live by no other.
  */
 export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promise<EndedTree> {
-  const { graceMs, spared } = options;
+  const { graceMs, wrapper } = options;
   const seen = new Set<string>();
   const scan = async (): Promise<readonly ProcessRow[]> => {
     const rows = await tree.scan();
     for (const row of rows) seen.add(nameOf(row));
     return rows;
   };
+  const inside = (rows: readonly ProcessRow[]): readonly ProcessRow[] =>
+    rows.filter(({ pid, parent }) => wrapper === undefined || ![pid, parent].includes(wrapper));
 
   // Stop first: a parent that ends on `SIGTERM` could otherwise leave a child that no scan has seen.
   let rows = await stopAll(tree, scan, performance.now() + stopMs);
-  if (rows.length > 0 && graceMs > 0) {
-    tree.signal(rows, "SIGTERM", spared);
+  if (inside(rows).length > 0 && graceMs > 0) {
+    tree.signal(inside(rows), "SIGTERM", wrapper);
     // A stopped process receives `SIGTERM` only when it continues.
-    tree.signal(rows, "SIGCONT");
-    rows = await waitUntilGone(scan, graceMs);
+    tree.signal(inside(rows), "SIGCONT", wrapper);
+    rows = await waitUntilGone(async () => inside(await scan()), graceMs);
   }
 
   const until = performance.now() + killMs;
-  let emptyScans = rows.length === 0 ? 1 : 0;
+  let emptyScans = wrapper === undefined && rows.length === 0 ? 1 : 0;
   // On a machine too busy to scan often, a minimum of rounds counts more than the time limit.
   for (
     let round = 0;
@@ -57,7 +62,14 @@ export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promi
     round += 1
   ) {
     rows = await stopAll(tree, scan, until);
-    tree.signal(rows, "SIGKILL");
+    // A wrapper reaps its child and ends by itself. Killed, it would leave that to a stranger.
+    const last = performance.now() < until ? wrapper : undefined;
+    tree.signal(rows, "SIGKILL", last);
+    if (last !== undefined)
+      tree.signal(
+        rows.filter(({ pid }) => pid === last),
+        "SIGCONT",
+      );
     emptyScans = rows.length === 0 ? emptyScans + 1 : 0;
     if (emptyScans === 0) await sleep(Math.min(2 ** round, 50));
   }
@@ -90,10 +102,10 @@ async function stopAll(
   for (let round = 0; ; round += 1) {
     const rows = await scan();
     const fresh = rows.filter((row) => !stopped.has(nameOf(row)));
-    const late = round === stopRounds || performance.now() >= until;
-    if (fresh.length === 0 || late) return rows;
     tree.signal(fresh, "SIGSTOP");
     for (const row of fresh) stopped.add(nameOf(row));
+    const late = round === stopRounds || performance.now() >= until;
+    if (fresh.length === 0 || late) return rows;
   }
 }
 

@@ -5,4 +5,4 @@ export type { OutputPiece } from "./process-output.ts";
 export type { KeptOutput } from "./kept-output.ts";
 export type { Environment } from "./environment.ts";
 export { endExecution, executionPids } from "./end-execution.ts";
-export { hasPidNamespaces } from "./pid-namespace.ts";
+export { hasPidNamespaces } from "./confinement.ts";

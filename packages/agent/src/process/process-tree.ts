@@ -55,14 +55,13 @@ export class ProcessTree {
   /**
    * Sends a signal to the processes that the last scan found. The next scan shows its effect. Groups
    * are signalled as such, which no fork can escape: every member of a group with one of ours is ours.
-   * Members of the spared process's group are signalled one by one, without it.
+   * Members of the spared process's group, which it leads, are signalled one by one, without it.
    */
   signal(rows: readonly ProcessRow[], signal: NodeJS.Signals, spared?: number): void {
     // The kernel reuses a group's number only seconds after its last member is gone.
     const recent = performance.now() - this.#scannedAt < 1_000;
-    const sparedGroup = rows.find((row) => row.pid === spared)?.group;
     const groups = new Set(recent ? rows.map((row) => row.group) : []);
-    for (const group of [0, 1, this.#ownGroup, sparedGroup ?? 0]) groups.delete(group);
+    for (const group of [0, 1, this.#ownGroup, spared ?? 0]) groups.delete(group);
     for (const group of groups) kill(-group, signal);
     for (const row of rows) {
       const single = !groups.has(row.group) && row.pid !== spared;

@@ -1,12 +1,11 @@
-import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { confinementFor } from "./confinement.ts";
 import { endTree } from "./end-tree.ts";
 import { createMark, environmentOf, executionVariable } from "./environment.ts";
 import type { Environment } from "./environment.ts";
-import { pidNamespacePrefix } from "./pid-namespace.ts";
 import type { ProcessEnding, ProcessOutcome } from "./process-outcome.ts";
 import { ProcessOutput } from "./process-output.ts";
 import type { OutputPiece } from "./process-output.ts";
@@ -35,11 +34,11 @@ export interface ProcessOptions {
   /** The key of the tool's execution, by which `endExecution` finds the processes after a crash. Random if absent. */
   readonly execution?: string | undefined;
   /**
-   * Runs the process in a PID namespace, which no process in it can leave, and which the kernel ends
-   * with its first process and with ours. `prefer`: where the machine has them. `require`: else fails.
-   * Inside, a missing program is exit code 127, and a signal that ends the command is 128 + its number.
+   * Runs the process in a PID namespace, which no process in it can leave, in which it sees no process
+   * of ours, and which the kernel ends with the process and with ours. Left out: `prefer`, wherever the
+   * machine has them. `require`: else fails with `no_pid_namespace`. `off`: never.
    */
-  readonly pidNamespace?: "prefer" | "require" | undefined;
+  readonly pidNamespace?: "prefer" | "require" | "off" | undefined;
   /** False to do without the small shell that ends the process group if this process dies. */
   readonly watchdog?: boolean | undefined;
   readonly signal: AbortSignal;
@@ -49,19 +48,23 @@ export interface ProcessOptions {
  * Runs a program and resolves with how it ended, once every process that it started is gone. All
  * processes of tools are started here. There is no shell unless the command names one.
  *
- * However the program ends, also by itself, the processes it left behind get `SIGTERM`, then `SIGKILL`.
- * They are found by its group and session, as children of those, and by the execution's mark in their
- * environment. That covers processes that fork, fork twice, call `setsid`, ignore `SIGTERM`, hold the
- * pipes, clear their environment, stop themselves, or start each other again and again. Tests show each
- * of these. The outcome comes at most some 3 s after the grace on a machine that schedules us, and
- * usually within milliseconds.
+ * By default it runs in a PID namespace of its own: no process that it starts can leave that, whatever
+ * it does, and none sees our own process, whose environment holds keys. As root it lacks the
+ * capabilities `sys_admin` and `sys_ptrace`, with which it could look outside; as another user it can't
+ * become root. A stop sends `SIGTERM`, and `SIGKILL` after the grace or as soon as the program itself has
+ * ended; what a program leaves behind when it ends by itself is killed at once. The outcome comes at most
+ * some 3 s after the grace on a machine that schedules us, and usually within milliseconds.
  *
- * Not found without a PID namespace: a process that leaves its session, loses its parent and clears
- * its environment, all between two scans. The first scan comes 25 ms after the start, later ones at
- * growing intervals of up to 2 s. A test shows that the outcome doesn't wait for such a process, and
- * that it ends in a namespace. Not ended: a process of another user, which is reported in `survivors`.
- * On macOS (not tested) marks and sessions can't be read, so a process that leaves its group and loses
- * its parent between two scans is lost. Where the machine's table can't be read, only the group is ended.
+ * On a machine without PID namespaces a warning of this process says so once, and processes that are left
+ * get `SIGTERM`, then `SIGKILL`. They are found by group and session, as children of those, and by the
+ * execution's mark in their environment. That covers processes that fork, fork twice, call `setsid`, ignore
+ * `SIGTERM`, hold the pipes, stop themselves, or start each other again and again. Not found: a process that
+ * leaves its session, loses its parent and clears its environment, all between two scans. The first scan
+ * comes 25 ms after the start, later ones at growing intervals of up to 2 s. The environment of this
+ * process is then in reach, save where it is root's and `setpriv` is there. Not ended: a process of another
+ * user, which is reported in `survivors`. On macOS (not tested) marks and sessions can't be read, so a
+ * process that leaves its group and loses its parent between two scans is lost. Where the machine's table
+ * can't be read, only the group is ended.
  */
 export async function runProcess(
   command: readonly string[],
@@ -86,23 +89,23 @@ export async function runProcess(
     survivors,
   });
 
-  const prefix = options.pidNamespace === undefined ? [] : await pidNamespacePrefix();
+  const confinement = await confinementFor(options.pidNamespace ?? "prefer");
   if (signal.aborted) return report({ ended: "aborted" });
-  if (prefix === undefined && options.pidNamespace === "require") {
+  if (confinement === undefined) {
     const message = "this machine gives us no PID namespace";
     return report({ ended: "failed_to_start", cause: { code: "no_pid_namespace", message } });
   }
 
-  const confined = prefix !== undefined && prefix.length > 0;
-  const started = startChild([...(prefix ?? []), ...command], {
+  const confined = confinement.namespace;
+  const started = startChild(command, {
+    confinement,
     cwd: options.cwd,
     env: environmentOf(process.env, options.env ?? {}, mark),
     input: options.input,
   });
   if (!started.started) return report({ ended: "failed_to_start", cause: await started.cause });
-  const { child, pid } = started;
+  const { child, pid, ending: exited } = started;
   const tree = new ProcessTree({ root: pid, matches: mark.matches });
-  const exited = exitOf(child);
   const endReading = output.read(child);
   const stopWatchdog = confined || options.watchdog === false ? undefined : startWatchdog(pid);
   const stopScanning = scanRepeatedly(tree);
@@ -113,8 +116,7 @@ export async function runProcess(
   await stopScanning();
   const { survivors } = await endTree(tree, {
     graceMs: options.graceMs ?? 2_000,
-    // The end of the wrapper is the end of the namespace, without any grace.
-    spared: confined ? pid : undefined,
+    wrapper: confined ? pid : undefined,
   });
   // All processes are gone, so `exit` is about to be emitted; if it isn't, the survivors are known.
   await within(250, exited);
@@ -122,16 +124,6 @@ export async function runProcess(
   await stopWatchdog?.();
   if (thrown.length > 0) throw thrown[0];
   return report(ending, survivors);
-}
-
-function exitOf(child: ChildProcess): Promise<ProcessEnding> {
-  return new Promise((resolve) => {
-    child.once("exit", (code, signal) => {
-      // Node gives exactly one of them.
-      if (signal === null) resolve({ ended: "exited", code: code ?? 0 });
-      else resolve({ ended: "signalled", signal });
-    });
-  });
 }
 
 /** Calls `stop` on the first of abort and time-out. The returned function cancels both. */

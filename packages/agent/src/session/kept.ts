@@ -7,7 +7,7 @@ import type { Journal } from "../work/host.ts";
 import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
-const keptForm = "loop 1";
+const keptForm = "loop 2";
 
 type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 

@@ -167,10 +167,10 @@ describe("a call", () => {
     return trace(session.transcript);
   };
 
-  it("of an unknown tool is answered so that the model can mend it", async () => {
+  it("of an unknown tool is denied so that the model can mend it", async () => {
     const story = await answered(scriptedModel([[call("Add", prompt)], [say("ok")]]));
 
-    expect(story).toContain('"status":"failed"');
+    expect(story).toContain('"status":"denied"');
     expect(story).toContain("add");
   });
 

@@ -41,9 +41,9 @@ describe("a call", () => {
     expect(verdict.decision !== "refuse" && verdict.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("K01: of an unknown tool is refused with the names there are", async () => {
+  it("K01: of an unknown tool is denied with the names there are", async () => {
     expect(await refusal(callOf("rm", "{}"), contextOf([bash]))).toBe(
-      'failed: not run: there is no tool "rm"; the tools are: bash',
+      'denied: not run: there is no tool "rm"; the tools are: bash',
     );
     expect(await refusal(callOf("rm", "{}"), contextOf([]))).toContain("there are no tools");
   });

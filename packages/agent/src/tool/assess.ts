@@ -111,7 +111,7 @@ async function prepare(
 ): Promise<Prepared> {
   const tool = context.tools.get(part.tool);
   if (tool === undefined) {
-    return { refusal: refusal("failed", unknownTool(part.tool, context.tools)) };
+    return { refusal: refusal("denied", unknownTool(part.tool, context.tools)) };
   }
   if (part.input === undefined) return { refusal: refusal("failed", describeFault(part.fault)) };
   const checked = assessed ?? (await check(tool.input, part.input));

@@ -7,7 +7,7 @@ import { runProcess } from "../run-process.ts";
 const [, , execution = "", isolation = "", ...command] = process.argv;
 await runProcess(command, {
   execution,
-  ...(isolation === "namespace" ? { pidNamespace: "require" } : {}),
+  pidNamespace: isolation === "namespace" ? "require" : "off",
   onOutput: ({ text }) => process.stdout.write(text),
   signal: new AbortController().signal,
 });

@@ -14,7 +14,7 @@ export function living(text: string): readonly Living[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
-      const said = read(name, "cmdline") + read(name, "environ");
+      const said = read(name, "cmdline") + environmentOf(name);
       if (!said.includes(text)) return [];
       const stat = read(name, "stat");
       const status = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -28,6 +28,15 @@ export function living(text: string): readonly Living[] {
 
 function read(pid: string, file: string): string {
   return readFileSync(`/proc/${pid}/${file}`, "latin1");
+}
+
+/** Empty where it may not be read, as of another user's process. */
+function environmentOf(pid: string): string {
+  try {
+    return read(pid, "environ");
+  } catch {
+    return "";
+  }
 }
 
 /** Waits until the condition holds. Throws after the bound, with what was waited for. */

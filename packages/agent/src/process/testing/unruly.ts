@@ -32,6 +32,16 @@ export const habits: Readonly<Record<string, string>> = {
   chain_setsid: `setsid sh -c '${link("setsid")}' '${link("setsid")}' 8 T &`,
 };
 
+/** What only a PID namespace ends for certain: whoever does it is found by nothing that scans see. */
+export const escapes: Readonly<Record<string, string>> = {
+  escape_setsid: "env -i setsid /bin/sh -c 'sleep T; sleep T' T &",
+  escape_fork_twice: "(env -i setsid /bin/sh -c '(/bin/sleep T &); sleep T' T &)",
+  nohup: "nohup env -i setsid /bin/sleep T >/dev/null 2>&1 &",
+  disown: "bash -c 'env -i setsid /bin/sleep T & disown' T &",
+  daemon: `setsid env -i /bin/sh -c '(cd /; umask 0; setsid /bin/sh -c "exec /bin/sleep T </dev/null >/dev/null 2>&1" &)' T &`,
+  daemon_later: "(sleep 0.02; env -i setsid setsid /bin/sleep T &) &",
+};
+
 /** A script that starts itself again: it is its own first argument, the second is how often. */
 function link(how: string): string {
   return `sleep 0.01; [ $1 -gt 0 ] && ${how} sh -c "$0" "$0" $(($1 - 1)) $2 &`;
@@ -43,14 +53,18 @@ const endings = [
   "trap '' TERM; while :; do sleep T; done",
 ] as const;
 
-/** The same program for the same number. */
-export function unruly(number: number, token: string): Unruly {
+/** The same program for the same number, with these habits. */
+export function unruly(
+  number: number,
+  token: string,
+  known: Readonly<Record<string, string>> = habits,
+): Unruly {
   const random = new Random(number);
-  const names = Object.keys(habits);
+  const names = Object.keys(known);
   const chosen = Array.from({ length: 1 + random.below(3) }, () => random.pick(names));
   const stop = random.pick(["abort", "abort", "abort", "timeout", "exit"] as const);
   const ending = stop === "exit" ? "exit 3" : random.pick(endings);
-  const script = [...chosen.map((name) => habits[name] ?? ""), ending].join("\n");
+  const script = [...chosen.map((name) => known[name] ?? ""), ending].join("\n");
   return {
     script: script.replaceAll(/\bT\b/g, token),
     habits: chosen,
