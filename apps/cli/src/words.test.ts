@@ -187,18 +187,20 @@ describe("a model", () => {
   });
 
   it.each([
-    ...[
-      "anthropic",
-      "anthropic/",
-      "/x",
-      "other/x",
-      "scripted:",
-      "toString/x",
-      "ollama/",
-      "hasOwn/x",
-    ],
-    ...["http://", "http://host/v1", "http://host/v1#", "https://user:word@host/v1#m"],
-    ...["https://host/v1?key=k#m", "ftp://host/v1#m"],
+    "anthropic",
+    "anthropic/",
+    "/x",
+    "other/x",
+    "scripted:",
+    "toString/x",
+    "ollama/",
+    "hasOwn/x",
+    "http://",
+    "http://host/v1",
+    "http://host/v1#",
+    "https://user:word@host/v1#m",
+    "https://host/v1?key=k#m",
+    "ftp://host/v1#m",
   ])("that is called %j is a problem", (name) => {
     expect(chooseModel(name, { ANTHROPIC_API_KEY: "k" }).kind).toBe("problem");
   });

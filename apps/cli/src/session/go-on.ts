@@ -17,7 +17,10 @@ export function goOnCommand(
     ? []
     : ["--tools", tools.length === 0 ? "none" : tools.join(",")];
   const words = [
-    ...["millrace", "chat", "--resume", session],
+    "millrace",
+    "chat",
+    "--resume",
+    session,
     ...(model === undefined ? [] : ["--model", model]),
     ...(store === undefined ? [] : ["--store", store]),
     ...chosen,
