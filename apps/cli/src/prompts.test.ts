@@ -61,7 +61,7 @@ describe("with --json", () => {
         `export const replies = [[{ think: "hm" }, { say: "It is late.\\u009b2J" }]];`,
       );
 
-      const line = `m -p "what time is it?" --json --session s --model ${model} < /dev/null`;
+      const line = `echo "what time is it?" | m chat --json --session s --model ${model}`;
       const outcome = await shell(line, folder);
 
       expect(outcome).toMatchObject({ code: 0, stderr: "" });
@@ -113,6 +113,25 @@ describe("with --json", () => {
     patience,
   );
 });
+
+it(
+  "a session goes on with the model that it began with, and with another one only this time",
+  async () => {
+    await using folder = await TestFolder.open();
+    const model = await folder.script(`export const replies = [[{ say: "Another." }]];`);
+    const lines = [
+      `echo one | m chat --session s --model demo`,
+      `echo two | m chat --resume s --model ${model}`,
+      `echo three | MILLRACE_MODEL=openai/x m chat --resume s`,
+    ];
+
+    const outcome = await shell(lines.join(" && "), folder);
+
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    expect(outcome.stdout).toMatch(/^I am a script.*\nAnother\.\nI am a script.*\n$/);
+  },
+  patience,
+);
 
 describe("a server of chat completions", () => {
   it(
@@ -182,7 +201,7 @@ describe("a mistake of the user", () => {
   it.each([
     [`m -p hi --model demo --store /dev/null/x`, "name another folder with --store"],
     [`m -p hi --model demo --store a-file`, "name another folder with --store"],
-    [`m --list --store a-file`, "name another folder with --store"],
+    [`m chat --list --store a-file`, "name another folder with --store"],
     [`m --resume s --model demo --store a-file`, "name another folder with --store"],
     [`m -p hi --model gpt`, "--model takes anthropic/<name>"],
     [`m -p hi --model openai/x`, "set OPENAI_API_KEY"],
