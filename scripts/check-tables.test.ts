@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { promises } from "../packages/conformance/promises.ts";
-import { checkTables } from "./check-tables.ts";
+import { checkTables, missingTests } from "./check-tables.ts";
 import { packageRules } from "./layers.ts";
 
 const document = (name: string, table: string): string =>
@@ -29,4 +29,19 @@ test("a table that is not there is reported", () => {
   expect(checkTables("README.md", document("prices", "")).problems).toEqual([
     "README.md: there is no table prices",
   ]);
+});
+
+test("a test that the security table names and that is not there is reported", () => {
+  const tests = ["scripts/check-tables.test.ts", "scripts/no-such.test.ts"];
+
+  expect(missingTests([{ promise: "P7", tests }])).toEqual([
+    expect.stringContaining("P7 that is not there: scripts/no-such.test.ts"),
+  ]);
+});
+
+test("a mechanism without a test is shown as one", () => {
+  const { text } = checkTables("docs/security.md", document("security", ""));
+
+  expect(text).toMatch(/^\| P28 \|.*\| none yet \|$/m);
+  expect(text).toMatch(/^\| P14 \|.*\| `tests\/crash\/crash\.test\.ts` \|$/m);
 });

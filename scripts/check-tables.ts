@@ -12,6 +12,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promises } from "../packages/conformance/promises.ts";
+import { securityRows } from "../packages/conformance/security.ts";
 import { folderRules, packageRules } from "./layers.ts";
 import { publicEntries, readManifest, report, root } from "./workspace.ts";
 
@@ -28,6 +29,15 @@ export const tables: Readonly<Record<string, () => readonly Row[]>> = {
   promises: () => [
     ["promise", "in plain words", "holds so far", "limits"],
     ...promises.map(({ id, promise, holds, limits }) => [id, promise, holds, limits]),
+  ],
+  security: () => [
+    ["promise", "about", "mechanism", "test"],
+    ...securityRows.map(({ promise, about, mechanism, tests }) => [
+      promise,
+      about,
+      mechanism,
+      tests.length === 0 ? "none yet" : tests.map((file) => code(file)).join(", "),
+    ]),
   ],
   packages: () => [
     ["package", "may import", "third-party at run time", "entries"],
@@ -98,8 +108,19 @@ export function checkTables(document: string, before: string): CheckedTables {
   return { text, problems };
 }
 
+/** The tests of the security table that are not there. */
+export function missingTests(
+  rows: readonly Pick<(typeof securityRows)[number], "promise" | "tests">[],
+): readonly string[] {
+  return rows.flatMap(({ promise, tests }) =>
+    tests
+      .filter((file) => !existsSync(join(root, file)))
+      .map((file) => `the security table names a test of ${promise} that is not there: ${file}`),
+  );
+}
+
 if (import.meta.main) {
-  const documents = ["README.md", "ARCHITECTURE.md"];
+  const documents = ["README.md", "ARCHITECTURE.md", "docs/security.md"];
   const checked = (document: string): CheckedTables =>
     checkTables(document, readFileSync(join(root, document), "utf8"));
   if (process.argv.includes("--write")) {
@@ -111,6 +132,7 @@ if (import.meta.main) {
     [
       ...documents.flatMap((document) => checked(document).problems),
       ...lost.map((name) => `no document shows the table ${name}`),
+      ...missingTests(securityRows),
     ],
     `tables: ${Object.keys(tables).length} are what their data is`,
   );

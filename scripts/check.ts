@@ -28,6 +28,7 @@ const checks: readonly Check[] = [
   { name: "size", command: script("size"), needsBuild: true },
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "layers", command: script("check-layers") },
+  { name: "manifests", command: script("check-manifests") },
   { name: "readme", command: script("check-readme") },
   { name: "tables", command: script("check-tables") },
   { name: "prose", command: script("check-prose") },

@@ -54,9 +54,12 @@ describe("a vendor's reply in a terminal", () => {
     patience,
   );
 
-  it(
-    "is stopped by Ctrl-C, keeps what came, and the session goes on and can be resumed",
-    async () => {
+  it.each([
+    ["Ctrl-C", "C-c"],
+    ["Esc", "Escape"],
+  ])(
+    "is stopped by %s, keeps what came, and the session goes on and can be resumed",
+    async (_, key) => {
       await using folder = await TestFolder.open();
       await using server = await startVendorServer({
         replies: [
@@ -75,7 +78,7 @@ describe("a vendor's reply in a terminal", () => {
         await terminal.until(/^>$/m);
         await terminal.say("count");
         await terminal.until("word5");
-        await terminal.press("C-c");
+        await terminal.press(key);
         const stopped = await terminal.until("stopped; what came is kept");
 
         expect(wordsOn(stopped).length).toBeLessThan(60);

@@ -377,23 +377,31 @@ describe("a terminal that can only print", () => {
 
 describe("the text of a model", () => {
   it(
-    "wraps between words at 40 columns, and after the terminal became narrower",
+    "has no line feed of ours at 40 columns and after the terminal changed its size, while it comes and later",
     async () => {
-      const text = "a careful conversation wraps between its words wherever that is possible";
-      await using set = await stage(`export const replies = [[{ say: "${text}" }]];`);
+      const words = Array.from({ length: 60 }, (_, at) => `word${at + 1}`);
+      const text = `${words.join(" ")} end`;
+      await using set = await stage(
+        `export const delayMs = 60; export const replies = [[{ say: "${text}" }]];`,
+      );
       const terminal = await set.start([], { columns: 40, rows: 20 });
-      await terminal.say("wrap");
-      const shown = await terminal.until("possible");
-
-      const rows = shown.split("\n").filter((row) => text.includes(row.trim()) && row.length > 4);
-      expect(rows.join(" ")).toBe(text);
-      expect(rows.length).toBeGreaterThan(1);
-
-      await terminal.type("typed while it becomes narrow");
+      await terminal.say("go");
+      await terminal.until("word5");
+      await terminal.type("typed meanwhile");
       await terminal.resize(24, 20);
-      await sleep(500);
-      await terminal.press("C-u");
-      await terminal.until(/possible\n>$/);
+      await terminal.until("word25");
+      await terminal.resize(61, 20);
+      const shown = await terminal.until(/word60 end\n> typed meanwhile$/);
+
+      expect(shown.split("\n").slice(1)).toEqual(["► you: go", text, "> typed meanwhile"]);
+      for (const columns of [40, 25, 80]) {
+        await terminal.resize(columns, 20);
+        await terminal.press("x", "BSpace");
+        await sleep(300);
+        const lines = (await terminal.screen()).split("\n").slice(-3);
+        expect(lines).toEqual(["► you: go", text, "> typed meanwhile"]);
+        for (const row of await terminal.rows()) expect(row.length).toBeLessThanOrEqual(columns);
+      }
     },
     patience,
   );

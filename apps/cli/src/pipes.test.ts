@@ -1,37 +1,9 @@
 // The command in a shell script: pipes, JSON lines, exit codes.
-import { execFile } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { TestFolder } from "./testing/folder.ts";
-import { command } from "./testing/terminal.ts";
+import { shell } from "./testing/shell.ts";
 
 const patience = 120_000;
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a line of shell in which `$M` is the command. */
-function shell(
-  line: string,
-  folder: TestFolder,
-  env: Readonly<Record<string, string>> = {},
-): Promise<Outcome> {
-  const own = { PATH: process.env["PATH"] ?? "", HOME: folder.path, XDG_STATE_HOME: folder.path };
-  const words = command.map((word) => `'${word}'`).join(" ");
-  const script = `set -o pipefail; m() { ${words} "$@"; }; ${line}`;
-  return new Promise((resolve) => {
-    execFile(
-      "bash",
-      ["-c", script],
-      { env: { ...own, ...env }, cwd: folder.path },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      },
-    );
-  });
-}
 
 describe("in a pipe", () => {
   it(
@@ -133,13 +105,13 @@ describe("in a pipe", () => {
   );
 });
 
-describe("with --json", () => {
+describe("with --json=events", () => {
   it(
     "stdout has one event for each line and nothing else, with a run for each prompt",
     async () => {
       await using folder = await TestFolder.open();
 
-      const line = String.raw`printf 'one\n\ntwo\n' | m chat --json --session s --model demo`;
+      const line = String.raw`printf 'one\n\ntwo\n' | m chat --json=events --session s --model demo`;
       const outcome = await shell(line, folder);
 
       expect(outcome).toMatchObject({ code: 0, stderr: "" });
@@ -160,7 +132,7 @@ describe("with --json", () => {
     async () => {
       await using folder = await TestFolder.open();
 
-      const asked = `{ m chat --json --session s --model demo; echo "code $?" >&2; }`;
+      const asked = `{ m chat --json=events --session s --model demo; echo "code $?" >&2; }`;
       const input = "< <(echo one; exec sleep 30 2> /dev/null)";
       const began = Date.now();
       const outcome = await shell(`${asked} ${input} | head -1`, folder);

@@ -3,6 +3,7 @@ import { parseCommand } from "./command/arguments.ts";
 import { interrupt } from "./chat/interrupt.ts";
 import { chooseModel } from "./model/choose-model.ts";
 import { newSessionName } from "./session/defaults.ts";
+import { goOnCommand } from "./session/go-on.ts";
 import { readAnswer, readLine } from "./chat/typed-line.ts";
 import { defaultStoreFolder } from "./session/defaults.ts";
 
@@ -11,14 +12,29 @@ describe("the command line", () => {
     expect(parseCommand(["chat"])).toEqual({
       command: "chat",
       options: {
+        prompt: undefined,
+        print: false,
         session: undefined,
         resume: false,
         model: undefined,
         store: undefined,
-        json: false,
+        json: undefined,
         tools: ["time", "shell"],
       },
     });
+    expect(parseCommand([])).toEqual(parseCommand(["chat"]));
+  });
+
+  it.each([
+    [["hello there"], { prompt: "hello there", print: false }],
+    [["chat", "hello"], { prompt: "hello", print: false }],
+    [["-p", "hello"], { prompt: "hello", print: true }],
+    [["hello", "--print"], { prompt: "hello", print: true }],
+    [["-p", "--", "--json"], { prompt: "--json", print: true, json: undefined }],
+    [["-p", "--json", "hello"], { prompt: "hello", json: "result" }],
+    [["--json=events", "chat", "chat"], { prompt: "chat", json: "events" }],
+  ])("names a prompt and how it is answered: %j", (words, options) => {
+    expect(parseCommand(words)).toMatchObject({ command: "chat", options });
   });
 
   it("names a session to make or one to resume, not both", () => {
@@ -40,9 +56,12 @@ describe("the command line", () => {
   });
 
   it.each([
-    [[]],
-    [["talk"]],
-    [["chat", "hello"]],
+    [["two", "words"]],
+    [["chat", "two", "words"]],
+    [[" "]],
+    [["--json=all"]],
+    [["--list", "hello"]],
+    [["--store", ""]],
     [["chat", "--sesion", "x"]],
     [["chat", "--model"]],
   ])("is a usage problem if it is %j", (words) => {
@@ -104,20 +123,87 @@ describe("a model", () => {
 
     expect(chooseModel("anthropic/a/b", env)).toEqual({
       kind: "vendor",
+      name: "anthropic/a/b",
       vendor: "anthropic",
-      name: "a/b",
+      model: "a/b",
       baseUrl: "http://here",
     });
-    expect(chooseModel(undefined, { ...env, MILLRACE_MODEL: "demo" })).toEqual({ kind: "demo" });
-    expect(chooseModel("scripted:./x.mjs", {})).toEqual({ kind: "scripted", file: "./x.mjs" });
+    expect(chooseModel(undefined, { ...env, MILLRACE_MODEL: "demo" }).kind).toBe("demo");
+    expect(chooseModel("scripted:./x.mjs", {})).toMatchObject({
+      kind: "scripted",
+      file: "./x.mjs",
+    });
   });
 
-  it.each(["anthropic", "anthropic/", "/x", "other/x", "scripted:", "toString/x"])(
-    "that is called %j is a problem",
-    (name) => {
-      expect(chooseModel(name, { ANTHROPIC_API_KEY: "k" }).kind).toBe("problem");
-    },
-  );
+  it("is one of a server of chat completions, on this machine unless an address says otherwise", () => {
+    const ollama = { kind: "server", model: "qwen3:8b", baseUrl: "http://127.0.0.1:11434/v1" };
+    expect(chooseModel("ollama/qwen3:8b", {})).toMatchObject(ollama);
+    expect(chooseModel("vllm/org/name", {})).toMatchObject({
+      model: "org/name",
+      baseUrl: "http://127.0.0.1:8000/v1",
+    });
+    expect(
+      chooseModel("vllm/m", { VLLM_BASE_URL: "https://gpu.test/v1", VLLM_API_KEY: "k" }),
+    ).toMatchObject({ baseUrl: "https://gpu.test/v1", apiKey: "k" });
+    expect(
+      chooseModel("https://gpu.test/v1#org/name:8b", {
+        MILLRACE_API_KEY: "k",
+        OPENAI_API_KEY: "o",
+      }),
+    ).toMatchObject({ model: "org/name:8b", baseUrl: "https://gpu.test/v1", apiKey: "k" });
+  });
+
+  it("gets no key in the clear, except on this machine", () => {
+    const env = { MILLRACE_API_KEY: "k" };
+
+    expect(chooseModel("http://gpu.test/v1#m", env).kind).toBe("problem");
+    expect(chooseModel("http://127.0.0.1.gpu.test/v1#m", env).kind).toBe("problem");
+    expect(chooseModel("http://gpu.test/v1#m", {}).kind).toBe("server");
+    for (const host of ["localhost:1", "127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "LOCALHOST:1"]) {
+      expect(chooseModel(`http://${host}/v1#m`, env)).toMatchObject({ apiKey: "k" });
+    }
+  });
+
+  it("is the session's own, unless its file names code or, in another folder, an address", () => {
+    const env = { MILLRACE_MODEL: "openai/x", OPENAI_API_KEY: "k" };
+    const address = "http://127.0.0.1:1/v1#m";
+    const own = (remembered: string) =>
+      chooseModel(undefined, env, { remembered, ownFolder: true });
+    const other = (remembered: string) =>
+      chooseModel(undefined, env, { remembered, ownFolder: false });
+
+    expect(own("demo").kind).toBe("demo");
+    expect(other("demo").kind).toBe("demo");
+    expect(other("ollama/m").kind).toBe("server");
+    expect(own(address).kind).toBe("server");
+    expect(other(address)).toMatchObject({
+      kind: "problem",
+      problem: expect.stringContaining("--model") as string,
+    });
+    expect(own("scripted:/tmp/x.mjs").kind).toBe("problem");
+    expect(
+      chooseModel("demo", env, { remembered: "scripted:/tmp/x.mjs", ownFolder: false }).kind,
+    ).toBe("demo");
+  });
+
+  it.each([
+    "anthropic",
+    "anthropic/",
+    "/x",
+    "other/x",
+    "scripted:",
+    "toString/x",
+    "ollama/",
+    "hasOwn/x",
+    "http://",
+    "http://host/v1",
+    "http://host/v1#",
+    "https://user:word@host/v1#m",
+    "https://host/v1?key=k#m",
+    "ftp://host/v1#m",
+  ])("that is called %j is a problem", (name) => {
+    expect(chooseModel(name, { ANTHROPIC_API_KEY: "k" }).kind).toBe("problem");
+  });
 
   it("without its key is a problem that says which variable to set", () => {
     expect(chooseModel("gemini/x", { GEMINI_API_KEY: "" })).toMatchObject({
@@ -125,6 +211,18 @@ describe("a model", () => {
       problem: expect.stringContaining("GEMINI_API_KEY") as string,
     });
   });
+});
+
+it("the line to go on by has all that differs from what is chosen by itself, quoted for a shell", () => {
+  const plain = { model: undefined, store: undefined, tools: ["time", "shell"] } as const;
+
+  expect(goOnCommand("a-1", plain)).toBe("millrace chat --resume a-1");
+  expect(goOnCommand("it's", { model: "http://h/v1#m", store: "my folder", tools: [] })).toBe(
+    String.raw`millrace chat --resume 'it'\''s' --model http://h/v1#m --store 'my folder' --tools none`,
+  );
+  expect(goOnCommand("#1", { ...plain, tools: ["time"] })).toBe(
+    "millrace chat --resume '#1' --tools time",
+  );
 });
 
 it("sessions are kept where XDG says, or in the home folder", () => {

@@ -74,9 +74,7 @@ export class Chat {
     }));
     const more = this.#queue.length - waits.length;
     const rest = more > 0 ? [{ text: `  and ${more} more: /queue`, style: "dim" as const }] : [];
-    const state = this.#stopping
-      ? "  stopping …  Ctrl-C again leaves"
-      : "  working …  Ctrl-C stops";
+    const state = this.#stopping ? "  stopping …  Ctrl-C again leaves" : "  working …  Esc stops";
     const working = this.#status === "running" ? [{ text: state, style: "dim" as const }] : [];
     return [...tools, ...waits, ...rest, ...working];
   }
@@ -118,28 +116,45 @@ export class Chat {
     this.#host.changed();
   }
 
+  /** Sends the prompt that the chat begins with, as it is: it is neither a command nor an answer. */
+  begin(prompt: string): void {
+    this.#run({ kind: "prompt", text: prompt });
+    this.#host.changed();
+  }
+
+  /** Esc: stops a run and keeps what came. Without a run it does nothing, and it never leaves. */
+  stop(): void {
+    if (this.#isRunning()) this.#abort();
+    this.#host.changed();
+  }
+
   /** Ctrl-C, from the keyboard or as a signal. */
   interrupt(): Interruption {
     const time = this.#host.clock.now();
-    const running = this.#session.status !== "idle" || this.#sent !== undefined;
     const decided = interrupt({
       time,
       last: this.#interruptedAt,
-      running,
+      running: this.#isRunning(),
       typed: this.#host.typed(),
     });
     this.#interruptedAt = time;
     if (decided === "leave") this.#host.leave();
     else if (decided === "clear") this.#host.setLine({ text: "" });
-    else {
-      const reason = "stopped by the user";
-      const run = this.#session.run ?? this.#sent;
-      void this.#check(run === undefined ? this.#session.abort(reason) : run.abort(reason));
-      // Where rows can be redrawn, the footer shows it. A notice would break the text that is still coming.
-      if (!this.#host.display.live) this.printer.note("stopping; Ctrl-C again leaves", "dim");
-    }
+    else this.#abort();
     this.#host.changed();
     return decided;
+  }
+
+  #isRunning(): boolean {
+    return this.#session.status !== "idle" || this.#sent !== undefined;
+  }
+
+  #abort(): void {
+    const reason = "stopped by the user";
+    const run = this.#session.run ?? this.#sent;
+    void this.#check(run === undefined ? this.#session.abort(reason) : run.abort(reason));
+    // Where rows can be redrawn, the footer shows it. A notice would break the text that is still coming.
+    if (!this.#host.display.live) this.printer.note("stopping; Ctrl-C again leaves", "dim");
   }
 
   #answer({ id, hash }: ViewApproval, text: string): void {

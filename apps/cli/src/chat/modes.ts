@@ -1,16 +1,24 @@
 import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
 import { jsonLines } from "@millrace/agent";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { Agent, Session } from "@millrace/agent";
 import type { Model } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
+import type { SessionRecord } from "@millrace/core/ports";
 import type { FileStore } from "@millrace/stores/file";
 import type { ChatOptions } from "../command/arguments.ts";
 import { Terminal } from "./terminal-chat.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Opened } from "../session/open-session.ts";
-import { askEach, denyQuestions, exitCodes, OneAnswer } from "./piped.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { isTakenFromSession } from "../model/choose-model.ts";
+import { goOnCommand } from "../session/go-on.ts";
+import { modelMetadata, rememberedModel } from "../session/remembered-model.ts";
+import { jsonResult } from "./json-result.ts";
+import { OneAnswer } from "./one-answer.ts";
+import { askEach, askOnce, denyQuestions } from "./piped.ts";
+import { readPrompt } from "./read-prompt.ts";
+import type { ReadPrompt } from "./read-prompt.ts";
 import { itemsBefore } from "./past.ts";
 import { PlainChat } from "./plain-chat.ts";
 import type { EventRelay } from "./event-relay.ts";
@@ -23,6 +31,10 @@ export interface Mode {
   readonly options: ChatOptions;
   readonly agent: Agent;
   readonly model: Model;
+  /** The model as the user names it. */
+  readonly modelName: string;
+  /** The session that the command line names, if it is there already. */
+  readonly record: SessionRecord | undefined;
   readonly store: FileStore;
   readonly relay: EventRelay;
   readonly stops: StopSignals;
@@ -32,11 +44,11 @@ const { stdin, stdout, stderr } = process;
 
 /** A chat at a terminal, until the user leaves or a signal ends the process. */
 export async function terminalMode(mode: Mode): Promise<number> {
-  const { model, store, relay, stops } = mode;
+  const { store, relay, stops } = mode;
   const opened = await open(mode);
   if (!opened.opened) return exitCodes.failed;
   const { session, fresh, interrupted } = opened;
-  const greeting = `${terminalLine(model.id)}, session ${terminalLine(session.id)}; /help shows what there is`;
+  const greeting = `${terminalLine(greetingName(mode))}, session ${terminalLine(session.id)}; /help shows what there is`;
   const options = {
     input: stdin,
     output: stdout,
@@ -49,6 +61,7 @@ export async function terminalMode(mode: Mode): Promise<number> {
   const drawn = stdout.isTTY && process.env["TERM"] !== "dumb";
   const ui = drawn ? new Terminal(options) : new PlainChat(options);
   relay.connect((event) => ui.observe(event));
+  if (mode.options.prompt !== undefined) ui.chat.begin(mode.options.prompt);
   const stopped = Promise.withResolvers<number>();
   stops.connect((stop) => {
     if (stop === "interrupt") ui.chat.interrupt();
@@ -66,34 +79,78 @@ export async function terminalMode(mode: Mode): Promise<number> {
   else {
     if (running)
       stdout.write("The run is not done; it goes on when the session is taken up again.\n");
-    stdout.write(`To go on: millrace chat --resume ${terminalLine(last.id)}\n`);
+    const command = goOnCommand(last.id, { ...mode.options, model: modelToName(mode) });
+    stdout.write(`To go on: ${terminalLine(command, 4_000)}\n`);
   }
   return code;
 }
 
-/** One prompt from stdin, one answer on stdout. */
-export async function pipeMode(mode: Mode): Promise<number> {
-  const prompt = (await text(stdin)).trimEnd();
-  if (prompt === "") {
-    stderr.write("millrace: there is no prompt on stdin\n");
+/** The path of a script is longer than its name. */
+function greetingName({ model, modelName }: Mode): string {
+  return modelName === "demo" || modelName.startsWith("scripted:") ? model.id : modelName;
+}
+
+/** The model, if a session that is gone on with would not have it by itself. */
+function modelToName({ options, record, modelName }: Mode): string | undefined {
+  const remembered = record === undefined ? modelName : rememberedModel(record.metadata);
+  const isTaken =
+    remembered === modelName && isTakenFromSession(modelName, options.store === undefined);
+  return isTaken ? undefined : modelName;
+}
+
+/** One prompt, from the command line and stdin, and its answer on stdout: as text, or as a line of JSON. */
+export async function printMode(mode: Mode): Promise<number> {
+  const read = await readWholePrompt(mode);
+  if (read.prompt === undefined) {
+    stderr.write(`millrace: ${read.problem}\n`);
     return exitCodes.usage;
+  }
+  const { prompt } = read;
+  const { modelName } = mode;
+  if (mode.options.json === "result") {
+    return await unattended(
+      mode,
+      () => undefined,
+      async (session, signal) => {
+        const result = await askOnce(session, prompt, signal);
+        stdout.write(`${jsonResult(result, { session: session.id, model: modelName })}\n`);
+        return exitCodes[result.outcome];
+      },
+    );
   }
   const answer = new OneAnswer({
     stdout: (piece) => void stdout.write(piece),
     stderr: (piece) => void stderr.write(piece),
     isTerminal: stdout.isTTY,
   });
-  return await unattended(mode, answer.observe, (session, signal) =>
-    answer.ask(session, prompt, signal),
+  return await unattended(mode, answer.observe, async (session, signal) => {
+    const result = await askOnce(session, prompt, signal);
+    answer.finish(result, session.id);
+    return exitCodes[result.outcome];
+  });
+}
+
+/** Reads the prompt. Until it is there nothing runs, so a signal ends the process at once. */
+async function readWholePrompt({ options, stops }: Mode): Promise<ReadPrompt> {
+  stops.connect((stop) => process.exit(stopCodes[stop]));
+  return await readPrompt(options.prompt, stdin, () =>
+    stderr.write("millrace: waits for the end of stdin (without one: < /dev/null)\n"),
   );
 }
 
-/** Events as JSON lines on stdout, and nothing else there. */
-export async function jsonMode(mode: Mode): Promise<number> {
+/** Events as JSON lines on stdout, and nothing else there. Without a prompt, each line of stdin is one. */
+export async function jsonEventsMode(mode: Mode): Promise<number> {
+  const named = mode.options.prompt === undefined ? undefined : await readWholePrompt(mode);
+  if (named !== undefined && named.prompt === undefined) {
+    stderr.write(`millrace: ${named.problem}\n`);
+    return exitCodes.usage;
+  }
   return await unattended(mode, jsonLines(stdout), (session, signal) => {
     // Made only when it is read: lines that come before are lost.
-    const lines = (): AsyncIterable<string> =>
-      createInterface({ input: stdin, terminal: false, signal });
+    const lines = (): AsyncIterable<string> | readonly string[] =>
+      named === undefined
+        ? createInterface({ input: stdin, terminal: false, signal })
+        : [named.prompt];
     return askEach(session, lines, { signal, stderr: (piece) => void stderr.write(piece) });
   });
 }
@@ -128,9 +185,10 @@ async function unattended(
   return stopping.signal.aborted ? exitCodes.aborted : code;
 }
 
-async function open({ agent, store, options }: Mode): Promise<Opened> {
-  const newName = (): string => newSessionName(systemClock.now(), Math.random);
-  const opened = await openSession(agent, store, options, newName);
+async function open({ agent, store, options, record, modelName }: Mode): Promise<Opened> {
+  const name = options.session ?? newSessionName(systemClock.now(), Math.random);
+  const metadata = modelMetadata(modelName);
+  const opened = await openSession(agent, store, { name, record, metadata });
   if (!opened.opened) stderr.write(`millrace: ${opened.problem}\n`);
   return opened;
 }

@@ -4,7 +4,7 @@ import type { RunEvent } from "@millrace/core";
 import { Chat } from "./chat.ts";
 import type { Interactive } from "./terminal-chat.ts";
 import { showPast } from "./past.ts";
-import { createPlainOutput } from "../display/screen.ts";
+import { createPlainOutput } from "../display/plain-output.ts";
 
 /** A conversation where the output can't be redrawn: into a file or a pipe, or on a dumb terminal. */
 export class PlainChat {

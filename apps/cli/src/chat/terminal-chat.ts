@@ -1,4 +1,5 @@
 import { emitKeypressEvents } from "node:readline";
+import type { Interface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Item, RunEvent } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
@@ -24,6 +25,8 @@ export interface Interactive {
 /** Draws at most this often, and always once more after the last change. */
 const frameMs = 33;
 const tickMs = 500;
+/** An escape that nothing follows for so long is the key Esc, not the begin of another key's sequence. */
+const escapeMs = 100;
 
 /** A conversation with keys and a screen. `left` resolves when the user leaves. */
 export class Terminal {
@@ -63,7 +66,10 @@ export class Terminal {
     this.chat.printer.note(options.greeting);
     showPast(this.chat.printer, options.past, { interrupted: options.interrupted });
     this.chat.refresh();
-    emitKeypressEvents(input);
+    const timing: Partial<Interface> & { readonly escapeCodeTimeout: number } = {
+      escapeCodeTimeout: escapeMs,
+    };
+    emitKeypressEvents(input, timing as Interface); // it reads nothing else of an interface
     input.on("keypress", this.#onKey);
     input.once("end", resolve);
     output.on("resize", this.#onResize);
@@ -100,6 +106,9 @@ export class Terminal {
         break;
       case "enter":
         this.chat.enter(edited.typed);
+        break;
+      case "stop":
+        this.chat.stop();
         break;
       case "interrupt":
         this.chat.interrupt();

@@ -10,27 +10,36 @@ export type Command =
   | { readonly command: "usage"; readonly problem: string };
 
 export interface ChatOptions {
+  /** The prompt that the command line names. */
+  readonly prompt: string | undefined;
+  /** Whether the answer is printed and the command then ends. */
+  readonly print: boolean;
   /** Left out: a new session. */
   readonly session: string | undefined;
   /** Whether the session has to be there already. */
   readonly resume: boolean;
   readonly model: string | undefined;
   readonly store: string | undefined;
-  readonly json: boolean;
+  readonly json: JsonOutput | undefined;
   readonly tools: readonly ToolName[];
 }
+
+/** What `--json` prints: one line with the result, or a line for each event. */
+const jsonOutputs = ["result", "events"] as const;
+export type JsonOutput = (typeof jsonOutputs)[number];
 
 /** The tools that come with the command. */
 export const toolNames = ["time", "shell"] as const;
 export type ToolName = (typeof toolNames)[number];
 
 const options = {
+  print: { type: "boolean", short: "p" },
   session: { type: "string" },
   resume: { type: "string" },
   model: { type: "string" },
   store: { type: "string" },
   tools: { type: "string" },
-  json: { type: "boolean" },
+  json: { type: "string" },
   list: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean" },
@@ -40,36 +49,53 @@ const options = {
 export function parseCommand(words: readonly string[]): Command {
   let parsed;
   try {
-    parsed = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+    const args = withJsonValue(words);
+    parsed = parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {
     return usage(error instanceof Error ? error.message : String(error));
   }
   const { values, positionals } = parsed;
-  const [name, ...rest] = positionals;
   if (values.help === true) return { command: "help" };
   if (values.version === true) return { command: "version" };
-  if (name === undefined) return usage("say what to do: millrace chat");
-  if (name !== "chat") return usage(`there is no command ${JSON.stringify(name)}`);
-  if (rest.length > 0) {
-    return usage(`chat takes no further words; pipe the prompt in: echo … | millrace chat`);
+  const [prompt, ...more] = positionals[0] === "chat" ? positionals.slice(1) : positionals;
+  if (more.length > 0) {
+    return usage(`a prompt is one word for the shell: put quotes around it: millrace "…"`);
   }
-  if (values.list === true) return { command: "list", store: values.store };
+  if (prompt?.trim() === "") return usage(`the prompt is empty: millrace "…"`);
+  if (values.store === "") return usage("--store needs a folder: --store <folder>");
+  if (values.list === true) {
+    return prompt === undefined
+      ? { command: "list", store: values.store }
+      : usage("--list takes no prompt");
+  }
   if (values.session !== undefined && values.resume !== undefined) {
     return usage("--session and --resume both name a session: give one of them");
   }
+  const json = jsonOutputs.find((name) => name === values.json);
+  if (values.json !== json) return usage("--json takes nothing, or events: --json=events");
   const tools = toolsOf(values.tools);
   if (typeof tools === "string") return usage(tools);
   return {
     command: "chat",
     options: {
+      prompt,
+      print: values.print === true,
       session: values.resume ?? values.session,
       resume: values.resume !== undefined,
       model: values.model,
       store: values.store,
-      json: values.json === true,
+      json,
       tools,
     },
   };
+}
+
+/** `--json` alone is `--json=result`: the parser of Node knows no option whose value may be left out. */
+function withJsonValue(words: readonly string[]): string[] {
+  const end = words.indexOf("--");
+  return words.map((word, at) =>
+    word === "--json" && (end < 0 || at < end) ? "--json=result" : word,
+  );
 }
 
 function usage(problem: string): Command {

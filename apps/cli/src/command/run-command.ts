@@ -3,30 +3,42 @@ import { homedir } from "node:os";
 import { defineAgent } from "@millrace/agent";
 import { terminalLine } from "@millrace/agent/terminal";
 import { isJsonObject, parseJsonText } from "@millrace/core/wire";
-import type { Model } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
 import { fileStore } from "@millrace/stores/file";
 import type { FileStore } from "@millrace/stores/file";
 import { parseCommand } from "./arguments.ts";
-import type { ChatOptions } from "./arguments.ts";
+import type { ChatOptions, Command } from "./arguments.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { describeFailure } from "./failure.ts";
 import { helpText } from "./help.ts";
 import { listSessions } from "../session/list-sessions.ts";
-import { chooseModel, createModel } from "../model/choose-model.ts";
-import { jsonMode, pipeMode, terminalMode } from "../chat/modes.ts";
-import { exitCodes } from "../chat/piped.ts";
+import { chooseModel } from "../model/choose-model.ts";
+import { createModel } from "../model/create-model.ts";
+import { jsonEventsMode, printMode, terminalMode } from "../chat/modes.ts";
 import { EventRelay } from "../chat/event-relay.ts";
 import { listenForStopSignals } from "./stop-signals.ts";
 import { defaultStoreFolder } from "../session/defaults.ts";
+import { findSession } from "../session/open-session.ts";
+import { rememberedModel } from "../session/remembered-model.ts";
 import { createTools } from "../tools/tools.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-/** Runs the command that the process was started with, and gives its exit code. */
+/** Runs the command that the process was started with, and gives its exit code. Never rejects. */
 export async function main(): Promise<number> {
   // A closed pipe is an error event, which would end the process with a stack trace if it had no listener.
   stdout.on("error", () => undefined);
   stderr.on("error", () => undefined);
   const command = parseCommand(process.argv.slice(2));
+  process.on("uncaughtException", (error) => process.exit(fail(error, command)));
+  try {
+    return await run(command);
+  } catch (error) {
+    return fail(error, command);
+  }
+}
+
+async function run(command: Command): Promise<number> {
   switch (command.command) {
     case "help":
       stdout.write(helpText);
@@ -35,10 +47,7 @@ export async function main(): Promise<number> {
       stdout.write(`${await ownVersion()}\n`);
       return 0;
     case "usage":
-      stderr.write(
-        `millrace: ${terminalLine(command.problem)}\nmillrace --help shows what there is\n`,
-      );
-      return exitCodes.usage;
+      return refuse(`${command.problem}; millrace --help shows what there is`);
     case "list": {
       await using store = openStore(command.store);
       for (const line of await listSessions(store)) stdout.write(`${line}\n`);
@@ -52,8 +61,32 @@ export async function main(): Promise<number> {
   }
 }
 
+/** Prints what the user has to change, and gives the exit code for it. */
+function refuse(problem: string, code: number = exitCodes.usage): number {
+  stderr.write(`millrace: ${terminalLine(problem, 600)}\n`);
+  return code;
+}
+
+/** Prints an error in one line. Where it was thrown is of use to those who mend this program only. */
+function fail(error: unknown, command: Command): number {
+  const store =
+    command.command === "chat"
+      ? command.options.store
+      : command.command === "list"
+        ? command.store
+        : undefined;
+  const { problem, code } = describeFailure(error, folderOf(store));
+  stderr.write(`millrace: ${problem}\n`);
+  if (env["MILLRACE_DEBUG"] && error instanceof Error) stderr.write(`${error.stack}\n`);
+  return code;
+}
+
+function folderOf(store: string | undefined): string {
+  return store ?? defaultStoreFolder(env, homedir());
+}
+
 function openStore(folder: string | undefined): FileStore {
-  return fileStore(folder ?? defaultStoreFolder(env, homedir()), {
+  return fileStore(folderOf(folder), {
     onBroken: ({ path }) =>
       stderr.write(`millrace: ${terminalLine(path)} can't be read; left out\n`),
   });
@@ -68,21 +101,21 @@ async function ownVersion(): Promise<string> {
 }
 
 async function chat(options: ChatOptions): Promise<number> {
-  const choice = chooseModel(options.model, env);
-  if (choice.kind === "problem") {
-    stderr.write(`millrace: ${choice.problem}\n`);
-    return exitCodes.usage;
-  }
-  let model: Model;
+  await using store = openStore(options.store);
+  const found = await findSession(store, options);
+  if (!found.named) return refuse(found.problem, exitCodes.failed);
+  const { record } = found;
+  const remembered = rememberedModel(record?.metadata);
+  const ownFolder = options.store === undefined;
+  const choice = chooseModel(options.model, env, { remembered, ownFolder });
+  if (choice.kind === "problem") return refuse(choice.problem);
+  let model;
   try {
     model = await createModel(choice);
   } catch (error) {
-    stderr.write(
-      `millrace: ${terminalLine(error instanceof Error ? error.message : String(error))}\n`,
-    );
-    return exitCodes.usage;
+    const message = error instanceof Error ? error.message : String(error);
+    return refuse(`can't make the model ${choice.name}: ${message}`);
   }
-  await using store = openStore(options.store);
   const relay = new EventRelay();
   const agent = defineAgent({
     model,
@@ -90,8 +123,9 @@ async function chat(options: ChatOptions): Promise<number> {
     observers: [relay.observe],
   });
   using stops = listenForStopSignals(stdout);
-  const mode = { options, agent, model, store, relay, stops };
-  if (options.json) return await jsonMode(mode);
-  if (!stdin.isTTY) return await pipeMode(mode);
+  const mode = { options, agent, model, modelName: choice.name, store, record, relay, stops };
+  if (options.json === "events") return await jsonEventsMode(mode);
+  const isTerminal = stdin.isTTY && (options.prompt === undefined || stdout.isTTY);
+  if (options.print || options.json !== undefined || !isTerminal) return await printMode(mode);
   return await terminalMode(mode);
 }

@@ -24,7 +24,7 @@ export type Edited =
   | { readonly line: Line; readonly done?: undefined }
   /** Enter: this was typed. */
   | { readonly line: Line; readonly done: "enter"; readonly typed: string }
-  | { readonly line: Line; readonly done: "interrupt" | "end" | "suspend" | "redraw" };
+  | { readonly line: Line; readonly done: "stop" | "interrupt" | "end" | "suspend" | "redraw" };
 
 const maxPast = 200;
 
@@ -53,6 +53,8 @@ export function edit(line: Line, key: Key): Edited {
       return key.meta === true ? { line: insert(line, "\n") } : enter(line);
     case "enter":
       return { line: insert(line, "\n") };
+    case "escape":
+      return { line, done: "stop" };
     case "backspace":
       return { line: key.meta === true ? eraseWord(line) : erase(line, before(line), line.cursor) };
     case "delete":

@@ -2,7 +2,7 @@ import { callId, itemId, partId, runId } from "@millrace/core/writing";
 import type { Item, Narration, RunEvent } from "@millrace/core";
 import { describe, expect, it } from "vitest";
 import { itemsBefore, showPast } from "../chat/past.ts";
-import { createPlainOutput } from "./screen.ts";
+import { createPlainOutput } from "./plain-output.ts";
 import { NarrationPrinter } from "./narration-printer.ts";
 
 const live = { live: true, color: false };

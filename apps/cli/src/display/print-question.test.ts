@@ -12,7 +12,7 @@ import { textWidth } from "./wrap.ts";
 /** The rows of a terminal after a text and a question. Throws for a control character of the input. */
 function rowsOf(asked: Pick<ViewApproval, "input" | "parsed">, columns: number): readonly string[] {
   const screen = new Screen(() => ({ columns, rows: 24 }), false);
-  const vt = new Vt();
+  const vt = new Vt(columns);
   const printer = new NarrationPrinter(screen, { live: true, color: false });
   screen.line("before", "plain");
   const ids = { id: "q" as never, callId: "c" as never, tool: "shell", hash: "h" };

@@ -1,6 +1,7 @@
+import { OpenLine } from "./open-line.ts";
 import { styled, verbatimMark } from "./text-output.ts";
 import type { TextStyle, TextOutput } from "./text-output.ts";
-import { createWrap, cutRows, cutTo, textWidth, wrapText } from "./wrap.ts";
+import { cutRows, cutTo, textWidth } from "./wrap.ts";
 import type { Line } from "./line-editor.ts";
 
 /** What stands below the text and is redrawn: rows, then the line being typed. */
@@ -15,61 +16,66 @@ export interface Size {
   readonly rows: number;
 }
 
+/** What was printed since the last paint. `rows` are whole. */
+type Printed =
+  | { readonly text: string; readonly style: TextStyle }
+  | { readonly rows: readonly string[]; readonly style: TextStyle };
+
 /**
- * A terminal's last rows. What is finished scrolls up and is never touched again; the row of text
- * that is being written, what is below it and the line being typed are drawn anew. Gives the bytes
- * for it and writes none itself.
+ * A terminal's last rows. Text is written without line feeds of ours: the terminal wraps it, so that what
+ * is copied from it has none, and so that it is wrapped anew when the terminal changes its size. What was
+ * written stays; only the rows below it and the line being typed are drawn anew. Gives the bytes for it and
+ * writes none itself.
  */
 export class Screen implements TextOutput {
   readonly #size: () => Size;
   readonly #color: boolean;
-  readonly #wrap;
-  #finished: string[] = [];
+  #printed: Printed[] = [];
+  /** The last line of the text, as far as it is on the terminal. */
+  readonly #open: OpenLine;
   #style: TextStyle = "plain";
-  /** The widths of the rows that were drawn last, down to the cursor's. */
+  /** Whether the text that was printed last is in a line that is not ended. */
+  #isInText = false;
+  /** The widths of the rows that were drawn last below the text, down to the cursor's. */
   #drawn: readonly number[] = [];
 
   constructor(size: () => Size, color: boolean) {
     this.#size = size;
     this.#color = color;
-    this.#wrap = createWrap(() => this.#columns());
+    this.#open = new OpenLine(this.#terminalColumns());
   }
 
   readonly text = (text: string, style: TextStyle): void => {
-    this.#style = style;
-    for (const row of this.#wrap.write(text)) this.#finish(row, style);
+    if (text === "") return;
+    this.#printed.push({ text, style });
+    this.#isInText = !text.endsWith("\n");
   };
 
   readonly endText = (): void => {
-    for (const row of this.#wrap.end()) this.#finish(row, this.#style);
+    if (this.#isInText) this.#printed.push({ text: "\n", style: "plain" });
+    this.#isInText = false;
   };
 
   readonly line = (text: string, style: TextStyle): void => {
     this.endText();
-    const [first = "", ...rest] = wrapText(text, this.#columns());
-    this.#finish(first, style);
-    // Indented, so that only the first row of a notice begins at the edge.
-    for (const row of wrapText(rest.join(" "), this.#columns() - 2))
-      this.#finish(`  ${row}`, style);
+    this.#printed.push({ rows: [text], style });
   };
 
   readonly verbatim = (text: string, style: TextStyle): void => {
     this.endText();
     const columns = this.#columns() - verbatimMark.length;
-    for (const row of cutRows(text, columns)) this.#finish(verbatimMark + row, style);
+    const rows = cutRows(text, columns).map((row) => verbatimMark + row);
+    this.#printed.push({ rows, style });
   };
 
   /** The bytes that bring the terminal up to date. */
   paint(footer: Footer): string {
     const columns = this.#columns();
-    const erase = this.#erase();
-    const done = this.#finished.map((row) => `${row}\r\n`).join("");
-    this.#finished = [];
-    const current = this.#wrap.row();
-    const text = current === "" ? [] : [{ text: current, style: this.#style }];
+    const text = this.#erase() + this.#write();
+    const below = this.#open.isEmpty ? "" : "\r\n";
     // What does not fit on the screen could not be erased again.
     const room = Math.max(1, this.#size().rows - 3);
-    const rows = [...text, ...footer.rows].slice(-room).map((row) => ({
+    const rows = footer.rows.slice(-room).map((row) => ({
       style: row.style,
       text: cutTo(row.text, columns),
     }));
@@ -77,17 +83,15 @@ export class Screen implements TextOutput {
     this.#drawn = [...rows.map((row) => textWidth(row.text)), typed.cursor];
     const live = rows.map((row) => `${this.#styled(row.text, row.style)}\r\n`).join("");
     const cursor = typed.cursor === 0 ? "" : `\u001b[${typed.cursor}C`;
-    return `${erase}${done}${live}${typed.row}\r${cursor}`;
+    return `${text}${below}${live}${typed.row}\r${cursor}`;
   }
 
-  /** The bytes that leave only what is finished. */
+  /** The bytes that leave only the text. */
   leave(): string {
     this.endText();
-    const erase = this.#erase();
-    const done = this.#finished.map((row) => `${row}\r\n`).join("");
-    this.#finished = [];
+    const text = this.#erase() + this.#write();
     this.#drawn = [];
-    return `${erase}${done}`;
+    return text;
   }
 
   /** Drops the record of what was drawn, after another program has written to the terminal. */
@@ -95,22 +99,51 @@ export class Screen implements TextOutput {
     this.#drawn = [];
   }
 
-  /** The last column stays empty: terminals differ in what they do with a full row. */
+  /** The last column of rows that are redrawn stays empty: terminals differ in what they do with a full row. */
   #columns(): number {
-    return Math.max(10, this.#size().columns) - 1;
+    return this.#terminalColumns() - 1;
   }
 
+  #terminalColumns(): number {
+    return Math.max(10, this.#size().columns);
+  }
+
+  /** Erases what is below the text, and returns to its end. */
   #erase(): string {
-    if (this.#drawn.length === 0) return "";
-    const { columns } = this.#size();
+    const columns = this.#terminalColumns();
+    this.#open.resize(columns);
+    // The row of text that was lost is written again.
+    if (this.#drawn.length === 0) return this.#styled(this.#open.row, this.#style);
     // A terminal that became narrower has folded the rows.
-    const up = this.#drawn.slice(0, -1).reduce((sum, width) => sum + heightOf(width, columns), 0);
+    const above = this.#drawn
+      .slice(0, -1)
+      .reduce((sum, width) => sum + heightOf(width, columns), 0);
     const folded = heightOf(this.#drawn.at(-1) ?? 0, columns) - 1;
-    return `\r${up + folded > 0 ? `\u001b[${up + folded}A` : ""}\u001b[J`;
+    const up = above + folded + (this.#open.isEmpty ? 0 : 1);
+    const { column, again } = this.#open.returnTo();
+    const go = (up > 0 ? `\u001b[${up}A` : "") + (column > 0 ? `\u001b[${column}C` : "");
+    return `\r${go}\u001b[J${this.#styled(again, this.#style)}`;
   }
 
-  #finish(row: string, style: TextStyle): void {
-    this.#finished.push(this.#styled(row, style));
+  /** Writes what was printed since the last paint. */
+  #write(): string {
+    const printed = this.#printed;
+    this.#printed = [];
+    return printed
+      .map((piece) => ("rows" in piece ? this.#rows(piece) : this.#append(piece)))
+      .join("");
+  }
+
+  #rows({ rows, style }: Extract<Printed, { readonly rows: unknown }>): string {
+    return rows.map((row) => `${this.#styled(row, style)}\r\n`).join("");
+  }
+
+  #append({ text, style }: Extract<Printed, { readonly text: unknown }>): string {
+    if (text !== "\n") this.#style = style;
+    return this.#open
+      .write(text)
+      .map((run) => this.#styled(run, style))
+      .join("\r\n");
   }
 
   #styled(row: string, style: TextStyle): string {
@@ -133,28 +166,4 @@ function typedRow({ prompt, line }: Footer, columns: number): { row: string; cur
   const fits = room - textWidth(left);
   const shown = fits > 0 ? cutTo(right, fits) : "";
   return { row: `${prompt}${left}${shown}`, cursor: textWidth(prompt) + textWidth(left) };
-}
-
-/** Output without a cursor: a pipe, a file, a terminal that can only print. Text goes out as it comes. */
-export function createPlainOutput(write: (text: string) => void): TextOutput {
-  let open = false;
-  const endText = (): void => {
-    if (open) write("\n");
-    open = false;
-  };
-  return {
-    text: (text) => {
-      write(text);
-      open = !text.endsWith("\n");
-    },
-    endText,
-    line: (text) => {
-      endText();
-      write(`${text}\n`);
-    },
-    verbatim: (text) => {
-      endText();
-      write(`${verbatimMark}${text}\n`);
-    },
-  };
 }

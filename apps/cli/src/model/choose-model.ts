@@ -1,23 +1,33 @@
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Model } from "@millrace/core";
-import { scriptedModel } from "@millrace/core/testing";
-import type { ScriptedReply } from "@millrace/core/testing";
-import { demoModel } from "./demo-model.ts";
+import { addressProblem, readAddress } from "./address.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Which model was chosen, and by what it is made. */
+/** Which model was chosen, and by what it is made. `name` is what the user calls it. */
 export type ModelChoice =
-  | { readonly kind: "demo" }
-  | { readonly kind: "scripted"; readonly file: string }
+  | { readonly kind: "demo"; readonly name: string }
+  | { readonly kind: "scripted"; readonly name: string; readonly file: string }
   | {
       readonly kind: "vendor";
-      readonly vendor: Vendor;
       readonly name: string;
+      readonly vendor: Vendor;
+      readonly model: string;
       readonly baseUrl: string | undefined;
     }
-  | { readonly kind: "problem"; readonly problem: string };
+  /** A server of chat completions. */
+  | {
+      readonly kind: "server";
+      readonly name: string;
+      readonly model: string;
+      readonly baseUrl: string;
+      readonly apiKey: string | undefined;
+    }
+  | ModelProblem;
+
+interface ModelProblem {
+  readonly kind: "problem";
+  readonly problem: string;
+}
 
 export type Vendor = keyof typeof vendors;
 
@@ -28,70 +38,120 @@ const vendors = {
   gemini: { key: "GEMINI_API_KEY", address: "GEMINI_BASE_URL" },
 } as const;
 
-const fallback = "anthropic/claude-sonnet-5";
+/** Servers that people run themselves, at their usual ports on this machine. They need no key. */
+const servers = {
+  ollama: { key: "OLLAMA_API_KEY", address: "OLLAMA_BASE_URL", own: "http://127.0.0.1:11434/v1" },
+  vllm: { key: "VLLM_API_KEY", address: "VLLM_BASE_URL", own: "http://127.0.0.1:8000/v1" },
+} as const;
 
-/** Reads `provider/model`, `scripted:<file>` or `demo`, and whether the key for it is there. */
-export function chooseModel(option: string | undefined, env: Env): ModelChoice {
-  const wanted = option ?? (env["MILLRACE_MODEL"] || fallback);
-  if (wanted === "demo") return { kind: "demo" };
+const fallback = "anthropic/claude-sonnet-5";
+const forms =
+  "anthropic/<name>, openai/<name>, gemini/<name>, ollama/<name>, vllm/<name>, http://<host>/v1#<name>, scripted:<file> or demo";
+
+/** The model of a session that is gone on with. */
+interface SessionModel {
+  /** The model that it began with. */
+  readonly remembered: string | undefined;
+  /**
+   * Whether the session is in the user's own folder of sessions. One that `--store` names may come from
+   * elsewhere, so an address in it is not connected to unless the user names it.
+   */
+  readonly ownFolder: boolean;
+}
+
+/**
+ * Reads which model is wanted, and whether the key for it is there. What the user names by `--model` goes
+ * before the session's own, and that before `MILLRACE_MODEL` and the default.
+ */
+export function chooseModel(
+  option: string | undefined,
+  env: Env,
+  { remembered, ownFolder }: SessionModel = { remembered: undefined, ownFolder: true },
+): ModelChoice {
+  if (option !== undefined) return readModel(option, env);
+  if (remembered === undefined) return readModel(env["MILLRACE_MODEL"] || fallback, env);
+  if (isTakenFromSession(remembered, ownFolder)) return readModel(remembered, env);
+  return problem(
+    `the session's file names the model ${JSON.stringify(remembered)}: to use it, give --model yourself`,
+  );
+}
+
+/**
+ * Whether a model is used because a session's file names it. Such a file is data: it neither runs code
+ * nor chooses where prompts and keys are sent.
+ */
+export function isTakenFromSession(model: string, ownFolder: boolean): boolean {
+  return !model.startsWith("scripted:") && (ownFolder || readAddress(model) === undefined);
+}
+
+function readModel(wanted: string, env: Env): ModelChoice {
+  if (wanted === "demo") return { kind: "demo", name: wanted };
   if (wanted.startsWith("scripted:")) {
     const file = wanted.slice("scripted:".length);
     return file === ""
-      ? problem("say which file: --model scripted:<file>")
-      : { kind: "scripted", file };
+      ? problem("the file is missing: --model scripted:<file>")
+      : { kind: "scripted", name: `scripted:${resolve(file)}`, file };
+  }
+  if (/^https?:/i.test(wanted)) {
+    const address = readAddress(wanted);
+    return address === undefined
+      ? problem(
+          `${JSON.stringify(wanted)} is no model: write http://<host>/v1#<name>, without user or query`,
+        )
+      : server({ name: wanted, ...address, keyVariable: "MILLRACE_API_KEY" }, env);
   }
   const slash = wanted.indexOf("/");
-  const known = Object.keys(vendors).find((name) => name === wanted.slice(0, slash));
-  const name = wanted.slice(slash + 1);
-  if (slash < 1 || known === undefined || name === "") {
-    return problem(
-      `there is no model ${JSON.stringify(wanted)}: say anthropic/<name>, openai/<name>, gemini/<name>, scripted:<file> or demo`,
-    );
+  const before = wanted.slice(0, slash);
+  const model = wanted.slice(slash + 1);
+  const isNamed = slash > 0 && model !== "";
+  if (isNamed && isKey(vendors, before)) return vendorModel(wanted, before, model, env);
+  if (isNamed && isKey(servers, before)) {
+    const { key, address, own } = servers[before];
+    const baseUrl = env[address] || own;
+    const wrong = addressProblem(address, baseUrl);
+    if (wrong !== undefined) return problem(wrong);
+    return server({ name: wanted, model, baseUrl, keyVariable: key }, env);
   }
-  const vendor = known as Vendor; // one of the keys, as was just looked up
+  return problem(`there is no model ${JSON.stringify(wanted)}: --model takes ${forms}`);
+}
+
+function vendorModel(wanted: string, vendor: Vendor, model: string, env: Env): ModelChoice {
   const { key, address } = vendors[vendor];
   if (!env[key]) {
     return problem(
-      `there is no key for ${wanted}: set ${key}.\nTo try it without a key: millrace chat --model demo`,
+      `there is no key for ${wanted}: set ${key}. To try it without a key: --model demo`,
     );
   }
-  return { kind: "vendor", vendor, name, baseUrl: env[address] || undefined };
+  const baseUrl = env[address] || undefined;
+  const wrong = baseUrl === undefined ? undefined : addressProblem(address, baseUrl);
+  if (wrong !== undefined) return problem(wrong);
+  return { kind: "vendor", name: wanted, vendor, model, baseUrl };
 }
 
-function problem(text: string): ModelChoice {
-  return { kind: "problem", problem: text };
-}
-
-/** Makes the model. Only what is needed is loaded. Throws what a scripted module throws. */
-export async function createModel(
-  choice: Exclude<ModelChoice, { readonly kind: "problem" }>,
-): Promise<Model> {
-  if (choice.kind === "demo") return demoModel();
-  if (choice.kind === "scripted") return await loadScripted(choice.file);
-  const { vendor, name, baseUrl } = choice;
-  switch (vendor) {
-    case "anthropic":
-      return (await import("@millrace/providers/anthropic")).anthropic(name, { baseUrl });
-    case "openai":
-      return (await import("@millrace/providers/openai")).openai(name, { baseUrl });
-    case "gemini":
-      return (await import("@millrace/providers/gemini")).gemini(name, { baseUrl });
-    default:
-      vendor satisfies never;
-      throw new Error(`no model is made for ${String(vendor)}`);
+function server(
+  named: {
+    readonly name: string;
+    readonly model: string;
+    readonly baseUrl: string;
+    readonly keyVariable: string;
+  },
+  env: Env,
+): ModelChoice {
+  const { name, model, baseUrl, keyVariable } = named;
+  const apiKey = env[keyVariable] || undefined;
+  const { isLoopback, protocol } = readAddress(`${baseUrl}#${model}`) ?? {};
+  if (apiKey !== undefined && protocol === "http:" && isLoopback !== true) {
+    return problem(
+      `the key in ${keyVariable} would be sent to ${baseUrl} in the clear: use https, or unset it`,
+    );
   }
+  return { kind: "server", name, model, baseUrl, apiKey };
 }
 
-/** A module exports `model`, a Model; or `replies`, a script, and maybe `delayMs` before each piece. */
-async function loadScripted(file: string): Promise<Model> {
-  // A module may export anything; what is looked at is checked below.
-  const module = (await import(pathToFileURL(resolve(file)).href)) as {
-    readonly model?: Model;
-    readonly replies?: readonly ScriptedReply[];
-    readonly delayMs?: number;
-  };
-  if (typeof module.model?.stream === "function") return module.model;
-  if (Array.isArray(module.replies))
-    return scriptedModel(module.replies, { delayMs: module.delayMs });
-  throw new Error(`${file} exports neither a model nor replies`);
+function isKey<Table extends object>(table: Table, name: string): name is string & keyof Table {
+  return Object.hasOwn(table, name);
+}
+
+function problem(text: string): ModelProblem {
+  return { kind: "problem", problem: text };
 }

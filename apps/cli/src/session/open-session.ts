@@ -2,6 +2,8 @@ import { userInfo } from "node:os";
 import type { Agent, Session } from "@millrace/agent";
 import { MillraceError } from "@millrace/core";
 import type { Actor } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { Metadata } from "@millrace/core/writing";
 import type { FileStore } from "@millrace/stores/file";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { ChatOptions } from "../command/arguments.ts";
@@ -17,24 +19,48 @@ export type Opened =
     }
   | { readonly opened: false; readonly problem: string };
 
-/** Opens the session that was asked for, and makes sure that no other process writes it. */
+/** The session that the command line names, if it is there. */
+export type Named =
+  | { readonly named: true; readonly record: SessionRecord | undefined }
+  | { readonly named: false; readonly problem: string };
+
+/** Looks up the session that was asked for. One that is to be resumed has to be there. */
+export async function findSession(
+  store: FileStore,
+  { session: wanted, resume }: Pick<ChatOptions, "session" | "resume">,
+): Promise<Named> {
+  if (wanted === undefined) return { named: true, record: undefined };
+  try {
+    const record = await store.find(wanted);
+    if (record !== undefined || !resume) return { named: true, record };
+    const problem = `there is no session ${terminalLine(wanted)}: millrace --list shows them`;
+    return { named: false, problem };
+  } catch (error) {
+    if (!MillraceError.is(error)) throw error;
+    return { named: false, problem: explain(error, wanted) };
+  }
+}
+
+/** Opens a session, or makes it, and makes sure that no other process writes it. */
 export async function openSession(
   agent: Agent,
   store: FileStore,
-  { session: wanted, resume }: Pick<ChatOptions, "session" | "resume">,
-  newName: () => string,
+  {
+    name,
+    record,
+    metadata,
+  }: {
+    readonly name: string;
+    readonly record: SessionRecord | undefined;
+    readonly metadata: Metadata;
+  },
 ): Promise<Opened> {
-  const name = wanted ?? newName();
   try {
-    const known = wanted === undefined ? undefined : await store.find(name);
-    if (resume && known === undefined) {
-      return refused(`there is no session ${terminalLine(name)}: millrace chat --list shows them`);
-    }
-    const session = await agent.open({ id: name, store, actor: currentUser() });
+    const session = await agent.open({ id: name, store, metadata, actor: currentUser() });
     const interrupted = session.run !== undefined;
     const refusal = await takeLock(session);
     if (refusal === undefined)
-      return { opened: true, session, fresh: known === undefined, interrupted };
+      return { opened: true, session, fresh: record === undefined, interrupted };
     await session.close();
     return refused(explain(refusal, name));
   } catch (error) {

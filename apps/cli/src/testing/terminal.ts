@@ -60,9 +60,18 @@ export class TestTerminal implements AsyncDisposable {
     return new TestTerminal(files);
   }
 
-  /** Everything on the pane and what has scrolled off it. */
+  /** Everything on the pane and what has scrolled off it, as it is copied: a line that the terminal wrapped is one. */
   async screen(): Promise<string> {
-    const { stdout } = await this.#tmux("capture-pane", "-p", "-S", "-");
+    return await this.#capture("-J");
+  }
+
+  /** The same as rows, as it is looked at. */
+  async rows(): Promise<readonly string[]> {
+    return (await this.#capture()).split("\n");
+  }
+
+  async #capture(...options: readonly string[]): Promise<string> {
+    const { stdout } = await this.#tmux("capture-pane", "-p", ...options, "-S", "-");
     return stdout.replaceAll(/[ \t]+$/gm, "").trimEnd();
   }
 

@@ -1,0 +1,175 @@
+/** One mechanism behind a promise of security, and the tests that go red without it. */
+export interface SecurityRow {
+  /** The id of the promise. */
+  readonly promise: string;
+  /** What is promised, in a few words. */
+  readonly about: string;
+  readonly mechanism: string;
+  /** Files from the top folder. Each has to be there. Empty: no test of this repository shows it yet. */
+  readonly tests: readonly string[];
+}
+
+/**
+ * The table of docs/security.md, written by `npm run readme`. A row without tests is shown as such: name the
+ * file here once it is there.
+ */
+export const securityRows: readonly SecurityRow[] = [
+  {
+    promise: "P7",
+    about: "what is stored stays as it was",
+    mechanism:
+      "Session files are only appended to, and each line is sealed over the one before. In PostgreSQL the facts are a hash chain, and the application's role has no right to change or delete them.",
+    tests: [
+      "packages/stores/src/file/damage.test.ts",
+      "packages/stores/src/file/torn.test.ts",
+      "packages/stores/src/postgres/verify.test.ts",
+    ],
+  },
+  {
+    promise: "P7",
+    about: "the application's role can't become the owner",
+    mechanism:
+      "Functions with the owner's rights have a fixed search path with `pg_temp` last, and qualified names. Row-level security holds on every partition too.",
+    tests: [],
+  },
+  {
+    promise: "P7",
+    about: "what is removed is gone, and that it was is not",
+    mechanism:
+      "`remove` takes the session, the sessions of its sub-agents and their keys in the log, and leaves a tombstone with the time and the person.",
+    tests: [],
+  },
+  {
+    promise: "P14",
+    about: "no effect without a trace",
+    mechanism: "The intent of a tool's execution is stored before it begins.",
+    tests: ["tests/crash/crash.test.ts"],
+  },
+  {
+    promise: "P14",
+    about: "the trace names the person and what was approved",
+    mechanism:
+      "Inputs and answers hold the actor that the serving process knows. The answer to a question and the intent after it hold the hash of what was asked.",
+    tests: [],
+  },
+  {
+    promise: "P23",
+    about: "nothing outlives its call",
+    mechanism:
+      "The processes of a call are ended as a tree, found by ancestry, session and environment, also those that ignore signals or left their session.",
+    tests: ["packages/agent/src/process/process-stops.test.ts", "tests/sessions/abort.test.ts"],
+  },
+  {
+    promise: "P23",
+    about: "by default in a PID namespace of its own",
+    mechanism:
+      "Wherever the system can, a tool's process and a local MCP server run in their own PID namespace, which the kernel ends as a whole. Where it can't, a warning is emitted.",
+    tests: [],
+  },
+  {
+    promise: "P25",
+    about: "what was approved is what runs",
+    mechanism:
+      "An approval is bound to a hash over session, run, call, tool, its description and schema, and input. The first answer that is stored counts, once. Only the store is believed, never Redis.",
+    tests: [
+      "packages/agent/src/tool/hash.property.test.ts",
+      "tests/sessions/approvals.test.ts",
+      "tests/forged/forged.test.ts",
+    ],
+  },
+  {
+    promise: "P25",
+    about: "what is shown is what was hashed",
+    mechanism:
+      "One rendering of a question for terminal, narration and web: complete, escaped, with counts. Where the schema changes the input, both are shown and hashed.",
+    tests: [],
+  },
+  {
+    promise: "P25",
+    about: "tools of strangers ask",
+    mechanism:
+      "Tools of MCP servers ask unless they are trusted by name, and a description that changed asks anew. A run that read private data and saw untrusted text asks before it acts outside. A tool that is not known is denied.",
+    tests: [],
+  },
+  {
+    promise: "P25",
+    about: "in the terminal, only a whole yes allows",
+    mechanism:
+      "The question shows all of the input. What was being typed when it came is set aside. Without a terminal the answer is no.",
+    tests: [
+      "apps/cli/src/display/show-input.property.test.ts",
+      "apps/cli/src/control.test.ts",
+      "apps/cli/src/pipes.test.ts",
+    ],
+  },
+  {
+    promise: "P28",
+    about: "tools stay in the workspace",
+    mechanism:
+      "Not promised yet: there is no sandbox. A tool is code of the application, and the shell of `millrace` asks before each command. Run both in a container if they read what strangers wrote.",
+    tests: [],
+  },
+  {
+    promise: "P29",
+    about: "secrets stay home",
+    mechanism:
+      "The exact values that the transport sends and those that are registered are taken out of causes, error bodies, log lines, spans and crash output, also in base64, hex and URL encoding. In content they are left and raise a notice.",
+    tests: [],
+  },
+  {
+    promise: "P29",
+    about: "a child has no environment but the one it is given",
+    mechanism:
+      "Processes are started with a short list of variables. In their own PID namespace they can't read the parent's from `/proc`.",
+    tests: ["packages/agent/src/process/run-process.test.ts"],
+  },
+  {
+    promise: "P29",
+    about: "a key goes to the host that the user named",
+    mechanism:
+      "No variable of one vendor is read for another's server. In the command line a session's file can't name code, nor in a folder of `--store` an address; a key for a server of one's own is not sent in the clear but to this machine.",
+    tests: ["apps/cli/src/words.test.ts", "apps/cli/src/prompts.test.ts"],
+  },
+  {
+    promise: "P30",
+    about: "text is inert in a terminal",
+    mechanism:
+      "One function writes text of models, tools and files to terminals. It lets no control character through, and our own mark of notices is replaced in it.",
+    tests: [
+      "packages/agent/src/observe/terminal-text.property.test.ts",
+      "apps/cli/src/control.test.ts",
+      "packages/agent/src/mcp/visible-text.property.test.ts",
+    ],
+  },
+  {
+    promise: "P30",
+    about: "no frame, line or cursor can be forged",
+    mechanism:
+      "One encoder of server-sent events, whose data are JSON without line feeds. JSON lines escape what some readers take for an end of line.",
+    tests: [
+      "packages/core/src/wire/sse.property.test.ts",
+      "packages/agent/src/observe/json-lines.test.ts",
+    ],
+  },
+  {
+    promise: "P31",
+    about: "the inside network",
+    mechanism:
+      "Not promised yet: no tool that fetches comes with Millrace. Redirects of vendors' answers are not followed.",
+    tests: ["packages/providers/src/transport/transport.test.ts"],
+  },
+  {
+    promise: "P31",
+    about: "no plain transport but to this machine",
+    mechanism:
+      "Redis and PostgreSQL without TLS are refused outside loopback, unless the option for it is named.",
+    tests: [],
+  },
+  {
+    promise: "P32",
+    about: "what is installed is what was built",
+    mechanism:
+      "No published package runs a script when it is installed. Core depends on nothing, and all third-party code is in a table that is checked against manifests and imports. Versions are pinned by a lock file. Not yet: signed provenance.",
+    tests: ["scripts/check-manifests.test.ts", "scripts/check-layers.test.ts"],
+  },
+];
