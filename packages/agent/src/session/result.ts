@@ -22,12 +22,14 @@ export async function resultOf(
   await host.recall(run);
   const finished = await host.until(() => host.ended(runId) ?? takenBack());
   const so = soFar(host, runId);
+  const reason = host.journal.runs.get(runId)?.reason;
   if (finished === undefined) {
     const error = host.over() ?? new MillraceError("closed", "the session is over");
     return { outcome: "failed", error, ...so };
   }
   if (finished === "taken_back") return { outcome: "aborted", ...so };
-  return await endedResult(finished, so, schema);
+  const result = await endedResult(finished, so, schema);
+  return result.outcome === "aborted" && reason !== undefined ? { ...result, reason } : result;
 }
 
 async function endedResult(
@@ -55,21 +57,59 @@ async function endedResult(
   }
 }
 
-/** The text of a completed run. Throws for every other outcome. */
-export function textOrThrow(result: RunResult<unknown>): string {
+/** Where the caller of a function is. An error that is thrown later has this as its stack. */
+export interface CallSite {
+  readonly stack?: string;
+}
+
+/** The place of the caller of `from`, without frames of Millrace. */
+export function callSiteOf(from: (...values: never[]) => unknown): CallSite {
+  const site: CallSite = {};
+  const { captureStackTrace } = Error as {
+    captureStackTrace?: (target: object, from: unknown) => void; // absent in some engines
+  };
+  captureStackTrace?.(site, from);
+  return site;
+}
+
+/** The text of a completed run. Throws for every other outcome, with the stack of the caller. */
+export function textOrThrow(result: RunResult<unknown>, site: CallSite): string {
   switch (result.outcome) {
     case "completed":
       return result.text;
-    case "aborted":
-      throw new MillraceError("aborted", "the run was stopped; what came is in its result");
+    case "aborted": {
+      const { reason } = result;
+      const why = reason === undefined ? "" : `: ${reason}`;
+      const cause = reason === undefined ? {} : { cause: { code: "aborted", message: reason } };
+      throw thrownAt(
+        site,
+        "aborted",
+        `the run was stopped${why}; what came is in its result`,
+        cause,
+      );
+    }
     case "limited":
-      throw new MillraceError("limit_reached", `the run ended at its limit: ${result.limit}`);
-    case "failed":
-      throw result.error;
+      throw thrownAt(site, "limit_reached", `the run ended at its limit: ${result.limit}`);
+    case "failed": {
+      const { code, message, cause } = result.error;
+      throw thrownAt(site, code, message, { cause });
+    }
     default:
       result satisfies never;
       return "";
   }
+}
+
+function thrownAt(
+  { stack }: CallSite,
+  code: ErrorCode,
+  message: string,
+  options?: ErrorOptions,
+): MillraceError {
+  const error = new MillraceError(code, message, options);
+  if (stack === undefined) return error;
+  const frames = stack.slice(stack.indexOf("\n    at "));
+  return Object.assign(error, { stack: `${error.name}: ${message}${frames}` });
 }
 
 /** The text of the run so far, and the usage of all its attempts. */

@@ -173,13 +173,14 @@ export class SessionHost {
   /** Called if a port breaks its contract or the session is gone. All waiting calls end with the error. */
   fail(error: unknown): void {
     this.#broken ??= brokenPort(error);
+    for (const { onFailed } of this.#senderOptions.values()) onFailed?.(this.#broken);
     this.#source.close();
     this.#notify();
   }
 
   /** Called by the journal for each new fact, in order. */
   onFact(fact: Fact): void {
-    if (fact.type === "run_finished") this.#runEnded(fact.runId);
+    if (fact.type === "run_finished") this.#runEnded(fact);
     this.#emit(fact);
     if (fact.type === "approval_requested") {
       const ask = this.#senderOptions.get(fact.runId)?.ask ?? this.options.ask;
@@ -285,7 +286,11 @@ export class SessionHost {
     };
   }
 
-  #runEnded(runId: RunId): void {
+  #runEnded(fact: FactOf<"run_finished">): void {
+    const { runId } = fact;
+    // An observer gets the failure, so it is not unseen.
+    if (fact.outcome === "failed" && !this.observers.has(runId))
+      this.#senderOptions.get(runId)?.onFailed?.(fact.cause);
     this.#senderOptions.delete(runId);
     // After the facts of the same call, and off the path of the run's result.
     if (this.#driver === undefined) return;
