@@ -1,14 +1,16 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
 export {
+  callSiteOf,
   checkOption,
   checkOptions,
   expects,
   refusal,
   shown,
+  withStackOf,
   withoutLogin,
 } from "./ports/options.ts";
-export type { Door, OptionCheck, OptionChecks } from "./ports/options.ts";
+export type { CallSite, Door, OptionCheck, OptionChecks } from "./ports/options.ts";
 export { warn } from "./ports/warn.ts";
 export type { WarningCode } from "./ports/warn.ts";
 export type {

@@ -1,10 +1,11 @@
 import { MillraceError } from "@millrace/core";
 import type { InputId, Narration, RunEvent, RunId } from "@millrace/core";
+import { callSiteOf } from "@millrace/core/ports";
 import { noUsage } from "@millrace/core/writing";
 import type { Schema } from "../schema/schema.ts";
 import { acceptance } from "./acceptance.ts";
 import type { Acceptance, Sent } from "./input.ts";
-import { callSiteOf, resultOf, textOrThrow } from "./result.ts";
+import { resultOf, textOrThrow } from "./result.ts";
 import type { RunEnd } from "./run-end.ts";
 import type { Run, RunResult } from "./run.ts";
 import type { SessionHost } from "./session-host.ts";

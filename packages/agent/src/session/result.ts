@@ -1,4 +1,6 @@
 import { MillraceError } from "@millrace/core";
+import { withStackOf } from "@millrace/core/ports";
+import type { CallSite } from "@millrace/core/ports";
 import { noUsage } from "@millrace/core/writing";
 import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
@@ -57,21 +59,6 @@ async function endedResult(
   }
 }
 
-/** Where the caller of a function is. An error that is thrown later has this as its stack. */
-export interface CallSite {
-  readonly stack?: string;
-}
-
-/** The place of the caller of `from`, without frames of Millrace. */
-export function callSiteOf(from: (...values: never[]) => unknown): CallSite {
-  const site: CallSite = {};
-  const { captureStackTrace } = Error as {
-    captureStackTrace?: (target: object, from: unknown) => void; // absent in some engines
-  };
-  captureStackTrace?.(site, from);
-  return site;
-}
-
 /** The text of a completed run. Throws for every other outcome, with the stack of the caller. */
 export function textOrThrow(result: RunResult<unknown>, site: CallSite): string {
   switch (result.outcome) {
@@ -101,15 +88,12 @@ export function textOrThrow(result: RunResult<unknown>, site: CallSite): string 
 }
 
 function thrownAt(
-  { stack }: CallSite,
+  site: CallSite,
   code: ErrorCode,
   message: string,
   options?: ErrorOptions,
 ): MillraceError {
-  const error = new MillraceError(code, message, options);
-  if (stack === undefined) return error;
-  const frames = stack.slice(stack.indexOf("\n    at "));
-  return Object.assign(error, { stack: `${error.name}: ${message}${frames}` });
+  return withStackOf(site, new MillraceError(code, message, options));
 }
 
 /** The text of the run so far, and the usage of all its attempts. */

@@ -144,7 +144,10 @@ export class RunRecords {
   }
 
   /** Keeps the reason of the first stop: later ones change nothing. */
-  #stop({ runId, reason }: Extract<FactOf<"input_accepted">["input"], { readonly kind: "abort" }>): void {
+  #stop({
+    runId,
+    reason,
+  }: Extract<FactOf<"input_accepted">["input"], { readonly kind: "abort" }>): void {
     if (reason === undefined) return;
     for (const run of this.#runs.values()) {
       if (run.ended !== undefined || (runId !== undefined && run.runId !== runId)) continue;

@@ -62,11 +62,34 @@ export function checkOption(door: Door, option: string, value: unknown, check: O
 /** The error for a value at this door. Its stack begins with the caller of the door. */
 export function refusal({ name, from }: Door, message: string): MillraceError {
   const error = new MillraceError("invalid_definition", `${name}: ${message}`);
-  const { captureStackTrace } = Error as {
-    captureStackTrace?: (error: Error, from: unknown) => void; // absent in some engines
-  };
-  captureStackTrace?.(error, from);
+  capture(error, from);
   return error;
+}
+
+/** Where the caller of a public function is, for an error that is thrown later. */
+export interface CallSite {
+  readonly stack?: string;
+}
+
+/** The place of the caller of `from`, without the frames of `from` and of what it called. */
+export function callSiteOf(from: Door["from"]): CallSite {
+  const site: CallSite = {};
+  capture(site, from);
+  return site;
+}
+
+/** Gives an error the stack of a caller: where the program is to be changed, not where it was noticed. */
+export function withStackOf<E extends Error>({ stack }: CallSite, error: E): E {
+  if (stack === undefined) return error;
+  const frames = stack.slice(stack.indexOf("\n    at "));
+  return Object.assign(error, { stack: `${error.name}: ${error.message}${frames}` });
+}
+
+function capture(target: object, from: Door["from"]): void {
+  const { captureStackTrace } = Error as {
+    captureStackTrace?: (target: object, from: unknown) => void; // absent in some engines
+  };
+  captureStackTrace?.(target, from);
 }
 
 /** The usual checks. Each takes what to write instead, where that is more than its own rule. */

@@ -5,6 +5,7 @@ import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import { Pool } from "pg";
+import { checkPostgresOptions } from "./check-options.ts";
 import { Connection } from "./connection.ts";
 import type { SharedPool } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
@@ -67,6 +68,7 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
  * error.
  */
 export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore {
+  checkPostgresOptions(options, postgresStore);
   const { schema = "millrace", tenant = "default", clock = systemClock } = options;
   const { makeId = randomId, acrossTenants = false } = options;
   const statements = statementsOf(schema);
