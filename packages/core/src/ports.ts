@@ -11,6 +11,7 @@ export {
   withoutLogin,
 } from "./ports/options.ts";
 export type { CallSite, Door, OptionCheck, OptionChecks } from "./ports/options.ts";
+export { noteLog, noteMissingLog } from "./ports/log-use.ts";
 export { warn } from "./ports/warn.ts";
 export type { WarningCode } from "./ports/warn.ts";
 export type {

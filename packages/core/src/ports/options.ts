@@ -1,3 +1,4 @@
+import "./check-node.ts";
 import { MillraceError } from "../errors.ts";
 
 /** What an option may be: a test, and in words what to pass instead. */

@@ -1,5 +1,6 @@
 import type { MillraceError, SessionId, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
+import { noteLog } from "@millrace/core/ports";
 import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Sink } from "../sse/sink.ts";
@@ -76,6 +77,7 @@ export interface Hub extends Disposable {
 export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
   const { clock = systemClock } = options;
+  noteLog("hub", options.store, options.log);
   const rooms = new Map<SessionUid, Room>();
   let closed = false;
 

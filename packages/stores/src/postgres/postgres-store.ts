@@ -123,6 +123,7 @@ function storeOf(parts: StoreParts): PostgresStore {
   return {
     ...readingCalls(context),
     ...checkpointCalls(context),
+    shared: true,
     drivers: driverIndex(context, { sharedBeats, allDue: acrossTenants }),
     now,
     create: async ({ sessionId: name, metadata }) => {
