@@ -1,5 +1,19 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
+export {
+  callSiteOf,
+  checkOption,
+  checkOptions,
+  expects,
+  refusal,
+  shown,
+  withStackOf,
+  withoutLogin,
+} from "./ports/options.ts";
+export type { CallSite, Door, OptionCheck, OptionChecks } from "./ports/options.ts";
+export { noteLog, noteMissingLog } from "./ports/log-use.ts";
+export { warn } from "./ports/warn.ts";
+export type { WarningCode } from "./ports/warn.ts";
 export type {
   ModelNotice,
   ModelRequest,

@@ -1,6 +1,7 @@
 import type { Model } from "@millrace/core";
 import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
+import { checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { createModel } from "./provider.ts";
@@ -16,6 +17,7 @@ const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com
  * address may be set by `ANTHROPIC_BASE_URL`.
  */
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
+  checkProvider({ name: "anthropic", from: anthropic }, { model, options }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, { variable: "ANTHROPIC_API_KEY", header: "x-api-key" });
   const endpoint = vendorEndpoint(baseUrl, vendor);

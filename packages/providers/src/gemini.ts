@@ -1,6 +1,7 @@
 import type { Model } from "@millrace/core";
 import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
+import { checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { gemini as protocol } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
@@ -19,6 +20,7 @@ const vendor = {
 
 /** A Gemini model. The key is `GEMINI_API_KEY`; the address may be set by `GEMINI_BASE_URL`. */
 export function gemini(model: string, options: GeminiOptions = {}): Model {
+  checkProvider({ name: "gemini", from: gemini }, { model, options }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, { variable: "GEMINI_API_KEY", header: "x-goog-api-key" });
   const endpoint = vendorEndpoint(baseUrl, vendor);

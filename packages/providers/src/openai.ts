@@ -1,6 +1,9 @@
 import type { Model } from "@millrace/core";
+import { expects } from "@millrace/core/ports";
+import type { OptionChecks } from "@millrace/core/ports";
 import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
+import { addressCheck, checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
@@ -21,6 +24,7 @@ const pictures = { limit: 64 * 1024 * 1024 };
  * `OPENAI_BASE_URL`.
  */
 export function openai(model: string, options: OpenAiOptions = {}): Model {
+  checkProvider({ name: "openai", from: openai }, { model, options }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const parts = {
@@ -34,6 +38,7 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
 
 /** An OpenAI model by chat completions. Reads the same variables. */
 export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
+  checkProvider({ name: "openaiChat", from: openaiChat }, { model, options }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const endpoint = vendorEndpoint(baseUrl, vendor);
@@ -55,11 +60,21 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
   readonly finishOptional?: boolean | undefined;
 }
 
+type Own = Pick<OpenAiCompatibleOptions, "baseUrl" | "thinkTags" | "finishOptional">;
+
+const own: OptionChecks<Own> = {
+  baseUrl: addressCheck,
+  thinkTags: expects.optional(expects.flag),
+  finishOptional: expects.optional(expects.flag),
+};
+
 /**
  * A server that implements OpenAI's chat completions. No environment variable is read, so that the
  * key of one vendor never reaches another.
  */
 export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
+  const door = { name: "openaiCompatible", from: openaiCompatible };
+  checkProvider<Own>(door, { model, options }, own);
   const { apiKey, baseUrl, thinkTags, finishOptional, ...common } = options;
   const protocol = createOpenAiChat({ thinkTags, finishOptional });
   const auth = keyAuth(apiKey ?? "", { ...key, optional: true });

@@ -5,6 +5,7 @@ import {
   plainTransportFault,
   retryDelay,
   transportOf,
+  withoutLogin,
 } from "@millrace/core/ports";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
@@ -19,6 +20,7 @@ import type {
 import { systemClock } from "@millrace/core/memory";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { isHttpAddress } from "./check-options.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
@@ -154,6 +156,7 @@ class RetriedRequest<Event, State> {
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
+    if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
@@ -252,6 +255,12 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The cause for an address without a scheme, such as one from the environment. */
+function addressFailure({ url }: Exchange): Cause {
+  const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
+  return failure("bad_request", message);
 }
 
 /** The cause for an output name that some vendor refuses. It is not renamed, because the model may see it. */

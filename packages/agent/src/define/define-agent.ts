@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { defaultRetryPolicy } from "@millrace/core/ports";
+import { defaultRetryPolicy, refusal } from "@millrace/core/ports";
 import type { RetryPolicy } from "@millrace/core/ports";
 import type { AnyTools } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";
@@ -16,7 +16,13 @@ import type { Opening, OpenOptions } from "../session/open.ts";
 import { removeStored } from "../session/remove.ts";
 import type { RunOptions } from "../session/session.ts";
 import { agentAsTool } from "./sub-agent.ts";
-import { checkRules } from "../definition/policy.ts";
+import { checkAsTool, checkSettings } from "../definition/check-settings.ts";
+import {
+  checkContent,
+  checkOpenOptions,
+  checkRunOptions,
+  runHints,
+} from "../session/check-options.ts";
 import { stallSettings } from "../definition/stall.ts";
 import { readOutputDescription } from "../context/read-output.ts";
 import type { AnyTool, Tool } from "../definition/tool.ts";
@@ -28,6 +34,7 @@ import type { AnyTool, Tool } from "../definition/tool.ts";
 export function defineAgent<const Tools extends readonly Tool[] = []>(
   settings: AgentSettings<Tools> | CustomAgentSettings,
 ): Agent<Tools> {
+  checkSettings(settings, defineAgent);
   const agent = blueprintOf(settings);
   const observers = settings.observers ?? [];
   // Only the caller has the exact types of the tools.
@@ -38,8 +45,14 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
     run: <S extends Schema | undefined = undefined>(
       content: Content,
       options: RunOptions<Tools, S> = {},
-    ) => runOnce<Tools, S>(agent, observers, content, options),
+    ) => {
+      const door = { name: "agent.run", from: defined.run, hints: runHints };
+      checkContent(door, content);
+      checkRunOptions(door, options);
+      return runOnce<Tools, S>(agent, observers, content, options);
+    },
     open: async (options: OpenOptions = {}) => {
+      checkOpenOptions(options, defined.open);
       const { host, close } = await openHost({ ...options, agent, observers, ask: "wait" });
       return createSession<Tools>(host, close, options.actor);
     },
@@ -48,7 +61,10 @@ export function defineAgent<const Tools extends readonly Tool[] = []>(
       defineAgent({ ...settings, ...changes } as AgentSettings<
         readonly Tool[]
       >)) as unknown as Agent<Tools>["with"],
-    asTool: ({ name, description }) => agentAsTool({ agent, observers, name, description }),
+    asTool: (options) => {
+      checkAsTool(options, defined.asTool);
+      return agentAsTool({ agent, observers, ...options });
+    },
   };
   definitions.set(defined, { agent, observers });
   return defined;
@@ -73,7 +89,7 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
 ): ReturnType<typeof sendPrompt<Tools, S>> {
   const opened = openHost({ agent, observers, ask: "deny" });
   const host = opened.then((open) => open.host);
-  const run = sendPrompt<Tools, S>(host, content, options);
+  const run = sendPrompt<Tools, S>(host, content, options, agent.warnings);
   const closeAfter = async (): Promise<void> => {
     await run.result;
     await (await opened).close();
@@ -89,7 +105,9 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   const limits = { ...defaultLimits, ...Object.fromEntries(given) };
   const name = settings.name ?? "agent";
   const { trace } = settings;
-  const common = { name, hooks: {}, rules: [], stall: stallSettings(settings.stall), trace };
+  const { warnings = true } = settings;
+  const stall = stallSettings(settings.stall);
+  const common = { name, hooks: {}, rules: [], stall, trace, warnings };
   const nothing = { instructions: undefined, context: undefined, price: undefined };
   if (settings.respond !== undefined) {
     return {
@@ -103,7 +121,6 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   }
   const tools = toolMap(settings.tools ?? []);
   const rules = settings.policy ?? [];
-  checkRules(rules);
   const { context } = settings;
   const compactAbove =
     context === undefined ? undefined : Math.floor(context.window * (context.compactAbove ?? 0.8));
@@ -168,9 +185,9 @@ function toolMap(tools: readonly Tool[]): ReadonlyMap<string, AnyTool> {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
     if (byName.has(tool.name)) {
-      throw new MillraceError(
-        "invalid_definition",
-        `two tools are called ${tool.name}: a model could not tell them apart`,
+      throw refusal(
+        { name: "defineAgent", from: defineAgent },
+        `two tools are called ${tool.name}: a model could not tell them apart; give one another name`,
       );
     }
     byName.set(tool.name, tool);

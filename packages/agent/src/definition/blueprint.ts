@@ -19,5 +19,6 @@ export interface Blueprint {
   readonly context: ContextSettings | undefined;
   readonly stall: FilledStallSettings | false;
   readonly trace: ((place: TracePlace) => TraceContext | undefined) | undefined;
+  readonly warnings: boolean;
   readonly price: ((usage: Usage, model: string) => number) | undefined;
 }

@@ -1,5 +1,3 @@
-import { MillraceError } from "@millrace/core";
-
 /**
  * What a tool can do that is dangerous together with the other two. `reads_private`: its results hold data
  * that not everyone may see. `sees_untrusted`: its results hold text of strangers, such as a web page or an
@@ -10,17 +8,3 @@ export type ToolLabel = "reads_private" | "sees_untrusted" | "acts_outside";
 
 /** All labels. A session that has them all asks before each further call of a tool with one. */
 export const toolLabels: readonly ToolLabel[] = ["reads_private", "sees_untrusted", "acts_outside"];
-
-/** Throws `invalid_definition` for what is no label, naming the tool. */
-export function checkLabels(tool: string, labels: readonly ToolLabel[]): void {
-  const known: readonly unknown[] = toolLabels;
-  // A caller without types may pass anything.
-  const wrong: unknown = Array.isArray(labels)
-    ? labels.find((label) => !known.includes(label))
-    : labels;
-  if (wrong === undefined && Array.isArray(labels)) return;
-  throw new MillraceError(
-    "invalid_definition",
-    `the labels of the tool ${tool} are a list of ${toolLabels.map((label) => `"${label}"`).join(", ")}, not ${JSON.stringify(wrong)}`,
-  );
-}

@@ -13,6 +13,11 @@ export interface CommonSettings {
   readonly limits?: Limits | undefined;
   readonly observers?: readonly Observer[] | undefined;
   /**
+   * Whether the process is warned of what would otherwise go unnoticed: a failed run whose outcome its
+   * sender never reads, and a session whose live text reaches no other process. `true` if left out.
+   */
+  readonly warnings?: boolean | undefined;
+  /**
    * Returns the trace context of a request to a model, such as `traceOf` of `openTelemetry()` does. It is
    * put into the request. If it is left out or throws, the request has none.
    */

@@ -1,11 +1,10 @@
-import { MillraceError } from "@millrace/core";
 import type { CallId, Json, SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaInput, SchemaOutput } from "../schema/schema.ts";
 import { jsonSchemaOf } from "../schema/schema.ts";
-import { checkLabels } from "./labels.ts";
 import type { ToolLabel } from "./labels.ts";
+import { checkTool } from "./check-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 /**
@@ -131,9 +130,6 @@ export interface ToolDefinition<
 /** A tool with any input and output. */
 export type AnyTool = Tool;
 
-/** Allows names such as `fs.read_file`. Providers rename them for vendors that allow fewer characters. */
-const toolName = /^[A-Za-z0-9_.:/-]{1,64}$/;
-
 /** Defines a tool. Throws `invalid_definition` for a definition that can't work. */
 export function defineTool<
   const Name extends string,
@@ -143,33 +139,13 @@ export function defineTool<
 >(
   definition: ToolDefinition<Name, S, Returned, Out>,
 ): Tool<Name, SchemaInput<S>, Out, SchemaOutput<S>> {
-  const { name, input, output, run } = definition;
-  if (!toolName.test(name)) {
-    throw new MillraceError(
-      "invalid_definition",
-      `a tool's name has 1 to 64 letters, digits, "_", "-", ".", ":" or "/", not ${JSON.stringify(name)}`,
-    );
-  }
-  const { seconds } = definition.limits ?? {};
-  if (seconds !== undefined && !(seconds > 0)) {
-    throw new MillraceError(
-      "invalid_definition",
-      `the tool ${name} may take ${seconds} s: leave the limit out, or make it longer than nothing`,
-    );
-  }
-  if (run === "client" && output === undefined) {
-    throw new MillraceError(
-      "invalid_definition",
-      `the tool ${name} is answered by a client, so it needs an output schema to check the answer by`,
-    );
-  }
-  const { labels = [] } = definition;
-  checkLabels(name, labels);
+  checkTool(definition, defineTool);
+  const { name, input, output, run, labels = [] } = definition;
   return {
     name,
     description: definition.description,
     input,
-    inputSchema: inputSchemaOf(name, input),
+    inputSchema: jsonSchemaOf(input),
     output,
     // Waiting for a client's answer again after a crash repeats nothing.
     effect: definition.effect ?? (run === "client" ? "idempotent" : "effectful"),
@@ -179,16 +155,4 @@ export function defineTool<
     labels,
     run,
   };
-}
-
-function inputSchemaOf(name: string, input: Schema): Json {
-  // A caller without types may pass a schema without a JSON Schema half.
-  const standard: Partial<Schema["~standard"]> = input["~standard"];
-  if (standard.jsonSchema === undefined) {
-    throw new MillraceError(
-      "invalid_definition",
-      `the input of the tool ${name} can't be told to a model: its schema has no JSON Schema half. Use zod 4.2 or later, or fromJsonSchema of @millrace/agent/json-schema`,
-    );
-  }
-  return jsonSchemaOf(input);
 }

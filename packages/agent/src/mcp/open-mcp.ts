@@ -2,8 +2,14 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Transport } from "@modelcontextprotocol/client";
 
 import { MillraceError } from "@millrace/core";
-import { refusePlainTransport, transportOf } from "@millrace/core/ports";
-import { redactedMessage, redactError } from "@millrace/core/secrets";
+import {
+  callSiteOf,
+  refusePlainTransport,
+  shown,
+  transportOf,
+  withStackOf,
+} from "@millrace/core/ports";
+import { redact, redactError } from "@millrace/core/secrets";
 
 import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
@@ -114,7 +120,12 @@ export async function openMcp<const Name extends string>(
   options: McpOptions<Name>,
 ): Promise<McpConnection<Name>> {
   const { name, seconds = 60, openSeconds = 30 } = options;
-  check(options, seconds, openSeconds);
+  const site = callSiteOf(openMcp);
+  try {
+    check(options, seconds, openSeconds);
+  } catch (error) {
+    throw error instanceof Error ? withStackOf(site, error) : error;
+  }
   const server = await serverOf(options);
   const client = new Client({ name: "millrace", version: "0.1.0" });
   let changed = false;
@@ -174,7 +185,7 @@ export async function openMcp<const Name extends string>(
     const how = server.exit();
     const words = server.lastWords();
     await close();
-    throw notOpened(name, { error, how, words });
+    throw withStackOf(site, notOpened(options, { error, how, words }));
   }
 }
 
@@ -209,11 +220,20 @@ function check<Name extends string>(
       throw new MillraceError("invalid_definition", `limits are above 0, not ${value}`);
     }
   }
-  if ("command" in options && (options.command[0] ?? "") === "") {
-    throw new MillraceError("invalid_definition", "a command needs a program to start");
+  // A caller without types may pass both, neither, or a command as one text.
+  const { command, url } = options as { readonly command?: unknown; readonly url?: unknown };
+  if (command !== undefined && !(Array.isArray(command) && (command[0] ?? "") !== "")) {
+    throw new MillraceError(
+      "invalid_definition",
+      `openMcp: command is ${shown(command)}: a command needs a program to start, then its arguments, as a list such as ["npx", "server"]`,
+    );
   }
-  if ("url" in options && !/^https?:$/u.test(URL.parse(options.url)?.protocol ?? "")) {
-    throw new MillraceError("invalid_definition", "a server's address begins with http or https");
+  if (command !== undefined) return;
+  if (typeof url !== "string" || !/^https?:$/u.test(URL.parse(url)?.protocol ?? "")) {
+    throw new MillraceError(
+      "invalid_definition",
+      `openMcp: url is ${shown(url)}: a server's address begins with http or https; a local server is a command`,
+    );
   }
   if ("url" in options) {
     const { url, allowPlain } = options;
@@ -298,11 +318,29 @@ async function within<T>(
 }
 
 function notOpened(
-  name: string,
+  options: McpOptions<string>,
   { error, how, words }: { error: unknown; how: string | undefined; words: string },
 ): Error {
-  const reason = how === undefined ? oneLine(redactedMessage(error), 1_000) : `it ${how}`;
+  const place = "url" in options ? ` at ${addressOf(options.url)}` : "";
+  const reason = how === undefined ? oneLine(redact(reasonOf(error)), 1_000) : `it ${how}`;
   const said = words === "" ? "" : `; it last said: ${words}`;
-  const message = `the server ${name} could not be opened: ${reason}${said}`;
+  const message = `the server ${options.name} could not be opened${place}: ${reason}${said}`;
   return new Error(message, { cause: redactError(error) });
+}
+
+/** An address without credentials and query. */
+function addressOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+/** The message of an error and of the innermost error in it: `fetch` reports only itself. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  let inner = error;
+  while (inner.cause instanceof Error) inner = inner.cause;
+  if (inner === error) return error.message;
+  // Several addresses of one name were tried: such an error has a code and no message.
+  const code = "code" in inner && typeof inner.code === "string" ? inner.code : inner.name;
+  return `${error.message}: ${inner.message === "" ? code : inner.message}`;
 }

@@ -33,6 +33,7 @@ export function narrateTo(sink: TextSink, options: NarrateOptions = {}): Observe
   const page = new Page(writerTo(sink), { color, reasoning });
   return (event) => {
     if (event.type === "secret_noticed") page.notice(event);
+    page.noteStop(event);
     for (const narration of narrate(event)) page.write(narration, event);
   };
 }
@@ -52,6 +53,10 @@ class Page {
   #session: SessionId | undefined;
   /** Items with shown text, so that a notice is written when the text becomes void. */
   readonly #shown = new Set<string>();
+  /** The calls of each session's run, by id. Dropped with the run. */
+  readonly #calls = new Map<SessionId, Map<string, ShownCall>>();
+  /** Why the run of each session was stopped. */
+  readonly #stops = new Map<SessionId, string>();
 
   constructor(write: (text: string) => void, options: PageOptions) {
     this.#write = write;
@@ -61,6 +66,15 @@ class Page {
   write(narration: Narration, event: RunEvent): void {
     const { sessionId } = event;
     switch (narration.type) {
+      case "tool_execution_started":
+      case "tool_call_refused":
+        this.#callOf(sessionId, narration.callId).shown = true;
+        break;
+      case "approval_resolved":
+        if (narration.decision === "deny") this.#callOf(sessionId, narration.callId).shown = true;
+        break;
+      case "tool_execution_finished":
+        return this.#line(sessionId, endOf(narration, this.#callOf(sessionId, narration.callId)));
       case "assistant_text_delta":
         this.#shown.add(`${sessionId} ${narration.itemId}`);
         return this.#append(
@@ -83,13 +97,19 @@ class Page {
         return this.#line(sessionId, takenBack(event));
       case "item_committed":
         this.#shown.delete(`${sessionId} ${narration.item.id}`);
-        return undefined;
+        return this.#results(sessionId, narration.item);
       case "item_replaced":
         this.#shown.delete(`${sessionId} ${narration.item.id}`);
         return this.#replace(sessionId, narration.item);
-      case "run_finished":
+      case "run_finished": {
         this.#endText();
+        const reason = this.#stops.get(sessionId);
+        this.#stops.delete(sessionId);
+        this.#calls.delete(sessionId);
+        if (narration.outcome === "aborted" && reason !== undefined)
+          return this.#line(sessionId, `stopped: ${terminalLine(reason)}`);
         break;
+      }
       default:
     }
     const line = narrationLine(narration);
@@ -99,6 +119,34 @@ class Page {
   notice({ sessionId, secret, author }: SecretNoticed): void {
     const name = terminalLine(secret);
     this.#line(sessionId, `notice: the ${author} wrote the secret ${name} into the session`);
+  }
+
+  /** Keeps why a person or a signal stopped the run: the narration of its end has no reason. */
+  noteStop(event: RunEvent): void {
+    if (event.type !== "input_accepted" || event.input.kind !== "abort") return;
+    const { reason } = event.input;
+    if (reason !== undefined) this.#stops.set(event.sessionId, reason);
+  }
+
+  #callOf(sessionId: SessionId, callId: string): ShownCall {
+    const calls = this.#calls.get(sessionId) ?? new Map<string, ShownCall>();
+    this.#calls.set(sessionId, calls);
+    const call = calls.get(callId) ?? { shown: false };
+    calls.set(callId, call);
+    return call;
+  }
+
+  /** Keeps why calls failed, and writes it for a call that never ran: no other narration shows it. */
+  #results(sessionId: SessionId, { parts }: Item): void {
+    for (const part of parts) {
+      if (part.kind !== "tool_result" || !(part.status === "failed" || part.status === "denied"))
+        continue;
+      const call = this.#callOf(sessionId, part.callId);
+      call.reason = part.text;
+      if (call.shown) continue;
+      call.shown = true;
+      this.#line(sessionId, `${terminalLine(part.tool)}: not run, ${reasonLine(part.text)}`);
+    }
   }
 
   #append(sessionId: SessionId, from: string, text: string, dim: boolean): void {
@@ -148,6 +196,30 @@ class Page {
     this.#write(dim ? `\u001b[2m${own}\u001b[22m` : own);
     this.#midLine = !own.endsWith("\n");
   }
+}
+
+/** A call as far as it was written. */
+interface ShownCall {
+  /** A line shows that it runs, or that it does not. */
+  shown: boolean;
+  /** The text of its result, if it failed. */
+  reason?: string;
+}
+
+/** The line for the end of an execution, with the reason of a failure. */
+function endOf(
+  { tool, status }: Extract<Narration, { readonly type: "tool_execution_finished" }>,
+  { reason }: ShownCall,
+): string {
+  const head = `${terminalLine(tool)}: `;
+  if (status !== "failed" || reason === undefined) return `${head}${status}`;
+  const line = reasonLine(reason);
+  return line.startsWith(status) ? `${head}${line}` : `${head}${status}: ${line}`;
+}
+
+/** The end of a text in one line: a tool that wrote output has its failure after that. */
+function reasonLine(text: string): string {
+  return terminalLine(text.slice(-400).toWellFormed(), 400);
 }
 
 /** The notice for shown text that became void: another attempt writes it again, or nothing does. */

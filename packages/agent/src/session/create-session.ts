@@ -8,7 +8,10 @@ import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
 import type { Limits } from "../definition/limits.ts";
 import type { Schema } from "../schema/schema.ts";
+import { checkContent, checkRunOptions, runHints } from "./check-options.ts";
 import { createRun } from "./create-run.ts";
+import { RunEnd } from "./run-end.ts";
+import { stopReasonOf } from "./stop-reason.ts";
 import { forkAt } from "./fork.ts";
 import type { SessionHost } from "./session-host.ts";
 import { acceptance } from "./acceptance.ts";
@@ -49,7 +52,13 @@ export function createSession<Tools extends AnyTools>(
     send: <S extends Schema | undefined = undefined>(
       content: Content,
       options: RunOptions<Tools, S> = {},
-    ) => sendPrompt<Tools, S>(host, content, { ...options, actor: options.actor ?? actor }),
+    ) => {
+      const door = { name: "session.send", from: base.send, hints: runHints };
+      checkContent(door, content);
+      checkRunOptions(door, options);
+      const sent = { ...options, actor: options.actor ?? actor };
+      return sendPrompt<Tools, S>(host, content, sent, host.options.agent.warnings);
+    },
     fork: async (itemId: string, id?: string) => {
       const branch = await openBranch(host, await forkAt(host, itemId, id));
       return createSession<Tools>(branch.host, branch.close, actor);
@@ -118,17 +127,20 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   host: SessionHost | Promise<SessionHost>,
   content: Content,
   options: RunOptions<Tools, S>,
+  warns = true,
 ): Run<Tools, OutputFor<S>> {
   const opened = Promise.resolve(host);
   const { key = newKey(host), actor } = options;
   const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
+  const end = new RunEnd(runId, warns);
   const send = (session: SessionHost): Promise<Acceptance> => {
     session.setSenderOptions(runId, {
       output: options.output,
       ask: options.ask as SenderAsk,
       actor,
       signal: options.signal,
+      onFailed: ({ code, message }) => end.failed({ code, message, refused: false }),
     });
     const asked = runOptionsOf(options);
     const sent = session.inbox.send(() => partsOf(content), { key, actor, ...asked });
@@ -139,15 +151,14 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   };
   // Sent synchronously if the session is open, so that later inputs are stored after this one.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);
-  const run = createRun({
-    host: opened,
-    runId,
-    inputId: id,
-    accepted,
-    output: options.output,
-    actor,
+  void accepted.then((answer) => {
+    if (answer.accepted || answer.error.code === "aborted") return;
+    const { code, message } = answer.error;
+    end.failed({ code, message, refused: true });
   });
-  stopBy(options.signal, run);
+  const { output, signal } = options;
+  const run = createRun({ host: opened, runId, inputId: id, accepted, output, actor, signal, end });
+  stopBy(signal, run);
   return run;
 }
 
@@ -177,7 +188,7 @@ function runOptionsOf({
 
 function stopBy(signal: AbortSignal | undefined, run: Run<never, never>): void {
   if (signal === undefined) return;
-  const stop = (): void => void run.abort();
+  const stop = (): void => void run.abort(stopReasonOf(signal));
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   void run.result.then(() => signal.removeEventListener("abort", stop));
@@ -270,6 +281,8 @@ function currentRun<Tools extends AnyTools>(
     accepted: Promise.resolve({ accepted: true }),
     output: undefined,
     actor,
+    signal: undefined,
+    end: new RunEnd(run.runId, false), // only its sender is warned
   });
   return created;
 }

@@ -28,4 +28,8 @@ export interface SenderOptions {
   readonly actor: Actor | undefined;
   /** Ends the sending of the input, if it is not stored because the store is away. */
   readonly signal: AbortSignal | undefined;
+  /** Called if the run fails, or if this process can't learn any more how it ends. */
+  readonly onFailed?:
+    | ((cause: { readonly code: string; readonly message: string }) => void)
+    | undefined;
 }

@@ -2,6 +2,7 @@ import { MillraceError } from "@millrace/core";
 import { sessionId } from "@millrace/core/writing";
 import type { Actor, Transcript } from "@millrace/core";
 import type { FactBody, Metadata } from "@millrace/core/writing";
+import { noteLog, noteMissingLog } from "@millrace/core/ports";
 import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
 import type { Blueprint } from "../definition/blueprint.ts";
@@ -17,6 +18,10 @@ export interface OpenOptions {
   readonly id?: string | undefined;
   /** Left out: memory, which is lost with the process. */
   readonly store?: SessionStore | undefined;
+  /**
+   * Where live text, announcements and stops go. Left out: memory, which no other process sees. In a
+   * store that several processes share the process is then warned once, by `MILLRACE_NO_LOG`.
+   */
   readonly log?: EventLog | undefined;
   /**
    * `false`: this process can send, approve, stop and watch, and another process drives the session.
@@ -92,6 +97,10 @@ export async function openHost(opening: Opening): Promise<Opened> {
     opening.record ?? (await store.find(name)) ?? (await createOrFind(store, name, opening));
   const record = await seeded(store, await reach(find), transcript);
   const log = opening.log ?? logOf(store);
+  if (agent.warnings && drive) {
+    if (opening.log === undefined) noteMissingLog(store);
+    noteLog("session", store, log);
+  }
   const ports = { store, log, clock, makeId };
   const options = { ...ports, record, agent, observers, ask, drive, allowance, depth };
   return await share(store, record, opening, () => reach(() => SessionHost.open(options)));

@@ -1,4 +1,6 @@
 import { MillraceError } from "@millrace/core";
+import { withStackOf } from "@millrace/core/ports";
+import type { CallSite } from "@millrace/core/ports";
 import { noUsage } from "@millrace/core/writing";
 import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
@@ -22,12 +24,14 @@ export async function resultOf(
   await host.recall(run);
   const finished = await host.until(() => host.ended(runId) ?? takenBack());
   const so = soFar(host, runId);
+  const reason = host.journal.runs.get(runId)?.reason;
   if (finished === undefined) {
     const error = host.over() ?? new MillraceError("closed", "the session is over");
     return { outcome: "failed", error, ...so };
   }
   if (finished === "taken_back") return { outcome: "aborted", ...so };
-  return await endedResult(finished, so, schema);
+  const result = await endedResult(finished, so, schema);
+  return result.outcome === "aborted" && reason !== undefined ? { ...result, reason } : result;
 }
 
 async function endedResult(
@@ -55,21 +59,41 @@ async function endedResult(
   }
 }
 
-/** The text of a completed run. Throws for every other outcome. */
-export function textOrThrow(result: RunResult<unknown>): string {
+/** The text of a completed run. Throws for every other outcome, with the stack of the caller. */
+export function textOrThrow(result: RunResult<unknown>, site: CallSite): string {
   switch (result.outcome) {
     case "completed":
       return result.text;
-    case "aborted":
-      throw new MillraceError("aborted", "the run was stopped; what came is in its result");
+    case "aborted": {
+      const { reason } = result;
+      const why = reason === undefined ? "" : `: ${reason}`;
+      const cause = reason === undefined ? {} : { cause: { code: "aborted", message: reason } };
+      throw thrownAt(
+        site,
+        "aborted",
+        `the run was stopped${why}; what came is in its result`,
+        cause,
+      );
+    }
     case "limited":
-      throw new MillraceError("limit_reached", `the run ended at its limit: ${result.limit}`);
-    case "failed":
-      throw result.error;
+      throw thrownAt(site, "limit_reached", `the run ended at its limit: ${result.limit}`);
+    case "failed": {
+      const { code, message, cause } = result.error;
+      throw thrownAt(site, code, message, { cause });
+    }
     default:
       result satisfies never;
       return "";
   }
+}
+
+function thrownAt(
+  site: CallSite,
+  code: ErrorCode,
+  message: string,
+  options?: ErrorOptions,
+): MillraceError {
+  return withStackOf(site, new MillraceError(code, message, options));
 }
 
 /** The text of the run so far, and the usage of all its attempts. */

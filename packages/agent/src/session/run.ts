@@ -9,10 +9,21 @@ interface Ended {
   readonly usage: Usage;
 }
 
-/** How a run ended. Failures of models, tools and stores are outcomes here and are not thrown. */
+/**
+ * How a run ended, as data: failures of models, tools and stores are outcomes here and are not thrown.
+ * Look at `outcome` before `text`: after a failure `text` is what came until then, and may be empty.
+ * `output` is on completed results only, so reading it without a look at `outcome` does not compile.
+ * `run.text()` and `run.textStream()` throw instead. If a run failed and the program that sent it reads
+ * none of `outcome`, `error` and `cause`, the process gets one warning, `MILLRACE_RUN_FAILED`; the
+ * agent's setting `warnings: false` turns it off.
+ */
 export type RunResult<Output = string> =
   | (Ended & { readonly outcome: "completed"; readonly output: Output })
-  | (Ended & { readonly outcome: "aborted" })
+  | (Ended & {
+      readonly outcome: "aborted";
+      /** Why it was stopped, as its stopper or its signal gave it: a time-out, for instance. */
+      readonly reason?: string;
+    })
   | (Ended & { readonly outcome: "limited"; readonly limit: string })
   | (Ended & {
       readonly outcome: "failed";
@@ -39,7 +50,17 @@ export interface Run<Tools extends AnyTools = AnyTools, Output = string> extends
   readonly result: Promise<RunResult<Output>>;
   /** The text of the answer. Rejects with a `MillraceError` if the run did not complete. */
   readonly text: () => Promise<string>;
-  /** The run as flat events for display: text as it is written, tools as they run. */
+  /**
+   * The text of the answer as it is written. Throws a `MillraceError` at the end if the run did not
+   * complete: `code` names why, and `cause` is what its vendor or store reported. Texts of several items
+   * are separated by an empty line. Text can't be taken back: where a broken reply is written anew or an
+   * item is replaced, the new text follows after an empty line; `narrate` shows which text is void.
+   */
+  readonly textStream: () => AsyncIterable<string>;
+  /**
+   * The run as flat events for display: text as it is written, tools as they run. The last one is always
+   * `run_finished`, with the outcome of `result` and the cause of a failure.
+   */
   readonly narrate: () => AsyncIterable<NarrationOf<Tools>>;
   /** The first event of a type. Rejects if the run ends without it. */
   readonly until: <Type extends EventOf["type"]>(

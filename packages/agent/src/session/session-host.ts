@@ -175,6 +175,7 @@ export class SessionHost {
   /** Called if a port breaks its contract or the session is gone. All waiting calls end with the error. */
   fail(error: unknown): void {
     this.#broken ??= brokenPort(error);
+    for (const { onFailed } of this.#senderOptions.values()) onFailed?.(this.#broken);
     this.#source.close();
     this.#notify();
     // Nothing of a removed session is stored any more, so its work stops.
@@ -183,7 +184,7 @@ export class SessionHost {
 
   /** Called by the journal for each new fact, in order. */
   onFact(fact: Fact): void {
-    if (fact.type === "run_finished") this.#runEnded(fact.runId);
+    if (fact.type === "run_finished") this.#runEnded(fact);
     this.#emit(fact);
     if (this.#driver !== undefined) for (const notice of noticesOf(fact)) this.#emit(notice);
     if (fact.type === "approval_requested") {
@@ -290,7 +291,11 @@ export class SessionHost {
     };
   }
 
-  #runEnded(runId: RunId): void {
+  #runEnded(fact: FactOf<"run_finished">): void {
+    const { runId } = fact;
+    // An observer gets the failure, so it is not unseen.
+    if (fact.outcome === "failed" && !this.observers.has(runId))
+      this.#senderOptions.get(runId)?.onFailed?.(fact.cause);
     this.#senderOptions.delete(runId);
     // After the facts of the same call, and off the path of the run's result.
     if (this.#driver === undefined) return;

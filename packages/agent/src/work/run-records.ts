@@ -21,6 +21,8 @@ export interface RunRecord {
   /** The item of the input that began it. */
   readonly prompt?: ItemId;
   readonly ended?: FactOf<"run_finished">;
+  /** Why it was stopped, if its stop gave a reason. */
+  readonly reason?: string;
 }
 
 interface WaitingInput {
@@ -136,9 +138,21 @@ export class RunRecords {
   }
 
   #accept({ inputId, input, n }: FactOf<"input_accepted">): void {
-    if (input.kind === "abort") return;
+    if (input.kind === "abort") return this.#stop(input);
     const output = "options" in input ? input.options?.["output"] : undefined;
     this.#waiting.set(inputId, { n, ...(output === undefined ? {} : { output }) });
+  }
+
+  /** Keeps the reason of the first stop: later ones change nothing. */
+  #stop({
+    runId,
+    reason,
+  }: Extract<FactOf<"input_accepted">["input"], { readonly kind: "abort" }>): void {
+    if (reason === undefined) return;
+    for (const run of this.#runs.values()) {
+      if (run.ended !== undefined || (runId !== undefined && run.runId !== runId)) continue;
+      this.#change(run.runId, () => (run.reason === undefined ? { reason } : {}));
+    }
   }
 
   #start({ runId, n }: FactOf<"run_started">): void {

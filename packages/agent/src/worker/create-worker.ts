@@ -9,6 +9,7 @@ import type { DriverLife } from "../drive/life.ts";
 import type { Opened } from "../session/open.ts";
 import { Attendance } from "./attendance.ts";
 import type { AttendanceEnd } from "./attendance.ts";
+import { checkWorkerOptions } from "./check-options.ts";
 import { choose } from "./choose.ts";
 import { Failures } from "./failures.ts";
 import { LostDrivers } from "./lost-drivers.ts";
@@ -31,6 +32,7 @@ const listedMore = 100;
  * no index of drivers.
  */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  checkWorkerOptions(options, createWorker);
   const { drivers } = options.store;
   if (drivers === undefined) {
     const why = "a store that one process at a time may write has nothing to share";

@@ -75,6 +75,8 @@ export interface SessionStore {
   /** Keeps a checkpoint instead of the one before. Ignored if its head is below that one's, or above the session's. */
   readonly keepCheckpoint?: (uid: SessionUid, checkpoint: Checkpoint) => Promise<void>;
 
+  /** True if several processes use the store at once. A session in it needs a log that they share. */
+  readonly shared?: boolean;
   /** Which sessions have work, and which drivers live. A store that one process at a time may write has none. */
   readonly drivers?: DriverIndex;
 

@@ -41,7 +41,13 @@ export async function converse<Event, State>(
   const end = await conversation.end;
   signal.removeEventListener("abort", leave);
   await watched;
-  return reader.end(end);
+  return reader.end(end.kind === "cut" ? { ...end, cause: addressed(end.cause, exchange) } : end);
+}
+
+/** The cause with the address of the request, without credentials and query. */
+function addressed(cause: Cause, { url }: Exchange): Cause {
+  const { origin, pathname } = new URL(url); // it was checked before it was sent
+  return { ...cause, message: `${cause.message} (at ${origin}${pathname})` };
 }
 
 /**

@@ -40,7 +40,7 @@ export class Delivery implements Attached, SinkEvents {
     this.#onEnd = onEnd;
   }
 
-  /** Called once. Throws what the sink throws from `bind`. */
+  /** Called once. An error of the sink ends the delivery. */
   start(signal: AbortSignal | undefined): void {
     this.#room.attach(this);
     if (signal !== undefined) {
@@ -48,7 +48,11 @@ export class Delivery implements Attached, SinkEvents {
       this.#removeAbortListener = () => signal.removeEventListener("abort", stop);
       signal.addEventListener("abort", stop, { once: true });
     }
-    this.#sink.bind(this);
+    try {
+      this.#sink.bind(this);
+    } catch (error) {
+      this.stop({ error });
+    }
     this.pump();
   }
 

@@ -1,7 +1,10 @@
-import type { SessionId, SessionUid } from "@millrace/core";
+import type { MillraceError, SessionId, SessionUid } from "@millrace/core";
+import { systemClock } from "@millrace/core/memory";
+import { noteLog } from "@millrace/core/ports";
 import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Sink } from "../sse/sink.ts";
+import { checkDelivery, checkHubOptions, checkWatchOptions } from "./check-options.ts";
 import { Delivery } from "./delivery.ts";
 import { Room } from "./room.ts";
 import { Viewer } from "./viewer.ts";
@@ -10,7 +13,8 @@ import { Viewer } from "./viewer.ts";
 export interface HubOptions {
   readonly store: SessionStore;
   readonly log: EventLog;
-  readonly clock: Clock;
+  /** `systemClock` if left out. */
+  readonly clock?: Clock | undefined;
   /**
    * How often a session's head is read from the store, in case an announcement was lost: 5 s by default,
    * and at least every second while the log or the store is away. The heads of all sessions are read by
@@ -71,6 +75,9 @@ export interface Hub extends Disposable {
  * any number of viewers. A viewer costs an index. Disposing of the hub ends all viewers.
  */
 export function createHub(options: HubOptions): Hub {
+  checkHubOptions(options, createHub);
+  const { clock = systemClock } = options;
+  noteLog("hub", options.store, options.log);
   const rooms = new Map<SessionUid, Room>();
   let closed = false;
 
@@ -80,7 +87,7 @@ export function createHub(options: HubOptions): Hub {
     const room: Room = new Room({
       store: options.store,
       log: options.log,
-      clock: options.clock,
+      clock,
       pollMs: options.pollMs ?? 5_000,
       lingerMs: options.lingerMs ?? 5_000,
       keptFacts: options.keptFacts ?? 1_000,
@@ -94,7 +101,12 @@ export function createHub(options: HubOptions): Hub {
     return room;
   };
 
-  async function* watch(watched: WatchOptions): AsyncGenerator<Followed, void, undefined> {
+  const watch = (watched: WatchOptions): AsyncGenerator<Followed, void, undefined> => {
+    checkWatchOptions({ name: "hub.watch", from: watch }, watched);
+    return watchSession(watched);
+  };
+
+  async function* watchSession(watched: WatchOptions): AsyncGenerator<Followed, void, undefined> {
     const { uid, sessionId, cursor, signal } = watched;
     if (closed || signal?.aborted === true) return;
     const room = roomOf(uid, sessionId);
@@ -124,6 +136,11 @@ export function createHub(options: HubOptions): Hub {
 
   // Not async: the frame of a waiting async function would be most of the memory that a viewer costs.
   const deliver = (watched: WatchOptions, sink: Sink): Promise<void> => {
+    try {
+      checkDelivery({ name: "hub.deliver", from: deliver }, watched, sink);
+    } catch (error) {
+      return Promise.reject(error as MillraceError);
+    }
     const { uid, sessionId, cursor, signal } = watched;
     if (closed || signal?.aborted === true) return Promise.resolve();
     const room = roomOf(uid, sessionId);

@@ -1,5 +1,7 @@
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { MillraceError } from "@millrace/core";
+import { checkOption, expects } from "@millrace/core/ports";
 import type { Frame } from "./frame.ts";
 import type { Sink, SinkEvents } from "./sink.ts";
 
@@ -17,8 +19,14 @@ const headers = {
  * them. An event then costs about 0.7 times the processor time.
  */
 export function sseSink(response: ServerResponse): Sink {
+  const door = { name: "sseSink", from: sseSink };
+  const fix = "pass the response of node:http, as its request listener gets it";
+  checkOption(door, "the response", response, expects.having(["writeHead", "write", "end"], fix));
   return new SseSink(response);
 }
+
+/** Responses with a session. A second session would be written in between the frames of the first. */
+const taken = new WeakSet<ServerResponse>();
 
 class SseSink implements Sink {
   readonly #response: ServerResponse;
@@ -29,7 +37,16 @@ class SseSink implements Sink {
     this.#response = response;
   }
 
+  /** Throws `invalid_definition` if the response has a session already. */
   bind(events: SinkEvents): void {
+    if (taken.has(this.#response)) {
+      const fix = "answer each request with its own response, and deliver to it once";
+      throw new MillraceError(
+        "invalid_definition",
+        `hub.deliver: the response has a session already: ${fix}`,
+      );
+    }
+    taken.add(this.#response);
     this.#events = events;
     const gone = (): void => events.gone();
     if (this.#response.closed) queueMicrotask(gone);

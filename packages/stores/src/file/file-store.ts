@@ -13,6 +13,7 @@ import type {
   SessionStore,
 } from "@millrace/core/ports";
 import { SessionLedger, randomId, steadyNow, systemClock } from "@millrace/core/memory";
+import { checkFileOptions } from "./check-options.ts";
 import { encodeSession } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
@@ -73,6 +74,7 @@ export interface FileStore extends SessionStore, AsyncDisposable {
  * what was stored since its last checkpoint. One process at a time writes a session; others may read it meanwhile.
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): FileStore {
+  checkFileOptions(folder, options, fileStore);
   return openFileStore(folder, { ...options, factsPerBase: defaultFactsPerBase });
 }
 

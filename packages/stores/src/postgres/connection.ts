@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import { withoutLogin } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
 import { escapeLiteral } from "pg";
 import type { Pool, PoolClient, QueryResult } from "pg";
@@ -138,7 +139,7 @@ export class Connection {
   ): Promise<T> {
     if (this.#closed) throw new MillraceError("closed", "the store was closed");
     const { pool, ownTenant, storeClock } = this.#shared;
-    const client = await pool.connect();
+    const client = await connect(pool);
     const ignore = (): void => undefined; // the query under way rejects with the same error
     client.on("error", ignore);
     let [begun, open] = [false, false];
@@ -207,6 +208,26 @@ export class Connection {
   close(): void {
     this.#closed = true;
   }
+}
+
+/** A connection of the pool. The error of one that can't be made names its address and keeps its code. */
+async function connect(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const code = "code" in error ? String(error.code) : "";
+    // Where several addresses of one name were tried, the error has a code and no message.
+    const message = `no connection to PostgreSQL at ${addressOf(pool)}: ${error.message || code}`;
+    throw Object.assign(new Error(message, { cause: error }), code === "" ? {} : { code });
+  }
+}
+
+/** Host, port and database of a pool, without user and password. */
+function addressOf({ options }: Pool): string {
+  const { connectionString, host = "localhost", port = 5432, database = "" } = options;
+  if (connectionString === undefined) return `${host}:${port}/${database}`;
+  return withoutLogin(connectionString).replace(/\?.*$/s, "");
 }
 
 /** True for an error after which it is not known whether the statements were carried out. */

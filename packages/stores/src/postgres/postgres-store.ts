@@ -14,6 +14,7 @@ import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import { Client, Pool } from "pg";
 import type { ClientConfig, PoolConfig } from "pg";
+import { checkPostgresOptions } from "./check-options.ts";
 import { Connection } from "./connection.ts";
 import type { SharedPool } from "./connection.ts";
 import { createSession, encodeMetadata, forkSession } from "./copy.ts";
@@ -82,6 +83,7 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
  * error.
  */
 export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore {
+  checkPostgresOptions(options, postgresStore);
   const { schema = "millrace", tenant = "default", clock = systemClock } = options;
   const { makeId = randomId, acrossTenants = false } = options;
   const statements = statementsOf(schema);
@@ -137,6 +139,7 @@ function storeOf(parts: StoreParts): PostgresStore {
   return {
     ...readingCalls(context),
     ...checkpointCalls(context),
+    shared: true,
     drivers: driverIndex(context, { sharedBeats, allDue: acrossTenants }),
     now,
     create: async ({ sessionId: name, metadata }) => {

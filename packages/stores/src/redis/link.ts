@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import { withoutLogin } from "@millrace/core/ports";
 import { createClient, ErrorReply } from "@redis/client";
 import type { RedisClientOptions } from "@redis/client";
 
@@ -85,7 +86,7 @@ export class Link {
       await client.connect();
     } catch (error) {
       client.destroy();
-      throw error;
+      throw this.#unreachable(error);
     } finally {
       clearTimeout(deadline);
     }
@@ -97,6 +98,16 @@ export class Link {
     this.#pingRegularly(client);
     onUp?.(client);
     return client;
+  }
+
+  /** The error of a connection that could not be made, with its address. */
+  #unreachable(error: unknown): Error {
+    const { url, settings, timeoutMs } = this.#options;
+    const host =
+      settings.socket !== undefined && "host" in settings.socket ? settings.socket.host : "";
+    const address = url === undefined ? (host ?? "") : withoutLogin(url);
+    const reason = asError(error).message || `no answer within ${timeoutMs} ms`;
+    return new Error(`no connection to Redis at ${address}: ${reason}`, { cause: error });
   }
 
   #create(): Client {

@@ -5,6 +5,7 @@ import type { Fact } from "@millrace/core";
 import { refusePlainTransport, transportOf } from "@millrace/core/ports";
 import type { Batch, EventLog, Nudge, Transport } from "@millrace/core/ports";
 import type { RedisClientOptions } from "@redis/client";
+import { checkRedisOptions } from "./check-options.ts";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";
 import { createGate } from "./gate.ts";
@@ -68,6 +69,7 @@ export interface RedisLog extends EventLog, AsyncDisposable {
  * of its session: set it first, by `setKey`. A text without the seal is dropped as if it was lost.
  */
 export function redisLog(options: RedisLogOptions = {}): RedisLog {
+  checkRedisOptions(options, redisLog);
   const { client: settings = {}, cluster } = options;
   const { prefix = "millrace:", retentionSeconds = 3_600, batchesPerLane = 10_000 } = options;
   const { announcements: capacity = 10_000, timeoutMs = 3_000, waiting = 10_000 } = options;

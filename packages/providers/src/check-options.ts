@@ -1,0 +1,72 @@
+import { checkOption, checkOptions, expects } from "@millrace/core/ports";
+import type { Door, OptionCheck, OptionChecks } from "@millrace/core/ports";
+import type { VendorOptions } from "./auth.ts";
+import type { ProviderOptions } from "./provider.ts";
+
+const { call, either, flag, having, oneOf, optional, record, text } = expects;
+
+/** Names of options in other libraries. */
+const hints = {
+  baseURL: "write it as baseUrl",
+  base_url: "write it as baseUrl",
+  url: "write it as baseUrl",
+  key: "write it as apiKey",
+  api_key: "write it as apiKey",
+  token: "write it as apiKey",
+  maxRetries: "write retry: { attempts: … }, or retry: false",
+  timeout: "write timeouts: { request: milliseconds }",
+  temperature: "write settings: { temperature: … }",
+  maxTokens: "write it into settings, by the vendor's name of it",
+  max_tokens: "write it into settings",
+};
+
+const modelName: OptionCheck = text(
+  'pass the vendor\'s name of the model first, such as "gpt-5", then the options',
+);
+
+/** An address that requests can be sent to. */
+export const addressCheck: OptionCheck = {
+  accepts: (value) => typeof value === "string" && isHttpAddress(value),
+  fix: 'begin it with http:// or https://, as in "http://localhost:11434/v1"',
+};
+
+/** True for an address with a scheme that requests can be sent by. */
+export function isHttpAddress(address: string): boolean {
+  return /^https?:$/.test(URL.parse(address)?.protocol ?? "");
+}
+
+const common: OptionChecks<ProviderOptions & VendorOptions> = {
+  apiKey: optional({
+    accepts: (value) => typeof value === "string" || typeof value === "function",
+    fix: "use a text, or a function that returns one",
+    secret: true,
+  }),
+  baseUrl: optional(addressCheck),
+  allowPlain: optional(flag),
+  headers: optional({ ...record("use an object of texts"), secret: true }),
+  fetch: optional(call("pass a function such as fetch")),
+  retry: optional(orFalse("use an object such as { attempts: 3 }, or false")),
+  timeouts: optional(record("use an object such as { request: 60_000 }")),
+  price: optional(record("use an object such as { input: 1.25, output: 10 }")),
+  limits: optional(record()),
+  badEvents: optional(oneOf("fail", "skip")),
+  traceHeaders: optional(flag),
+  settings: optional(record("use an object of the vendor's own settings")),
+  clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
+  random: optional(call()),
+};
+
+/** Throws `invalid_definition` for a model's name or options that can't be used. */
+export function checkProvider<More extends object = object>(
+  door: Pick<Door, "name" | "from">,
+  given: { readonly model: unknown; readonly options: unknown },
+  more: OptionChecks<More>,
+): void {
+  const own = { ...door, hints };
+  checkOption(own, "the model's name", given.model, modelName);
+  checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
+}
+
+function orFalse(fix: string): OptionCheck {
+  return either(record(), { accepts: (value) => value === false, fix: "" }, fix);
+}

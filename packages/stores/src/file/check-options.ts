@@ -1,0 +1,19 @@
+import { checkOption, checkOptions, expects } from "@millrace/core/ports";
+import type { Door } from "@millrace/core/ports";
+import type { FileStoreOptions } from "./file-store.ts";
+
+const { call, having, oneOf, optional, text } = expects;
+
+/** Throws `invalid_definition` for a folder or options that can't be used. */
+export function checkFileOptions(folder: unknown, options: unknown, from: Door["from"]): void {
+  const door = { name: "fileStore", from };
+  const fix = 'pass the folder of the sessions first, as in fileStore("sessions")';
+  checkOption(door, "the folder", folder, text(fix));
+  checkOptions<FileStoreOptions>(door, options, {
+    clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
+    makeId: optional(call()),
+    fsync: optional(oneOf("always", "never")),
+    onBroken: optional(call()),
+    onTorn: optional(call()),
+  });
+}

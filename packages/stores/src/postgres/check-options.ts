@@ -1,0 +1,33 @@
+import { checkOptions, expects, refusal } from "@millrace/core/ports";
+import type { Door } from "@millrace/core/ports";
+import type { PostgresStoreOptions } from "./postgres-store.ts";
+
+const { call, flag, having, optional, text } = expects;
+
+const hints = {
+  connectionString: "write it as url",
+  host: "write the whole address as url, or pass a pool",
+  table: "the tables' schema is the option schema",
+};
+
+/** Throws `invalid_definition` for options that can't be used. */
+export function checkPostgresOptions(options: unknown, from: Door["from"]): void {
+  checkOptions<PostgresStoreOptions>({ name: "postgresStore", from, hints }, options, {
+    url: optional({
+      accepts: (value) => typeof value === "string" && /^(postgres(ql)?|socket):\/\//i.test(value),
+      fix: 'begin it with postgres://, as in "postgres://localhost/app"',
+    }),
+    allowPlain: optional(flag),
+    pool: optional(having(["connect", "query", "end"], "pass a Pool of pg, or a url")),
+    schema: optional(text("use the name of a schema")),
+    tenant: optional({ accepts: (value) => typeof value === "string", fix: "use a text" }),
+    acrossTenants: optional(flag),
+    clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
+    makeId: optional(call()),
+  });
+  const { url, pool } = options as PostgresStoreOptions;
+  if (url === undefined && pool === undefined && process.env["DATABASE_URL"] === undefined) {
+    const fix = 'pass one, as in "postgres://localhost/app", or a pool, or set DATABASE_URL';
+    throw refusal({ name: "postgresStore", from }, `url is missing: ${fix}`);
+  }
+}
