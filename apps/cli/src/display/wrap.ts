@@ -21,9 +21,9 @@ export function cutTo(text: string, columns: number): string {
 const plain = /^[\u0020-\u02ff\u2010-\u2027\u2190-\u25ff]$/;
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])$/u;
-/** Letters, marks and ideographs; not those that join others, choose a form or came late to Unicode. */
+/** Letters, marks, ideographs and plain emoji; not those that join others, choose a form or came late to Unicode. */
 const settled =
-  /^[\u0300-\u036f\u0370-\u052f\u1e00-\u1fff\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]$/;
+  /^(?:[\u0300-\u052f\u1e00-\u1fff\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]|(?!\p{Regional_Indicator}|\p{Emoji_Modifier}|[\u{1fa70}-\u{1faff}])\p{Emoji_Presentation})$/u;
 const narrowest = /^(?:\p{Mn}|\p{Me}|\p{Cf})$/u;
 
 /** Near enough for most text. Terminals differ among themselves in the rest. */
