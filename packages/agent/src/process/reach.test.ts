@@ -77,7 +77,7 @@ test.for([
   ["setpriv, which root can use without a namespace", ["sh", "cat", "setpriv"], false],
   ["neither program", ["sh", "cat"], true],
 ] as const)(
-  "a machine with %s warns once, and says what to do",
+  "a machine with %s warns once, and names what to do",
   { timeout },
   async ([, names, inReach]) => {
     if (process.getuid?.() !== 0) return;
