@@ -1,3 +1,5 @@
+// The shell is a process: by this import the tests without processes leave this file out.
+import "node:child_process";
 import { tmpdir } from "node:os";
 
 import { scriptedModel, say, call } from "@millrace/core/testing";

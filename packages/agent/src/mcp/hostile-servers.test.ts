@@ -12,7 +12,7 @@ import { approvalHash } from "../tool/hash.ts";
 import { openMcp } from "./open-mcp.ts";
 import type { McpCommand, McpConnection, McpSettings } from "./open-mcp.ts";
 import { call } from "./testing/execution.ts";
-import { runAs, testUsers } from "../process/testing/as-user.ts";
+import { isHiddenFrom, runAs, testUsers } from "../process/testing/as-user.ts";
 
 const server = fileURLToPath(new URL("testing/hostile-server.ts", import.meta.url));
 const opened: McpConnection[] = [];
@@ -438,8 +438,7 @@ test.for(testUsers)(
 
     const { printed } = await runAs(user, "../../mcp/testing/reach.ts", [], { KEY: key });
 
-    const hidden = user === "own" || (await hasPidNamespaces());
     expect(printed).toContain("PATH=");
-    expect(printed.includes(key)).toBe(!hidden);
+    expect(printed.includes(key)).toBe(!(await isHiddenFrom(user)));
   },
 );

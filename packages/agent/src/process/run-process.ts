@@ -55,7 +55,7 @@ export interface ProcessOptions {
  * ended; what a program leaves behind when it ends by itself is killed at once. The outcome comes at most
  * some 3 s after the grace on a machine that schedules us, and usually within milliseconds.
  *
- * On a machine without PID namespaces a warning of this process says so once, and processes that are left
+ * On a machine without PID namespaces this process emits one warning, and processes that are left
  * get `SIGTERM`, then `SIGKILL`. They are found by group and session, as children of those, and by the
  * execution's mark in their environment. That covers processes that fork, fork twice, call `setsid`, ignore
  * `SIGTERM`, hold the pipes, stop themselves, or start each other again and again. Not found: a process that

@@ -117,8 +117,12 @@ function readReport(child: ChildProcess): (() => Promise<string>) | undefined {
   };
 }
 
-function failed(error: NodeJS.ErrnoException, file: string, cwd: string | undefined): StartedChild {
-  return { started: false, cause: Promise.resolve(causeOf(error, file, cwd)) };
+function failed(
+  problem: NodeJS.ErrnoException,
+  file: string,
+  cwd: string | undefined,
+): StartedChild {
+  return { started: false, cause: Promise.resolve(causeOf(problem, file, cwd)) };
 }
 
 function refuse(code: string, message: string): StartedChild {

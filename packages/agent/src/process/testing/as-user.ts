@@ -5,12 +5,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
+import { hasPidNamespaces } from "../confinement.ts";
+
 /** Whose processes a test starts: ours, or those of the user `nobody`, which only root can start. */
 export type TestUser = "own" | "nobody";
 
 /** The users that this test may start processes as. */
 export const testUsers: readonly TestUser[] =
   process.getuid?.() === 0 ? ["own", "nobody"] : ["own"];
+
+/**
+ * True if this machine can hide our environment from processes of that user. Root gives up what it takes to
+ * read it even where there is no namespace; another user needs one.
+ */
+export async function isHiddenFrom(user: TestUser): Promise<boolean> {
+  return (user === "own" && process.getuid?.() === 0) || (await hasPidNamespaces());
+}
 
 /**
  * Runs a program of this folder in a Node process of that user, with these variables in its environment

@@ -32,7 +32,7 @@ export const habits: Readonly<Record<string, string>> = {
   chain_setsid: `setsid sh -c '${link("setsid")}' '${link("setsid")}' 8 T &`,
 };
 
-/** What only a PID namespace ends for certain: whoever does it is found by nothing that scans see. */
+/** What only a PID namespace ends for certain: a process that does it can't be found by any scan. */
 export const escapes: Readonly<Record<string, string>> = {
   escape_setsid: "env -i setsid /bin/sh -c 'sleep T; sleep T' T &",
   escape_fork_twice: "(env -i setsid /bin/sh -c '(/bin/sleep T &); sleep T' T &)",
