@@ -38,4 +38,5 @@ export type {
   PartOf,
   ToolShape,
   ViewOf,
+  SecretNoticed,
 } from "./event/typed.ts";

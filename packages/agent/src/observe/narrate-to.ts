@@ -1,11 +1,5 @@
-import type {
-  Item,
-  JsonObject,
-  Narration,
-  RunEvent,
-  SecretNoticed,
-  SessionId,
-} from "@millrace/core";
+import type { Item, JsonObject, Narration, RunEvent, SessionId } from "@millrace/core";
+import type { SecretNoticed } from "@millrace/core/reading";
 import { createNarrator } from "./narrator.ts";
 import type { Observer } from "../definition/observer.ts";
 import {
