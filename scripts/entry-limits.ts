@@ -17,7 +17,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/memory": 10,
   "@millrace/core/ports": 80,
   "@millrace/core/reading": 50,
-  "@millrace/core/secrets": 10,
+  "@millrace/core/secrets": 12,
   "@millrace/core/testing": 20,
   "@millrace/core/wire": 30,
   "@millrace/core/writing": 60,

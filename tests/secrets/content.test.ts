@@ -1,7 +1,8 @@
 import { memorySessionStore } from "@millrace/core/memory";
 import { registerSecret } from "@millrace/core/secrets";
 import { call, say, scriptedModel } from "@millrace/core/testing";
-import type { Fact, RunEvent, SecretNoticed } from "@millrace/core";
+import type { Fact, RunEvent } from "@millrace/core";
+import type { SecretNoticed } from "@millrace/core/reading";
 import { defineAgent, defineTool, jsonLines, narrateTo } from "@millrace/agent";
 import { expect, it } from "vitest";
 import { z } from "zod";

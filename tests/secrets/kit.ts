@@ -14,7 +14,7 @@ const kinds: readonly ((random: Random) => string)[] = [
 ];
 
 function textOf(random: Random, alphabet: string, length: number): string {
-  const characters = [...alphabet];
+  const characters = Array.from(alphabet);
   return Array.from({ length }, () => random.pick(characters)).join("");
 }
 

@@ -78,7 +78,7 @@ it("every file that writes somewhere is covered by a sink", () => {
   const files = ["agent", "core", "providers", "server", "stores"].flatMap((name) =>
     readdirSync(join(packages, name, "src"), { recursive: true, encoding: "utf8" })
       .map((file) => `${name}/src/${file}`)
-      .filter((file) => /\.ts$/.test(file) && !/test|\/serve\/|\/bridges\//.test(file)),
+      .filter((file) => file.endsWith(".ts") && !/test|\/serve\/|\/bridges\//.test(file)),
   );
   const found = files.filter((file) => writes.test(readFileSync(join(packages, file), "utf8")));
 

@@ -118,7 +118,7 @@ async function runAgent(sinks: Sinks, settings: Settings, toolErrors = false): P
       return memory.append(uid, batch);
     },
   };
-  const agent = defineAgent({ ...settings, observers } as AgentSettings<readonly Tool[]>);
+  const agent = defineAgent({ ...settings, observers });
   const session = await agent.open({ id: "s", store, log });
   sinks.add("result", await session.send("go").result);
   await session.close();

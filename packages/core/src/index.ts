@@ -35,12 +35,7 @@ export { fold } from "./delta/fold.ts";
 export { emptyDraft, textOf } from "./delta/draft.ts";
 export type { Draft } from "./delta/draft.ts";
 export type { Actor, Fact, LiveEvent, RunOutcome } from "./event/event.ts";
-export type {
-  ConnectionChanged,
-  RunEvent,
-  SecretNoticed,
-  SessionConnection,
-} from "./event/typed.ts";
+export type { ConnectionChanged, RunEvent, SessionConnection } from "./event/typed.ts";
 export type { SessionState } from "./event/state.ts";
 export { project } from "./event/project.ts";
 export type {

@@ -40,4 +40,5 @@ export type {
   PartOf,
   ToolShape,
   ViewOf,
+  SecretNoticed,
 } from "./event/typed.ts";

@@ -1,6 +1,6 @@
 import { showJsonStart, showQuestion } from "@millrace/core/reading";
-import type { Item, Narration, RunEvent, SecretNoticed, SessionId } from "@millrace/core";
-import type { AskedCall } from "@millrace/core/reading";
+import type { Item, Narration, RunEvent, SessionId } from "@millrace/core";
+import type { AskedCall, SecretNoticed } from "@millrace/core/reading";
 import { createNarrator } from "./narrator.ts";
 import type { Observer } from "../definition/observer.ts";
 import {

@@ -102,7 +102,7 @@ export function isLane(opened: ItemLane | Item): opened is ItemLane {
 
 function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const { log, clock, uid, sessionId, journal } = host;
-  const { runId, turnId, itemId, lane, epoch, author, callId, tool, model } = place;
+  const { runId, turnId, itemId, lane, epoch, author } = place;
   const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...place });
   host.lanes.set(lane, writer.lane);
   // A fenced lane means that another driver has claimed the session. Its claim is a fact, so read it now.
@@ -129,13 +129,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const hide = (): void => {
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
-  notifyObservers({
-    type: "attempt_started",
-    author,
-    ...(callId === undefined ? {} : { callId }),
-    ...(tool === undefined ? {} : { tool }),
-    ...(model === undefined ? {} : { model }),
-  });
+  notifyObservers(openingOf(place));
 
   return {
     epoch,
@@ -186,6 +180,16 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       hide();
       notice(writer.draft().parts); // viewers have seen it
     },
+  };
+}
+
+function openingOf({ author, callId, tool, model }: LanePlace): LiveEvent {
+  return {
+    type: "attempt_started",
+    author,
+    ...(callId === undefined ? {} : { callId }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(model === undefined ? {} : { model }),
   };
 }
 

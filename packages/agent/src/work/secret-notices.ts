@@ -1,4 +1,5 @@
-import type { Fact, RunId, SecretNoticed } from "@millrace/core";
+import type { Fact, RunId } from "@millrace/core";
+import type { SecretNoticed } from "@millrace/core/reading";
 import { secretsInData } from "@millrace/core/secrets";
 
 /** A place of content, as a notice names it. */

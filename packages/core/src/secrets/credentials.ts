@@ -24,7 +24,7 @@ export function rememberHeaders(
 /** Makes the credentials in a URL known to this process, as `rememberHeaders` does. A broken URL counts too. */
 export function rememberUrl(url: string): void {
   const of = hostOf(url);
-  const [user = "", password] = splitOnce(userOf(url), ":");
+  const [user, password] = splitOnce(userOf(url), ":");
   for (const text of password === undefined ? [user] : [password]) {
     rememberCredential(`the password of ${of}`, text);
     rememberCredential(`the password of ${of}`, decoded(text));
