@@ -78,7 +78,9 @@ async function stopSubAgent(
   host: ToolHost,
 ): Promise<void> {
   const { store, clock, closing: signal } = host;
-  const find = new StoreOutage({ clock, signal }).retry(() => store.find(childSessionId(effectKey)));
+  const find = new StoreOutage({ clock, signal }).retry(() =>
+    store.find(childSessionId(effectKey)),
+  );
   if ((await find) === undefined) return;
   const { host: child, close } = await openChild(options, effectKey, host, undefined);
   try {

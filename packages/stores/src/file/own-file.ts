@@ -56,7 +56,11 @@ function isNoFile(error: unknown): boolean {
 
 function foreign(path: string, cause?: unknown): MillraceError {
   const why = "a link, a pipe or a folder stands where the store has a file";
-  return new MillraceError("corrupt_session", `${path} was not made by the store: ${why}. Delete it`, {
-    cause,
-  });
+  return new MillraceError(
+    "corrupt_session",
+    `${path} was not made by the store: ${why}. Delete it`,
+    {
+      cause,
+    },
+  );
 }

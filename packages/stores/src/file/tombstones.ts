@@ -57,7 +57,13 @@ export class Tombstones {
   async add(id: SessionId, tombstone: Tombstone): Promise<void> {
     if (await this.has(tombstone.uid)) return;
     const { uid, root, at, actor } = tombstone;
-    const line = JSON.stringify([uid, root, hashOf(id), at, ...(actor === undefined ? [] : [actor])]);
+    const line = JSON.stringify([
+      uid,
+      root,
+      hashOf(id),
+      at,
+      ...(actor === undefined ? [] : [actor]),
+    ]);
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
     const handle = await openOwn(this.#path, flags, 0o600);
     try {

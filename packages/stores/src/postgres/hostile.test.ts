@@ -114,7 +114,8 @@ describe.each([
       const { rows } = await client.query<{ who: string }>("select who from pg_temp.loot");
       if (rows.some(({ who }) => who !== role)) ran.push(name);
       const seen = await attempt(client, `select tenant from ${schema}.fact`);
-      if (JSON.stringify(seen ?? []).includes("theirs")) ran.push(`${name}: another tenant's facts`);
+      if (JSON.stringify(seen ?? []).includes("theirs"))
+        ran.push(`${name}: another tenant's facts`);
       await client.query("rollback"); // all that was made is gone, and so are settings
     }
     client.release(true);
@@ -140,7 +141,10 @@ describe("every function that runs as its owner", () => {
 
     expect(rows.length).toBeGreaterThanOrEqual(5);
     for (const { name, config, open } of rows) {
-      expect([name, config]).toEqual([name, expect.stringMatching(/search_path=settings, pg_temp/)]);
+      expect([name, config]).toEqual([
+        name,
+        expect.stringMatching(/search_path=settings, pg_temp/),
+      ]);
       expect([name, open]).toEqual([name, false]);
     }
     const [rights] = await database.admin(

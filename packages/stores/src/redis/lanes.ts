@@ -74,7 +74,8 @@ export class Lanes {
     if (holds) publishBatch(client, session, text);
     if (due) this.#renewExpiry(client, session.keys, lane.key, batch.lane);
     // Asked after the lane is in the set of lanes. So either the removal finds the lane, or this finds it.
-    const notice = batch.first === 0 ? client.sendCommand(["GET", session.keys.removed]) : undefined;
+    const notice =
+      batch.first === 0 ? client.sendCommand(["GET", session.keys.removed]) : undefined;
     let reply: unknown;
     try {
       reply = await added;

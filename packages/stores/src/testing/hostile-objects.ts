@@ -3,8 +3,6 @@ export interface HostileObject {
   readonly name: string;
   /** SQL, with `:schema` and `:owner`. Each statement may be refused: then the object is not there. */
   readonly make: readonly string[];
-
-
 }
 
 /** Notes the role that runs it, and uses the rights of that role if they are more than the caller's. */
