@@ -110,7 +110,10 @@ describe("a folder to which any user may write", () => {
     await chmod(path, 0o777);
     const store = fileStore(path, { fsync });
 
-    const error = { code: "invalid_definition", message: expect.stringContaining("chmod 700") };
+    const error = {
+      code: "invalid_definition",
+      message: expect.stringContaining("chmod 700") as unknown,
+    };
     await expect(store.create({ sessionId: name })).rejects.toMatchObject(error);
     await expect(store.list()).rejects.toMatchObject(error);
     await chmod(path, 0o700);
@@ -142,7 +145,7 @@ describe("a line that nests 100,000 deep", () => {
     if (beside === "") {
       await expect(read).rejects.toMatchObject({
         code: "corrupt_session",
-        message: expect.stringContaining("line 2"),
+        message: expect.stringContaining("line 2") as unknown,
       });
       expect(await again.verify(name)).toMatchObject({ ok: false, code: "unreadable", line: 2 });
     } else expect(await read).toHaveLength(1); // a field that no release reads

@@ -2,9 +2,11 @@ import { Pool } from "pg";
 import { expect, it } from "vitest";
 import { postgresStore } from "./postgres-store.ts";
 
-const refused = expect.objectContaining({
+const refused: unknown = expect.objectContaining({
   code: "invalid_definition",
-  message: expect.stringMatching(/db\.example\.com is not encrypted.*sslmode.*allowPlain: true/),
+  message: expect.stringMatching(
+    /db\.example\.com is not encrypted.*sslmode.*allowPlain: true/,
+  ) as unknown,
 });
 
 it.each([

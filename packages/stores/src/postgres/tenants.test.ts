@@ -250,9 +250,9 @@ describe("tenants", () => {
   it("need a name that the database can tell from every other", () => {
     const store = postgresStore({ pool });
     for (const tenant of ["", "a\0b", "t\ud800", "t\ud801", "\udc00t"]) {
-      const refused = expect.objectContaining({
+      const refused: unknown = expect.objectContaining({
         code: "invalid_definition",
-        message: expect.stringContaining("use an id of your own"),
+        message: expect.stringContaining("use an id of your own") as unknown,
       });
       expect(() => postgresStore({ pool, tenant })).toThrow(refused);
       expect(() => store.forTenant(tenant)).toThrow(refused);

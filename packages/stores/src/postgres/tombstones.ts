@@ -46,6 +46,6 @@ function readTombstone({ uid, root, actor, seconds }: Rows[number]): Tombstone {
     uid: sessionUid(String(uid)),
     root: sessionUid(String(root)),
     at: Math.round(Number(seconds) * 1_000),
-    ...(actor === null ? {} : { actor: parseJsonText(String(actor)) as Actor }), // as it was written
+    ...(actor === null ? {} : { actor: parseJsonText(actor as string) as Actor }), // as it was written
   };
 }

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { redisLog } from "./redis-log.ts";
 import type { RedisLogOptions } from "./redis-log.ts";
 
-const refused = expect.objectContaining({
+const refused: unknown = expect.objectContaining({
   code: "invalid_definition",
-  message: expect.stringMatching(/is not encrypted.*use rediss:\/\/.*allowPlain: true/),
+  message: expect.stringMatching(/is not encrypted.*use rediss:\/\/.*allowPlain: true/) as unknown,
 });
 
 it.each([
