@@ -34,14 +34,14 @@ async function tablesOf(schema: string): Promise<readonly string[]> {
 async function describeSchema(schema: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ text: string }>(
     `select pg_get_functiondef(p.oid) || coalesce(p.proacl::text, '') as text from pg_proc p
-       where p.pronamespace = $1::regnamespace
+       where p.pronamespace = $1::text::regnamespace
      union all select concat_ws(' ', tablename, policyname, permissive, roles, cmd, qual, with_check)
        from pg_policies where schemaname = $1
      union all select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default)
        from information_schema.columns where table_schema = $1
      union all select indexdef from pg_indexes where schemaname = $1
      union all select concat_ws(' ', relname, relkind, relrowsecurity, relforcerowsecurity)
-       from pg_class where relnamespace = $1::regnamespace
+       from pg_class where relnamespace = $1::text::regnamespace
      order by 1`,
     [schema],
   );
