@@ -89,7 +89,9 @@ describe("migrate", () => {
       const schema = `from_${count}`;
       const all = await printSql({ schema });
       // As earlier releases ran them: with temporary objects searched first.
-      const earlier = all.split(`-- 000${count + 1}_`)[0]?.replaceAll(`${schema}, pg_temp`, schema);
+      const earlier = all
+        .split(`-- 000${count + 1}_`)[0]
+        ?.replaceAll(`path to ${schema}, pg_temp;`, `path to ${schema};`);
       await pool.query(`${earlier} commit; reset search_path`);
       await pool.query(
         `insert into ${schema}.session (uid, tenant, name, metadata, chain, head)
