@@ -19,12 +19,12 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
     const stranger = await store.create({ sessionId: newName() });
     const strangers = await createChild(store, stranger.uid, 1);
 
-    const left = await store.remove(uid, { actor: "Ann" });
+    const left = await store.remove(uid, { actor: { user: "Ann" } });
 
     assertEqual(left[0]?.uid, uid, "the first tombstone");
     assertEqual(uidsOf(left), uidsOf([{ uid }, ...family]), "the tombstones");
     assert(
-      left.every(({ root, actor }) => root === uid && actor === "Ann"),
+      left.every(({ root, actor }) => root === uid && actor?.user === "Ann"),
       "each names the root and the actor",
     );
     for (const one of family) {
@@ -48,13 +48,14 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a tombstone has who and when, and nothing else", async (session) => {
     const { store, uid, sessionId } = session;
     const before = store.now();
+    const actor = { user: "Ann Ü \0 👩‍👧", via: "http" };
 
-    const [left] = await store.remove(uid, { actor: "Ann Ü 👩‍👧" });
+    const [left] = await store.remove(uid, { actor });
 
     const found = await store.tombstone(sessionId);
     assertEqual(found, left, "what the name finds");
     assertEqual(Object.keys(found ?? {}).toSorted(), ["actor", "at", "root", "uid"], "its fields");
-    assertEqual(found?.actor, "Ann Ü 👩‍👧", "the actor");
+    assertEqual(found?.actor, actor, "the actor");
     const at = found?.at ?? 0;
     assert(at >= before - 2_000 && at <= store.now() + 2_000, `${at} is about now`);
   }),
@@ -65,8 +66,8 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(Object.keys(found ?? {}).toSorted(), ["at", "root", "uid"], "its fields");
   }),
   storeCase("a repeat leaves the tombstone as it is", async ({ store, uid, sessionId }) => {
-    const first = await store.remove(uid, { actor: "Ann" });
-    const again = await store.remove(uid, { actor: "Bob" });
+    const first = await store.remove(uid, { actor: { user: "Ann" } });
+    const again = await store.remove(uid, { actor: { user: "Bob" } });
 
     assertEqual(again, first, "what the repeat returns");
     assertEqual(await store.tombstone(sessionId), first[0], "what the name finds");
@@ -91,13 +92,13 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a name in use has the tombstone of the one before", async (session) => {
     const { store, uid, sessionId } = session;
     assertEqual(await store.tombstone(sessionId), undefined, "before it is removed");
-    await store.remove(uid, { actor: "Ann" });
+    await store.remove(uid, { actor: { user: "Ann" } });
     const again = await store.create({ sessionId });
     assertEqual((await store.tombstone(sessionId))?.uid, uid, "while it is in use again");
-    await store.remove(again.uid, { actor: "Bob" });
+    await store.remove(again.uid, { actor: { user: "Bob" } });
 
     const found = await store.tombstone(sessionId);
-    assertEqual([found?.uid, found?.actor], [again.uid, "Bob"], "the last one");
+    assertEqual([found?.uid, found?.actor?.user], [again.uid, "Bob"], "the last one");
   }),
   storeCase("what never was has no tombstone", async ({ store }) => {
     const left = await store.remove(sessionUid(`missing_${crypto.randomUUID()}`));
@@ -107,8 +108,8 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
   }),
   storeCase("an actor that a store can't hold is refused, and nothing removed", async (session) => {
     const { store, uid } = session;
-    for (const actor of ["", "a\0b", "half a pair \ud800", "x".repeat(257)]) {
-      await assertRejects(() => store.remove(uid, { actor }), "invalid_event", "remove");
+    for (const user of ["", "half a pair \ud800", "x".repeat(257)]) {
+      await assertRejects(() => store.remove(uid, { actor: { user } }), "invalid_id", "remove");
     }
     assertEqual(await store.head(uid), 0, "its head");
   }),

@@ -1,6 +1,6 @@
 import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
-import type { BodyOf, Fact, FactBody } from "../event/event.ts";
+import type { Actor, BodyOf, Fact, FactBody } from "../event/event.ts";
 import type { ItemId, RunId, SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 
@@ -107,8 +107,8 @@ export interface CreateOptions {
 
 /** By which actor a session is removed. */
 export interface RemoveOptions {
-  /** Kept in the tombstones: 1 to 256 characters. Left out: they name no actor. */
-  readonly actor?: string | undefined;
+  /** Kept in the tombstones. Left out: they name no actor. */
+  readonly actor?: Actor | undefined;
 }
 
 /**
@@ -121,7 +121,7 @@ export interface Tombstone {
   readonly root: SessionUid;
   /** By the store's clock. */
   readonly at: number;
-  readonly actor?: string;
+  readonly actor?: Actor;
 }
 
 /** Which sessions are listed. */

@@ -1,5 +1,6 @@
 import { MillraceError } from "../errors.ts";
-import { sessionId, sessionUid } from "../ids.ts";
+import type { Actor } from "../event/event.ts";
+import { actorText, sessionId, sessionUid } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
 import type { EventLog } from "./event-log.ts";
 import type { RemoveOptions, SessionRecord, SessionStore, Tombstone } from "./session-store.ts";
@@ -115,12 +116,7 @@ async function shareKeys({ store, log }: RemovalOptions, root: SessionUid): Prom
   }
 }
 
-/** An actor is kept by every store, so it is text that every store can hold. */
-function checkActor(actor: string): string {
-  const { length } = actor;
-  if (length > 0 && length <= 256 && actor.isWellFormed() && !actor.includes("\0")) return actor;
-  throw new MillraceError(
-    "invalid_event",
-    "an actor has 1 to 256 characters of well-formed text without U+0000",
-  );
+/** The actor, without what is not part of one. Throws `invalid_id`. */
+function checkActor({ user, via }: Actor): Actor {
+  return { user: actorText(user), ...(via === undefined ? {} : { via: actorText(via) }) };
 }

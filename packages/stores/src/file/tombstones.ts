@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { parseJsonText } from "@millrace/core/wire";
+import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { sessionUid } from "@millrace/core/writing";
-import type { SessionId, SessionUid } from "@millrace/core";
+import type { Actor, SessionId, SessionUid } from "@millrace/core";
 import type { Tombstone } from "@millrace/core/ports";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
@@ -122,7 +122,7 @@ function parseTombstone(
     const [uid, root, hash, at, actor] = value as readonly unknown[];
     if (typeof uid !== "string" || typeof root !== "string") return undefined;
     if (typeof hash !== "string" || typeof at !== "number") return undefined;
-    const by = typeof actor === "string" ? { actor } : {};
+    const by = isJsonObject(actor) ? { actor: actor as unknown as Actor } : {}; // as it was written
     return { hash, tombstone: { uid: sessionUid(uid), root: sessionUid(root), at, ...by } };
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import { sessionId } from "@millrace/core/writing";
+import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../../scripts/services/shared.ts";
@@ -28,6 +28,24 @@ async function tablesOf(schema: string): Promise<readonly string[]> {
     [schema],
   );
   return rows.map(({ name }) => name);
+}
+
+/** Functions, policies, columns and indexes of a schema, without its name. */
+async function describeSchema(schema: string): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ text: string }>(
+    `select pg_get_functiondef(p.oid) || coalesce(p.proacl::text, '') as text from pg_proc p
+       where p.pronamespace = $1::text::regnamespace
+     union all select concat_ws(' ', tablename, policyname, permissive, roles, cmd, qual, with_check)
+       from pg_policies where schemaname = $1
+     union all select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default)
+       from information_schema.columns where table_schema = $1
+     union all select indexdef from pg_indexes where schemaname = $1
+     union all select concat_ws(' ', relname, relkind, relrowsecurity, relforcerowsecurity)
+       from pg_class where relnamespace = $1::text::regnamespace
+     order by 1`,
+    [schema],
+  );
+  return rows.map(({ text }) => text.replaceAll(new RegExp(`\\b${schema}\\b`, "g"), "schema"));
 }
 
 describe("migrate", () => {
@@ -64,6 +82,37 @@ describe("migrate", () => {
     expect(new Set(keys).size).toBe(3);
     expect(await Promise.all(made.map(({ uid }) => store.key(uid)))).toEqual(keys);
   });
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    "brings a schema that has %i migrations to what a new one is, with its sessions",
+    async (count) => {
+      const schema = `from_${count}`;
+      const all = await printSql({ schema });
+      // As earlier releases ran them: with temporary objects searched first.
+      const earlier = all
+        .split(`-- 000${count + 1}_`)[0]
+        ?.replaceAll(`path to ${schema}, pg_temp;`, `path to ${schema};`);
+      await pool.query(`${earlier} commit; reset search_path`);
+      await pool.query(
+        `insert into ${schema}.session (uid, tenant, name, metadata, chain, head)
+         values ('old', 'default', $1, '{}', '', 0)`,
+        [encodeName("old talk")],
+      );
+      const store = postgresStore({ pool, schema });
+      await postgresStore({ pool, schema: "anew" }).migrate();
+
+      await store.migrate();
+
+      expect(await describeSchema(schema)).toEqual(await describeSchema("anew"));
+      const found = await store.find("old talk");
+      expect(found).toMatchObject({ uid: "old", head: 0 });
+      await store.accept(sessionUid("old"), "key", prompt("input"));
+      expect(await store.remove(sessionUid("old"), { actor: { user: "Ann" } })).toMatchObject([
+        { uid: "old", root: "old", actor: { user: "Ann" } },
+      ]);
+      expect(await store.find("old talk")).toBe(undefined);
+    },
+  );
 
   it("may be run by many at once", async () => {
     const stores = Array.from({ length: 8 }, () => postgresStore({ pool, schema: "at_once" }));

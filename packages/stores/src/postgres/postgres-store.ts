@@ -192,7 +192,7 @@ function refusePlain(config: ClientConfig, allowPlain: boolean | undefined): voi
   const { host, ssl } = new Client(config);
   refusePlainTransport({
     host: host.startsWith("/") ? undefined : host, // a socket
-    encrypted: ssl !== undefined && ssl !== false,
+    encrypted: ssl, // false, or settings: the driver then insists on TLS
     allowPlain,
     instead: "add sslmode=verify-full to the address",
   });

@@ -69,18 +69,7 @@ export function statementsOf(schema: string): Statements {
     list: named(
       `select ${rowColumns} from session where tenant = $1 and name > $2 order by name limit $3`,
     ),
-    // A removal under way ends before the session of a child is created, or sees it.
-    lockParent: named(`select from session where uid = $1 and tenant = $2 for share`),
-    isRemoved: named(`select from tombstone where uid = $1 and tenant = $2`),
-    remove: named(`select ${schema}.remove_session($1, $2, $3)`),
-    tombstone: named(
-      `select ${tombstoneColumns} from tombstone where tenant = $1 and name = $2
-       order by at desc limit 1`,
-    ),
-    tombstonesOf: named(
-      `select ${tombstoneColumns} from tombstone where tenant = $1 and root = $2
-       order by uid <> root, at, uid`,
-    ),
+    ...tombstoneStatements(named, schema),
     read: named(
       `select body from fact where uid = $1 and tenant = $2 and n > $3 order by n limit $4`,
     ),
@@ -128,5 +117,27 @@ export function statementsOf(schema: string): Statements {
     ),
     verifyItems: named(`select item_id, n from item where uid = $1 and tenant = $2`),
     ...workStatements(named, schema),
+  };
+}
+
+type TombstoneStatement = "lockParent" | "isRemoved" | "remove" | "tombstone" | "tombstonesOf";
+
+function tombstoneStatements(
+  named: (text: string) => Statement,
+  schema: string,
+): Pick<Statements, TombstoneStatement> {
+  return {
+    // A removal under way ends before the session of a child is created, or sees it.
+    lockParent: named(`select from session where uid = $1 and tenant = $2 for share`),
+    isRemoved: named(`select from tombstone where uid = $1 and tenant = $2`),
+    remove: named(`select ${schema}.remove_session($1, $2, $3)`),
+    tombstone: named(
+      `select ${tombstoneColumns} from tombstone where tenant = $1 and name = $2
+       order by at desc limit 1`,
+    ),
+    tombstonesOf: named(
+      `select ${tombstoneColumns} from tombstone where tenant = $1 and root = $2
+       order by uid <> root, at, uid`,
+    ),
   };
 }

@@ -154,13 +154,51 @@ describe("tenants", () => {
 
     await expect(theirs.read(uid)).rejects.toMatchObject({ code: "unknown_session" });
     const owner = new Pool({ connectionString: url });
-    for (const table of ["session", "fact", "item"]) {
+    const parts = Array.from({ length: 8 }, (_, at) => `fact_${at}`);
+    for (const table of ["session", "fact", "item", "tombstone", ...parts]) {
       expect((await owner.query(`select * from owned.${table}`)).rows).toEqual([]);
     }
     await owner.end();
     expect(await database.admin("select count(*)::int as facts from owned.fact")).toEqual([
       { facts: 9 },
     ]);
+  });
+
+  it("are kept apart in every table of the schema, partitions included", async () => {
+    const open = await database.admin(
+      `select relname::text as name from pg_class
+       where relnamespace = 'millrace'::regnamespace and relkind in ('r', 'p')
+         and relname <> 'migration' and not (relrowsecurity and relforcerowsecurity)`,
+    );
+
+    expect(open).toEqual([]);
+  });
+
+  it("are kept apart also by statements that have lost their tenant", async () => {
+    const forgetting = withoutTenants(pool);
+    const [mine, theirs] = [`a${randomUUID()}`, `b${randomUUID()}`].map((tenant) =>
+      postgresStore({ pool: forgetting, tenant }),
+    );
+    const own = await mine!.create({ sessionId: "talk" });
+    await fillSession(mine!, own.uid);
+    await mine!.keepCheckpoint!(own.uid, { head: 9, text: "text" });
+    const before = await contentOf(mine!, own.uid);
+    const unknown = { code: "unknown_session" };
+
+    expect(await theirs!.find("talk")).toBe(undefined);
+    expect(await theirs!.list()).toEqual([]);
+    await expect(theirs!.read(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
+    await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
+    await expect(theirs!.fork(own.uid, { sessionId: "f", n: 3 })).rejects.toMatchObject(unknown);
+    await expect(theirs!.checkpoint!(own.uid)).rejects.toMatchObject(unknown);
+    expect((await theirs!.heads!([own.uid])).size).toBe(0);
+    expect(await theirs!.drivers!.due()).toEqual([]);
+    expect(await theirs!.remove(own.uid)).toEqual([]);
+    expect(await contentOf(mine!, own.uid)).toEqual(before);
+    await mine!.remove(own.uid);
+    expect(await theirs!.tombstone("talk")).toBe(undefined);
   });
 
   it("leave no setting behind on a connection", async () => {
@@ -209,12 +247,45 @@ describe("tenants", () => {
     expect(await store.forTenant("second").list()).toHaveLength(1);
   });
 
-  it("need a name", () => {
-    for (const tenant of ["", "a\0b"]) {
-      expect(() => postgresStore({ pool, tenant })).toThrow(/tenant/);
+  it("need a name that the database can tell from every other", () => {
+    const store = postgresStore({ pool });
+    for (const tenant of ["", "a\0b", "t\ud800", "t\ud801", "\udc00t"]) {
+      const refused: unknown = expect.objectContaining({
+        code: "invalid_definition",
+        message: expect.stringContaining("use an id of your own") as unknown,
+      });
+      expect(() => postgresStore({ pool, tenant })).toThrow(refused);
+      expect(() => store.forTenant(tenant)).toThrow(refused);
     }
+    expect(() => store.forTenant("t\ud83d\udc69")).not.toThrow();
   });
 });
+
+/** The same pool, whose statements filter by nothing but the ids that they name. */
+function withoutTenants(inner: Pool): Pool {
+  const strip = (text: string): string =>
+    text.replaceAll(/\b((?:\w\.)?tenant) = (\$\d+)/g, "($2::text is not null)");
+  return new Proxy(inner, {
+    get: (target, key) => {
+      if (key !== "connect") return Reflect.get(target, key) as unknown;
+      return async () => {
+        const client = await target.connect();
+        return new Proxy(client, {
+          get: (own, name) => {
+            const value: unknown = Reflect.get(own, name);
+            if (typeof value !== "function") return value;
+            if (name !== "query") return value.bind(own) as unknown;
+            return (given: string | { readonly text: string; readonly name?: string }) => {
+              if (typeof given === "string") return own.query(strip(given));
+              const { name: _, ...rest } = given; // prepared statements of this pool have their tenants
+              return own.query({ ...rest, text: strip(given.text) });
+            };
+          },
+        });
+      };
+    },
+  });
+}
 
 async function rowsOf(uid: SessionUid): Promise<unknown> {
   const [counts] = await database.admin(

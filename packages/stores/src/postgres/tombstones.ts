@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { removeFamily } from "@millrace/core/ports";
+import { parseJsonText } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
-import type { SessionUid } from "@millrace/core";
+import type { Actor, SessionUid } from "@millrace/core";
 import type { SessionStore, Tombstone } from "@millrace/core/ports";
 import type { Rows } from "./connection.ts";
 import { askerOf, readingCalls } from "./reading.ts";
@@ -23,7 +24,7 @@ export function tombstoneCalls(
     list,
     removeOne: async (uid: SessionUid, { root, actor }: Pick<Tombstone, "root" | "actor">) => {
       forget(uid);
-      await ask(["remove", uid, root, actor ?? null]);
+      await ask(["remove", uid, root, actor === undefined ? null : JSON.stringify(actor)]);
     },
     tombstonesOf: async (root: SessionUid) => {
       const [rows = []] = await ask(["tombstonesOf", tenant, root]);
@@ -45,6 +46,6 @@ function readTombstone({ uid, root, actor, seconds }: Rows[number]): Tombstone {
     uid: sessionUid(String(uid)),
     root: sessionUid(String(root)),
     at: Math.round(Number(seconds) * 1_000),
-    ...(actor === null ? {} : { actor: String(actor) }),
+    ...(actor === null ? {} : { actor: parseJsonText(actor as string) as Actor }), // as it was written
   };
 }

@@ -78,6 +78,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     const why = "a brace would take the place of the hash tag, which keeps a session on one node";
     throw new MillraceError("invalid_definition", `the prefix ${prefix} has a brace: ${why}`);
   }
+  for (const seed of cluster ?? []) refusePlainTransport(transportTo(seed, options));
   const connection = { settings, timeoutMs, waiting };
   const shardAt = (url: string | undefined): Shard => {
     refusePlainTransport(transportTo(url, options));

@@ -8,6 +8,7 @@ create table :schema.tombstone (
   root text collate "C" not null,
   -- SHA-256 of the name as `session` has it.
   name bytea not null,
+  -- JSON as text, as it was given.
   actor text,
   at timestamptz not null default pg_catalog.clock_timestamp()
 );
