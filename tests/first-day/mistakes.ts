@@ -280,7 +280,7 @@ const tools: readonly Mistake[] = [
     name: "a call of a tool that is not there",
     program: `${scripted}const model = scriptedModel([[call("nope", {})], [say("so")]]);
 await defineAgent({ model, observers: [narrateTo(process.stdout)] }).run("hi").result;`,
-    line: "► nope: not run, there is no tool called nope; the agent has no tools",
+    line: '► nope: not run: there is no tool "nope"; there are no tools',
     exit: 0,
   },
   {
@@ -288,7 +288,7 @@ await defineAgent({ model, observers: [narrateTo(process.stdout)] }).run("hi").r
     program: `${scripted}${zod}const add = defineTool({ name: "add", input: z.object({ a: z.number() }), run: ({ a }) => a });
 const model = scriptedModel([[call("add", { a: "one" })], [say("so")]]);
 await defineAgent({ model, tools: [add], observers: [narrateTo(process.stdout)] }).run("hi").result;`,
-    line: "► add: not run, the input does not fit",
+    line: "► add: not run: the arguments don't fit the tool's schema: a: Invalid input: expected number, received string",
     exit: 0,
   },
 ];
@@ -365,8 +365,14 @@ await agent.open({ store, log: undefined });`,
   },
   {
     name: "an MCP server that does not run",
-    program: `import { openMcp } from "@millrace/agent/mcp";\nawait openMcp({ name: "files", url: "http://127.0.0.1:9/mcp" });`,
-    line: "Error: the server files could not be opened at http://127.0.0.1:9/mcp: fetch failed: connect ECONNREFUSED 127.0.0.1:9",
+    program: `import { openMcp } from "@millrace/agent/mcp";\n
+import { createServer } from "node:http";
+const free = createServer();
+await new Promise((done) => free.listen(0, "127.0.0.1", done));
+const { port } = free.address();
+await new Promise((done) => free.close(done));
+await openMcp({ name: "files", url: "http://127.0.0.1:" + port + "/mcp" });`,
+    line: "Error: the server files could not be opened at http://127.0.0.1:<port>/mcp: fetch failed: connect ECONNREFUSED 127.0.0.1:<port>",
     exit: 1,
   },
   {
