@@ -354,7 +354,7 @@ const sessions: readonly Mistake[] = [
     program: `${openai}import { postgresStore } from "@millrace/stores/postgres";
 ${hello}const store = postgresStore({ url: "postgres://me:secret@127.0.0.1:9/app" });
 await agent.open({ store, log: undefined });`,
-    line: "Error: no connection to PostgreSQL at postgres://127.0.0.1:9/app: connect ECONNREFUSED 127.0.0.1:9",
+    line: "[Error: no connection to PostgreSQL at postgres://127.0.0.1:9/app: connect ECONNREFUSED 127.0.0.1:9]",
     exit: 1,
   },
   {
@@ -414,9 +414,9 @@ const web = createServer(async (_, response) => {
   {
     name: "a session without the log of its hub",
     program: `${server}const hub = createHub({ store, log });
-await defineAgent({ model: scriptedModel([]) }).open({ store });
-hub[Symbol.dispose]();
-process.exit();`,
+const session = await defineAgent({ model: scriptedModel([]) }).open({ store });
+await session.close();
+hub[Symbol.dispose]();`,
     line: "(node) [MILLRACE_OTHER_LOG] MillraceWarning: a session is written with another log than its hub reads: viewers see its text only once it is stored. Pass one and the same log to createHub and to agent.open",
     exit: 0,
   },

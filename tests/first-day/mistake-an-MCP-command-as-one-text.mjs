@@ -1,2 +1,0 @@
-import { openMcp } from "@millrace/agent/mcp";
-await openMcp({ name: "files", command: "npx server" });
