@@ -10,8 +10,10 @@ function agentOf(...replies: Parameters<typeof scriptedModel>[0]) {
   return defineAgent({ model: scriptedModel(replies) });
 }
 
-async function textsOf(stream: AsyncIterable<string>): Promise<readonly string[]> {
-  return await Array.fromAsync(stream);
+async function all<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
+  const values: T[] = [];
+  for await (const value of stream) values.push(value);
+  return values;
 }
 
 /** The codes of warnings that the process was given. */
@@ -27,7 +29,7 @@ afterEach(() => {
 test("the text of a run streams as it is written, and joined it is the text of its answer", async () => {
   const run = agentOf([say("Hello, "), say("world")]).run("hi");
 
-  const texts = await textsOf(run.textStream());
+  const texts = await all(run.textStream());
 
   expect(texts.join("")).toBe(await run.text());
 });
@@ -52,7 +54,7 @@ test("a narration ends with the outcome of a run that was refused", async () => 
   const session = await agentOf([say("so")]).open();
   await session.close();
 
-  const narrations = await Array.fromAsync(session.send("hi").narrate());
+  const narrations = await all(session.send("hi").narrate());
 
   expect(narrations.at(-1)).toMatchObject({
     type: "run_finished",

@@ -10,14 +10,11 @@ function wrote(text: string, id = item): Narration {
 }
 
 async function joined(...narrations: readonly Narration[]): Promise<string> {
-  const pieces = await Array.fromAsync(
-    textsOf(
-      (async function* all() {
-        yield* narrations;
-      })(),
-      async () => undefined,
-    ),
-  );
+  const pieces: string[] = [];
+  const source = (async function* source() {
+    yield* narrations;
+  })();
+  for await (const piece of textsOf(source, async () => undefined)) pieces.push(piece);
   return pieces.join("");
 }
 
