@@ -408,7 +408,7 @@ const web = createServer(async (_, response) => {
   hub.deliver({ uid, sessionId }, sseSink(response));
   await hub.deliver({ uid, sessionId }, sseSink(response));
 }).listen(0, "127.0.0.1", () => fetch("http://127.0.0.1:" + web.address().port));`,
-    line: "MillraceError: hub.deliver: the response has a session already: answer each request with its own response, and deliver to it once",
+    line: "[MillraceError: hub.deliver: the response has a session already: answer each request with its own response, and deliver to it once]",
     exit: 1,
   },
   {
