@@ -15,7 +15,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/conformance": 25,
   "@millrace/core": 60,
   "@millrace/core/memory": 10,
-  "@millrace/core/ports": 80,
+  "@millrace/core/ports": 100,
   "@millrace/core/reading": 50,
   "@millrace/core/secrets": 12,
   "@millrace/core/testing": 20,

@@ -1,6 +1,7 @@
 /**
  * Installs the packed packages into an empty project, as a user would, imports every public entry on
- * the oldest supported Node line, and type-checks programs of users against them.
+ * the oldest supported Node line, type-checks programs of users against them, and runs the mistakes of a
+ * first day.
  *
  *     node scripts/smoke.ts
  *
@@ -11,7 +12,9 @@ import { join } from "node:path";
 import { checkPrograms } from "./check-programs.ts";
 import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { type Tally, publicPackages, readManifest, root } from "./workspace.ts";
+import { mistakes } from "../tests/first-day/mistakes.ts";
+import { problemsOf, runMistake } from "../tests/first-day/run-mistakes.ts";
+import { type Tally, inParallel, publicPackages, readManifest, root } from "./workspace.ts";
 
 const oldestNode = "22.23.3";
 
@@ -39,6 +42,8 @@ export async function smoke(): Promise<Tally> {
   const tarballs = packed.output.trim().split("\n");
   const dependencies = {
     node: oldestNode,
+    // A Node that is too old, to see what it prints. Its package has the program itself and no scripts.
+    "node-too-old": `npm:node-linux-${process.arch}@20.20.2`,
     ...forPrograms(),
     // Optional peers are installed too, for the entries that need one.
     ...Object.fromEntries(
@@ -57,7 +62,28 @@ export async function smoke(): Promise<Tally> {
   const imported = ran.output.split("\n").filter((line) => line.startsWith("ok ")).length;
   console.log(installed.ok ? ran.output : `${packed.output}\n${installed.output}`);
   const { passed, failed } = await checkPrograms(project.path);
-  return { passed: imported + passed, failed: specifiers.length - imported + failed };
+  const stumbled = await checkMistakes(project.path, node);
+  return {
+    passed: imported + passed + stumbled.passed,
+    failed: specifiers.length - imported + failed + stumbled.failed,
+  };
+}
+
+/** Runs the programs of `tests/first-day` with the installed packages. */
+async function checkMistakes(folder: string, node: string): Promise<Tally> {
+  const old = join(folder, "node_modules/node-too-old/bin/node");
+  const outcomes = await inParallel(mistakes, async (mistake) => {
+    const ran = await runMistake(mistake, {
+      folder,
+      node: [mistake.oldNode === true ? old : node],
+    });
+    const problems = problemsOf(mistake, ran);
+    if (problems.length > 0) console.log(`FAILED ${mistake.name}\n${problems.join("\n")}`);
+    return problems.length === 0;
+  });
+  const passed = outcomes.filter(Boolean).length;
+  console.log(`count: mistakes of a first day, ${passed}, ${outcomes.length - passed} failures`);
+  return { passed, failed: outcomes.length - passed };
 }
 
 /** What the programs import besides our packages, in the versions that this repository has. */

@@ -280,7 +280,7 @@ const tools: readonly Mistake[] = [
     name: "a call of a tool that is not there",
     program: `${scripted}const model = scriptedModel([[call("nope", {})], [say("so")]]);
 await defineAgent({ model, observers: [narrateTo(process.stdout)] }).run("hi").result;`,
-    line: "► nope: not run, there is no tool called nope; the agent has no tools",
+    line: '► nope: not run: there is no tool "nope"; there are no tools',
     exit: 0,
   },
   {
@@ -288,7 +288,7 @@ await defineAgent({ model, observers: [narrateTo(process.stdout)] }).run("hi").r
     program: `${scripted}${zod}const add = defineTool({ name: "add", input: z.object({ a: z.number() }), run: ({ a }) => a });
 const model = scriptedModel([[call("add", { a: "one" })], [say("so")]]);
 await defineAgent({ model, tools: [add], observers: [narrateTo(process.stdout)] }).run("hi").result;`,
-    line: "► add: not run, the input does not fit",
+    line: "► add: not run: the arguments don't fit the tool's schema: a: Invalid input: expected number, received string",
     exit: 0,
   },
 ];
@@ -354,7 +354,7 @@ const sessions: readonly Mistake[] = [
     program: `${openai}import { postgresStore } from "@millrace/stores/postgres";
 ${hello}const store = postgresStore({ url: "postgres://me:secret@127.0.0.1:9/app" });
 await agent.open({ store, log: undefined });`,
-    line: "Error: no connection to PostgreSQL at postgres://127.0.0.1:9/app: connect ECONNREFUSED 127.0.0.1:9",
+    line: "[Error: no connection to PostgreSQL at postgres://127.0.0.1:9/app: connect ECONNREFUSED 127.0.0.1:9]",
     exit: 1,
   },
   {
@@ -365,8 +365,14 @@ await agent.open({ store, log: undefined });`,
   },
   {
     name: "an MCP server that does not run",
-    program: `import { openMcp } from "@millrace/agent/mcp";\nawait openMcp({ name: "files", url: "http://127.0.0.1:9/mcp" });`,
-    line: "Error: the server files could not be opened at http://127.0.0.1:9/mcp: fetch failed: connect ECONNREFUSED 127.0.0.1:9",
+    program: `import { openMcp } from "@millrace/agent/mcp";\n
+import { createServer } from "node:http";
+const free = createServer();
+await new Promise((done) => free.listen(0, "127.0.0.1", done));
+const { port } = free.address();
+await new Promise((done) => free.close(done));
+await openMcp({ name: "files", url: "http://127.0.0.1:" + port + "/mcp" });`,
+    line: "Error: the server files could not be opened at http://127.0.0.1:<port>/mcp: fetch failed: connect ECONNREFUSED 127.0.0.1:<port>",
     exit: 1,
   },
   {
@@ -402,15 +408,15 @@ const web = createServer(async (_, response) => {
   hub.deliver({ uid, sessionId }, sseSink(response));
   await hub.deliver({ uid, sessionId }, sseSink(response));
 }).listen(0, "127.0.0.1", () => fetch("http://127.0.0.1:" + web.address().port));`,
-    line: "MillraceError: hub.deliver: the response has a session already: answer each request with its own response, and deliver to it once",
+    line: "[MillraceError: hub.deliver: the response has a session already: answer each request with its own response, and deliver to it once]",
     exit: 1,
   },
   {
     name: "a session without the log of its hub",
     program: `${server}const hub = createHub({ store, log });
-await defineAgent({ model: scriptedModel([]) }).open({ store });
-hub[Symbol.dispose]();
-process.exit();`,
+const session = await defineAgent({ model: scriptedModel([]) }).open({ store });
+await session.close();
+hub[Symbol.dispose]();`,
     line: "(node) [MILLRACE_OTHER_LOG] MillraceWarning: a session is written with another log than its hub reads: viewers see its text only once it is stored. Pass one and the same log to createHub and to agent.open",
     exit: 0,
   },

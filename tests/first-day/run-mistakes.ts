@@ -62,7 +62,7 @@ function firstLine(output: string): string {
   const quoted = /^(?:file:|node:internal).*:\d+\n(?:.*\n){2}\n/.exec(output)?.[0] ?? "";
   return (output.slice(quoted.length).split("\n")[0] ?? "")
     .replaceAll(/run_[0-9a-f]{32}/g, "run_<id>")
-    .replaceAll(/(127\.0\.0\.1|localhost):\d{5}/g, "$1:<port>")
+    .replaceAll(/127\.0\.0\.1:\d{4,5}/g, "127.0.0.1:<port>")
     .replace(/^\(node:\d+\)/, "(node)")
     .replace(/ \{$/, "");
 }

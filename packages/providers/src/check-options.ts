@@ -2,6 +2,7 @@ import { checkOption, checkOptions, expects } from "@millrace/core/ports";
 import type { Door, OptionCheck, OptionChecks } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
 import type { ProviderOptions } from "./provider.ts";
+import { isHttpAddress } from "./transport/address.ts";
 
 const { call, either, flag, having, oneOf, optional, record, text } = expects;
 
@@ -29,11 +30,6 @@ export const addressCheck: OptionCheck = {
   accepts: (value) => typeof value === "string" && isHttpAddress(value),
   fix: 'begin it with http:// or https://, as in "http://localhost:11434/v1"',
 };
-
-/** True for an address with a scheme that requests can be sent by. */
-export function isHttpAddress(address: string): boolean {
-  return /^https?:$/.test(URL.parse(address)?.protocol ?? "");
-}
 
 const common: OptionChecks<ProviderOptions & VendorOptions> = {
   apiKey: optional({

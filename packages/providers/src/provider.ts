@@ -20,7 +20,6 @@ import type {
 import { systemClock } from "@millrace/core/memory";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
-import { isHttpAddress } from "./check-options.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
@@ -31,6 +30,7 @@ import type { WireNames } from "./protocols/tool-names.ts";
 import type { Protocol, ReplyContext } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
+import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";

@@ -325,7 +325,12 @@ function notOpened(
   const reason = how === undefined ? oneLine(redact(reasonOf(error)), 1_000) : `it ${how}`;
   const said = words === "" ? "" : `; it last said: ${words}`;
   const message = `the server ${options.name} could not be opened${place}: ${reason}${said}`;
-  return new Error(message, { cause: redactError(error) });
+  // As data: printed, the stack of the error would hide the message.
+  const cause =
+    error instanceof Error
+      ? { name: error.name, message: redact(reasonOf(error)) }
+      : redactError(error);
+  return new Error(message, { cause });
 }
 
 /** An address without credentials and query. */

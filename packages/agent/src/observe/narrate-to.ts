@@ -145,7 +145,7 @@ class Page {
       call.reason = part.text;
       if (call.shown) continue;
       call.shown = true;
-      this.#line(sessionId, `${terminalLine(part.tool)}: not run, ${reasonLine(part.text)}`);
+      this.#line(sessionId, `${terminalLine(part.tool)}: ${reasonLine(part.text)}`);
     }
   }
 

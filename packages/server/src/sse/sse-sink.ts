@@ -41,10 +41,10 @@ class SseSink implements Sink {
   bind(events: SinkEvents): void {
     if (taken.has(this.#response)) {
       const fix = "answer each request with its own response, and deliver to it once";
-      throw new MillraceError(
-        "invalid_definition",
-        `hub.deliver: the response has a session already: ${fix}`,
-      );
+      const message = `hub.deliver: the response has a session already: ${fix}`;
+      // Without a stack: a capture at each delivery would cost every viewer.
+      const stack = `MillraceError: ${message}`;
+      throw Object.assign(new MillraceError("invalid_definition", message), { stack });
     }
     taken.add(this.#response);
     this.#events = events;

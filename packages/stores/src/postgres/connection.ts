@@ -219,7 +219,9 @@ async function connect(pool: Pool): Promise<PoolClient> {
     const code = "code" in error ? String(error.code) : "";
     // Where several addresses of one name were tried, the error has a code and no message.
     const message = `no connection to PostgreSQL at ${addressOf(pool)}: ${error.message || code}`;
-    throw Object.assign(new Error(message, { cause: error }), code === "" ? {} : { code });
+    // Without a stack: the place in this file is of no use to the reader of the message.
+    const known = { stack: `Error: ${message}`, ...(code === "" ? {} : { code }) };
+    throw Object.assign(new Error(message), known);
   }
 }
 
