@@ -2,8 +2,7 @@ import type { DriverIndex, EventLog, SessionStore } from "@millrace/core/ports";
 
 /** The ports as one process has them. After `kill` no call of them settles, as if the process were gone. */
 export interface ProcessPorts {
-  readonly store: SessionStore;
-  readonly log: EventLog;
+  readonly ports: { readonly store: SessionStore; readonly log: EventLog };
   readonly kill: () => void;
 }
 
@@ -13,11 +12,9 @@ export function processPorts(shared: SessionStore, log: EventLog): ProcessPorts 
   const { drivers } = shared;
   if (drivers === undefined) throw new Error("the store has no index of drivers");
   const index: DriverIndex = mortal(drivers, killed);
-  return {
-    store: { ...mortal(shared, killed), now: shared.now, drivers: index },
-    log: mortal(log, killed),
-    kill: () => (killed.value = true),
-  };
+  const store = { ...mortal(shared, killed), now: shared.now, drivers: index };
+  const ports = { store, log: mortal(log, killed) };
+  return { ports, kill: () => (killed.value = true) };
 }
 
 /** The object with all functions that return promises changed so that they hang once it is killed. */

@@ -16,7 +16,7 @@ async function orphanFixture() {
   const ports = { store: memorySessionStore(), log: memoryEventLog() };
   const dying = processPorts(ports.store, ports.log);
   const agent = defineAgent({ model: scriptedModel([[say("begun"), stall()]]) });
-  const session = await agent.open({ ...dying, id: "s" });
+  const session = await agent.open({ ...dying.ports, id: "s" });
   const run = session.send("go");
   await run.until("content_delta");
   dying.kill();
@@ -36,7 +36,7 @@ function workerOptions(ports: { store: SessionStore; log: ReturnType<typeof memo
   const events: WorkerEvent[] = [];
   const agent = defineAgent({ model: scriptedModel([[say("done")]]) });
   const onEvent = (event: WorkerEvent): void => void events.push(event);
-  return { events, options: { ...processPorts(ports.store, ports.log), agent, onEvent } };
+  return { events, options: { ...processPorts(ports.store, ports.log).ports, agent, onEvent } };
 }
 
 it(

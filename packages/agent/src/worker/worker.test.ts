@@ -80,7 +80,7 @@ describe("a worker", () => {
       const { model, count } = countingModel([say("hello")]);
       const agent = defineAgent({ model });
       const workers = await Promise.all(
-        [1, 2, 3].map(() => createWorker({ ...processPorts(ports.store, ports.log), agent })),
+        [1, 2, 3].map(() => createWorker({ ...processPorts(ports.store, ports.log).ports, agent })),
       );
       const over = workers.map((worker) => worker.run());
 
@@ -98,7 +98,7 @@ describe("a worker", () => {
     const ports = portsFixture();
     const agent = defineAgent({ model: countingModel([say("begun"), stall()]).model });
     const dying = processPorts(ports.store, ports.log);
-    const first = await createWorker({ agent, store: dying.store, log: dying.log });
+    const first = await createWorker({ agent, ...dying.ports });
     void first.run();
     const ends = await Promise.all(["a", "b", "c"].map((id) => post(ports, id)));
     await vi.waitFor(async () => {
@@ -109,7 +109,7 @@ describe("a worker", () => {
 
     const { model, count } = countingModel([say("done")]);
     const { events, onEvent } = eventsFixture();
-    const alive = { agent: defineAgent({ model }), ...processPorts(ports.store, ports.log) };
+    const alive = { agent: defineAgent({ model }), ...processPorts(ports.store, ports.log).ports };
     await using second = await createWorker({ ...alive, onEvent });
     void second.run();
 
@@ -192,7 +192,10 @@ describe("a worker", () => {
         }),
       ],
     });
-    const first = await createWorker({ ...processPorts(ports.store, ports.log), agent: here });
+    const first = await createWorker({
+      ...processPorts(ports.store, ports.log).ports,
+      agent: here,
+    });
     const over = first.run();
     const ended = await post(ports, "s");
     await begun.promise;
@@ -207,7 +210,7 @@ describe("a worker", () => {
       tools: [toolOf("there", async () => undefined)],
     });
     await using second = await createWorker({
-      ...processPorts(ports.store, ports.log),
+      ...processPorts(ports.store, ports.log).ports,
       agent: there,
     });
     void second.run();
@@ -268,7 +271,7 @@ it(
       defineAgent({ model: scriptedModel(script) }).asTool({ name: "help", description: "Helps" });
     const dying = processPorts(ports.store, ports.log);
     const first = await createWorker({
-      ...dying,
+      ...dying.ports,
       agent: defineAgent({
         model: scriptedModel([[call("help", { prompt: "help me" })]]),
         tools: [child([[say("half"), stall()]])],
@@ -283,7 +286,7 @@ it(
     dying.kill();
 
     const { events, onEvent } = eventsFixture();
-    const alive = processPorts(ports.store, ports.log);
+    const alive = processPorts(ports.store, ports.log).ports;
     await using second = await createWorker({
       ...alive,
       agent: defineAgent({
