@@ -35,7 +35,7 @@ export function submit(
   const run = session.send(task);
   const events = async function* events(): AsyncGenerator<AgentEvent> {
     for await (const narration of run.narrate()) {
-      const event = agentEvent(narration as Narration);
+      const event = agentEvent(narration);
       if (event !== undefined) yield event;
     }
   };

@@ -36,7 +36,7 @@ export const encodings: readonly ((secret: string, at: number) => string)[] = [
 ];
 
 /** What none of the sinks may hold: each encoding, in base64 what depends on the secret alone. */
-export function needlesOf(secret: string): readonly string[] {
+function needlesOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const inBase64 = (form: "base64" | "base64url"): readonly string[] =>
     [0, 1, 2].map((shift) => {

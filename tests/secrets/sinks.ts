@@ -62,7 +62,7 @@ export const writers: Readonly<Record<string, SinkName>> = {
 };
 
 /** Collects what is written, by sink. */
-export class Sinks {
+class Sinks {
   readonly #texts = new Map<SinkName, string[]>();
 
   add(sink: SinkName, value: unknown): void {

@@ -99,7 +99,7 @@ function askingTool(all: readonly Generated[], ran: Map<string, unknown>): Tool 
       return "done";
     },
   };
-  return tool as unknown as Tool;
+  return tool;
 }
 
 /** Undoes the escapes of the rendering, and leaves those of JSON itself. */

@@ -47,7 +47,7 @@ async function play(script: Script, { name, store, at }: Trial): Promise<Played>
   session = await agent.open({ id: name, store });
   const run = session.send("go");
   const told: Narration[] = [];
-  for await (const one of run.narrate()) told.push(one as Narration);
+  for await (const one of run.narrate()) told.push(one);
   const { outcome } = await run.result;
   const facts = await factsOf(store, name);
   const story = storyOfFacts(facts, run.id);

@@ -1,19 +1,5 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
-export {
-  callSiteOf,
-  checkOption,
-  checkOptions,
-  expects,
-  refusal,
-  shown,
-  withStackOf,
-  withoutLogin,
-} from "./ports/options.ts";
-export type { CallSite, Door, OptionCheck, OptionChecks } from "./ports/options.ts";
-export { noteLog, noteMissingLog } from "./ports/log-use.ts";
-export { warn } from "./ports/warn.ts";
-export type { WarningCode } from "./ports/warn.ts";
 export type {
   ModelNotice,
   ModelRequest,
@@ -99,12 +85,5 @@ export { hasWork, noWork, workAfter } from "./ports/store-work.ts";
 export type { StoreWork } from "./ports/store-work.ts";
 export type { StoreRow } from "./ports/store-row.ts";
 export type { ClosedLane } from "./event/state.ts";
-export {
-  isLoopback,
-  plainTransportFault,
-  refusePlainTransport,
-  transportOf,
-} from "./ports/plain-transport.ts";
-export type { Transport } from "./ports/plain-transport.ts";
 export { createChannel } from "./iterate/channel.ts";
 export type { Channel } from "./iterate/channel.ts";

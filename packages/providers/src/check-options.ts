@@ -1,5 +1,5 @@
-import { checkOption, checkOptions, expects } from "@millrace/core/ports";
-import type { Door, OptionCheck, OptionChecks } from "@millrace/core/ports";
+import { checkOption, checkOptions, expects } from "@millrace/core/checks";
+import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
 import type { VendorOptions } from "./auth.ts";
 import type { ProviderOptions } from "./provider.ts";
 import { isHttpAddress } from "./transport/address.ts";

@@ -1,6 +1,6 @@
 import type { Model } from "@millrace/core";
-import { expects } from "@millrace/core/ports";
-import type { OptionChecks } from "@millrace/core/ports";
+import { expects } from "@millrace/core/checks";
+import type { OptionChecks } from "@millrace/core/checks";
 import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { addressCheck, checkProvider } from "./check-options.ts";

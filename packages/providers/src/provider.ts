@@ -1,11 +1,9 @@
+import { plainTransportFault, transportOf, withoutLogin } from "@millrace/core/checks";
 import {
   abortedCause,
   createModelStream,
   defaultRetryPolicy,
-  plainTransportFault,
   retryDelay,
-  transportOf,
-  withoutLogin,
 } from "@millrace/core/ports";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";

@@ -96,7 +96,7 @@ export class Conversation {
     const { status, stopping, released, lastRun, items, earlier } = this.session;
     const { approvals, queue, error, compacting, usage } = this.session;
     const own = { status, stopping, released, lastRun, items, earlier };
-    return { ...own, approvals, queue, error, compacting, usage } as View;
+    return { ...own, approvals, queue, error, compacting, usage };
   }
 
   /** Compares the store with what was reported. Returns what differs. */

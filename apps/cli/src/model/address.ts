@@ -1,3 +1,5 @@
+import { isLoopback } from "@millrace/core/checks";
+
 /** A model of a server at an address: `http://127.0.0.1:1234/v1#name`. */
 export interface ModelAddress {
   readonly baseUrl: string;
@@ -28,14 +30,4 @@ export function addressProblem(variable: string, baseUrl: string): string | unde
   return readAddress(`${baseUrl}#x`) === undefined
     ? `${variable} is no address of HTTP: ${JSON.stringify(baseUrl)}: write http://<host>/v1`
     : undefined;
-}
-
-/** The host as `URL` writes it: numbers in their shortest form, names in lower case. */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  );
 }

@@ -18,7 +18,8 @@ export async function createModel(
     case "server": {
       const { openaiCompatible } = await import("@millrace/providers/openai");
       const { model, baseUrl, apiKey } = choice;
-      return openaiCompatible(model, { baseUrl, apiKey });
+      // The user has named the address, and no key goes there in plain text: see `chooseModel`.
+      return openaiCompatible(model, { baseUrl, apiKey, allowPlain: true });
     }
     case "vendor":
       return await vendorModel(choice);

@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { defaultRetryPolicy, refusal } from "@millrace/core/ports";
+import { refusal } from "@millrace/core/checks";
+import { defaultRetryPolicy } from "@millrace/core/ports";
 import type { RetryPolicy } from "@millrace/core/ports";
 import type { AnyTools } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";

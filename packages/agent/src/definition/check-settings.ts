@@ -1,12 +1,12 @@
-import { checkOptions, expects, refusal } from "@millrace/core/ports";
-import type { Door, OptionCheck, RetryPolicy } from "@millrace/core/ports";
+import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import type { Door, OptionCheck } from "@millrace/core/checks";
+import type { RetryPolicy } from "@millrace/core/ports";
 import { toolNameCheck, toolsCheck } from "./check-tool.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";
 import { checkRules } from "./policy.ts";
-import type { AgentSettings, ContextSettings, PolicyRule } from "./settings.ts";
+import type { AgentSettings, ContextSettings } from "./settings.ts";
 import { stallSettings } from "./stall.ts";
-import type { StallSettings } from "./stall.ts";
 
 const { above0, anything, call, either, having, list, optional, record, text, whole, oneOf } =
   expects;
@@ -115,8 +115,8 @@ function checkNested(door: Door, settings: AgentSettings<[]>): void {
       capMs: whole(0),
     });
   }
-  atDoor(door, () => checkRules(policy as readonly PolicyRule[]));
-  atDoor(door, () => stallSettings(stall as StallSettings | false | undefined));
+  atDoor(door, () => checkRules(policy));
+  atDoor(door, () => stallSettings(stall));
 }
 
 /** Throws `invalid_definition` for limits of an agent or of a run that can't be kept. */

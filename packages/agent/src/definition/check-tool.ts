@@ -1,7 +1,8 @@
-import { checkOptions, expects, refusal } from "@millrace/core/ports";
-import type { Door, OptionCheck } from "@millrace/core/ports";
+import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import type { Door, OptionCheck } from "@millrace/core/checks";
 import type { Schema } from "../schema/schema.ts";
 import { toolLabels } from "./labels.ts";
+import type { ToolLabel } from "./labels.ts";
 import type { ToolDefinition, ToolLimits } from "./tool.ts";
 
 const { either, call, oneOf, optional, record } = expects;
@@ -55,7 +56,7 @@ export function checkTool(definition: unknown, from: Door["from"]): void {
     limits: optional(record("use an object such as { seconds: 60 }")),
     labels: optional({
       accepts: (value) =>
-        Array.isArray(value) && value.every((label) => toolLabels.includes(label)),
+        Array.isArray(value) && value.every((label: ToolLabel) => toolLabels.includes(label)),
       fix: `use a list of ${toolLabels.map((label) => JSON.stringify(label)).join(", ")}`,
     }),
     run: either(

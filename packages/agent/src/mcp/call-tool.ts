@@ -85,12 +85,14 @@ async function ask(
       },
     );
   } catch (error) {
-    if (signal.aborted)
-      throw new Error(`${tool} was aborted, and the server was notified`, {
-        cause: redactError(error),
-      });
-    throw new Error(explain(target, options, error), { cause: redactError(error) });
+    if (signal.aborted) throw failed(`${tool} was aborted, and the server was notified`, error);
+    throw failed(explain(target, options, error), error);
   }
+}
+
+/** The error of a call. Its cause holds no secret. */
+function failed(message: string, error: unknown): Error {
+  return new Error(message, { cause: redactError(error) });
 }
 
 function explain(target: CallTarget, { tool, seconds }: CallOptions, error: unknown): string {

@@ -8,7 +8,7 @@ import {
   shown,
   transportOf,
   withStackOf,
-} from "@millrace/core/ports";
+} from "@millrace/core/checks";
 import { redact, redactError } from "@millrace/core/secrets";
 
 import { describeTools } from "./describe-tools.ts";

@@ -1,5 +1,5 @@
-import { checkOption, checkOptions, expects } from "@millrace/core/ports";
-import type { Door, OptionCheck } from "@millrace/core/ports";
+import { checkOption, checkOptions, expects } from "@millrace/core/checks";
+import type { Door, OptionCheck } from "@millrace/core/checks";
 import { checkLimits, observersCheck } from "../definition/check-settings.ts";
 import { schemaCheck } from "../definition/check-tool.ts";
 import type { OpenOptions } from "./open.ts";
@@ -8,7 +8,7 @@ import type { RunOptions } from "./session.ts";
 const { anything, call, flag, having, list, optional, record, text } = expects;
 
 /** Any store with its reading and writing calls. */
-export const storeCheck: OptionCheck = having(
+const storeCheck: OptionCheck = having(
   ["create", "find", "read", "accept", "claim", "append"],
   'pass a store, such as fileStore("sessions") of @millrace/stores/file',
 );

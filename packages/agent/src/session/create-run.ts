@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import type { Actor, InputId, Narration, RunEvent, RunId } from "@millrace/core";
-import { callSiteOf } from "@millrace/core/ports";
+import { callSiteOf } from "@millrace/core/checks";
 import { noUsage } from "@millrace/core/writing";
 import type { Schema } from "../schema/schema.ts";
 import { acceptance } from "./acceptance.ts";

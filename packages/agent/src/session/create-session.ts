@@ -40,7 +40,7 @@ import { historyOf, pageOf } from "./history.ts";
 export function createSession<Tools extends AnyTools>(
   host: SessionHost,
   close: () => Promise<void>,
-  actor?: Actor | undefined,
+  actor?: Actor,
 ): Session<Tools> {
   const controls = controlsOf(host, actor);
   /** Made once for each run, so that reading it again costs nothing. */
@@ -119,6 +119,14 @@ export function createSession<Tools extends AnyTools>(
   return base;
 }
 
+/** An input that the store refused has no run: its sender is warned if nothing reads the answer. */
+async function noteRefusal(accepted: Promise<Acceptance>, end: RunEnd): Promise<void> {
+  const answer = await accepted;
+  if (answer.accepted || answer.error.code === "aborted") return;
+  const { code, message } = answer.error;
+  end.failed({ code, message, refused: true });
+}
+
 /**
  * Sends a prompt and returns its run at once. Never throws: if the session can't be opened or the inbox
  * refuses the prompt, `accepted` and `result` of the run have the error.
@@ -151,11 +159,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   };
   // Sent synchronously if the session is open, so that later inputs are stored after this one.
   const accepted = "options" in host ? send(host) : opened.then(send, refusedOpen);
-  void accepted.then((answer) => {
-    if (answer.accepted || answer.error.code === "aborted") return;
-    const { code, message } = answer.error;
-    end.failed({ code, message, refused: true });
-  });
+  void noteRefusal(accepted, end);
   const { output, signal } = options;
   const run = createRun({ host: opened, runId, inputId: id, accepted, output, actor, signal, end });
   stopBy(signal, run);

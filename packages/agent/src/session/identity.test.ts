@@ -24,7 +24,7 @@ function shop(): { readonly agent: Agent; readonly paidBy: readonly string[] } {
     },
   });
   const model = scriptedModel([[call("pay", { cents: 5 })], [say("Paid.")], [say("Again.")]]);
-  return { agent: defineAgent({ model, tools: [pay] }) as unknown as Agent, paidBy };
+  return { agent: defineAgent({ model, tools: [pay] }), paidBy };
 }
 
 async function factsOf(store: SessionStore): Promise<readonly Fact[]> {

@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import { sessionId } from "@millrace/core/writing";
 import type { Actor, Transcript } from "@millrace/core";
 import type { FactBody, Metadata } from "@millrace/core/writing";
-import { noteLog, noteMissingLog } from "@millrace/core/ports";
+import { noteLog, noteMissingLog } from "@millrace/core/checks";
 import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
 import type { Blueprint } from "../definition/blueprint.ts";

@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { withStackOf } from "@millrace/core/ports";
-import type { CallSite } from "@millrace/core/ports";
+import { withStackOf } from "@millrace/core/checks";
+import type { CallSite } from "@millrace/core/checks";
 import { noUsage } from "@millrace/core/writing";
 import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";

@@ -16,9 +16,14 @@ async function all<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
   return values;
 }
 
+function spyOnWarnings() {
+  return vi.spyOn(process, "emitWarning").mockReturnValue();
+}
+
+type EmitWarning = ReturnType<typeof spyOnWarnings>;
+
 /** The codes of warnings that the process was given. */
-function warningsSeen(): readonly string[] {
-  const { calls } = vi.mocked(process.emitWarning).mock;
+function warningsSeen({ mock: { calls } }: EmitWarning): readonly string[] {
   return calls.map(([, options]) => (options as { code: string }).code);
 }
 
@@ -42,7 +47,7 @@ test("a stream of text throws at a failed end, after what came, with the code an
     for await (const text of run.textStream()) texts.push(text);
   })();
 
-  await expect(reading).rejects.toSatisfy(MillraceError.is);
+  await expect(reading).rejects.toSatisfy((error) => MillraceError.is(error));
   await expect(reading).rejects.toMatchObject({
     code: "provider_failed",
     cause: { code: "unauthorized", message: "the key is not known" },
@@ -64,7 +69,7 @@ test("a narration ends with the outcome of a run that was refused", async () => 
 });
 
 test("a failed run warns the process once if only its text is read", async () => {
-  vi.spyOn(process, "emitWarning").mockReturnValue();
+  const emitWarning = spyOnWarnings();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const run = agentOf(failing).run("hi");
 
@@ -73,13 +78,13 @@ test("a failed run warns the process once if only its text is read", async () =>
   vi.useRealTimers();
 
   expect(text).toBe("");
-  expect(warningsSeen()).toStrictEqual(["MILLRACE_RUN_FAILED"]);
+  expect(warningsSeen(emitWarning)).toStrictEqual(["MILLRACE_RUN_FAILED"]);
 });
 
 test.for(["result", "narration", "thrown", "off", "observed"] as const)(
   "a failed run does not warn if its end is read: %s",
   async (way) => {
-    vi.spyOn(process, "emitWarning").mockReturnValue();
+    const emitWarning = spyOnWarnings();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const observers = way === "observed" ? [narrateTo({ write: () => true })] : [];
     const warnings = way !== "off";
@@ -95,7 +100,7 @@ test.for(["result", "narration", "thrown", "off", "observed"] as const)(
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
 
-    expect(warningsSeen()).toStrictEqual([]);
+    expect(warningsSeen(emitWarning)).toStrictEqual([]);
   },
 );
 

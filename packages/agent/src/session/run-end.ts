@@ -1,5 +1,5 @@
 import type { RunId } from "@millrace/core";
-import { warn } from "@millrace/core/ports";
+import { warn } from "@millrace/core/checks";
 
 /** How long the outcome of a failed run may stay unread in a process that goes on. */
 const unreadMs = 10_000;

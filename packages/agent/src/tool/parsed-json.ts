@@ -59,7 +59,7 @@ function objectForm(value: object, below: (child: unknown) => Json): Json {
   if (value instanceof Set) return { $set: Array.from(value, below) };
   if (value instanceof Uint8Array) return { $bytes: encodeBase64(value) };
   if (!("toJSON" in value) || typeof value.toJSON !== "function") throw unshown;
-  const json = below(value.toJSON());
+  const json = below((value as { readonly toJSON: () => unknown }).toJSON());
   return value instanceof Date ? { $date: json } : { $class: [value.constructor.name, json] };
 }
 

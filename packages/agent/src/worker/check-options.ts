@@ -1,5 +1,5 @@
-import { checkOptions, expects } from "@millrace/core/ports";
-import type { Door } from "@millrace/core/ports";
+import { checkOptions, expects } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
 import { clockCheck, logCheck } from "../session/check-options.ts";
 import type { WorkerOptions } from "./worker.ts";
 

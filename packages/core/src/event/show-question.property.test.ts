@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { acting, forgingInputs } from "../../../../tests/kit/forging-inputs.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import type { JsonObject } from "../json.ts";
 import { showJson, showJsonStart, showQuestion } from "./show-question.ts";
 
 const forged = forgingInputs.flatMap((input) => Object.values(input));
@@ -23,7 +22,7 @@ it("what is shown reads back as the same input, and hides nothing", () => {
   const times = runs(5_000, 500_000);
   fc.assert(
     fc.property(input, (given) => {
-      const shown = showJson(given as JsonObject);
+      const shown = showJson(given);
 
       expect(JSON.parse(shown)).toEqual(given);
       expect(shown).not.toMatch(acting);
@@ -82,8 +81,8 @@ it("a name that no tool can have is quoted and escaped", () => {
 it("the start of an input ends with the number of characters left out, and within no escape", () => {
   fc.assert(
     fc.property(input, fc.integer({ min: 1, max: 60 }), (given, length) => {
-      const whole = showJson(given as JsonObject);
-      const start = showJsonStart(given as JsonObject, length);
+      const whole = showJson(given);
+      const start = showJsonStart(given, length);
       const [, kept = start, left = "0"] = /^(.*)… \((\d+) more characters\)$/s.exec(start) ?? [];
 
       expect(whole.startsWith(kept)).toBe(true);

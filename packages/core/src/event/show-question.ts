@@ -62,7 +62,7 @@ function showName(name: string): string {
 
 function withCounts(value: Json | object): ShownJson {
   const plain = JSON.stringify(value);
-  const characters = [...plain].length;
+  const characters = Array.from(plain).length;
   const foreign = plain.match(/\P{ASCII}/gu)?.length ?? 0;
   const text = showJson(value);
   if (foreign === 0 && characters <= glance) return { text, counts: "" };

@@ -46,6 +46,10 @@ interface Topic {
   head: number;
 }
 
+function emptyTopic(): Topic {
+  return { lanes: new Map(), tails: new Set(), heads: new Set(), nudges: new Set(), head: 0 };
+}
+
 /**
  * The EventLog of one process, with the full semantics: fenced by epoch, bounded, at most once. It is
  * enough for an application with a single server process.
@@ -58,13 +62,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
   const topicOf = (uid: SessionUid): Topic => {
     const known = topics.get(uid);
     if (known !== undefined) return known;
-    const topic: Topic = {
-      lanes: new Map(),
-      tails: new Set(),
-      heads: new Set(),
-      nudges: new Set(),
-      head: 0,
-    };
+    const topic = emptyTopic();
     topics.set(uid, topic);
     return topic;
   };

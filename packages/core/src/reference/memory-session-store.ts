@@ -32,6 +32,17 @@ interface Row {
   checkpoint?: Checkpoint;
 }
 
+function page(
+  rows: readonly Row[],
+  { after, limit = 100 }: NonNullable<Parameters<SessionStore["list"]>[0]> = {},
+): readonly SessionRecord[] {
+  return rows
+    .filter((row) => after === undefined || row.sessionId > after)
+    .toSorted((left, right) => (left.sessionId < right.sessionId ? -1 : 1))
+    .slice(0, limit)
+    .map(recordOf);
+}
+
 /**
  * The SessionStore of one process, with the full semantics: claims, floors, one item for each
  * reserved id, compare-and-set on the head. It forgets everything when the process ends.
@@ -75,12 +86,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     return row;
   };
 
-  const list: SessionStore["list"] = async ({ after, limit = 100 } = {}) =>
-    [...rows.values()]
-      .filter((row) => after === undefined || row.sessionId > after)
-      .toSorted((left, right) => (left.sessionId < right.sessionId ? -1 : 1))
-      .slice(0, limit)
-      .map(recordOf);
+  const list: SessionStore["list"] = async (options) => page([...rows.values()], options);
   const removeOne: FamilyStore["removeOne"] = async (uid, left) => {
     const row = rows.get(uid);
     if (row === undefined) return;

@@ -1,7 +1,7 @@
 import { formsOf } from "./forms.ts";
 
 /** What stands in a text for a secret. */
-export const redacted = "[redacted]";
+const redacted = "[redacted]";
 
 /** The fewest characters of a secret. A shorter one would be found in ordinary words. */
 export const shortestSecret = 8;

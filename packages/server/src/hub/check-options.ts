@@ -1,5 +1,5 @@
-import { checkOption, checkOptions, expects } from "@millrace/core/ports";
-import type { Door } from "@millrace/core/ports";
+import { checkOption, checkOptions, expects } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
 import type { HubOptions, WatchOptions } from "./hub.ts";
 
 const { above0, having, optional, record, text, whole } = expects;
@@ -33,9 +33,14 @@ export function checkWatchOptions(door: Door, options: unknown): void {
   });
 }
 
-/** The same for what is delivered, and for where it goes. */
-export function checkDelivery(door: Door, options: unknown, sink: unknown): void {
-  checkWatchOptions(door, options);
-  const fix = "pass sseSink(response)";
-  checkOption(door, "the sink", sink, having(["bind", "open", "write"], fix));
+/** Why something can't be delivered, or not there: `deliver` rejects with it. */
+export function deliveryRefusal(door: Door, options: unknown, sink: unknown): Error | undefined {
+  try {
+    checkWatchOptions(door, options);
+    const fix = "pass sseSink(response)";
+    checkOption(door, "the sink", sink, having(["bind", "open", "write"], fix));
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }

@@ -1,10 +1,10 @@
-import type { MillraceError, SessionId, SessionUid } from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
-import { noteLog } from "@millrace/core/ports";
+import { noteLog } from "@millrace/core/checks";
 import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor, Followed } from "@millrace/core/reading";
 import type { Sink } from "../sse/sink.ts";
-import { checkDelivery, checkHubOptions, checkWatchOptions } from "./check-options.ts";
+import { deliveryRefusal, checkHubOptions, checkWatchOptions } from "./check-options.ts";
 import { Delivery } from "./delivery.ts";
 import { Room } from "./room.ts";
 import { Viewer } from "./viewer.ts";
@@ -136,11 +136,8 @@ export function createHub(options: HubOptions): Hub {
 
   // Not async: the frame of a waiting async function would be most of the memory that a viewer costs.
   const deliver = (watched: WatchOptions, sink: Sink): Promise<void> => {
-    try {
-      checkDelivery({ name: "hub.deliver", from: deliver }, watched, sink);
-    } catch (error) {
-      return Promise.reject(error as MillraceError);
-    }
+    const refused = deliveryRefusal({ name: "hub.deliver", from: deliver }, watched, sink);
+    if (refused !== undefined) return Promise.reject(refused);
     const { uid, sessionId, cursor, signal } = watched;
     if (closed || signal?.aborted === true) return Promise.resolve();
     const room = roomOf(uid, sessionId);

@@ -1,7 +1,7 @@
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { MillraceError } from "@millrace/core";
-import { checkOption, expects } from "@millrace/core/ports";
+import { checkOption, expects } from "@millrace/core/checks";
 import type { Frame } from "./frame.ts";
 import type { Sink, SinkEvents } from "./sink.ts";
 

@@ -38,7 +38,7 @@ export interface Base {
 const form = 1;
 
 /** Where the base of a session's file is. */
-export function basePath(path: string): string {
+function basePath(path: string): string {
   return `${path}.base`;
 }
 

@@ -1,5 +1,5 @@
-import { checkOption, checkOptions, expects } from "@millrace/core/ports";
-import type { Door } from "@millrace/core/ports";
+import { checkOption, checkOptions, expects } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
 import type { FileStoreOptions } from "./file-store.ts";
 
 const { call, having, oneOf, optional, text } = expects;

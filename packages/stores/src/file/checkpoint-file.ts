@@ -15,7 +15,7 @@ export interface KeptCheckpoint extends Checkpoint {
 }
 
 /** Where the checkpoint of a session's file is. */
-export function checkpointPath(path: string): string {
+function checkpointPath(path: string): string {
   return `${path}.checkpoint`;
 }
 

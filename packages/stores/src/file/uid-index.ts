@@ -56,7 +56,11 @@ export class UidIndex {
     if (this.#lines <= 2 * this.#ids.size + 1_000) return;
     const lock = await this.#tryLock();
     if (lock === undefined) return; // another process writes it anew
-    await this.#rewrite().finally(() => lock.release());
+    try {
+      await this.#rewrite();
+    } finally {
+      await lock.release();
+    }
   }
 
   async #readLines(): Promise<void> {

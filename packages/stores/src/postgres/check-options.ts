@@ -1,5 +1,5 @@
-import { checkOptions, expects, refusal } from "@millrace/core/ports";
-import type { Door } from "@millrace/core/ports";
+import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
 const { call, flag, having, optional, text } = expects;

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { withoutLogin } from "@millrace/core/ports";
+import { withoutLogin } from "@millrace/core/checks";
 import type { Clock } from "@millrace/core/ports";
 import { escapeLiteral } from "pg";
 import type { Pool, PoolClient, QueryResult } from "pg";

@@ -1,13 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import {
-  acceptCall,
-  appendCall,
-  claimCall,
-  commitCall,
-  openCall,
-  refusePlainTransport,
-} from "@millrace/core/ports";
+import { refusePlainTransport } from "@millrace/core/checks";
+import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
 import { rememberUrl } from "@millrace/core/secrets";
 import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";

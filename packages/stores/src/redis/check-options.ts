@@ -1,5 +1,5 @@
-import { checkOptions, expects } from "@millrace/core/ports";
-import type { Door } from "@millrace/core/ports";
+import { checkOptions, expects } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
 import type { RedisLogOptions } from "./redis-log.ts";
 
 const { above0, flag, list, optional, record, whole } = expects;

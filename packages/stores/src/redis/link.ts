@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { withoutLogin } from "@millrace/core/ports";
+import { withoutLogin } from "@millrace/core/checks";
 import { createClient, ErrorReply } from "@redis/client";
 import type { RedisClientOptions } from "@redis/client";
 

@@ -2,8 +2,9 @@ import { MillraceError } from "@millrace/core";
 import { rememberUrl, shownUrl } from "@millrace/core/secrets";
 import { decodeMessage } from "@millrace/core/wire";
 import type { Fact } from "@millrace/core";
-import { refusePlainTransport, transportOf } from "@millrace/core/ports";
-import type { Batch, EventLog, Nudge, Transport } from "@millrace/core/ports";
+import { refusePlainTransport, transportOf } from "@millrace/core/checks";
+import type { Transport } from "@millrace/core/checks";
+import type { Batch, EventLog, Nudge } from "@millrace/core/ports";
 import type { RedisClientOptions } from "@redis/client";
 import { checkRedisOptions } from "./check-options.ts";
 import { Cluster } from "./cluster.ts";
@@ -215,7 +216,7 @@ function checkedUrl(url: string): string {
 /** The transport to a node. Settings of the client apply where the address leaves them open. */
 function transportTo(url: string | undefined, { client, allowPlain }: RedisLogOptions): Transport {
   const { socket } = client ?? {};
-  const encrypted = socket !== undefined && "tls" in socket && socket.tls === true;
+  const encrypted = socket !== undefined && "tls" in socket && socket.tls;
   const instead = "use rediss://";
   if (url !== undefined) {
     const transport = transportOf(url, { secure: "rediss:", allowPlain });
