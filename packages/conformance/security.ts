@@ -30,14 +30,17 @@ export const securityRows: readonly SecurityRow[] = [
     about: "the application's role can't become the owner",
     mechanism:
       "Functions with the owner's rights have a fixed search path with `pg_temp` last, and qualified names. Row-level security holds on every partition too.",
-    tests: [],
+    tests: [
+      "packages/stores/src/postgres/hostile.test.ts",
+      "packages/stores/src/postgres/tenants.test.ts",
+    ],
   },
   {
     promise: "P7",
     about: "what is removed is gone, and that it was is not",
     mechanism:
       "`remove` takes the session, the sessions of its sub-agents and their keys in the log, and leaves a tombstone with the time and the person.",
-    tests: [],
+    tests: ["tests/erasure/erasure.test.ts", "packages/core/src/ports/tombstone.test.ts"],
   },
   {
     promise: "P14",
@@ -50,7 +53,7 @@ export const securityRows: readonly SecurityRow[] = [
     about: "the trace names the person and what was approved",
     mechanism:
       "Inputs and answers hold the actor that the serving process knows. The answer to a question and the intent after it hold the hash of what was asked.",
-    tests: [],
+    tests: ["packages/agent/src/session/identity.test.ts", "tests/sessions/questions.test.ts"],
   },
   {
     promise: "P23",
@@ -64,7 +67,10 @@ export const securityRows: readonly SecurityRow[] = [
     about: "by default in a PID namespace of its own",
     mechanism:
       "Wherever the system can, a tool's process and a local MCP server run in their own PID namespace, which the kernel ends as a whole. Where it can't, a warning is emitted.",
-    tests: [],
+    tests: [
+      "packages/agent/src/process/process-stops.test.ts",
+      "packages/agent/src/process/reach.test.ts",
+    ],
   },
   {
     promise: "P25",
@@ -82,14 +88,17 @@ export const securityRows: readonly SecurityRow[] = [
     about: "what is shown is what was hashed",
     mechanism:
       "One rendering of a question for terminal, narration and web: complete, escaped, with counts. Where the schema changes the input, both are shown and hashed.",
-    tests: [],
+    tests: [
+      "packages/core/src/event/show-question.property.test.ts",
+      "tests/sessions/questions.test.ts",
+    ],
   },
   {
     promise: "P25",
     about: "tools of strangers ask",
     mechanism:
       "Tools of MCP servers ask unless they are trusted by name, and a description that changed asks anew. A run that read private data and saw untrusted text asks before it acts outside. A tool that is not known is denied.",
-    tests: [],
+    tests: ["packages/agent/src/mcp/trust.test.ts", "packages/agent/src/session/labels.test.ts"],
   },
   {
     promise: "P25",
@@ -97,7 +106,7 @@ export const securityRows: readonly SecurityRow[] = [
     mechanism:
       "The question shows all of the input. What was being typed when it came is set aside. Without a terminal the answer is no.",
     tests: [
-      "apps/cli/src/display/show-input.property.test.ts",
+      "apps/cli/src/display/print-question.test.ts",
       "apps/cli/src/control.test.ts",
       "apps/cli/src/pipes.test.ts",
     ],
@@ -114,7 +123,12 @@ export const securityRows: readonly SecurityRow[] = [
     about: "secrets stay home",
     mechanism:
       "The exact values that the transport sends and those that are registered are taken out of causes, error bodies, log lines, spans and crash output, also in base64, hex and URL encoding. In content they are left and raise a notice.",
-    tests: [],
+    tests: [
+      "tests/secrets/content.test.ts",
+      "tests/secrets/echoed-key.test.ts",
+      "tests/secrets/secrets.test.ts",
+      "tests/secrets/transport-bounds.test.ts",
+    ],
   },
   {
     promise: "P29",
@@ -163,7 +177,7 @@ export const securityRows: readonly SecurityRow[] = [
     about: "no plain transport but to this machine",
     mechanism:
       "Redis and PostgreSQL without TLS are refused outside loopback, unless the option for it is named.",
-    tests: [],
+    tests: ["packages/core/src/ports/plain-transport.test.ts"],
   },
   {
     promise: "P32",
