@@ -196,7 +196,7 @@ const agents: readonly Mistake[] = [
   {
     name: "a limit below nothing",
     program: `${openai}defineAgent({ model: openai("gpt-5"), limits: { turns: -1 } });`,
-    line: "MillraceError: defineAgent: limits.turns is -1: use a whole number from 1",
+    line: "MillraceError: defineAgent: limits.turns is -1: use a whole number from 0",
     exit: 1,
   },
   {

@@ -122,7 +122,7 @@ function checkNested(door: Door, settings: AgentSettings<[]>): void {
 /** Throws `invalid_definition` for limits of an agent or of a run that can't be kept. */
 export function checkLimits(door: Door, limits: unknown): void {
   checkOptions<Limits>({ ...door, inside: "limits" }, limits, {
-    turns: optional(whole(1)),
+    turns: optional(whole(0)),
     seconds: optional(above0("a number of seconds")),
     tokens: optional(above0("a number of tokens")),
     cost: optional(above0("an amount in US dollars")),

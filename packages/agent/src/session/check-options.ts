@@ -35,7 +35,7 @@ const openHints = {
 
 /** Throws `invalid_definition` for options of `agent.open` that can't be used. */
 export function checkOpenOptions(options: unknown, from: Door["from"]): void {
-  checkOptions<OpenOptions>({ name: "agent.open", from, hints: openHints }, options, {
+  checkOptions<OpenOptions>({ name: "agent.open", from, hints: openHints, spread: true }, options, {
     id: optional(text("use the session's name, or leave it out for a new one")),
     store: optional(storeCheck),
     log: optional(logCheck),

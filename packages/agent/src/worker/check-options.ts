@@ -7,7 +7,7 @@ const { call, either, having, optional, whole } = expects;
 
 /** Throws `invalid_definition` for options of a worker that can't be used. */
 export function checkWorkerOptions(options: unknown, from: Door["from"]): void {
-  checkOptions<WorkerOptions>({ name: "createWorker", from }, options, {
+  checkOptions<WorkerOptions>({ name: "createWorker", from, spread: true }, options, {
     agent: either(
       having(["open", "run"], ""),
       call(),

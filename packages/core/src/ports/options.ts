@@ -22,13 +22,18 @@ export interface Door {
   readonly from: (...values: never[]) => unknown;
   /** Names of options in other libraries, and what to write here. */
   readonly hints?: Readonly<Record<string, string>> | undefined;
+  /**
+   * True if callers spread a larger object into the options, such as a record of the store or the ports of a
+   * process: names that are no option are ignored then, unless they have a hint.
+   */
+  readonly spread?: boolean | undefined;
   /** What the options are in, such as `limits`. */
   readonly inside?: string | undefined;
 }
 
 /**
  * Checks the options of a public function. Throws `invalid_definition` for the first that can't be used
- * and for a name that is no option: its message names the function, the option, the value and what to
+ * and, unless the door allows it, for a name that is no option: its message names the function, the option, the value and what to
  * write instead. An option that is undefined counts as left out.
  */
 export function checkOptions<Options>(
@@ -36,7 +41,7 @@ export function checkOptions<Options>(
   options: unknown,
   checks: OptionChecks<Options>,
 ): void {
-  const { name, inside, hints = {} } = door;
+  const { name, inside, spread = false, hints = {} } = door;
   const place = inside === undefined ? "" : `${inside}.`;
   if (!isRecord(options)) {
     const what = inside === undefined ? "the options are" : `${inside} is`;
@@ -45,6 +50,7 @@ export function checkOptions<Options>(
   }
   for (const [option, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(checks, option)) continue;
+    if (spread && !Object.hasOwn(hints, option)) continue;
     const hint = hints[option] ?? `the options are ${Object.keys(checks).join(", ")}`;
     throw refusal(door, `${place}${option} is no option of ${name}: ${hint}`);
   }

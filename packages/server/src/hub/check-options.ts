@@ -6,7 +6,7 @@ const { above0, having, optional, record, text, whole } = expects;
 
 /** Throws `invalid_definition` for options of a hub that can't be used. */
 export function checkHubOptions(options: unknown, from: Door["from"]): void {
-  checkOptions<HubOptions>({ name: "createHub", from }, options, {
+  checkOptions<HubOptions>({ name: "createHub", from, spread: true }, options, {
     store: having(["find", "read", "head", "floors"], "pass the store of the sessions"),
     log: having(["tail", "read", "nudge"], "pass the log that the sessions are driven with"),
     clock: optional(
@@ -25,7 +25,7 @@ export function checkHubOptions(options: unknown, from: Door["from"]): void {
 
 /** Throws `invalid_definition` for a viewer's options that can't be used. */
 export function checkWatchOptions(door: Door, options: unknown): void {
-  checkOptions<WatchOptions>(door, options, {
+  checkOptions<WatchOptions>({ ...door, spread: true }, options, {
     uid: text("pass the uid of await store.find(sessionId)"),
     sessionId: text("pass the session's id"),
     cursor: optional(record("pass what decodeCursor of @millrace/core/wire gave, or leave it out")),
