@@ -122,10 +122,11 @@ function checkNested(door: Door, settings: AgentSettings<[]>): void {
 /** Throws `invalid_definition` for limits of an agent or of a run that can't be kept. */
 export function checkLimits(door: Door, limits: unknown): void {
   checkOptions<Limits>({ ...door, inside: "limits" }, limits, {
+    // 0 is what may be left of a budget: the run ends before its first request.
     turns: optional(whole(0)),
-    seconds: optional(above0("a number of seconds")),
-    tokens: optional(above0("a number of tokens")),
-    cost: optional(above0("an amount in US dollars")),
+    seconds: optional(from0("a number of seconds")),
+    tokens: optional(from0("a number of tokens")),
+    cost: optional(from0("an amount in US dollars")),
     repeats: optional(whole(1)),
   });
 }

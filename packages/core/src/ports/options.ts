@@ -105,6 +105,8 @@ export const expects: {
   readonly flag: OptionCheck;
   /** A number above 0, whole or not. `Infinity` counts. */
   readonly above0: (unit?: string) => OptionCheck;
+  /** A number that is 0 or above. `Infinity` counts. */
+  readonly from0: (unit: string) => OptionCheck;
   /** A whole number from `least`. `Infinity` counts. */
   readonly whole: (least: number) => OptionCheck;
   readonly oneOf: (...values: readonly string[]) => OptionCheck;
@@ -122,6 +124,10 @@ export const expects: {
   above0: (unit = "a number") => ({
     accepts: (value) => typeof value === "number" && value > 0,
     fix: `use ${unit} above 0`,
+  }),
+  from0: (unit) => ({
+    accepts: (value) => typeof value === "number" && value >= 0,
+    fix: `use ${unit} that is 0 or above`,
   }),
   whole: (least) => ({
     accepts: (value) => (Number.isInteger(value) || value === Infinity) && Number(value) >= least,
