@@ -124,9 +124,9 @@ export function checkLimits(door: Door, limits: unknown): void {
   checkOptions<Limits>({ ...door, inside: "limits" }, limits, {
     // 0 is what may be left of a budget: the run ends before its first request.
     turns: optional(whole(0)),
-    seconds: optional(from0("a number of seconds")),
-    tokens: optional(from0("a number of tokens")),
-    cost: optional(from0("an amount in US dollars")),
+    seconds: optional(expects.from0("a number of seconds")),
+    tokens: optional(expects.from0("a number of tokens")),
+    cost: optional(expects.from0("an amount in US dollars")),
     repeats: optional(whole(1)),
   });
 }
