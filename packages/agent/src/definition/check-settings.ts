@@ -127,7 +127,7 @@ export function checkLimits(door: Door, limits: unknown): void {
     seconds: optional(expects.from0("a number of seconds")),
     tokens: optional(expects.from0("a number of tokens")),
     cost: optional(expects.from0("an amount in US dollars")),
-    repeats: optional(whole(1)),
+    repeats: optional(whole(0)),
   });
 }
 
