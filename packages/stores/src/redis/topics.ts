@@ -78,11 +78,11 @@ export class Topics<T> {
     try {
       await Promise.all(topics.map((topic) => this.#subscribe(topic)));
     } catch (error) {
+      // A lasting one is tried again, see `#subscribe`.
       if (!lasting || this.#closed) {
         tap.end();
         throw error;
       }
-      void this.#reopen();
     }
     return tap;
   }
@@ -144,7 +144,9 @@ export class Topics<T> {
     topic.subscribed = subscribed;
     subscribed.catch((error: unknown) => {
       this.#options.shards.noteFailure(error);
-      if (topic.subscribed === subscribed) topic.subscribed = undefined;
+      if (topic.subscribed !== subscribed) return;
+      topic.subscribed = undefined;
+      if (this.#options.lasting) void this.#reopen();
     });
     return subscribed;
   }
@@ -181,9 +183,9 @@ export class Topics<T> {
     if (this.#reopening) return;
     this.#reopening = true;
     for (let pauseMs = 50; !this.#closed; pauseMs *= 2) {
-      const topics = [...this.#topics.values()];
-      const tried = await Promise.allSettled(topics.map((topic) => this.#subscribe(topic)));
-      if (tried.every(({ status }) => status === "fulfilled")) break;
+      await Promise.allSettled([...this.#topics.values()].map((topic) => this.#subscribe(topic)));
+      // One that was subscribed may have lost its connection while another was still waited for.
+      if ([...this.#topics.values()].every(({ subscribed }) => subscribed !== undefined)) break;
       await sleep(Math.min(pauseMs, longestPauseMs), undefined, { ref: false });
     }
     this.#reopening = false;
