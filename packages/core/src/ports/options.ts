@@ -168,7 +168,7 @@ export function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (value instanceof Promise) return "a promise (await it first)";
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (!isRecord(value)) return String(value);
+  if (!isRecord(value)) return `${value as number | boolean | null}`;
   const names = Object.keys(value).slice(0, 8).join(", ");
   return names === "" ? "an object without fields" : `an object with ${names}`;
 }

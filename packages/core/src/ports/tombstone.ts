@@ -17,7 +17,7 @@ export function parentOf(id: string): SessionUid | undefined {
 }
 
 /** The sessions of a session's sub-agents, by their names. Not those of their sub-agents. */
-export async function* childrenOf(
+async function* childrenOf(
   list: SessionStore["list"],
   uid: SessionUid,
 ): AsyncGenerator<SessionRecord, void, undefined> {

@@ -56,10 +56,8 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
 
   const rowOf = (uid: SessionUid): Row => {
     const row = rows.get(uid);
-    if (row === undefined) {
-      throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
-    }
-    return row;
+    if (row !== undefined) return row;
+    throw new MillraceError("unknown_session", `no session has the uid ${uid}`);
   };
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
   const { note, ...drivers } = memoryDrivers((uid) => {
@@ -96,7 +94,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
     tombstones.add(hash, { uid, at: now(), ...left });
     note(uid);
   };
-  const tombstonesOf: FamilyStore["tombstonesOf"] = (root) => tombstones.ofRoot(root);
+  const family: FamilyStore = { list, removeOne, tombstonesOf: (root) => tombstones.ofRoot(root) };
 
   return {
     create: async (request) => recordOf(create(request)),
@@ -105,7 +103,7 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return uid === undefined ? undefined : recordOf(rowOf(uid));
     },
     list,
-    remove: (uid, options) => removeFamily({ list, removeOne, tombstonesOf }, uid, options),
+    remove: (uid, options) => removeFamily(family, uid, options),
     tombstone: async (name) => tombstones.of(sessionId(name)),
     key: async (uid) => rowOf(uid).key,
     now,

@@ -76,25 +76,22 @@ export interface Hub extends Disposable {
  */
 export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
-  const { clock = systemClock } = options;
-  noteLog("hub", options.store, options.log);
+  const { store, log, clock = systemClock } = options;
+  noteLog("hub", store, log);
   const rooms = new Map<SessionUid, Room>();
   let closed = false;
 
   const roomOf = (uid: SessionUid, sessionId: SessionId): Room => {
     const known = rooms.get(uid);
     if (known !== undefined) return known;
+    const place = { store, log, clock, uid, sessionId };
     const room: Room = new Room({
-      store: options.store,
-      log: options.log,
-      clock,
+      ...place,
       pollMs: options.pollMs ?? 5_000,
       lingerMs: options.lingerMs ?? 5_000,
       keptFacts: options.keptFacts ?? 1_000,
       snapshotBytes: options.snapshotBytes ?? 256 * 1_024,
       keptMessages: options.keptMessages ?? 512,
-      uid,
-      sessionId,
       onEnd: () => rooms.delete(uid),
     });
     rooms.set(uid, room);
