@@ -1,8 +1,9 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
-import type { Door } from "@millrace/core/checks";
+import type { Door, OptionCheck } from "@millrace/core/checks";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
-const { call, flag, having, optional, text } = expects;
+const { call, flag, having, optional } = expects;
+const anyText: OptionCheck = { accepts: (value) => typeof value === "string", fix: "use a text" };
 
 const hints = {
   connectionString: "write it as url",
@@ -19,8 +20,8 @@ export function checkPostgresOptions(options: unknown, from: Door["from"]): void
     }),
     allowPlain: optional(flag),
     pool: optional(having(["connect", "query", "end"], "pass a Pool of pg, or a url")),
-    schema: optional(text("use the name of a schema")),
-    tenant: optional({ accepts: (value) => typeof value === "string", fix: "use a text" }),
+    schema: optional(anyText), // which names a schema may have is checked where it is quoted
+    tenant: optional(anyText),
     acrossTenants: optional(flag),
     clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
     makeId: optional(call()),
