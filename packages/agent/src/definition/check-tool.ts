@@ -15,6 +15,13 @@ export const toolNameCheck: OptionCheck = {
   fix: 'use 1 to 64 letters, digits, "_", "-", ".", ":" or "/"',
 };
 
+/** The labels of one tool. */
+export const labelsCheck: OptionCheck = {
+  accepts: (value) =>
+    Array.isArray(value) && value.every((label: ToolLabel) => toolLabels.includes(label)),
+  fix: `use a list of ${toolLabels.map((label) => JSON.stringify(label)).join(", ")}`,
+};
+
 const schemaFix =
   "pass a schema of zod 4.2 or later, of another Standard Schema library, or fromJsonSchema({ … }) of @millrace/agent/json-schema";
 
@@ -54,11 +61,7 @@ export function checkTool(definition: unknown, from: Door["from"]): void {
       either(oneOf("allow", "ask", "deny"), call(), 'use "allow", "ask", "deny" or a function'),
     ),
     limits: optional(record("use an object such as { seconds: 60 }")),
-    labels: optional({
-      accepts: (value) =>
-        Array.isArray(value) && value.every((label: ToolLabel) => toolLabels.includes(label)),
-      fix: `use a list of ${toolLabels.map((label) => JSON.stringify(label)).join(", ")}`,
-    }),
+    labels: optional(labelsCheck),
     run: either(
       call(),
       oneOf("client"),

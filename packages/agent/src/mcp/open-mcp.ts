@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { MillraceError } from "@millrace/core";
 import {
   callSiteOf,
+  checkOption,
   refusePlainTransport,
   shown,
   transportOf,
@@ -15,6 +16,7 @@ import { describeTools } from "./describe-tools.ts";
 import type { McpTool, RefusedTool } from "./describe-tools.ts";
 import { openHttpServer } from "./http-server.ts";
 import { listTools } from "./list-tools.ts";
+import { labelsCheck } from "../definition/check-tool.ts";
 import type { ToolLabel } from "../definition/labels.ts";
 import { keepPins } from "./pins.ts";
 import type { Pins } from "./pins.ts";
@@ -199,6 +201,8 @@ function check<Name extends string>(
       `a server's name has 1 to 32 letters, digits or "-", not ${JSON.stringify(options.name)}`,
     );
   }
+  for (const [tool, labels] of Object.entries(options.labels ?? {}))
+    checkOption({ name: "openMcp", from: openMcp }, `labels.${tool}`, labels, labelsCheck);
   // A caller without types may pass anything.
   const { trust = [], approve = "ask" }: { readonly trust?: unknown; readonly approve?: unknown } =
     options;

@@ -118,7 +118,7 @@ test.for([
     'trust is a list of the server\'s tools that run without a question, not "plain"',
   ],
   [{ approve: "allow" }, "name the tools that run without a question in trust"],
-  [{ labels: { plain: ["private"] } }, "the labels of the tool other_plain are a list of"],
+  [{ labels: { plain: ["private"] } }, "openMcp: labels.plain is a list of 1: use a list of"],
 ] as const)("an option that can't be meant is refused: %j", async ([settings, message]) => {
   // As a caller without types passes it.
   const opening = open("hints", settings as unknown as Partial<McpSettings<string>>);
