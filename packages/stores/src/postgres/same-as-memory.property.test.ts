@@ -60,6 +60,7 @@ describe("the rules in PostgreSQL", () => {
           expect({ ...(await one!.find(name)), uid: "" }).toEqual({
             ...(await memory.find(name)),
             uid: "",
+            tenant: "default",
           });
           expect((await one!.verify(name)).ok).toBe(true);
         }),
