@@ -72,7 +72,9 @@ export class TestTerminal implements AsyncDisposable {
 
   async #capture(...options: readonly string[]): Promise<string> {
     const { stdout } = await this.#tmux("capture-pane", "-p", ...options, "-S", "-");
-    return stdout.replaceAll(/[ \t]+$/gm, "").trimEnd();
+    const shown = stdout.replaceAll(/[ \t]+$/gm, "").trimEnd();
+    // tmux writes this itself, some time after the command has ended.
+    return shown.replace(/\s*\nPane is dead [^\n]*$/, "");
   }
 
   async type(text: string): Promise<void> {
