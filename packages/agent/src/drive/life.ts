@@ -100,7 +100,6 @@ export class DriverLife {
   /** Takes in the signs of one read. The time of the request is that of the monotonic clock. */
   noteSigns(signs: readonly SignOfSession[], sentAt: number): void {
     const answeredAt = this.#clock.monotonic();
-    // A listing has one sign for each session: one read of a driver counts once.
     const read = new Map(signs.map((one) => [keyOf(one.sign, one), one.sign.beat]));
     for (const [key, beat] of read) {
       const observed = observe(
@@ -169,6 +168,7 @@ export class DriverLife {
   /** Reads the beat of one driver by its sessions, and wakes those that it no longer keeps. */
   async #look(sessions: readonly (readonly [SessionUid, LeftSession])[]): Promise<void> {
     const driver = sessions[0]?.[1].sign.driver;
+    const sentAt = this.#clock.monotonic();
     let read: LivingSign | undefined;
     for (const [uid, { drivers, claim }] of sessions) {
       if (read?.beat !== undefined) break; // one read is enough for all of its sessions
@@ -176,6 +176,13 @@ export class DriverLife {
       if (sign === "unknown") return;
       if (sign?.driver === driver) read = sign;
       if (!this.lives(sign, claim) || sign.driver !== driver) this.#wake(uid);
+    }
+    if (read?.beat !== undefined) {
+      const sign = read; // for all of its sessions
+      this.noteSigns(
+        sessions.map(([, { claim }]) => ({ ...claim, sign })),
+        sentAt,
+      );
     }
     const now = this.#clock.monotonic();
     for (const [uid, { claim, until }] of sessions) {
@@ -221,11 +228,11 @@ export interface SignOfSession extends SessionClaim {
 }
 
 /**
- * What is observed: a driver, or a single run of one that does not beat. Such a driver may have been idle
- * before, or its runs are shorter than a beat, so what was seen of it in one run is not true of the next.
+ * What is observed: a driver in a single run. Between two runs it may have rested: then it has left the
+ * index, and its beats begin anew, so what was seen of it in one run is not true of the next.
  */
-function keyOf({ driver, beat }: LivingSign, { uid, incarnation, run }: SessionClaim): string {
-  return beat === undefined ? `${driver} ${uid} ${incarnation} ${run ?? ""}` : driver;
+function keyOf({ driver }: LivingSign, { uid, incarnation, run }: SessionClaim): string {
+  return `${driver} ${uid} ${incarnation} ${run ?? ""}`;
 }
 
 function randomName(): string {
