@@ -47,22 +47,6 @@ function lifeFixture() {
   return { ...fixture, clock, life, there, wake, leave };
 }
 
-it("a driver whose beats begin anew with each run is not taken for dead", async () => {
-  const { clock, there, index, drivers, leave, wake, life } = lifeFixture();
-  drivers.set(uid, "there");
-  for (let run = 1; run <= 6; run += 1) {
-    there.drive(uid, index);
-    await clock.advance(500); // the first beat of this run, which is 1 each time
-
-    expect(await leave(uid, Infinity, runId(`run_${run}`))).toBe(true);
-    await clock.advance(300);
-    life.takeBack(uid);
-    there.rest(uid);
-    await there.left();
-  }
-  expect(wake).not.toHaveBeenCalled();
-});
-
 describe("a process", () => {
   it("beats every 500 ms while it drives a run, and leaves the index after its last one", async () => {
     const { clock, life, beats, index } = lifeFixture();
@@ -106,6 +90,22 @@ describe("a process", () => {
 });
 
 describe("a session with a run of another process", () => {
+  it("a driver whose beats begin anew with each run is not taken for dead", async () => {
+    const { clock, there, index, drivers, leave, wake, life } = lifeFixture();
+    drivers.set(uid, "there");
+    for (let run = 1; run <= 6; run += 1) {
+      there.drive(uid, index);
+      await clock.advance(500); // the first beat of this run, which is 1 each time
+
+      expect(await leave(uid, Infinity, runId(`run_${run}`))).toBe(true);
+      await clock.advance(300);
+      life.takeBack(uid);
+      there.rest(uid);
+      await there.left();
+    }
+    expect(wake).not.toHaveBeenCalled();
+  });
+
   it("is left to a driver that beats, for as long as it beats", async () => {
     const { clock, there, wake, leave, drivers, killed, index } = lifeFixture();
     drivers.set(uid, "there");

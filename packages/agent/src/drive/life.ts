@@ -35,6 +35,8 @@ export class DriverLife {
   readonly #driven = new Map<SessionUid, DriverIndex>();
   readonly #left = new Map<SessionUid, LeftSession>();
   readonly #observations = new Map<string, Observation>();
+  /** When old observations were last dropped, by the monotonic clock. */
+  #forgotAt = -Infinity;
   #beating: AbortController | undefined;
   #leaving: Promise<void> = Promise.resolve();
   /** The indexes that have, or may have, a beat of this process. */
@@ -100,17 +102,20 @@ export class DriverLife {
   /** Takes in the signs of one read. The time of the request is that of the monotonic clock. */
   noteSigns(signs: readonly SignOfSession[], sentAt: number): void {
     const answeredAt = this.#clock.monotonic();
-    const read = new Map(signs.map((one) => [keyOf(one.sign, one), one.sign.beat]));
-    for (const [key, beat] of read) {
-      const observed = observe(
-        this.#observations.get(key),
-        { beat, sentAt, answeredAt },
-        this.#times,
-      );
-      this.#observations.set(key, observed);
+    for (const one of signs) {
+      const key = keyOf(one.sign, one);
+      const read = { beat: one.sign.beat, sentAt, answeredAt };
+      this.#observations.set(key, observe(this.#observations.get(key), read, this.#times));
     }
-    for (const [key, { answeredAt: at }] of this.#observations)
-      if (answeredAt - at > this.#times.gapMs) this.#observations.delete(key); // would start anew
+    this.#forgetOld(answeredAt);
+  }
+
+  /** Drops observations that the next read would start anew. Looks at all of them, so not at each read. */
+  #forgetOld(now: number): void {
+    if (now - this.#forgotAt <= this.#times.gapMs) return;
+    this.#forgotAt = now;
+    for (const [key, { answeredAt }] of this.#observations)
+      if (now - answeredAt > this.#times.gapMs) this.#observations.delete(key);
   }
 
   /** True if the sign is of another driver that is not known to be dead. */

@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly drainMs?: number | undefined;
   /** How long a session without work stays open, so that a prompt that follows is driven at once. 5,000 ms by default. */
   readonly idleMs?: number | undefined;
-  /** After this many failures in a row a session is in `poisoned`. 5 by default. */
+  /** After this many failures in a row, or drivers that a run has lost in a row, a session is in `poisoned`. 5 by default. */
   readonly poisonAfter?: number | undefined;
   /** Called with what the worker does. Must not throw. */
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
