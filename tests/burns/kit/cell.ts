@@ -248,8 +248,8 @@ function isShown(shown: View, expected: View): boolean {
 
 function differ(viewer: Viewer, expected: unknown): string {
   const shown = JSON.stringify(viewer.view);
-  const { joins, broken, state } = viewer;
+  const { joins, broken, misfits, state } = viewer;
   const { head, lanes } = state;
   const seen = lanes.map(({ lane, epoch, seq }) => `${lane}:${epoch}-${seq}`).join(" ");
-  return `the viewer by ${viewer.node} (${joins} joins, the last broke by ${String(broken)}; head ${head}, lanes ${seen}) shows\n${shown}\nand not\n${JSON.stringify(expected)}`;
+  return `the viewer by ${viewer.node} (${joins} joins, ${misfits} misfits, the last broke by ${String(broken)}; head ${head}, lanes ${seen}) shows\n${shown}\nand not\n${JSON.stringify(expected)}`;
 }

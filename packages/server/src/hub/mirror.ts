@@ -42,9 +42,11 @@ export class Mirror {
       ...options,
       factsAfter: (head) => head - Math.min(keptFacts, factsAtJoin),
       onMessage: (followed) => {
-        if ("n" in followed.message) this.#keep(followed.message);
+        const { message, cursor } = followed;
+        if ("n" in message) this.#keep(message);
         else if (!this.#hasLanes) return;
-        this.ring.push(followed);
+        // Lanes that viewers have not been sent are in no cursor: they get all of them later.
+        this.ring.push(this.#hasLanes ? followed : { message, cursor: { ...cursor, lanes: [] } });
         changed();
       },
       onReset: (facts) => {

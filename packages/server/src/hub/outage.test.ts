@@ -1,5 +1,5 @@
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
-import type { SessionStore } from "@millrace/core/ports";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { manualClock } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import { createClient } from "../testing/client.ts";
@@ -288,6 +288,31 @@ test("a viewer that comes while the log is away is served from the store at once
   await session.clock.advance(1);
 
   expect(laneText(client.state())).toBe("before, after");
+  expect([client.snapshots(), client.repeated()]).toEqual([1, 0]);
+});
+
+test("a viewer that is sent facts while the lanes were read in part is sent every lane later", async () => {
+  const session = await SessionFixture.open();
+  const writers = [await session.start(1), await session.start(2)];
+  for (const { lane, write } of writers) await write(`lane ${lane}, `);
+  let failing = true;
+  const read: EventLog["read"] = (uid, lane, after) =>
+    failing && lane === 2 ? Promise.reject(new Error("away")) : session.log.read(uid, lane, after);
+  const { store, clock } = session;
+  const hub = createHub({ store, log: { ...session.log, read }, clock });
+  const client = createClient(hub, session);
+  await clock.advance(0); // lane 1 was read, and the join failed
+  await session.acceptInput();
+  await clock.advance(1_000);
+  await expectStoredState(session, [client]);
+  expect(client.state().lanes).toEqual([]);
+  failing = false;
+  await clock.advance(5_000);
+  for (const { write } of writers) await write("and more");
+  await clock.advance(1);
+
+  const texts = writers.map(({ lane }) => laneText(client.state(), lane));
+  expect(texts).toEqual(["lane 1, and more", "lane 2, and more"]);
   expect([client.snapshots(), client.repeated()]).toEqual([1, 0]);
 });
 
