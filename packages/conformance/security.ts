@@ -176,8 +176,14 @@ export const securityRows: readonly SecurityRow[] = [
     promise: "P31",
     about: "no plain transport but to this machine",
     mechanism:
-      "Redis and PostgreSQL without TLS are refused outside loopback, unless the option for it is named.",
-    tests: ["packages/core/src/ports/plain-transport.test.ts"],
+      "Models, MCP servers, Redis and PostgreSQL without TLS are refused outside loopback, unless the option for it is named.",
+    tests: [
+      "packages/core/src/ports/plain-transport.test.ts",
+      "packages/providers/src/plain.test.ts",
+      "packages/agent/src/mcp/plain.test.ts",
+      "packages/stores/src/redis/plain.test.ts",
+      "packages/stores/src/postgres/plain.test.ts",
+    ],
   },
   {
     promise: "P32",

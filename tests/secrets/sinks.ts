@@ -55,8 +55,12 @@ export const writers: Readonly<Record<string, SinkName>> = {
   "agent/src/observe/write-to.ts": "terminal",
   "agent/src/observe/queued.ts": "queued observers",
   "agent/src/opentelemetry/timed-span.ts": "spans",
+  "agent/src/process/confinement.ts": "process warnings",
+  "agent/src/session/run-end.ts": "process warnings",
   "agent/src/work/secret-notices.ts": "process warnings",
   "agent/src/worker/create-worker.ts": "events of a worker",
+  "core/src/ports/log-use.ts": "process warnings",
+  "core/src/ports/warn.ts": "process warnings",
   "providers/src/provider.ts": "notices of a provider",
   "server/src/hub/delivery.ts": "stored facts",
 };
