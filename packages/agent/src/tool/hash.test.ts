@@ -87,6 +87,13 @@ describe("an approval's hash", () => {
     expect(await approvalHash({ ...subject, runId: runId("r2") })).not.toBe(before);
   });
 
+  it("changes with what the tool gets, where its schema changes the input", async () => {
+    const forms = [undefined, "unshown", { parsed: { path: "/" } }, { parsed: [] }] as const;
+    const hashes = await Promise.all(forms.map((parsed) => approvalHash({ ...subject, parsed })));
+
+    expect(new Set(hashes).size).toBe(forms.length);
+  });
+
   it("does not run together fields whose border was moved", async () => {
     const left = { ...subject, callId: callId("ab"), itemId: itemId("c") };
     const right = { ...subject, callId: callId("a"), itemId: itemId("bc") };

@@ -1,3 +1,4 @@
+import { registerSecret } from "@millrace/core/secrets";
 import { checkJson } from "@millrace/core/wire";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
@@ -271,6 +272,16 @@ describe("K07: what was thrown", () => {
     ["half a character", new Error("\ud800"), "\ufffd"],
   ])("%s is told by its message", (_, thrown, message) => {
     expect(messageOf(thrown)).toBe(message);
+  });
+
+  it("never shows a secret of the process, nor do its causes", () => {
+    const release = registerSecret({ name: "token", value: "hunter2-hunter2" });
+    const cause = new Error(`sent ${btoa("hunter2-hunter2")}`);
+
+    const message = messageOf(new Error("no access with hunter2-hunter2", { cause }));
+    release();
+
+    expect(message).toMatch(/^no access with \[redacted\]: sent \[redacted\]/);
   });
 
   it("never shows a stack, and has an end", () => {

@@ -49,6 +49,18 @@ const trapViews: readonly HostileObject[] = ["fact", "session"].map((table) => (
   ],
 }));
 
+/** Every session and driver that is looked for is in it, and finding one calls the function. */
+const foundRow = `select 'x'::text as uid, 'mine'::text as tenant, 'x'::bytea as name, 1::bigint as head,
+  1 as incarnation, 'x'::bytea as run, 'x'::bytea as driver, now() as due_since, 1::bigint as beat`;
+
+const trapRows: readonly HostileObject[] = ["session", "driver"].map((table) => ({
+  name: `a temporary view ${table} whose row calls a function`,
+  make: [
+    `create temp view ${table} as ${foundRow} where pg_temp.spy()`,
+    `grant all on pg_temp.${table} to public`,
+  ],
+}));
+
 const trapPolicies: readonly HostileObject[] = ["fact", "item"].map((table) => ({
   name: `a temporary table ${table} with a policy that calls a function`,
   make: [
@@ -200,6 +212,7 @@ const others: readonly HostileObject[] = [
 export const hostileObjects: readonly HostileObject[] = [
   ...trapTables,
   ...trapViews,
+  ...trapRows,
   ...trapPolicies,
   ...trapFunctions,
   ...trapOperators,
