@@ -1,7 +1,6 @@
 // A program that knows secrets and fails in every way that a process shows by itself: a warning of
 // content, one of a failure that nothing read, a rejection that nothing handles, an error that nothing
 // catches. Started as a process, never imported.
-imported.
 import { registerSecret } from "@millrace/core/secrets";
 import { fail, say, scriptedModel } from "@millrace/core/testing";
 import { defineAgent } from "@millrace/agent";
