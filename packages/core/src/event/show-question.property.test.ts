@@ -57,6 +57,15 @@ it("words of all scripts that are written from left to right stay readable", () 
   expect(showJson({ words })).toBe(`{"words":"${words}"}`);
 });
 
+it("marks that overlay what is no letter, or pile up on one, are escaped", () => {
+  expect(showJson(["1\u0338", "\u20dd", "=\u0338"])).toBe(
+    String.raw`["1\u0338","\u20dd","=\u0338"]`,
+  );
+  expect(showJson("a\u0301\u0301\u0301\u0301\u0301")).toBe(
+    `"a\u0301\u0301\u0301${String.raw`\u0301\u0301`}"`,
+  );
+});
+
 it("counts name the characters that are not ASCII, also those that look like it", () => {
   const { input: shown } = showQuestion({ tool: "open", input: { url: "p\u0430ypal.com" } });
 
