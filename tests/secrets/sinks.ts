@@ -236,12 +236,16 @@ async function failMcp(sinks: Sinks, words: string): Promise<void> {
   const attempt = async (answers: Readonly<Record<string, object>>): Promise<void> => {
     await using server = await serveRpc(answers);
     try {
-      await using connection = await openMcp({ name: "s", url: server.url, openSeconds: 10 });
+      await using connection = await openMcp({
+        name: "s",
+        url: server.url,
+        openSeconds: 10,
+        trust: ["t"],
+      });
       const [tool] = connection.tools;
       if (tool === undefined) return;
       const model = scriptedModel([[call(tool.name, {})], [say("done")]]);
-      const settings = { model, tools: [tool], policy: [{ tool: "*", policy: "allow" }] } as const;
-      await runAgent(sinks, settings, true);
+      await runAgent(sinks, { model, tools: [tool] }, true);
     } catch (thrown) {
       sinks.add("MCP errors", thrown);
     }
