@@ -30,6 +30,22 @@ describe("while Redis is away", () => {
     expect(await log.append(uid, batchAt(1, 2))).toEqual({ outcome: "absent" });
   });
 
+  it("an append that opens a lane rejects once, and leaves no rejection that nothing handles", async () => {
+    await using server = await startRedis();
+    await using log = keyedRedisLog({ url: server.url, timeoutMs: 400 });
+    await log.append(newUid(), batchAt(1, 0));
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    await server.stop();
+
+    await expect(log.append(newUid(), batchAt(1, 0))).rejects.toThrow();
+    await sleep(10);
+    process.off("unhandledRejection", note);
+
+    expect(unhandled).toEqual([]);
+  });
+
   it("the last fact of each session waits to be announced, and is when Redis is back", async () => {
     await using server = await startRedis();
     await using log = keyedRedisLog({ url: server.url });

@@ -78,8 +78,10 @@ export class Lanes {
       batch.first === 0 ? client.sendCommand(["GET", session.keys.removed]) : undefined;
     let reply: unknown;
     try {
-      reply = await added;
-      if (isRemoved(session, await notice)) return await this.#dropLane(client, session, lane);
+      // Together: if the connection breaks, both reject.
+      const [answer, found] = await Promise.all([added, notice]);
+      if (isRemoved(session, found)) return await this.#dropLane(client, session, lane);
+      reply = answer;
     } catch (error) {
       releaseLane(lane, batch);
       return this.#outcomeOf(error, link, client, { session, lane, batch });
