@@ -69,3 +69,13 @@ it("where the schema changes the input, both are shown", () => {
     "after",
   ]);
 });
+
+it("the lines above both have the counts of what is long or not ASCII", () => {
+  const long = "x".repeat(300);
+  const rows = rowsOf({ input: { to: "p\u0430y" }, parsed: { to: long } }, 1_000);
+
+  expect(rows.filter((row) => row.startsWith("►"))).toEqual([
+    "► may this run? shell (12 characters, 1 of them not ASCII)",
+    "► it runs as (309 characters)",
+  ]);
+});

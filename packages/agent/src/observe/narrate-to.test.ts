@@ -327,6 +327,14 @@ test("a question shows what the model sent and what runs instead", () => {
   );
 });
 
+test("a question has the counts of what is long or not ASCII", () => {
+  const long = "x".repeat(300);
+
+  expect(question({ to: "p\u0430y" }, { to: long })).toBe(
+    `► may this run? pay {"to":"p\u0430y"} (12 characters, 1 of them not ASCII) ► which runs as {"to":"${long}"} (309 characters)\n`,
+  );
+});
+
 test("a long input of a call that runs is cut with the number of characters left out", () => {
   const facts = new Facts();
   const before = start(facts);
