@@ -44,9 +44,10 @@ test("events, questions and views have what the model sent; the tool and its pol
   expect(got).toStrictEqual([time, 1, time, 1]);
 });
 
-/** Runs a tool once. Its output as an event, a view, an item and a request have it. */
+/** Runs a tool once. Its output as an event, its narration, a view, an item and a request have it. */
 async function outputsOf<Out>(tool: Tool<"tool", never, Out>): Promise<{
   readonly event: unknown;
+  readonly narrated: unknown;
   readonly view: unknown;
   readonly item: unknown;
   readonly request: unknown;
@@ -68,12 +69,16 @@ async function outputsOf<Out>(tool: Tool<"tool", never, Out>): Promise<{
   const run = session.send("Go.");
   let event: unknown;
   for await (const one of run) if (one.type === "tool_execution_finished") event = one.output;
+  let narrated: unknown;
+  for await (const one of run.narrate())
+    if (one.type === "tool_execution_finished") narrated = one.output;
   const shown = session.items
     .flatMap(({ parts }) => parts)
     .find((part) => part.kind === "tool_call");
   const stored = session.transcript.flatMap(({ parts }) => parts);
   return {
     event,
+    narrated,
     view: shown?.kind === "tool_call" && shown.state === "finished" ? shown.output : undefined,
     item: stored.find((part) => part.kind === "tool_result"),
     request,
@@ -91,13 +96,14 @@ const kinds = {
 } as const satisfies Record<string, readonly [() => unknown, unknown]>;
 
 test.each(Object.entries(kinds))(
-  "an output with %s arrives as its JSON in events, views and items, and reaches the model",
+  "an output with %s arrives as its JSON in events, narrations, views and items, and reaches the model",
   async (_, [run, json]) => {
     const tool = defineTool({ name: "tool", input: none, run: (): unknown => run() });
 
-    const { event, view, item, request } = await outputsOf(tool);
+    const { event, narrated, view, item, request } = await outputsOf(tool);
 
     expect(event).toStrictEqual(json);
+    expect(narrated).toStrictEqual(json);
     expect(view).toStrictEqual(json);
     expect(item).toMatchObject({ status: "ok", output: json });
     expect(request).toBe(JSON.stringify(json));
@@ -132,8 +138,9 @@ test("the model gets what a tool returned beside what it appended", async () => 
 test("a tool whose result JSON can't hold has failed: no view shows an output that is not there", async () => {
   const tool = defineTool({ name: "tool", input: none, run: () => ({ mean: Number.NaN }) });
 
-  const { event, view, item, request } = await outputsOf(tool);
+  const { event, narrated, view, item, request } = await outputsOf(tool);
 
+  expect(narrated).toBeUndefined();
   expect(item).toMatchObject({ status: "failed" });
   expect([event, view]).toStrictEqual([undefined, undefined]);
   expect(request).toContain("it ran, but JSON can't hold what it returned: NaN at mean");

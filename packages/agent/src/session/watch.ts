@@ -1,15 +1,6 @@
 import { narrate } from "@millrace/core";
-import { apply, emptyState, follow, restore } from "@millrace/core/reading";
-import type {
-  CallId,
-  Fact,
-  InputId,
-  Json,
-  Narration,
-  RunEvent,
-  RunId,
-  SessionState,
-} from "@millrace/core";
+import { apply, emptyState, follow, outputOf, restore } from "@millrace/core/reading";
+import type { Fact, InputId, Narration, RunEvent, RunId, SessionState } from "@millrace/core";
 import type { Batch } from "@millrace/core/ports";
 import type { SessionHost } from "./session-host.ts";
 
@@ -24,12 +15,10 @@ export interface Watched {
  * `tool_execution_finished` also has the tool's output, which the fact itself has not.
  */
 export async function* eventsOf(host: SessionHost, run: Watched): AsyncGenerator<RunEvent, void> {
-  const outputs = new Map<CallId, Json>();
-  for await (const { message } of messagesOf(host, run)) {
+  for await (const { before, message } of messagesOf(host, run)) {
     if ("n" in message) {
-      if (message.type === "item_committed") rememberOutputs(message, outputs);
       const output =
-        message.type === "tool_execution_finished" ? outputs.get(message.callId) : undefined;
+        message.type === "tool_execution_finished" ? outputOf(before, message.callId) : undefined;
       yield output === undefined ? message : Object.assign({}, message, { output });
     } else yield* liveEvents(message);
   }
@@ -45,7 +34,7 @@ export async function* narrationOf(
 
 interface StateAndMessage {
   readonly message: Fact | Batch;
-  /** The state before the message. `narrate` needs it; events do not. */
+  /** The state before the message. */
   readonly before: SessionState;
 }
 
@@ -102,16 +91,4 @@ function liveEvents(batch: Batch): readonly RunEvent[] {
   const { sessionId, runId, turnId, itemId, lane, epoch, time } = batch;
   const place = { sessionId, runId, turnId, itemId, lane, epoch, time };
   return batch.events.map((event) => ({ ...event, ...place }));
-}
-
-function rememberOutputs(
-  { item }: Extract<Fact, { readonly type: "item_committed" }>,
-  outputs: Map<CallId, Json>,
-): void {
-  for (const part of item.parts) {
-    if (part.kind !== "tool_result" || part.status !== "ok") continue;
-    // A string that a tool returned is stored once, as the text of its result. Null is an output.
-    const { text, output = text } = part;
-    outputs.set(part.callId, output);
-  }
 }

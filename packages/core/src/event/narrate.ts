@@ -10,6 +10,7 @@ import { missing, narrateDelta, narrateDeltas } from "./narrate-draft.ts";
 import type { Narration } from "./narration.ts";
 import { findLane } from "./state.ts";
 import type { OpenLane, SessionState } from "./state.ts";
+import { outputOf } from "./tool-output.ts";
 
 /**
  * What a fact or batch adds to the narration, given the state before it. Nothing for what `apply`
@@ -62,8 +63,10 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
       return [{ type: "tool_execution_started", callId, tool, input }];
     }
     case "tool_execution_finished": {
-      const { callId, tool, status } = fact;
-      return [{ type: "tool_execution_finished", callId, tool, status, isError: status !== "ok" }];
+      const { type, callId, tool, status } = fact;
+      const output = outputOf(before, callId);
+      const returned = output === undefined ? {} : { output };
+      return [{ type, callId, tool, status, isError: status !== "ok", ...returned }];
     }
     case "approval_requested": {
       const { type, approvalId, callId, tool, input, parsed } = fact;

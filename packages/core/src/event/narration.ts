@@ -26,6 +26,8 @@ export type Narration =
   | (ToolNarration<"tool_execution_finished"> & {
       readonly status: ResultStatus;
       readonly isError: boolean;
+      /** What the tool returned, as JSON. Left out if it did not succeed. */
+      readonly output?: Json;
     })
   | (ToolNarration<"approval_requested"> & {
       readonly approvalId: ApprovalId;

@@ -74,6 +74,13 @@ interface NarratedStart<Name, In> extends Omit<
   readonly tool: Name;
   readonly input: In;
 }
+interface NarratedFinish<Name, Out> extends Omit<
+  NarrationOfType<"tool_execution_finished">,
+  "tool" | "output"
+> {
+  readonly tool: Name;
+  readonly output?: Out;
+}
 interface NarratedQuestion<Name, In> extends Omit<
   NarrationOfType<"approval_requested">,
   "tool" | "input"
@@ -130,6 +137,7 @@ interface TypesOfTool<Name, In, Out> {
   readonly asked: ToolAsked<Name, In>;
   readonly narratedCall: NarratedCall<Name, In>;
   readonly narratedStart: NarratedStart<Name, In>;
+  readonly narratedFinish: NarratedFinish<Name, Out>;
   readonly narratedQuestion: NarratedQuestion<Name, In>;
   readonly approval: ToolApproval<Name, In>;
   readonly call: ScreenCall<Name, In, Out>;
@@ -220,9 +228,15 @@ type NarrationOfType<Type extends Narration["type"]> = Extract<Narration, { read
 export type NarrationOf<Tools extends AnyTools = AnyTools> =
   | Exclude<
       Narration,
-      { readonly type: "tool_call_ready" | "tool_execution_started" | "approval_requested" }
+      {
+        readonly type:
+          | "tool_call_ready"
+          | "tool_execution_started"
+          | "tool_execution_finished"
+          | "approval_requested";
+      }
     >
-  | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedQuestion">;
+  | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedFinish" | "narratedQuestion">;
 
 /** The parts of an agent's items. */
 export type PartOf<Tools extends AnyTools = AnyTools> =

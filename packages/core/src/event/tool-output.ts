@@ -1,0 +1,17 @@
+import type { Json } from "../json.ts";
+import type { CallId } from "../ids.ts";
+import type { SessionState } from "./state.ts";
+
+/**
+ * What a tool returned, as JSON, in the state before its `tool_execution_finished`: the result is stored
+ * right before that fact, in one transaction, and so is the newest item. Undefined unless it succeeded.
+ */
+export function outputOf({ items }: SessionState, callId: CallId): Json | undefined {
+  for (const part of items.at(-1)?.parts ?? []) {
+    if (part.kind !== "tool_result" || part.callId !== callId || part.status !== "ok") continue;
+    // A string that a tool returned is stored once, as the text of its result. Null is an output.
+    const { text, output = text } = part;
+    return output;
+  }
+  return undefined;
+}
