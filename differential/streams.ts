@@ -1,0 +1,46 @@
+import { bytesOf, scenariosOf } from "../packages/providers/src/testing/fixtures.ts";
+
+export const protocols = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+] as const;
+export type ProtocolId = (typeof protocols)[number];
+
+/** A model that each reader knows, so that none falls back to a mode for unknown ones. */
+export const models: Readonly<Record<ProtocolId, string>> = {
+  "openai-chat": "gpt-5",
+  "openai-responses": "gpt-5",
+  "anthropic-messages": "claude-sonnet-5",
+  gemini: "gemini-3-pro-preview",
+};
+
+/** One vendor's stream, replayed to each reader. */
+export interface Stream {
+  /** `<protocol>/<fixture>`, which is also its path on the server. */
+  readonly id: string;
+  readonly protocol: ProtocolId;
+  readonly bytes: Uint8Array;
+  /** The tools that it calls. They are offered to readers that check names. */
+  readonly tools: readonly string[];
+}
+
+/** Every fixture of every protocol. */
+export function allStreams(): readonly Stream[] {
+  return protocols.flatMap((protocol) =>
+    scenariosOf(protocol).map(({ name, expect }) => ({
+      id: `${protocol}/${name}`,
+      protocol,
+      bytes: bytesOf(protocol, name),
+      tools: toolNames(expect.calls ?? []),
+    })),
+  );
+}
+
+/** A fixture writes a call as `tool(raw)`, or `tool!fault`. */
+function toolNames(calls: readonly string[]): readonly string[] {
+  return [...new Set(calls.map((call) => /^[^(!]*/.exec(call)?.[0] ?? ""))].filter(
+    (name) => name !== "",
+  );
+}
