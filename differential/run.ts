@@ -60,11 +60,11 @@ function startReplay(streams: readonly Stream[]): Promise<VendorServer> {
 const longestMs = 20_000;
 
 async function read(reader: Contender, stream: Stream, { url }: VendorServer): Promise<Reading> {
-  const { id, protocol, tools } = stream;
+  const { id, protocol, tools, options } = stream;
   const name = reader.name(protocol);
   const base = `${url}/${encodeURIComponent(name)}/${id}`;
   const reading = reader
-    .read({ protocol, base, model: models[protocol], tools })
+    .read({ protocol, base, model: models[protocol], tools, options })
     .catch(() => failedReading);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,6 @@
+import type { JsonObject } from "@millrace/core";
 import { bytesOf, scenariosOf } from "../packages/providers/src/testing/fixtures.ts";
+import { quirkBytes, quirksOf } from "../packages/providers/src/testing/quirks.ts";
 
 export const protocols = [
   "openai-chat",
@@ -18,28 +20,38 @@ export const models: Readonly<Record<ProtocolId, string>> = {
 
 /** One vendor's stream, replayed to each reader. */
 export interface Stream {
-  /** `<protocol>/<fixture>`, which is also its path on the server. */
+  /** `<protocol>/<fixture>` or `<protocol>/quirk-<name>`, which is also its path on the server. */
   readonly id: string;
   readonly protocol: ProtocolId;
   readonly bytes: Uint8Array;
   /** The tools that it calls. They are offered to readers that check names. */
   readonly tools: readonly string[];
+  /** How a program sets Millrace for such a server. The other readers have no such options. */
+  readonly options: JsonObject;
 }
 
-/** Every fixture of every protocol. */
+/** Every fixture and every quirk of every protocol. */
 export function allStreams(): readonly Stream[] {
-  return protocols.flatMap((protocol) =>
-    scenariosOf(protocol).map(({ name, expect }) => ({
+  return protocols.flatMap((protocol) => [
+    ...scenariosOf(protocol).map(({ name, expect }) => ({
       id: `${protocol}/${name}`,
       protocol,
       bytes: bytesOf(protocol, name),
-      tools: toolNames(expect.calls ?? []),
+      tools: toolNames(expect.calls),
+      options: {},
     })),
-  );
+    ...quirksOf(protocol).map((quirk) => ({
+      id: `${protocol}/quirk-${quirk.name}`,
+      protocol,
+      bytes: quirkBytes(protocol, quirk),
+      tools: [...new Set([...(quirk.tools ?? []), ...toolNames(quirk.expect.calls)])],
+      options: quirk.options ?? {},
+    })),
+  ]);
 }
 
-/** A fixture writes a call as `tool(raw)`, or `tool!fault`. */
-function toolNames(calls: readonly string[]): readonly string[] {
+/** A call is written as `tool(raw)`, or `tool!fault`. */
+function toolNames(calls: readonly string[] = []): readonly string[] {
   return [...new Set(calls.map((call) => /^[^(!]*/.exec(call)?.[0] ?? ""))].filter(
     (name) => name !== "",
   );

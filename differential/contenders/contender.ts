@@ -1,5 +1,5 @@
 import type { Reading } from "../reading.ts";
-import type { ProtocolId } from "../streams.ts";
+import type { ProtocolId, Stream } from "../streams.ts";
 
 /** A reader of vendors' streams, used as its documentation shows, with retries off. */
 export interface Contender {
@@ -10,10 +10,8 @@ export interface Contender {
 }
 
 /** Where a stream is found, and what the request for it holds. */
-export interface Source {
-  readonly protocol: ProtocolId;
+export interface Source extends Pick<Stream, "protocol" | "tools" | "options"> {
   /** The vendor's address up to the version: `http://127.0.0.1:1234/openai-chat/text`. */
   readonly base: string;
   readonly model: string;
-  readonly tools: readonly string[];
 }

@@ -34,11 +34,11 @@ function callIn(part: Part): string[] {
   return part.kind === "tool_call" ? [parsedCall(part.tool, part.input)] : [];
 }
 
-function modelOf({ protocol, base, model }: Source): Model {
+function modelOf({ protocol, base, model, options: server }: Source): Model {
   const options = { apiKey: "k", retry: false } as const;
   switch (protocol) {
     case "openai-chat":
-      return openaiCompatible(model, { ...options, baseUrl: `${base}/v1` });
+      return openaiCompatible(model, { ...options, ...server, baseUrl: `${base}/v1` });
     case "openai-responses":
       return openai(model, { ...options, baseUrl: `${base}/v1` });
     case "anthropic-messages":
