@@ -58,23 +58,50 @@ function isStopped({ data }: PlainEvent): boolean {
   return finished || isWord(fields(data["promptFeedback"])["blockReason"]);
 }
 
-/** A stop reason followed by a moment without an open block, or the last event. */
+/**
+ * A stop reason that no content follows, at a moment without an open block, or the last event. A
+ * delta without a block opens one, and text in a block of another type opens one that no event
+ * stops.
+ */
 function closedAt(events: readonly PlainEvent[]): Evidence {
-  let open = 0;
+  const open = new Map<unknown, unknown>();
   let reason: "none" | "early" | "given" = "none";
   let earliest = Infinity;
+  let latest = Infinity;
   for (const { data, end, closed } of events) {
-    if (data["type"] === "content_block_start") open += 1;
-    if (data["type"] === "content_block_stop") open -= 1;
+    const { type, index } = data;
+    if (type === "content_block_start" || type === "content_block_delta") {
+      const kind = fields(data["content_block"])["type"] ?? kindOf(fields(data["delta"])["type"]);
+      const known = type === "content_block_delta" && open.has(index);
+      if (!known) open.set(index, kind);
+      else if (isMisplaced(kind, open.get(index))) open.set(kind, kind);
+      if (reason === "given") reason = "early";
+      latest = Infinity;
+    }
+    if (type === "content_block_stop") open.delete(index);
     // A proxy may put the whole reply into its first event, including a later stop reason.
     if (isWord(fields(data["message"])["stop_reason"]) && reason === "none") reason = "early";
     if (isWord(fields(data["delta"])["stop_reason"])) reason = "given";
     if (reason === "none") continue;
-    const last = data["type"] === "message_stop";
-    if (open <= 0 || last) earliest = Math.min(earliest, end);
-    if ((open <= 0 && reason === "given") || last) return { earliest, latest: closed };
+    const last = type === "message_stop";
+    if ((open.size === 0 && reason === "given") || last) {
+      earliest = Math.min(earliest, end);
+      latest = Math.min(latest, closed);
+    }
+    if (last) break;
   }
-  return { earliest, latest: Infinity };
+  return { earliest, latest };
+}
+
+/** The kind of block that a delta of this type belongs to. */
+function kindOf(type: unknown): unknown {
+  return type === "text_delta" ? "text" : type === "thinking_delta" ? "thinking" : undefined;
+}
+
+/** True for text in a block that has none. Blocks of unknown types may have any. */
+function isMisplaced(kind: unknown, block: unknown): boolean {
+  const typed = block === "text" || block === "thinking" || block === "tool_use";
+  return typed && kind !== undefined && kind !== block;
 }
 
 function isFinished(choice: unknown): boolean {
