@@ -49,7 +49,8 @@ export function startBlock(
     return { ...started, operations: [...operations, ...started.operations] };
   }
   if (state.restarted && state.closed.has(index)) {
-    return broken(state, `block ${index} came again after a second start`, { index, type });
+    const message = `block ${index} came again after a second start`;
+    return failed(state, failure("contradiction", message, { index, type }));
   }
   if (state.parts >= maxParts || state.open.length >= maxOpen) {
     return failed(state, failure("too_many_parts", "more blocks than a reply has", { index }));

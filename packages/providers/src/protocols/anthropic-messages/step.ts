@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation } from "../../protocol.ts";
-import { vendorFailure } from "../../failure.ts";
+import { failure, vendorFailure } from "../../failure.ts";
 import { startBlock } from "./blocks.ts";
 import { stopBlock } from "./closing.ts";
 import { addDelta, openBlock } from "./deltas.ts";
@@ -105,10 +105,9 @@ function startMessage(state: AnthropicMessagesState, message: JsonObject): Outco
     if (id === undefined || state.id === undefined || id === state.id) {
       return { state: { ...counted, restarted: state.parts > 0 }, operations: noOperations };
     }
-    return broken(state, "a second message began in one reply", {
-      first: excerpt(state.id),
-      second: excerpt(id),
-    });
+    const evidence = { first: excerpt(state.id), second: excerpt(id) };
+    const message = "a second message began in one reply";
+    return failed(state, failure("contradiction", message, evidence));
   }
   const facts = {
     ...pick(message, ["id", "model", ...messageFacts]),
