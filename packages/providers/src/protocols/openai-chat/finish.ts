@@ -49,7 +49,7 @@ export function flushTags(state: OpenAiChatState, operations: Operation[]): Open
   const { held, phase } = state.tags;
   if (held === "") return state;
   const next = { ...state, tags: { ...state.tags, held: "" } };
-  return phase === "inside"
+  return phase === "inside" || phase === "opened"
     ? appendReasoning(next, operations, undefined, held)
     : appendText(next, operations, "text", held);
 }

@@ -165,5 +165,5 @@ function hasExtension(name: string, names: readonly string[]): boolean {
 function initialTags({ thinkTags = false, thinkOpened = false }: OpenAiChatOptions): ThinkTags {
   if (thinkTags === false && !thinkOpened) return noThinkTags;
   const tag = typeof thinkTags === "string" ? thinkTags : "think";
-  return { tag, phase: thinkOpened ? "inside" : "start", held: "" };
+  return { tag, phase: thinkOpened ? "opened" : "start", held: "" };
 }

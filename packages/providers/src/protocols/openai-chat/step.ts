@@ -245,7 +245,7 @@ function noteChunk(state: State, data: JsonObject, choice: JsonObject | undefine
 function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
   const citations = data["citations"] ?? undefined;
   const searchResults = data["search_results"] ?? undefined;
-  const logprobs = listOf(objectOf(choice["logprobs"])?.["content"]);
+  const logprobs = logprobsOf(objectOf(choice["logprobs"]));
   if (citations === undefined && searchResults === undefined && logprobs.length === 0) return state;
   const { extras } = state;
   const changed: Extras = {
@@ -256,6 +256,12 @@ function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
       logprobs.length === 0 ? extras.logprobs : { items: logprobs, before: extras.logprobs },
   };
   return { ...state, extras: changed };
+}
+
+/** Those of the text and those of a refusal, of which a chunk has one. */
+function logprobsOf(logprobs: JsonObject | undefined): readonly Json[] {
+  const ofText = listOf(logprobs?.["content"]);
+  return ofText.length > 0 ? ofText : listOf(logprobs?.["refusal"]);
 }
 
 /**
