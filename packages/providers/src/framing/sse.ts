@@ -43,7 +43,8 @@ export function sseFraming({
         onComment: () => void out.push(alive),
         onRetry: () => void out.push(alive),
         onError: ({ type, field, value = "" }) => {
-          if (field === "error") out.push({ kind: "event", event: errorLine(value) });
+          if (field === "error" && value !== "")
+            out.push({ kind: "event", event: errorLine(value) });
           if (type !== "max-buffer-size-exceeded") return;
           refuse(`an event is longer than ${limit} characters`);
         },
