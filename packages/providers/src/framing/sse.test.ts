@@ -116,3 +116,14 @@ test("the name of an event is the value of its field", () => {
   const [framed] = frame(['event: ping\ndata: {"type":"x"}\n\n']);
   expect(framed).toEqual({ kind: "event", event: { name: "ping", data: { type: "x" } } });
 });
+
+test("a field named error is an event, whether its value is an object or text", () => {
+  const framed = (value: string): unknown => frame([`error: ${value}\n\n`, one])[0];
+  const event = (error: object): object => ({
+    kind: "event",
+    event: { name: "error", data: { error } },
+  });
+  expect(framed('{"code":500,"message":"gone"}')).toEqual(event({ code: 500, message: "gone" }));
+  expect(framed("gone")).toEqual(event({ message: "gone" }));
+  expect(values(["error\nerror:\n\n", one])).toEqual([{ x: 1 }]);
+});

@@ -42,7 +42,9 @@ export function sseFraming({
         onEvent: (message) => void out.push(readEvent(message, parse)),
         onComment: () => void out.push(alive),
         onRetry: () => void out.push(alive),
-        onError: ({ type }) => {
+        onError: ({ type, field, value = "" }) => {
+          if (field === "error" && value !== "")
+            out.push({ kind: "event", event: errorLine(value) });
           if (type !== "max-buffer-size-exceeded") return;
           refuse(`an event is longer than ${limit} characters`);
         },
@@ -71,6 +73,17 @@ export function sseFraming({
 
 const alive: Framed<VendorEvent> = { kind: "alive" };
 const openBracket = 0x5b;
+
+/** A failure that llama.cpp reports in a field of its own, as the event that other servers send. */
+function errorLine(value: string): VendorEvent {
+  let error: unknown;
+  try {
+    error = parseJsonText(value);
+  } catch {
+    // It is plain text, or was cut.
+  }
+  return { name: "error", data: { error: isJsonObject(error) ? error : { message: value } } };
+}
 
 function readEvent(
   { event, data }: EventSourceMessage,
