@@ -1,6 +1,8 @@
 import type { JsonObject } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import { bytesOf, scenariosOf } from "../packages/providers/src/testing/fixtures.ts";
 import { quirkBytes, quirksOf } from "../packages/providers/src/testing/quirks.ts";
+import type { Quirk } from "../packages/providers/src/testing/quirks.ts";
 
 export const protocols = [
   "openai-chat",
@@ -43,11 +45,26 @@ export function allStreams(): readonly Stream[] {
     ...quirksOf(protocol).map((quirk) => ({
       id: `${protocol}/quirk-${quirk.name}`,
       protocol,
-      bytes: quirkBytes(protocol, quirk),
+      bytes: quirkBytes(protocol, dated(quirk)),
       tools: [...new Set([...(quirk.tools ?? []), ...toolNames(quirk.expect.calls)])],
       options: quirk.options ?? {},
     })),
   ]);
+}
+
+/**
+ * A quirk of Responses leaves out when its response was created. The AI SDK refuses an event without
+ * it, and would get no further than the first one.
+ */
+function dated(quirk: Quirk): Quirk {
+  if (typeof quirk.stream === "string") return quirk;
+  return { ...quirk, stream: quirk.stream.map((event) => withDate(event)) };
+}
+
+function withDate(event: JsonObject | string): JsonObject | string {
+  const response = typeof event === "string" ? undefined : event["response"];
+  if (typeof event === "string" || !isJsonObject(response)) return event;
+  return { ...event, response: { created_at: 0, ...response } };
 }
 
 /** A call is written as `tool(raw)`, or `tool!fault`. */
