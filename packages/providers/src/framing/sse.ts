@@ -44,7 +44,8 @@ export function sseFraming({
         onEvent: (message) => void out.push(readEvent(message, parse)),
         onComment: () => void out.push(alive),
         onRetry: () => void out.push(alive),
-        onError: ({ type }) => {
+        onError: ({ type, field, value = "" }) => {
+          if (field === "error" && value !== "") out.push(errorEvent(value));
           if (type !== "max-buffer-size-exceeded") return;
           refuse(`an event is longer than ${limit} characters`);
         },
@@ -73,6 +74,18 @@ export function sseFraming({
 
 const alive: Framed<VendorEvent> = { kind: "alive" };
 const openBracket = 0x5b;
+
+/** A failure that llama.cpp reports in a field of its own, as the event that other servers send. */
+function errorEvent(value: string): Framed<VendorEvent> {
+  let error: unknown;
+  try {
+    error = parseJsonText(value);
+  } catch {
+    // It is plain text, or was cut.
+  }
+  const data = { error: isJsonObject(error) ? error : { message: value } };
+  return { kind: "event", event: { name: "error", data } };
+}
 
 function readEvent(
   { event, data }: EventSourceMessage,
