@@ -98,7 +98,14 @@ describe("ids of calls for a model that takes nine letters and digits", () => {
 });
 
 function toolCall(id: string): ToolCallPart {
-  return { kind: "tool_call", id: partId("p1"), callId: callId(id), tool: "look", raw: "{}" };
+  return {
+    kind: "tool_call",
+    id: partId("p1"),
+    callId: callId(id),
+    tool: "look",
+    raw: "{}",
+    input: {},
+  };
 }
 
 /** The reply to one call entry, as an item, and the result of its call. */
