@@ -38,6 +38,7 @@ export default defineConfig({
             "examples/*/*.test.ts",
             "tests/**/*.test.ts",
             "scripts/**/*.test.ts",
+            "differential/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, timed, ...temporal, ...processes],
           setupFiles: unit ? ["tests/kit/no-processes.ts"] : [],

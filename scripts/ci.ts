@@ -22,6 +22,7 @@ const stages: Readonly<Record<string, Stage>> = {
   test: runTests,
   build: () => count(npm("run", "build")),
   examples: runExamples,
+  differential: () => count(npm("run", "differential")),
   "planted defects": () => count(npm("run", "planted")),
   "broken lines": () => count(npm("run", "planted", "--", "lines")),
   "packed packages on an older Node": smoke,

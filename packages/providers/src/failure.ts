@@ -42,6 +42,8 @@ export type FailureCode =
   | "malformed_call"
   // Violations of the vendor's protocol.
   | "protocol"
+  /** Two things that the vendor sent can't both be true, such as a text and its full form. */
+  | "contradiction"
   | "too_many_parts"
   | "unknown_stop"
   /** The bytes ended without proof that the reply was complete. */
@@ -67,6 +69,7 @@ const passing: ReadonlySet<string> = new Set<FailureCode>([
   "overloaded",
   "server_error",
   "malformed_call",
+  "contradiction",
 ]);
 
 /** The cause of a failure with this code. Whether it may be tried again follows from the code. */

@@ -55,16 +55,25 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** The server writes reasoning into the text, between `<think>` and `</think>`. */
   readonly thinkTags?: boolean | undefined;
   /**
+   * The server's template opens `<think>` itself, so that the text has only the end of it. What comes
+   * before `</think>` is reasoning, which is all of a reply without it.
+   */
+  readonly thinkOpened?: boolean | undefined;
+  /**
    * The server ends replies with `[DONE]` alone. Text then counts as complete; a call never does.
    */
   readonly finishOptional?: boolean | undefined;
 }
 
-type Own = Pick<OpenAiCompatibleOptions, "baseUrl" | "thinkTags" | "finishOptional">;
+type Own = Pick<
+  OpenAiCompatibleOptions,
+  "baseUrl" | "thinkTags" | "thinkOpened" | "finishOptional"
+>;
 
 const own: OptionChecks<Own> = {
   baseUrl: addressCheck,
   thinkTags: expects.optional(expects.flag),
+  thinkOpened: expects.optional(expects.flag),
   finishOptional: expects.optional(expects.flag),
 };
 
@@ -75,8 +84,8 @@ const own: OptionChecks<Own> = {
 export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
   const door = { name: "openaiCompatible", from: openaiCompatible };
   checkProvider<Own>(door, { model, options }, own);
-  const { apiKey, baseUrl, thinkTags, finishOptional, ...common } = options;
-  const protocol = createOpenAiChat({ thinkTags, finishOptional });
+  const { apiKey, baseUrl, thinkTags, thinkOpened, finishOptional, ...common } = options;
+  const protocol = createOpenAiChat({ thinkTags, thinkOpened, finishOptional });
   const auth = keyAuth(apiKey ?? "", { ...key, optional: true });
   return createModel(
     { protocol, framing: sseFraming(), endpoint: { baseUrl }, auth },

@@ -59,8 +59,9 @@ export interface ClosePart {
   readonly op: "close_part";
   readonly partId: PartId;
   /**
-   * The vendor's own full text. A suffix that was not streamed is appended first; any other
-   * difference from the streamed text is a protocol failure.
+   * The vendor's own full text. A suffix that was not streamed is appended first. White space around
+   * it may differ, and of arguments the way of writing. Any other difference fails the reply, because
+   * what was streamed can't be taken back; only reasoning keeps what was streamed.
    */
   readonly whole?: string;
   /** For reasoning and calls: data that the vendor requires back unchanged. */

@@ -6,6 +6,7 @@ import type { AppendText, Ending } from "@millrace/core/writing";
 import type { Remark } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
+import { isSameJson, restOf } from "./full-text.ts";
 
 /** Receives deltas and holds the folded draft. `ReplyWriter` of core implements it. */
 export interface DeltaSink {
@@ -136,13 +137,17 @@ export class ReplyReader<Event, State> {
     // A replaced surrogate makes the streamed text differ from the vendor's.
     if (whole === streamed || (this.#mended.has(partId) && whole.toWellFormed() === streamed))
       return;
-    if (whole.startsWith(streamed)) {
-      this.#append({ op: "append_text", partId, chunk: whole.slice(streamed.length) });
-    } else {
-      const evidence = { partId, streamed: streamed.length, whole: whole.length };
-      const message = "the vendor's full text is not the one that it streamed";
-      this.#failure = failure("protocol", message, evidence);
+    const rest = restOf(streamed, whole);
+    if (rest !== undefined) {
+      this.#append({ op: "append_text", partId, chunk: rest });
+      return;
     }
+    // Reasoning is shown and never acted on, and its opaque data has the vendor's own text.
+    if (open.begin.kind === "reasoning") return;
+    if (open.begin.kind === "tool_call" && isSameJson(streamed, whole)) return;
+    const evidence = { partId, streamed: streamed.length, whole: whole.length };
+    const message = "the vendor's full text is not the one that it streamed";
+    this.#failure = failure("contradiction", message, evidence);
   }
 }
 

@@ -89,12 +89,12 @@ interface Tally {
 function* everyEnd(dialect: Dialect, recorded: Recorded, tally: Tally): Generator<string> {
   const { name, bytes } = recorded;
   const whole = dialect.read([bytes]);
-  const { earliest, latest } = evidenceOf(dialect.name, bytes);
+  const { may, must } = evidenceOf(dialect.name, bytes);
   for (let length = 0; length <= bytes.length; length += 1) {
     const chunks = [bytes.subarray(0, length)];
+    const evidence = { came: may(length), ended: must(length) };
     for (const end of endsAt(bytes, length)) {
       tally.cases += 1;
-      const evidence = { came: length >= earliest, ended: length >= latest };
       for (const failed of failuresOf(dialect.read(chunks, { end }), whole, evidence)) {
         yield `${name}, ${length} of ${bytes.length} bytes, ${end.kind}: ${failed}`;
       }

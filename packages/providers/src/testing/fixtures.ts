@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readSections } from "../../../../tests/kit/sections.ts";
+import type { Expectation } from "./expectation.ts";
+import { quirkBytes, quirksOf } from "./quirks.ts";
 
 /** One recorded or hand-written stream of a vendor. */
 export interface Scenario {
@@ -11,19 +13,6 @@ export interface Scenario {
   readonly rows: readonly string[];
   readonly about: string;
   readonly expect: Expectation;
-}
-
-/** Written by hand, to detect a golden that was updated without review. */
-export interface Expectation {
-  readonly stop: string;
-  /** The code of the cause of a cut reply. */
-  readonly code?: string;
-  /** All text parts joined by "|". */
-  readonly text?: string;
-  readonly reasoning?: string;
-  /** Each call as `tool(raw)`, or `tool!fault` for one that can't run. */
-  readonly calls?: readonly string[];
-  readonly usage?: Readonly<Record<string, number>>;
 }
 
 /** The files of a protocol's folder: what each scenario shows, its bytes, and its golden. */
@@ -59,7 +48,12 @@ export interface Recorded {
   readonly bytes: Uint8Array;
 }
 
-/** Every stream in the fixtures of a protocol. */
+/** Every stream in the fixtures and the quirks of a protocol. */
 export function recordedStreams(protocol: string): readonly Recorded[] {
-  return Array.from(streamsOf(protocol), ([name, bytes]) => ({ name, bytes }));
+  const fixtures = Array.from(streamsOf(protocol), ([name, bytes]) => ({ name, bytes }));
+  const quirks = quirksOf(protocol).map((quirk) => ({
+    name: `quirk ${quirk.name}`,
+    bytes: quirkBytes(protocol, quirk),
+  }));
+  return [...fixtures, ...quirks];
 }

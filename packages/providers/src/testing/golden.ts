@@ -1,15 +1,13 @@
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Part } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import { goldenFile, sectionsWithoutCase } from "../../../../tests/kit/golden.ts";
 import type { VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode, printDecoded } from "./decode.ts";
-import type { Decoded } from "./decode.ts";
+import { summaryOf } from "./expectation.ts";
 import { bytesOf, fixturePath, scenariosOf } from "./fixtures.ts";
-import type { Expectation } from "./fixtures.ts";
 
 /** One test for each scenario of a protocol, and one for each row that must have a scenario. */
 export function testFixtures<State>(
@@ -26,7 +24,7 @@ export function testFixtures<State>(
     test.each(scenarios)("$name: $about", ({ name, expect: expected }) => {
       const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)]);
       expect(decoded.draft.fault).toBeUndefined();
-      expect(summary(decoded, expected)).toEqual(expected);
+      expect(summaryOf(decoded, expected)).toEqual(expected);
       expectGolden(name, printDecoded(decoded));
     });
 
@@ -44,29 +42,4 @@ export function testFixtures<State>(
       expect(scenarios.filter((scenario) => scenario.rows.includes(row))).not.toEqual([]);
     });
   });
-}
-
-/** The result in the form of the expectation, for the fields that it names. */
-function summary({ draft, end }: Decoded, expected: Expectation): Expectation {
-  const parts = draft.parts.flatMap((part): readonly Part[] =>
-    part.state === "committed" ? [part.part] : [],
-  );
-  const all: Required<Expectation> = {
-    stop: end.stop,
-    code: end.cause?.code ?? "",
-    text: parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("|"),
-    reasoning: parts.flatMap((part) => (part.kind === "reasoning" ? [part.text] : [])).join("|"),
-    calls: parts.flatMap((part) =>
-      part.kind !== "tool_call"
-        ? []
-        : [
-            part.fault === undefined
-              ? `${part.tool}(${part.raw})`
-              : `${part.tool}!${part.fault.code}`,
-          ],
-    ),
-    usage: { ...end.usage },
-  };
-  const named = Object.keys(expected) as (keyof Expectation)[];
-  return Object.fromEntries(named.map((name) => [name, all[name]])) as unknown as Expectation;
 }

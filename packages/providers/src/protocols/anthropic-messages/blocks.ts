@@ -5,10 +5,10 @@ import type { ArgumentFault } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { chooseCallId } from "../call-id.ts";
-import { appended, labelled } from "./closing.ts";
+import { appended, closing, labelled } from "./closing.ts";
 import { listAt, textAt } from "../read.ts";
 import { pick } from "./events.ts";
-import { broken, failed } from "./state.ts";
+import { broken, failed, noOperations } from "./state.ts";
 import type {
   AnthropicMessagesState,
   BlockContent,
@@ -25,7 +25,10 @@ const maxParts = 1_000;
  */
 const maxOpen = 64;
 
-/** Starts a block and its part. */
+/**
+ * Starts a block and its part. A block that is open at the same index has ended, though its stop is
+ * missing: some servers give every block one index.
+ */
 export function startBlock(
   state: AnthropicMessagesState,
   given: number | undefined,
@@ -35,8 +38,19 @@ export function startBlock(
   const type = isJsonObject(block) ? nameAt(block, "type") : undefined;
   if (!isJsonObject(block) || type === undefined)
     return broken(state, "a block has no type", { index });
-  if (state.closed.has(index) || state.open.some((open) => open.index === index)) {
-    return broken(state, `block ${index} is started twice`, { index, type });
+  const open = state.open.find((each) => each.index === index);
+  if (open?.kind === "tool_use" && open.id !== undefined && open.id === block["id"]) {
+    return { state, operations: noOperations }; // the same start again
+  }
+  if (open !== undefined) {
+    const operations = closing(open, "left_open");
+    const stopped = { ...state, open: state.open.filter((each) => each !== open) };
+    const started = startBlock(stopped, index, block);
+    return { ...started, operations: [...operations, ...started.operations] };
+  }
+  if (state.restarted && state.closed.has(index)) {
+    const message = `block ${index} came again after a second start`;
+    return failed(state, failure("contradiction", message, { index, type }));
   }
   if (state.parts >= maxParts || state.open.length >= maxOpen) {
     return failed(state, failure("too_many_parts", "more blocks than a reply has", { index }));
@@ -115,7 +129,8 @@ function startCall(
     return { state: { ...next, namelessCalls: state.namelessCalls + 1 }, operations: [] };
   }
   const callId: CallId = chooseCallId(block["id"], state.taken);
-  const content: CallBlock = { kind: "tool_use", ...presetOf(block["input"]), filled: false };
+  const preset = presetOf(block["input"]);
+  const content: CallBlock = { kind: "tool_use", id: block["id"], ...preset, filled: false };
   return {
     state: {
       ...state,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import { isSound, objectAt, textAt } from "../read.ts";
+import { startBlock } from "./blocks.ts";
 import { indexOf, isBlank } from "./events.ts";
 import { broken, noOperations, unknown, withBlock } from "./state.ts";
 import type {
@@ -12,13 +13,14 @@ import type {
   ThinkingBlock,
 } from "./state.ts";
 
-/** The open block with this index; the newest one if there is no index. */
+/** The open block with this index; the newest one if there is no index, but none of ours. */
 export function openBlock(
   { open }: AnthropicMessagesState,
   index: number | undefined,
 ): OpenBlock | undefined {
   const last = open.at(-1);
-  if (index === undefined || last?.index === index) return last;
+  if (last?.index === index) return last;
+  if (index === undefined) return open.findLast((block) => block.index >= 0);
   return open.find((block) => block.index === index);
 }
 
@@ -26,12 +28,12 @@ export function openBlock(
 export function addDelta(state: AnthropicMessagesState, data: JsonObject): Outcome {
   const index = indexOf(data);
   const block = openBlock(state, index);
-  if (block === undefined) {
-    const message = "a delta is for a block that is not open";
-    return broken(state, message, { index: index ?? null });
-  }
   const delta = objectAt(data, "delta");
-  if (delta === undefined) return unknown(state);
+  if (block === undefined) return addToNewBlock(state, index, delta);
+  return delta === undefined ? unknown(state) : addTo(state, block, delta);
+}
+
+function addTo(state: AnthropicMessagesState, block: OpenBlock, delta: JsonObject): Outcome {
   switch (block.kind) {
     case "text":
       return addToText(state, block, delta);
@@ -130,13 +132,43 @@ function addToOther(
   return { state: withBlock(state, block, { ...block, added }), operations: noOperations };
 }
 
+/** The blocks that a delta of text can begin, if the start of its block is missing. */
+const begun: ReadonlyMap<string, string> = new Map([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"],
+]);
+
+/** Begins the block of a delta that has none. A call can't begin so: its name would be missing. */
+function addToNewBlock(
+  state: AnthropicMessagesState,
+  index: number | undefined,
+  delta: JsonObject | undefined,
+): Outcome {
+  const type = begun.get(textAt(delta, "type") ?? "");
+  if (type === undefined) {
+    const lost = (textAt(delta, "partial_json") ?? "") !== "";
+    const message = "arguments are for a block that is not open";
+    return lost ? broken(state, message, { index: index ?? null }) : unknown(state);
+  }
+  const started = startBlock(state, index, { type });
+  const block = started.state.open.at(-1);
+  if (started.failure !== undefined || block === undefined) return started;
+  const added = addTo(started.state, block, delta ?? {});
+  return { ...added, operations: [...started.operations, ...added.operations] };
+}
+
 /**
- * Text or arguments in a block of another type would be lost, so they fail. Other deltas may be of
- * a new type.
+ * Text or thinking in a block of another type goes to a block of its own, which the first such delta
+ * begins. Arguments there would be lost, so they fail. Other deltas may be of a new type.
  */
 function misplaced(state: AnthropicMessagesState, delta: JsonObject): Outcome {
   const type = textAt(delta, "type") ?? "";
-  const key = type === "text_delta" ? "text" : type === "input_json_delta" ? "partial_json" : "";
-  if ((textAt(delta, key) ?? "") === "") return unknown(state);
-  return broken(state, `${type} in a block of another type`);
+  const given = type === "input_json_delta" ? textAt(delta, "partial_json") : undefined;
+  if ((given ?? "") !== "") return broken(state, `${type} in a block of another type`);
+  const kind = begun.get(type);
+  if (kind === undefined || (textAt(delta, kind) ?? "") === "") return unknown(state);
+  const own = state.open.find((open) => open.index < 0 && open.kind === kind);
+  return own === undefined
+    ? addToNewBlock(state, kind === "text" ? -1 : -2, delta)
+    : addTo(state, own, delta);
 }

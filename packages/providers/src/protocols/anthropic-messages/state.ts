@@ -12,8 +12,10 @@ export interface AnthropicMessagesState {
   readonly id: string | undefined;
   /** Blocks between start and stop; usually one. */
   readonly open: readonly OpenBlock[];
-  /** Indexes of closed blocks. */
+  /** Indexes of closed blocks. Some servers use one for every block. */
   readonly closed: ReadonlySet<number>;
+  /** True if the message began a second time after content: its blocks may come again too. */
+  readonly restarted: boolean;
   /** The index for a block that has none. */
   readonly next: number;
   /**
@@ -32,10 +34,13 @@ export interface AnthropicMessagesState {
   readonly facts: JsonObject;
 }
 
-/** The stop reason, and whether it arrived in `message_delta`. */
+/**
+ * The stop reason, and where it arrived: in `message_delta` (`at_end`), or before content, where it
+ * proves nothing without `message_stop`.
+ */
 export interface Stop {
   readonly reason: string;
-  readonly reported: "at_start" | "at_end";
+  readonly reported: "before_content" | "at_end";
 }
 
 /** A block that has started and not stopped. */
@@ -72,6 +77,8 @@ export interface RedactedBlock {
 
 export interface CallBlock {
   readonly kind: "tool_use";
+  /** The vendor's id of the call. */
+  readonly id: Json | undefined;
   /** The input in the start of the block, as JSON text. Used if no deltas follow. */
   readonly preset: string | undefined;
   readonly fault: ArgumentFault | undefined;
@@ -105,6 +112,7 @@ export function initial({ takenCallIds }: ReplyContext): AnthropicMessagesState 
     id: undefined,
     open: [],
     closed: new Set(),
+    restarted: false,
     next: 0,
     held: [],
     parts: 0,
@@ -128,6 +136,13 @@ export function broken(state: AnthropicMessagesState, message: string, evidence?
 
 export function unknown(state: AnthropicMessagesState): Outcome {
   return { state, operations: noOperations, sign: "unknown" };
+}
+
+/** The state before content. A stop reason that content follows is no end by itself. */
+export function beforeContent(state: AnthropicMessagesState): AnthropicMessagesState {
+  const { stop } = state;
+  if (stop === undefined || stop.reported === "before_content") return state;
+  return { ...state, stop: { ...stop, reported: "before_content" } };
 }
 
 /** Replaces one open block. Few are open at a time, so the copy is small. */

@@ -2,13 +2,13 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation } from "../../protocol.ts";
-import { vendorFailure } from "../../failure.ts";
+import { failure, vendorFailure } from "../../failure.ts";
 import { startBlock } from "./blocks.ts";
 import { stopBlock } from "./closing.ts";
 import { addDelta, openBlock } from "./deltas.ts";
 import { isSound, listAt, objectAt, textAt } from "../read.ts";
 import { excerpt, indexOf, pick } from "./events.ts";
-import { broken, failed, noOperations, unknown } from "./state.ts";
+import { beforeContent, broken, failed, noOperations, unknown } from "./state.ts";
 import type { AnthropicMessagesState, Outcome } from "./state.ts";
 import { addCounts } from "./usage.ts";
 
@@ -21,17 +21,17 @@ export function step(state: AnthropicMessagesState, { name, data }: VendorEvent)
   if (data === undefined) return { state, operations: noOperations, sign: "over" };
   const type = data["type"];
   if (type === "content_block_delta" && state.phase === "begun" && (name === type || name === "")) {
-    return addDelta(state, data);
+    return addDelta(beforeContent(state), data);
   }
   if (typeof type !== "string") return untyped(state, data);
   if (type === "ping") return { state, operations: noOperations, sign: "alive" };
   if (type === "error") return reported(state, data);
   if (!contentEvents.has(type)) return unknown(state);
-  if (state.phase === "new" && type !== "message_start") {
-    return broken(state, `${type} came before message_start`, { type });
-  }
   const misnamed = name !== "" && name !== "message" && name !== type;
-  return known(misnamed ? withFact(state, "misnamed_events") : state, type, data);
+  const named = misnamed ? withFact(state, "misnamed_events") : state;
+  // The start of the message has no content. Nothing is lost with it but facts and counts.
+  const lost = state.phase === "new" && type !== "message_start";
+  return known(lost ? { ...named, phase: "begun" } : named, type, data);
 }
 
 const contentEvents: ReadonlySet<string> = new Set([
@@ -46,9 +46,9 @@ const contentEvents: ReadonlySet<string> = new Set([
 function known(state: AnthropicMessagesState, type: string, data: JsonObject): Outcome {
   switch (type) {
     case "content_block_delta":
-      return addDelta(state, data);
+      return addDelta(beforeContent(state), data);
     case "content_block_start":
-      return startBlock(state, indexOf(data), data["content_block"]);
+      return startBlock(beforeContent(state), indexOf(data), data["content_block"]);
     case "content_block_stop": {
       const block = openBlock(state, indexOf(data));
       // A stop without an open block loses nothing; `halt` decides whether the reply is complete.
@@ -90,22 +90,28 @@ const usageFacts = [
   "fallback_credit",
 ];
 
+/** The facts of a usage object. How long the cache is kept decides what writing it costs. */
+function factsOf(usage: JsonObject | undefined): JsonObject {
+  const written = Object.values(objectAt(usage, "cache_creation") ?? {});
+  const isCached = written.some((count) => typeof count === "number" && count > 0);
+  return pick(usage, isCached ? ["cache_creation", ...usageFacts] : usageFacts);
+}
+
 function startMessage(state: AnthropicMessagesState, message: JsonObject): Outcome {
   const id = textAt(message, "id");
   const usage = objectAt(message, "usage");
   const counted = { ...state, usage: addCounts(state.usage, usage) };
   if (state.phase !== "new") {
     if (id === undefined || state.id === undefined || id === state.id) {
-      return { state: counted, operations: noOperations };
+      return { state: { ...counted, restarted: state.parts > 0 }, operations: noOperations };
     }
-    return broken(state, "a second message began in one reply", {
-      first: excerpt(state.id),
-      second: excerpt(id),
-    });
+    const evidence = { first: excerpt(state.id), second: excerpt(id) };
+    const message = "a second message began in one reply";
+    return failed(state, failure("contradiction", message, evidence));
   }
   const facts = {
     ...pick(message, ["id", "model", ...messageFacts]),
-    ...pick(usage, usageFacts),
+    ...factsOf(usage),
   };
   const begun: AnthropicMessagesState = { ...counted, phase: "begun", id, facts };
   const content = listAt(message, "content");
@@ -131,7 +137,7 @@ function wholeContent(begun: AnthropicMessagesState, message: JsonObject): Outco
     state = stopped.state;
   }
   const reason = textAt(message, "stop_reason");
-  const stop = reason === undefined ? undefined : ({ reason, reported: "at_start" } as const);
+  const stop = reason === undefined ? undefined : ({ reason, reported: "before_content" } as const);
   return { state: { ...state, stop }, operations };
 }
 
@@ -145,7 +151,7 @@ function changeMessage(state: AnthropicMessagesState, data: JsonObject): Outcome
     ...state.facts,
     ...pick(data, messageFacts),
     ...pick(delta, ["stop_sequence", "stop_details", ...messageFacts]),
-    ...pick(usage, usageFacts),
+    ...factsOf(usage),
     ...(changed ? { changed_from: excerpt(state.stop.reason) } : {}),
   };
   const stop = reason === undefined ? state.stop : ({ reason, reported: "at_end" } as const);

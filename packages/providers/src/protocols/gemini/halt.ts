@@ -25,7 +25,7 @@ export function halt(state: GeminiState, end: StreamEnd): Halt {
   if (block !== undefined) {
     return withUsage(whole(state, "filtered", { ...block, ...factsOf(state) }), usage);
   }
-  if (finish === undefined) {
+  if (finish === undefined || !isProof(finish, state.reply, end)) {
     const facts = factsOf(state);
     const ending = cutEnding(end, Object.keys(facts).length === 0 ? undefined : facts);
     return withUsage({ operations: [], ending }, usage);
@@ -36,6 +36,16 @@ export function halt(state: GeminiState, end: StreamEnd): Halt {
   const message = finish.message ?? verdict.message;
   const cause = failure(verdict.failed, message, evidence);
   return withUsage({ operations: [], ending: { stop: "failed", cause } }, usage);
+}
+
+/**
+ * True if the reason ends the reply: no content is behind it, and the stream does not stamp it on
+ * every event with content. The mark of a gateway ends the reply in any case.
+ */
+function isProof({ content }: Finish, { stamp }: ReplyState, end: StreamEnd): boolean {
+  if (end.kind === "over" || content === "before") return true;
+  const isStamp = stamp?.reason !== undefined && stamp.events > 1;
+  return content === "beside" && !isStamp;
 }
 
 function withUsage(halt: Halt, usage: Usage | undefined): Halt {

@@ -10,6 +10,9 @@ type NoteKind = (typeof kinds)[number];
 /** Notes of the reply so far. Events repeat them, so only new ones are kept. */
 export interface Notes {
   readonly kept: Readonly<Partial<Record<NoteKind, Note>>>;
+  /** The logarithms of the tokens' probabilities, in the order of the events, and their mean. */
+  readonly logprobs: List<JsonObject>;
+  readonly avgLogprobs: number | undefined;
   /** The number of notes that can't be stored: too large, or not plain. */
   readonly dropped: number;
 }
@@ -19,15 +22,29 @@ interface Note {
   readonly latest: JsonObject;
 }
 
-export const noNotes: Notes = { kept: {}, dropped: 0 };
+export const noNotes: Notes = {
+  kept: {},
+  logprobs: List.of<JsonObject>(),
+  avgLogprobs: undefined,
+  dropped: 0,
+};
 
 export function hasNote(candidate: JsonObject): boolean {
-  return kinds.some((kind) => candidate[kind] !== undefined);
+  return (
+    kinds.some((kind) => candidate[kind] !== undefined) ||
+    candidate["logprobsResult"] !== undefined ||
+    candidate["avgLogprobs"] !== undefined
+  );
 }
 
 /** Merges the notes of one event. Cost is linear in that event. */
 export function addNotes(notes: Notes, candidate: JsonObject): Notes {
-  let { kept, dropped } = notes;
+  let { kept, logprobs, avgLogprobs, dropped } = notes;
+  const tokens = candidate["logprobsResult"];
+  if (isJsonObject(tokens) && isSound(tokens)) logprobs = logprobs.append(tokens);
+  else if (tokens !== undefined) dropped += 1;
+  const mean = candidate["avgLogprobs"];
+  if (typeof mean === "number") avgLogprobs = mean;
   for (const kind of kinds) {
     const value = candidate[kind];
     if (!isJsonObject(value)) continue;
@@ -42,7 +59,9 @@ export function addNotes(notes: Notes, candidate: JsonObject): Notes {
       note === undefined ? { before: List.of<JsonObject>(), latest: fresh } : add(note, fresh);
     if (next !== note) kept = { ...kept, [kind]: next };
   }
-  return kept === notes.kept && dropped === notes.dropped ? notes : { kept, dropped };
+  const next = { kept, logprobs, avgLogprobs, dropped };
+  const same = (Object.keys(next) as (keyof Notes)[]).every((key) => next[key] === notes[key]);
+  return same ? notes : next;
 }
 
 function add(note: Note, fresh: JsonObject): Note {
@@ -72,15 +91,23 @@ function extendsNote(older: JsonObject, newer: JsonObject): boolean {
   });
 }
 
-/** All notes, without duplicate rows. */
-export function mergeNotes({ kept }: Notes): JsonObject {
+/** All notes, without duplicate rows. Tokens may repeat, so their rows stay. */
+export function mergeNotes({ kept, logprobs, avgLogprobs }: Notes): JsonObject {
+  const tokens: Record<string, Json[]> = {};
+  for (const rows of logprobs) {
+    for (const [key, value] of Object.entries(rows)) (tokens[key] ??= []).push(...listOf(value));
+  }
   const entries = kinds.flatMap((kind) => {
     const note = kept[kind];
     if (note === undefined) return [];
     const all = [...note.before, note.latest];
     return [[kind, kind === "groundingMetadata" ? mergeGrounding(all) : mergeFields(all)] as const];
   });
-  return Object.fromEntries(entries);
+  return {
+    ...Object.fromEntries(entries),
+    ...(logprobs.length === 0 ? {} : { logprobsResult: tokens }),
+    ...(avgLogprobs === undefined ? {} : { avgLogprobs }),
+  };
 }
 
 /** A list without duplicates. */

@@ -36,6 +36,8 @@ export interface ReplyState {
   readonly notes: Notes;
   readonly facts: JsonObject | undefined;
   readonly finish: Finish | undefined;
+  /** The reasons of the events with content so far. */
+  readonly stamp: Stamp | undefined;
   /** Why the prompt was blocked. */
   readonly block: JsonObject | undefined;
 }
@@ -73,6 +75,19 @@ export interface Finish {
   readonly message: string | undefined;
   readonly token: string | undefined;
   readonly safetyRatings: Json | undefined;
+  /** Where the content stands: before the reason, in its event, or behind it. */
+  readonly content: "before" | "beside" | "behind";
+}
+
+/**
+ * Old models and some gateways give a reason with each event, so it tells nothing of the end: in a
+ * stream of theirs the reply is complete by a reason that stands alone, that differs, or that the
+ * mark of a gateway follows.
+ */
+export interface Stamp {
+  /** The reason of all of them; undefined if one had none or another. */
+  readonly reason: string | undefined;
+  readonly events: number;
 }
 
 export function initial({ takenCallIds }: ReplyContext): GeminiState {
@@ -91,6 +106,7 @@ export function initial({ takenCallIds }: ReplyContext): GeminiState {
       notes: noNotes,
       facts: undefined,
       finish: undefined,
+      stamp: undefined,
       block: undefined,
     },
     usage: undefined,

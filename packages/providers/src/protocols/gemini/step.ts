@@ -7,7 +7,7 @@ import { filledAt, isSound, listAt, objectAt } from "../read.ts";
 import { candidateOf, factsOf, isFirst, isKnown } from "./events.ts";
 import { addNotes, hasNote } from "./notes.ts";
 import { takePart } from "./parts.ts";
-import type { Finish, GeminiState } from "./state.ts";
+import type { Finish, GeminiState, Stamp } from "./state.ts";
 import { hasCounts } from "./usage.ts";
 import { Work } from "./work.ts";
 
@@ -103,14 +103,23 @@ function takeCandidate(work: Work, candidate: JsonObject): void {
     if (work.failure !== undefined) return;
   }
   if (hasNote(candidate)) work.reply.notes = addNotes(work.reply.notes, candidate);
-  const finish = finishOf(candidate);
+  const isContent = work.operations.length > before;
+  const finish = finishOf(candidate, isContent);
+  if (isContent) work.reply.stamp = stamped(work.reply.stamp, finish?.reason);
   if (finish !== undefined) work.reply.finish = finish;
-  // Content without a reason means that the model continues. Old models send a reason in every
-  // event.
-  else if (work.operations.length > before) work.reply.finish = undefined;
+  // Content without a reason means that the model continues.
+  else if (isContent && work.reply.finish !== undefined) {
+    work.reply.finish = { ...work.reply.finish, content: "behind" };
+  }
 }
 
-function finishOf(candidate: JsonObject): Finish | undefined {
+function stamped(stamp: Stamp | undefined, reason: string | undefined): Stamp {
+  if (stamp === undefined) return { reason, events: 1 };
+  if (stamp.reason === undefined) return stamp;
+  return { reason: stamp.reason === reason ? reason : undefined, events: stamp.events + 1 };
+}
+
+function finishOf(candidate: JsonObject, isContent: boolean): Finish | undefined {
   const reason = filledAt(candidate, "finishReason");
   if (reason === undefined) return undefined;
   const ratings = candidate["safetyRatings"];
@@ -119,5 +128,6 @@ function finishOf(candidate: JsonObject): Finish | undefined {
     message: filledAt(candidate, "finishMessage")?.toWellFormed(),
     token: filledAt(candidate, "continuationToken")?.toWellFormed(),
     safetyRatings: ratings !== undefined && isSound(ratings) ? ratings : undefined,
+    content: isContent ? "beside" : "before",
   };
 }

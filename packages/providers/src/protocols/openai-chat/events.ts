@@ -112,6 +112,7 @@ export interface CallEntry {
   readonly custom: boolean;
   /** True if arguments sent as a value contain a number that was rounded. */
   readonly inexact: boolean;
+  /** Fields that go back with the call. */
   readonly extra: JsonObject | undefined;
 }
 
@@ -146,8 +147,24 @@ export function readEntry(
     text: whole ? JSON.stringify(value) : (value ?? ""),
     custom: customBody !== undefined || entry["type"] === "custom",
     inexact: whole && hasInexact(value),
-    extra: objectOf(entry["extra_content"]),
+    extra: extraOf(entry),
   };
+}
+
+/** Fields beside the function of a call that go back with it. Gateways put a signature into each of them. */
+export const callFields = ["extra_content", "thoughtSignature", "thought_signature"] as const;
+
+function extraOf(entry: JsonObject): JsonObject | undefined {
+  const content = entry["extra_content"];
+  const [camel, snake] = [entry["thoughtSignature"], entry["thought_signature"]];
+  // Nearly no entry has one of them.
+  if (content === undefined && camel === undefined && snake === undefined) return undefined;
+  const extra: JsonObject = {
+    ...(isJsonObject(content) ? { extra_content: content } : {}),
+    ...(typeof camel === "string" ? { thoughtSignature: camel } : {}),
+    ...(typeof snake === "string" ? { thought_signature: snake } : {}),
+  };
+  return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
 /** Reads a legacy `function_call` as an entry. */

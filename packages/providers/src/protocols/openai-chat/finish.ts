@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
-import { failure } from "../../failure.ts";
 import { restOfArguments } from "./arguments.ts";
 import { factsOf, objectOf, soundOf } from "./events.ts";
 import { closeAudio } from "./media.ts";
@@ -15,50 +14,34 @@ import {
   appendReasoning,
   appendText,
 } from "./parts.ts";
-import { noExtras } from "./state.ts";
 import type { Call, OpenAiChatState } from "./state.ts";
-import { verdictOf } from "./stop.ts";
+import type { ReportedStop } from "./stop.ts";
 
-/** Ends the reply by its finish reason: closes the open parts and stores the ending. */
-export function finish(
-  state: OpenAiChatState,
-  operations: Operation[],
-  reasonGiven: string,
-  facts: JsonObject,
-): OpenAiChatState {
-  const evidence = { finish_reason: reasonGiven.slice(0, 200).toWellFormed(), ...facts };
-  const { stop, code } = verdictOf(reasonGiven);
-  if (code !== undefined) {
-    const message = `the vendor's reason to stop was ${JSON.stringify(evidence.finish_reason)}`;
-    const cause = failure(code, message, evidence);
-    return { ...flushTags(state, operations), ending: { stop: "failed", cause } };
-  }
-  return closeAll(state, operations, { stop, evidence });
-}
-
-/** Closes all parts of a reply with a finish reason. */
+/** Closes all parts of a reply that is complete, and returns its ending. */
 export function closeAll(
   state: OpenAiChatState,
   operations: Operation[],
-  reported: {
-    readonly stop: "end" | "tools" | "length" | "filtered";
-    readonly evidence: JsonObject;
-  },
-): OpenAiChatState {
+  reported: Reported,
+): Ending {
   let next = beginPending(flushTags(state, operations), operations);
   const isCut = reported.stop === "length" || reported.stop === "filtered";
   const leftOver = next.text === undefined ? metadataOf(next.extras) : {};
   next = closeText(closeReasoning(next, operations), operations);
   next = closeAudio(next, operations);
   for (const call of callsOf(next)) closeCall(call, operations, isCut);
-  next = closeSilentReasoning(next, operations);
-  const ending = endingOf(next, reported, leftOver);
-  return { ...next, extras: noExtras, ending };
+  closeSilentReasoning(next, operations);
+  return endingOf(next, reported, leftOver);
+}
+
+/** What the vendor reports of the end of a reply. */
+interface Reported {
+  readonly stop: ReportedStop;
+  readonly evidence: JsonObject;
 }
 
 /** How many calls never got a name. They have no part, and nothing of them is sent back. */
 export function namelessCalls(state: OpenAiChatState): number {
-  return callsOf(state).filter(({ partId }) => partId === undefined).length;
+  return callsOf(state).filter(({ name }) => name === "").length;
 }
 
 /** Emits held text that could have begun a tag. */
@@ -66,7 +49,7 @@ export function flushTags(state: OpenAiChatState, operations: Operation[]): Open
   const { held, phase } = state.tags;
   if (held === "") return state;
   const next = { ...state, tags: { ...state.tags, held: "" } };
-  return phase === "inside"
+  return phase === "inside" || phase === "opened"
     ? appendReasoning(next, operations, undefined, held)
     : appendText(next, operations, "text", held);
 }
@@ -91,28 +74,27 @@ function closeCall(call: Call, operations: Operation[], isCut: boolean): void {
 
 const plainId = /^[a-zA-Z0-9_-]{1,40}$/;
 
+/** LiteLLM keeps Gemini's signature in the id, and needs it back. */
+const longestId = 16_384;
+
 /** Data to send back with the call: its extras, and the vendor's id if the call id differs. */
 function opaqueOf({ custom, extra, given, callId }: Call): JsonObject | undefined {
   const isRenamed = given !== "" && (given !== callId || !plainId.test(given));
   const opaque = soundOf<JsonObject>({
     ...(custom ? { type: "custom" } : {}),
-    ...(isRenamed && given.length <= 200 ? { id: given } : {}),
-    ...(extra === undefined ? {} : { extra_content: extra }),
+    ...(isRenamed && given.length <= longestId ? { id: given } : {}),
+    ...extra,
   });
   return opaque === undefined || Object.keys(opaque).length === 0 ? undefined : opaque;
 }
 
-function endingOf(
-  state: OpenAiChatState,
-  reported: {
-    readonly stop: "end" | "tools" | "length" | "filtered";
-    readonly evidence: JsonObject;
-  },
-  leftOver: JsonObject,
-): Ending {
+function endingOf(state: OpenAiChatState, reported: Reported, leftOver: JsonObject): Ending {
   const calls = state.tools.calls.length - namelessCalls(state);
   const isDone = reported.stop === "end" || reported.stop === "tools";
-  const stop = !isDone ? reported.stop : calls > 0 ? "tools" : "end";
+  // The vendor gives a refusal the reason of an answer. Other vendors have a reason for it.
+  const isRefused = state.flags["refusal"] === true;
+  const done = isRefused ? "filtered" : calls > 0 ? "tools" : "end";
+  const stop = isDone ? done : reported.stop;
   const flags: Record<string, Json> = { ...state.flags };
   if (reported.stop === "tools" && calls === 0) flags["calls"] = 0;
   return { stop, evidence: { ...reported.evidence, ...flags, ...leftOver } };

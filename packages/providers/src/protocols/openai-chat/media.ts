@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { objectOf, textOf } from "./events.ts";
 import { beginPending, appendText } from "./parts.ts";
-import type { AudioSpan, OpenAiChatState } from "./state.ts";
+import type { OpenAiChatState } from "./state.ts";
 
 /**
  * The only format that the vendor streams: 16 bits, little-endian, 24 kHz, one channel, no header.
@@ -23,17 +23,15 @@ export function takeAudio(
   const data = textOf(audio["data"]);
   const known = next.audio;
   const metadata = { ...known?.metadata, ...labelsOf(audio) };
-  if (data === "") {
-    if (known === undefined) return next;
-    return { ...next, audio: { ...known, metadata } };
-  }
-  if (known === undefined) next = beginPending(next, operations);
+  // The first piece may have the id and no sound.
+  if (data === "") return { ...next, audio: { id: undefined, held: "", ...known, metadata } };
+  if (known?.id === undefined) next = beginPending(next, operations);
   const letters = (known?.held ?? "") + data;
   const border = letters.length - (letters.length % 4);
   const bytes = decodeBase64(letters.slice(0, border));
   if (bytes === undefined) return undefined;
   const id = known?.id ?? partId(`p${next.parts + 1}`);
-  if (known === undefined) {
+  if (known?.id === undefined) {
     operations.push({ op: "begin_part", partId: id, kind: "media", mediaType: audioType });
     next = { ...next, parts: next.parts + 1 };
   }
@@ -51,15 +49,13 @@ function labelsOf(audio: JsonObject): JsonObject {
 
 /** Closes the sound. The vendor keeps it under an id for a limited time. */
 export function closeAudio(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
-  const { audio } = state;
-  if (audio === undefined) return state;
-  operations.push(...metadataOperations(audio), { op: "close_part", partId: audio.id });
+  const { id, metadata = {} } = state.audio ?? {};
+  if (id === undefined) return state;
+  if (Object.keys(metadata).length > 0) {
+    operations.push({ op: "set_metadata", partId: id, metadata: { audio: metadata } });
+  }
+  operations.push({ op: "close_part", partId: id });
   return { ...state, audio: undefined };
-}
-
-function metadataOperations({ id, metadata }: AudioSpan): readonly Operation[] {
-  if (Object.keys(metadata).length === 0) return [];
-  return [{ op: "set_metadata", partId: id, metadata: { audio: metadata } }];
 }
 
 const dataUrl = /^data:([^;,]{1,100});base64,/;

@@ -1,9 +1,11 @@
 import type { Json, JsonObject, ReasoningPart, ToolCallPart } from "@millrace/core";
 import type { ModelTurn } from "../prepare.ts";
-import { objectOf } from "./events.ts";
+import { callFields, objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
 import { joinDetails } from "./reasoning-details.ts";
 import { standIn } from "./request-content.ts";
+import { givenId } from "./wire-ids.ts";
+import type { WireIds } from "./wire-ids.ts";
 
 /** Rules that depend on other turns. */
 export interface AssistantRules {
@@ -13,36 +15,6 @@ export interface AssistantRules {
   readonly demandsReasoning: boolean;
   readonly model: string;
   readonly ids: WireIds;
-}
-
-/**
- * The ids that calls are sent with. Some models depend on their own ids, and signed details refer
- * to them, so a call is sent with the vendor's id unless another call of the request has it.
- */
-export class WireIds {
-  readonly #used = new Set<string>();
-  readonly #sent = new Map<string, string>();
-
-  /** Reserves and returns the id for a call. */
-  take({ callId, opaque }: ToolCallPart): string {
-    const given = givenId(opaque);
-    const free = (id: string): boolean => !this.#used.has(id);
-    let id: string = given !== undefined && given.length <= 64 && free(given) ? given : callId;
-    for (let number = 2; !free(id); number += 1) id = `${callId.slice(0, 32)}_${number}`;
-    this.#used.add(id);
-    this.#sent.set(callId, id);
-    return id;
-  }
-
-  /** The id that a call was sent with. */
-  of(callId: string): string {
-    return this.#sent.get(callId) ?? callId;
-  }
-}
-
-function givenId(opaque: Json | undefined): string | undefined {
-  const id = objectOf(opaque)?.["id"];
-  return typeof id === "string" && id !== "" ? id : undefined;
 }
 
 /** Converts a model turn to a message. Returns undefined if it has no text and no calls. */
@@ -138,15 +110,24 @@ function callOf(call: ToolCallPart, at: number, { model, ids }: AssistantRules):
   const { tool, opaque, input } = call;
   const id = ids.take(call);
   const kept = objectOf(opaque);
-  const extra =
-    objectOf(kept?.["extra_content"]) ?? (at === 0 && signing.test(model) ? unsigned : undefined);
-  const extension = extra === undefined ? {} : { extra_content: extra };
+  const extra = fieldsOf(kept);
+  const isUnsigned = Object.keys(extra).length === 0 && at === 0 && signing.test(model);
+  const extension = isUnsigned ? { extra_content: unsigned } : extra;
   const text = input?.["input"];
   if (kept?.["type"] === "custom" && typeof text === "string") {
     return { id, type: "custom", custom: { name: tool, input: text }, ...extension };
   }
   const body = { name: tool, arguments: argumentsOf(call) };
   return { id, type: "function", function: body, ...extension };
+}
+
+function fieldsOf(kept: JsonObject | undefined): JsonObject {
+  const fields: Record<string, Json> = {};
+  for (const name of callFields) {
+    const value = kept?.[name];
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
 }
 
 /**

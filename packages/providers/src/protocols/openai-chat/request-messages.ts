@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { ModelTurn, ToolTurn, Turn, UserPart } from "../prepare.ts";
-import { assistantOf, WireIds } from "./request-assistant.ts";
+import { assistantOf } from "./request-assistant.ts";
 import type { AssistantRules } from "./request-assistant.ts";
 import { contentOf, textContent } from "./request-content.ts";
 import { objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
+import { WireIds } from "./wire-ids.ts";
 
 /**
  * Converts turns to messages. Adjacent messages of one role are joined, because some servers
@@ -15,7 +16,7 @@ import { bareField } from "./parts.ts";
 export function messagesOf(turns: readonly Turn[], model: string): readonly JsonObject[] {
   const messages: JsonObject[] = [];
   const loops = loopsOf(turns);
-  const ids = new WireIds();
+  const ids = new WireIds(model);
   const common = { demandsReasoning: turns.some(hasBareReasoning), model, ids };
   for (const [at, turn] of turns.entries()) {
     switch (turn.role) {

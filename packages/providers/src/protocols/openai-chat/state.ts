@@ -1,8 +1,8 @@
-import type { Json, JsonObject, PartId } from "@millrace/core";
-import type { Ending } from "@millrace/core/writing";
+import type { Cause, Json, JsonObject, PartId } from "@millrace/core";
 import type { ReplyContext } from "../../protocol.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Details } from "./reasoning-details.ts";
+import type { ReportedStop } from "./stop.ts";
 import { noThinkTags } from "./think-tags.ts";
 import type { ThinkTags } from "./think-tags.ts";
 
@@ -37,10 +37,22 @@ export interface OpenAiChatState {
   readonly usage: Json | undefined;
   readonly facts: JsonObject | undefined;
   readonly flags: JsonObject;
-  /** The ending by `finish_reason`. After it only usage is read. */
-  readonly ending: Ending | undefined;
-  /** The number of chunks with content after the finish reason. Their content is dropped. */
-  readonly late: number;
+  readonly finish: Finish | undefined;
+}
+
+/**
+ * The finish reason that counts. It is kept until the stream ends, because some servers send one with
+ * every chunk or behind every call.
+ */
+export interface Finish {
+  /** The ending that it reports. Undefined if it reports a failure. */
+  readonly stop: ReportedStop | undefined;
+  readonly cause: Cause | undefined;
+  readonly evidence: JsonObject;
+  /** It stands in a chunk with content, or before all content, so that more may follow. */
+  readonly isEarly: boolean;
+  /** Content followed it, or one before it: the reasons of this stream do not end the reply. */
+  readonly isFollowed: boolean;
 }
 
 /** Open text. Refusals and transcripts of speech have parts of their own. */
@@ -61,7 +73,8 @@ export interface ReasoningSpan {
 }
 
 export interface AudioSpan {
-  readonly id: PartId;
+  /** Undefined until there is sound. */
+  readonly id: PartId | undefined;
   /** Up to three base64 characters of an incomplete group. */
   readonly held: string;
   readonly metadata: JsonObject;
@@ -141,8 +154,7 @@ export function initialState(context: ReplyContext, options: OpenAiChatOptions):
     usage: undefined,
     facts: undefined,
     flags: {},
-    ending: undefined,
-    late: 0,
+    finish: undefined,
   };
 }
 
@@ -151,7 +163,7 @@ function hasExtension(name: string, names: readonly string[]): boolean {
 }
 
 function initialTags({ thinkTags = false, thinkOpened = false }: OpenAiChatOptions): ThinkTags {
-  if (thinkTags === false) return noThinkTags;
-  const tag = thinkTags === true ? "think" : thinkTags;
-  return { tag, phase: thinkOpened ? "inside" : "start", held: "" };
+  if (thinkTags === false && !thinkOpened) return noThinkTags;
+  const tag = typeof thinkTags === "string" ? thinkTags : "think";
+  return { tag, phase: thinkOpened ? "opened" : "start", held: "" };
 }

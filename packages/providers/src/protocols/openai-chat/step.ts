@@ -1,3 +1,4 @@
+import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../../framing/framing.ts";
@@ -18,9 +19,10 @@ import {
   textOf,
   usageIn,
 } from "./events.ts";
-import { closeAll, closingFacts, finish, flushTags, namelessCalls } from "./finish.ts";
+import { closeAll, closingFacts, flushTags, namelessCalls } from "./finish.ts";
 import { takeAudio, takeImage } from "./media.ts";
 import { bareField, appendReasoning, appendText } from "./parts.ts";
+import { isProven, withFinish, withMore } from "./proof.ts";
 import { addDetails, visibleText } from "./reasoning-details.ts";
 import type { Extras, OpenAiChatState } from "./state.ts";
 import { splitThinkTags } from "./think-tags.ts";
@@ -40,36 +42,53 @@ export function step(state: State, event: VendorEvent): Translated<State> {
   const choice = firstChoice(data);
   const known = noteChunk(state, data, choice);
   const error = errorIn(event, choice);
-  if (error !== undefined) return { state: known, operations: none, failure: error };
+  if (error !== undefined) return { state: known, operations: settled(known), failure: error };
   if (choice === undefined) {
     if (known !== state || "choices" in data) return quiet(state, known);
     return { state, operations: none, sign: data["type"] === "ping" ? "alive" : "unknown" };
   }
   const delta = deltaOf(choice, state.parts === 0);
-  if (known.ending !== undefined) {
-    const late = delta !== undefined && hasContent(delta);
-    return quiet(state, late ? { ...known, late: known.late + 1 } : known);
-  }
   const operations: Operation[] = [];
   const next = delta === undefined ? known : takeDelta(known, operations, delta);
   if (typeof next === "string") return broken(state, operations, next);
-  return takeFinish(state, noteExtras(next, data, choice), operations, { data, choice });
+  const noted = noteExtras(next, data, choice);
+  const reason = reasonOf(choice);
+  if (reason === undefined) return broken(state, operations, "a finish_reason is no text");
+  if (reason === "" && known.finish === undefined) {
+    return operations.length > 0 ? { state: noted, operations } : quiet(state, noted);
+  }
+  const grew = operations.length > 0 || hasGrown(known, noted);
+  if (reason === "") return { state: grew ? withMore(noted) : noted, operations };
+  const isBeside = grew && isJsonObject(choice["delta"]);
+  const facts = closingFacts(noted, data, choice);
+  return { state: withFinish(noted, { reason, facts, grew, isBeside }), operations };
 }
 
-function takeFinish(
-  before: State,
-  state: State,
-  operations: Operation[],
-  { data, choice }: { readonly data: JsonObject; readonly choice: JsonObject },
-): Translated<State> {
-  const finishReason = choice["finish_reason"] ?? "";
-  if (typeof finishReason !== "string")
-    return broken(state, operations, "a finish_reason is no text");
-  // Many servers send an empty string where the vendor sends null.
-  if (finishReason === "")
-    return operations.length > 0 ? { state, operations } : quiet(before, state);
-  const finished = finish(state, operations, finishReason, closingFacts(state, data, choice));
-  return { state: finished, operations };
+/** Closes the parts before a failure if they were complete. The reply is not, but they stay. */
+function settled(state: State): readonly Operation[] {
+  const operations: Operation[] = [];
+  const { finish } = state;
+  if (finish?.stop !== undefined && isProven(finish, { kind: "eof" })) {
+    closeAll(state, operations, { stop: finish.stop, evidence: finish.evidence });
+  }
+  return operations;
+}
+
+/**
+ * The finish reason of a choice, or an empty string. Many servers send an empty string where the
+ * vendor sends null, and some the word. Undefined if it is no text.
+ */
+function reasonOf(choice: JsonObject): string | undefined {
+  const reason = choice["finish_reason"] ?? "";
+  if (reason === "" || reason === "null") return "";
+  return typeof reason === "string" ? reason : undefined;
+}
+
+/** True if a delta had content that is held back, such as a tag that has only begun. */
+function hasGrown(before: State, after: State): boolean {
+  return (
+    before.tags !== after.tags || before.tools !== after.tools || before.details !== after.details
+  );
 }
 
 /** The result for a chunk without visible content. */
@@ -226,7 +245,7 @@ function noteChunk(state: State, data: JsonObject, choice: JsonObject | undefine
 function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
   const citations = data["citations"] ?? undefined;
   const searchResults = data["search_results"] ?? undefined;
-  const logprobs = listOf(objectOf(choice["logprobs"])?.["content"]);
+  const logprobs = logprobsOf(objectOf(choice["logprobs"]));
   if (citations === undefined && searchResults === undefined && logprobs.length === 0) return state;
   const { extras } = state;
   const changed: Extras = {
@@ -239,18 +258,15 @@ function noteExtras(state: State, data: JsonObject, choice: JsonObject): State {
   return { ...state, extras: changed };
 }
 
-function hasContent(delta: JsonObject): boolean {
-  const { content, tool_calls: calls } = delta as Partial<Record<string, Json>>;
-  return (
-    reasoningFields.some((field) => textOf(delta[field]) !== "") ||
-    listOf(calls).length > 0 ||
-    (typeof content === "string" ? content !== "" : listOf(content).length > 0)
-  );
+/** Those of the text and those of a refusal, of which a chunk has one. */
+function logprobsOf(logprobs: JsonObject | undefined): readonly Json[] {
+  const ofText = listOf(logprobs?.["content"]);
+  return ofText.length > 0 ? ofText : listOf(logprobs?.["refusal"]);
 }
 
 /**
- * Decides how the reply ended. Only `finish_reason` proves that it is complete; `[DONE]` and the
- * end of bytes do not.
+ * Decides how the reply ended. Only a `finish_reason` proves that it is complete, and for some of
+ * them `[DONE]` has to confirm it (`isProven`). The end of bytes proves nothing.
  */
 export function halt(state: State, end: StreamEnd): Halt {
   const operations: Operation[] = [];
@@ -265,21 +281,22 @@ export function halt(state: State, end: StreamEnd): Halt {
 }
 
 function endingFor(state: State, end: StreamEnd, operations: Operation[]): Ending {
-  if (end.kind === "failed") {
+  const { finish } = state;
+  const isFailed = end.kind === "failed";
+  if (finish?.cause !== undefined && !isFailed) {
     flushTags(state, operations);
-    return cutEnding(end);
+    return { stop: "failed", cause: finish.cause };
   }
-  if (state.ending !== undefined) return withLate(state.ending, state.late);
+  if (finish?.stop !== undefined && isProven(finish, end)) {
+    const { stop, evidence } = finish;
+    const ending = closeAll(state, operations, { stop, evidence });
+    return isFailed ? cutEnding(end) : ending;
+  }
   const isText = state.parts > 0 && state.tools.calls.length === 0;
   if (end.kind === "over" && state.options.finishOptional === true && isText) {
     const evidence = { finish_reason: null, done: true, ...state.facts };
-    return closeAll(state, operations, { stop: "end", evidence }).ending ?? cutEnding(end);
+    return closeAll(state, operations, { stop: "end", evidence });
   }
   flushTags(state, operations);
-  return cutEnding(end, { ...state.facts, ...state.flags });
-}
-
-function withLate(ending: Ending, late: number): Ending {
-  if (late === 0 || ending.cause !== undefined) return ending;
-  return { ...ending, evidence: { ...objectOf(ending.evidence), after_finish: late } };
+  return cutEnding(end, { ...state.facts, ...state.flags, ...finish?.evidence });
 }

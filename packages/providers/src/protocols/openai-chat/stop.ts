@@ -1,9 +1,12 @@
 import type { WholeStop } from "@millrace/core/writing";
 import type { FailureCode } from "../../failure.ts";
 
+/** The endings that a `finish_reason` can report. */
+export type ReportedStop = Exclude<WholeStop, "paused">;
+
 /** The meaning of a `finish_reason`: an ending, or a failure. */
 export type ChatStop =
-  | { readonly stop: Exclude<WholeStop, "paused">; readonly code?: never }
+  | { readonly stop: ReportedStop; readonly code?: never }
   | { readonly code: FailureCode; readonly stop?: never };
 
 /** The vendor's five reasons, and those of servers that imitate it. */
@@ -22,6 +25,9 @@ const verdicts: ReadonlyMap<string, ChatStop> = new Map<string, ChatStop>([
   ["length", { stop: "length" }],
   ["max_tokens", { stop: "length" }],
   ["model_length", { stop: "length" }],
+  ["model_context_window_exceeded", { stop: "length" }],
+  // The server saw that the model repeats itself, and cut it.
+  ["repetition", { stop: "length" }],
   ["content_filter", { stop: "filtered" }],
   ["safety", { stop: "filtered" }],
   ["sensitive", { stop: "filtered" }],

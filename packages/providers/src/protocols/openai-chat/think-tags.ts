@@ -4,7 +4,8 @@
  */
 export interface ThinkTags {
   readonly tag: string;
-  readonly phase: "start" | "inside" | "outside";
+  /** `opened`: at the start of content whose tag the server's template has opened. */
+  readonly phase: "start" | "opened" | "inside" | "outside";
   /** Text that may begin a tag. */
   readonly held: string;
 }
@@ -31,6 +32,7 @@ export function splitThinkTags(tags: ThinkTags, piece: string): ThinkSplit {
   if (open.startsWith(begun) && whole.length <= maxHeld) {
     return { tags: { tag, phase, held: whole }, reasoning: "", text: "" };
   }
+  if (phase === "opened") return splitInside(tag, whole);
   return { tags: { tag, phase: "outside", held: "" }, reasoning: "", text: whole };
 }
 

@@ -18,7 +18,7 @@ export function usageOf(usage: Json | undefined): Usage | undefined {
   const cacheWrite = firstCount([read?.["cache_write_tokens"], read?.["cache_creation_tokens"]]);
   const reasoning = firstCount([written?.["reasoning_tokens"], usage["reasoning_tokens"]]);
   const total = countOf(usage["total_tokens"]);
-  const cost = costOf(usage["cost"]);
+  const cost = costOf(usage["cost"]) ?? ticksOf(usage["cost_in_usd_ticks"]);
   // A detail larger than its total can't be part of it: those servers count it separately.
   const beside = (cached ?? 0) + (cacheWrite ?? 0);
   return {
@@ -62,4 +62,10 @@ function firstCount(values: readonly (Json | undefined)[]): number | undefined {
 function costOf(value: Json | undefined): number | undefined {
   const cost = objectOf(value)?.["total_cost"] ?? value;
   return typeof cost === "number" && Number.isFinite(cost) && cost >= 0 ? cost : undefined;
+}
+
+/** xAI counts in ticks, of which a US dollar has 10^10. */
+function ticksOf(value: Json | undefined): number | undefined {
+  const ticks = countOf(value);
+  return ticks === undefined ? undefined : ticks / 1e10;
 }

@@ -1,6 +1,8 @@
+import { checkJson, isJsonObject } from "@millrace/core/wire";
 import { wholeText } from "@millrace/core/writing";
 import type { JsonObject } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
+import { isSameJson } from "../../full-text.ts";
 import { chooseCallId } from "../call-id.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { keepable, present } from "./events.ts";
@@ -18,6 +20,7 @@ export function beginCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem 
     after: edit.book.after,
     closed: false,
     custom: item["type"] === "custom_tool_call",
+    callId: filledAt(item, "call_id"),
     partId: undefined,
     missed: false,
     filled: false,
@@ -42,7 +45,12 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
   const taken = new Set(edit.book.taken).add(callId);
   edit.book = { ...edit.book, taken, calls: edit.book.calls + 1 };
   const partId = edit.begin({ kind: "tool_call", callId, tool: tool.toWellFormed() });
-  const named = { ...call, partId, id: filledAt(item, "id") ?? call.id };
+  const named = {
+    ...call,
+    partId,
+    id: filledAt(item, "id") ?? call.id,
+    callId: filledAt(item, "call_id") ?? call.callId,
+  };
   edit.put(key, named);
   if (call.custom) edit.append(partId, customHead);
   return named;
@@ -63,13 +71,27 @@ export function appendArguments(edit: Edit, key: ItemKey, data: JsonObject): voi
   edit.append(call.partId, call.custom ? escaped(text) : text);
 }
 
-/** Records the complete arguments of a `.done`. A repetition must be equal. */
+/**
+ * Records the complete arguments of a `.done`. A repetition must be of the same value. An empty one
+ * takes nothing from arguments that came.
+ */
 export function noteArguments(edit: Edit, key: ItemKey, data: JsonObject): void {
   const call = callAt(edit, key);
-  const whole = textAt(data, call?.custom === true ? "input" : "arguments");
-  if (call === undefined || whole === undefined || whole === call.whole) return;
-  if (call.whole === undefined) edit.put(key, { ...call, whole });
-  else edit.fail("protocol", "the vendor gave two full argument texts for one call", { key });
+  const whole = argumentsIn(data);
+  if (call === undefined || whole === undefined) return;
+  const known = call.whole ?? "";
+  if (whole.trim() === "" && (call.filled || known.trim() !== "")) return;
+  if (known.trim() === "") edit.put(key, { ...call, whole });
+  else if (!isSameJson(known, whole)) {
+    edit.fail("contradiction", "the vendor gave two full argument texts for one call", { key });
+  }
+}
+
+/** The complete arguments of an item or an event. Some servers send them parsed. */
+export function argumentsIn(data: JsonObject): string | undefined {
+  const value = data["input"] ?? data["arguments"];
+  if (typeof value === "string") return value;
+  return isJsonObject(value) && checkJson(value) === undefined ? JSON.stringify(value) : undefined;
 }
 
 /** How far the response is when a call is finished. */

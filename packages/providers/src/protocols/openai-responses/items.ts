@@ -1,20 +1,12 @@
 import type { JsonObject } from "@millrace/core";
-import { beginCall, finishCall, nameCall } from "./call.ts";
+import { argumentsIn, beginCall, finishCall, nameCall } from "./call.ts";
 import type { CallStage } from "./call.ts";
 import { filledAt, objectAt } from "../read.ts";
-import { countField } from "./events.ts";
 import { beginHosted, finishHosted } from "./hosted.ts";
-import { beginMessage, finishMessage } from "./message.ts";
+import { beginMessage, finishMessage, sameTexts } from "./message.ts";
+import { keysAt, namesOf, newPlace } from "./places.ts";
 import { beginReasoning, finishReasoning } from "./reasoning.ts";
 import type { Book, Edit, ItemKey, VendorItem } from "./state.ts";
-
-/** The key of an event's item: its `output_index`, else the key recorded for its id. */
-export function keyOf(book: Book, data: JsonObject): ItemKey | undefined {
-  const index = countField(data, "output_index");
-  if (index !== undefined) return index;
-  const id = filledAt(data, "item_id") ?? filledAt(objectAt(data, "item"), "id");
-  return id === undefined ? undefined : (book.keys.get(id) ?? id);
-}
 
 /** The kind of a vendor's item. Every unknown type is an item that the vendor runs. */
 export function kindOf(item: JsonObject): VendorItem["kind"] {
@@ -56,7 +48,7 @@ export function finishItem(
   stage: CallStage,
 ): void {
   const kind = edit.book.items.get(key)?.kind;
-  if (kind === "message") finishMessage(edit, key, item, stage === "incomplete");
+  if (kind === "message") finishMessage(edit, key, item, stage);
   else if (kind === "reasoning") finishReasoning(edit, key, item, stage !== "item_done");
   else if (kind === "call") finishCall(edit, key, item, stage);
   else if (kind === "hosted") finishHosted(edit, key, item);
@@ -64,47 +56,65 @@ export function finishItem(
 
 export function addItem(edit: Edit, data: JsonObject): void {
   const item = objectAt(data, "item");
-  const key = keyOf(edit.book, data);
-  if (item === undefined || key === undefined) {
-    edit.fail("protocol", "an item came without its place or its content", evidenceOf(data));
+  if (item === undefined) {
+    edit.fail("protocol", "an item came without its content", { event: data["type"] ?? null });
     return;
   }
-  const known = edit.book.items.get(key);
-  if (known === undefined) {
-    beginItem(edit, key, item);
-    return;
-  }
+  const { index, id } = namesOf(data);
+  const named = id === undefined ? undefined : edit.book.keys.get(id);
+  const there = index === undefined && named !== undefined ? [named] : keysAt(edit.book, index);
   // Its deltas arrived first, or it is announced twice.
-  const id = filledAt(item, "id");
-  const same = known.id === undefined || id === undefined || known.id === id;
-  if (!sameKind(known, item) || !same) {
-    edit.fail("protocol", "two items have the same place in the output", evidenceOf(data));
-  } else if (known.kind === "call") nameCall(edit, key, item);
+  const key = there.find((each) => isKnown(edit.book.items.get(each), item));
+  if (key === undefined) beginItem(edit, newPlace(edit, data), item);
+  else nameCall(edit, key, item);
 }
 
 export function endItem(edit: Edit, data: JsonObject): void {
   const item = objectAt(data, "item");
-  const key = keyOf(edit.book, data);
-  if (item === undefined || key === undefined) {
-    edit.fail("protocol", "an item ended without its place or its content", evidenceOf(data));
+  if (item === undefined) {
+    edit.fail("protocol", "an item ended without its content", { event: data["type"] ?? null });
     return;
   }
+  const key = placeOfEnd(edit.book, data, item) ?? newPlace(edit, data);
   const known = edit.book.items.get(key) ?? beginItem(edit, key, item);
-  const again = known.closed && known.id !== filledAt(item, "id");
-  if (!sameKind(known, item) || again) {
-    edit.fail("protocol", "an item ended in the place of another", evidenceOf(data));
-  } else if (!known.closed) finishItem(edit, key, item, "item_done");
+  if (!known.closed) finishItem(edit, key, item, "item_done");
+}
+
+/** The item that ends here, or that has ended and repeats its end; undefined for a new one. */
+function placeOfEnd(book: Book, data: JsonObject, item: JsonObject): ItemKey | undefined {
+  const { index, id } = namesOf(data);
+  const named = id === undefined ? undefined : book.keys.get(id);
+  const nameless = index === undefined && id === undefined;
+  const there = nameless ? [...book.items.keys()].toReversed() : keysAt(book, index);
+  const at = (key: ItemKey): VendorItem | undefined => book.items.get(key);
+  const found = there.find((key) => isKnown(at(key), item) || repeats(at(key), item));
+  if (found !== undefined || named === undefined) return found;
+  // Some servers end an item at another index than they began it, others give all items one id.
+  const isOpen = at(named)?.closed === false && isKnown(at(named), item);
+  return isOpen || index === undefined || repeats(at(named), item) ? named : undefined;
+}
+
+/** True if an item is one that is known already, though its id may have changed. */
+function isKnown(known: VendorItem | undefined, item: JsonObject): boolean {
+  if (known === undefined || !sameKind(known, item)) return false;
+  const [id, callId] = [filledAt(item, "id"), filledAt(item, "call_id")];
+  if (known.kind === "call" && known.callId !== undefined && callId !== undefined) {
+    return known.callId === callId;
+  }
+  if (known.closed) return id !== undefined && known.id === id;
+  const differs = id !== undefined && known.id !== undefined && known.id !== id;
+  return !differs || known.kind !== "hosted";
+}
+
+/** True if an item has the content of a known one that has ended. */
+function repeats(known: VendorItem | undefined, item: JsonObject): boolean {
+  if (known?.closed !== true || !sameKind(known, item)) return false;
+  if (known.kind === "message") return sameTexts(known, item);
+  return known.kind === "call" && known.callId === undefined && known.whole === argumentsIn(item);
 }
 
 /** True if an item can be the final form of a known one. */
 export function sameKind(known: VendorItem, item: JsonObject): boolean {
   if (known.kind !== kindOf(item)) return false;
   return known.kind !== "hosted" || known.type === item["type"];
-}
-
-function evidenceOf(data: JsonObject): JsonObject {
-  const item = objectAt(data, "item");
-  const type = filledAt(item, "type")?.slice(0, 200) ?? null;
-  const id = filledAt(item, "id")?.slice(0, 200) ?? null;
-  return { event: data["type"] ?? null, index: data["output_index"] ?? null, type, id };
 }

@@ -1,6 +1,8 @@
 import { checkJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
+import { restOf } from "../../full-text.ts";
+import type { CallStage } from "./call.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { countField, objectsField, present } from "./events.ts";
 import { noAnnotations } from "./state.ts";
@@ -14,6 +16,8 @@ export function beginMessage(edit: Edit, key: ItemKey, item: JsonObject): Messag
     closed: false,
     phase: filledAt(item, "phase"),
     contents: new Map(),
+    before: undefined,
+    done: undefined,
   };
   edit.put(key, message);
   return message;
@@ -52,33 +56,74 @@ export function addAnnotation(edit: Edit, key: ItemKey, data: JsonObject): void 
   if (annotation !== undefined) annotate(edit, key, indexOf(data), annotation);
 }
 
-/** Closes all parts of a message. `item` is its final form, if there is one. */
+/**
+ * Closes all parts of a message. `final` is its final form, if there is one. A part without a full
+ * text stays open until the response ends, because its last deltas may be lost, and the response's
+ * own list of items has the text.
+ */
 export function finishMessage(
   edit: Edit,
   key: ItemKey,
-  item: JsonObject | undefined,
-  cut: boolean,
+  final: JsonObject | undefined,
+  stage: CallStage,
 ): void {
-  for (const [index, part] of objectsField(item, "content").entries()) {
+  for (const [index, part] of objectsField(final, "content").entries()) {
     const type = part["type"];
     if (type !== "output_text" && type !== "refusal") continue;
     contentAt(edit, key, index, type === "refusal");
-    noteWhole(edit, key, index, textAt(part, type === "refusal" ? "refusal" : "text"));
+    noteWhole(edit, key, index, textIn(part));
   }
   const message = messageAt(edit, key);
   if (message === undefined) return;
+  const contents = [...message.contents.values()];
+  if (stage === "item_done" && contents.some(({ whole }) => whole === undefined)) {
+    edit.put(key, { ...message, done: final });
+    return;
+  }
+  const item = message.done === undefined ? final : { ...message.done, ...final };
   const finals = objectsField(item, "content");
+  const cut = stage === "incomplete" ? "incomplete" : "completed";
   for (const [index, content] of message.contents) {
-    const status = filledAt(item, "status") ?? (cut ? "incomplete" : "completed");
+    const status = filledAt(item, "status") ?? cut;
     const metadata = describeContent({ message, item, status }, content, finals[index]);
     edit.describe(content.partId, metadata);
     edit.close(content.partId, { whole: content.whole });
   }
   const phase = filledAt(item, "phase") ?? message.phase;
-  const refused = [...message.contents.values()].some(({ refusal }) => refusal);
+  const refused = contents.some(({ refusal }) => refusal);
   const facts = present({ phase, refusal: refused ? true : undefined });
   edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts } };
   edit.put(key, { ...message, phase, closed: true });
+}
+
+/**
+ * Adds what the response's own list has of a message beyond its end: a part of its own, because the
+ * message's parts are committed.
+ */
+export function extendMessage(edit: Edit, key: ItemKey, final: JsonObject): void {
+  const message = messageAt(edit, key);
+  if (message === undefined || message.id === undefined || message.id !== filledAt(final, "id"))
+    return;
+  for (const [index, part] of objectsField(final, "content").entries()) {
+    const known = message.contents.get(index)?.whole;
+    const whole = textIn(part);
+    const rest = known === undefined ? undefined : restOf(known, whole ?? "");
+    if (rest === undefined || rest.trim() === "") continue;
+    const partId = edit.begin({ kind: "text" });
+    edit.append(partId, rest);
+    edit.close(partId);
+  }
+}
+
+/** True if an item has the texts of a known message. */
+export function sameTexts(message: MessageItem, item: JsonObject): boolean {
+  const texts = [...message.contents.values()].map(({ whole = "" }) => whole);
+  const others = objectsField(item, "content").map((part) => textIn(part) ?? "");
+  return texts.length === others.length && texts.every((text, at) => text === others[at]);
+}
+
+function textIn(part: JsonObject): string | undefined {
+  return textAt(part, part["type"] === "refusal" ? "refusal" : "text");
 }
 
 /** The metadata to send a message item back with. */
@@ -107,12 +152,23 @@ function describeContent(
   return checkJson(head) === undefined ? head : {};
 }
 
-function noteWhole(edit: Edit, key: ItemKey, index: number, whole: string | undefined): void {
-  const known = messageAt(edit, key)?.contents.get(index)?.whole;
+/** Records a full text. A later one may go on, or be the same one trimmed. */
+function noteWhole(edit: Edit, key: ItemKey, index: number, given: string | undefined): void {
+  const message = messageAt(edit, key);
+  const known = message?.contents.get(index)?.whole;
   // Some servers omit the text in one of the events that repeat it.
-  if (whole === undefined || whole === "" || whole === known) return;
-  if (known === undefined) change(edit, key, index, { whole });
-  else edit.fail("protocol", "the vendor gave two full texts for one part", { key, index });
+  if (message === undefined || given === undefined || given === "") return;
+  const whole = withoutBefore(message, index, given);
+  const rest = restOf(known ?? "", whole);
+  if (rest === undefined) {
+    edit.fail("contradiction", "the vendor gave two full texts for one part", { key, index });
+  } else if (rest !== "") change(edit, key, index, { whole: (known ?? "") + rest });
+}
+
+/** A full text without what the item had when it ended for the first time. */
+function withoutBefore({ before }: MessageItem, index: number, whole: string): string {
+  const ended = before?.kind === "message" ? before.contents.get(index)?.whole : undefined;
+  return ended !== undefined && whole.startsWith(ended) ? whole.slice(ended.length) : whole;
 }
 
 function annotate(edit: Edit, key: ItemKey, index: number, annotation: Json): void {

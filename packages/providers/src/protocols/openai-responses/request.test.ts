@@ -110,7 +110,7 @@ describe("a request", () => {
       model,
       stream: true,
       store: true,
-      include: ["web_search_call.action.sources"],
+      include: ["reasoning.encrypted_content", "web_search_call.action.sources"],
       reasoning: { effort: "high" },
     });
     expect(body["input"]).toHaveLength(1);
@@ -125,6 +125,16 @@ describe("a request", () => {
     ]);
     expect(body).not.toHaveProperty("previous_response_id");
     expect(body).not.toHaveProperty("conversation");
+  });
+
+  test.each([
+    [["reasoning.encrypted_content"], ["reasoning.encrypted_content"]],
+    [[], ["reasoning.encrypted_content"]],
+    [null, null],
+  ])("with %j included asks for %j", (include, asked) => {
+    const body = bodyOf([user(says("Hi"))], { settings: { include } });
+
+    expect(body["include"]).toEqual(asked);
   });
 
   test.each([

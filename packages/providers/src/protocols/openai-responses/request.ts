@@ -35,8 +35,8 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     path: "/responses",
     body: {
       store: false,
-      ...(isPlainModel(target.model) ? {} : { include: ["reasoning.encrypted_content"] }),
       ...own,
+      ...includeOf(own["include"], target.model),
       ...fields,
       model: target.model,
       stream: true,
@@ -69,6 +69,13 @@ function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
       turn satisfies never;
       return [];
   }
+}
+
+/** The settings' `include` and the reasoning that a later request sends back. Null means neither. */
+function includeOf(given: Json | undefined, model: string): JsonObject {
+  if (isPlainModel(model) || given === null) return {};
+  const asked = Array.isArray(given) ? (given as readonly Json[]) : [];
+  return { include: [...new Set(["reasoning.encrypted_content", ...asked])] };
 }
 
 /** True for models without reasoning, which refuse a request for encrypted reasoning. */

@@ -1,24 +1,19 @@
 import { equalJson } from "@millrace/core/wire";
-import type { Json, JsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
 import type { ResponsesState } from "./state.ts";
 
 /**
- * How the number of an event follows the one before: the number to continue from, or the violation.
+ * The number to continue from, or `repeated` for an event that came before it in the same words.
+ *
+ * Numbers prove nothing about the content: servers leave them out, restart them, give one number to
+ * all events, and gateways drop an event together with its number. What is missing shows in the full
+ * texts. So a number has one use: while numbers rise, two equal events with one number are one
+ * event. Once a number does not rise, that use ends too (`Infinity`).
  */
-export type Order = number | "repeated" | "broken";
-
-/**
- * Checks a `sequence_number` that is not the next one. A repeated event is dropped. A gap is a
- * failure, because the missing event may have been text. Vendors that omit numbers or repeat one
- * number are accepted.
- */
-export function orderOf({ sequence, last, book }: ResponsesState, data: JsonObject): Order {
-  const number: Json | undefined = data["sequence_number"];
+export function orderOf({ sequence, last }: ResponsesState, data: JsonObject): number | "repeated" {
+  const number = data["sequence_number"];
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0) return sequence;
-  if (Number.isNaN(sequence) || sequence === Infinity)
-    return Number.isNaN(sequence) ? number : sequence;
-  if (number === sequence + 1) return number;
-  if (number !== sequence) return "broken";
-  if (equalJson(last, data)) return "repeated";
-  return book.first === sequence ? Infinity : "broken";
+  if (Number.isNaN(sequence) || number > sequence) return number;
+  if (number === sequence && equalJson(last, data)) return "repeated";
+  return Infinity;
 }

@@ -5,9 +5,7 @@ import type { ClosePart, Operation, ReplyContext, Translated } from "../../proto
 import { failure } from "../../failure.ts";
 
 export interface ResponsesState {
-  /**
-   * The last `sequence_number`: NaN before the first, Infinity for a vendor that does not number.
-   */
+  /** The last `sequence_number`: NaN before the first, Infinity once one did not rise. */
   readonly sequence: number;
   /** The event with that number, to detect a repetition. */
   readonly last: JsonObject | undefined;
@@ -16,8 +14,6 @@ export interface ResponsesState {
 }
 
 export interface Book {
-  /** The number of the first event that had one. */
-  readonly first: number | undefined;
   readonly parts: number;
   readonly calls: number;
   /** Calls that never got a name. */
@@ -26,6 +22,8 @@ export interface Book {
   readonly items: ReadonlyMap<ItemKey, VendorItem>;
   /** Keys of items by id, for vendors that omit `output_index`. */
   readonly keys: ReadonlyMap<string, ItemKey>;
+  /** The items at an index that the vendor gave to more than one; undefined while there is none. */
+  readonly shared: ReadonlyMap<number, readonly ItemKey[]> | undefined;
   /**
    * The id of the latest reasoning item. The items after it can be sent back only together with it.
    */
@@ -39,7 +37,7 @@ export interface Book {
   readonly ending: Ending | undefined;
 }
 
-/** `output_index`, or the item's id without one. */
+/** `output_index`, or the item's id without one, or a name of ours for an index that is taken. */
 export type ItemKey = number | string;
 
 export type VendorItem = MessageItem | ReasoningItem | CallItem | HostedItem;
@@ -54,6 +52,10 @@ export interface MessageItem extends ItemBase {
   readonly kind: "message";
   readonly phase: string | undefined;
   readonly contents: ReadonlyMap<number, Content>;
+  /** The item of the same id that ended before this text came. */
+  readonly before: VendorItem | undefined;
+  /** The finished item, if no full text came with it. The response's own list may have it. */
+  readonly done: JsonObject | undefined;
 }
 
 export interface Content {
@@ -83,6 +85,8 @@ export interface CallItem extends ItemBase {
   readonly kind: "call";
   /** A tool that takes free text. Its input is written as the JSON `{"input": "…"}`. */
   readonly custom: boolean;
+  /** The vendor's id of the call. */
+  readonly callId: string | undefined;
   /** Undefined until the name has arrived. */
   readonly partId: PartId | undefined;
   /**
@@ -110,13 +114,13 @@ export interface HostedItem extends ItemBase {
 
 export function initial({ takenCallIds }: ReplyContext): ResponsesState {
   const book: Book = {
-    first: undefined,
     parts: 0,
     calls: 0,
     namelessCalls: 0,
     taken: takenCallIds,
     items: new Map(),
     keys: new Map(),
+    shared: undefined,
     after: undefined,
     audio: undefined,
     transcript: undefined,
@@ -184,7 +188,11 @@ export class Edit {
     this.book = { ...this.book, items, keys };
   }
 
-  fail(code: "protocol" | "too_many_parts", message: string, evidence?: Json): void {
+  fail(
+    code: "protocol" | "contradiction" | "too_many_parts",
+    message: string,
+    evidence?: Json,
+  ): void {
     this.failure ??= failure(code, message, evidence);
   }
 }

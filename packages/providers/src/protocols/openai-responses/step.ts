@@ -1,19 +1,19 @@
 import { isJsonObject } from "@millrace/core/wire";
-import type { Cause, JsonObject, PartId } from "@millrace/core";
+import type { JsonObject, PartId } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";
-import { failure } from "../../failure.ts";
 import { appendAudio, appendTranscript, closeAudio, closeTranscript } from "./audio.ts";
 import { appendArguments, noteArguments } from "./call.ts";
 import { typeOf } from "./events.ts";
 import { noteProgress, noteWritten } from "./hosted.ts";
-import { addItem, beginItem, endItem, keyOf, kindOf } from "./items.ts";
+import { addItem, beginItem, endItem, kindOf } from "./items.ts";
 import { addAnnotation, appendToMessage, isMessageContent, noteContent } from "./message.ts";
+import { namesOf, newPlace, placeOf } from "./places.ts";
 import { appendReasoning } from "./reasoning.ts";
 import { orderOf } from "./sequence.ts";
 import { Edit } from "./state.ts";
 import type { Book, ItemKey, ResponsesState } from "./state.ts";
-import { endResponse, noteResponse, reportError } from "./terminal.ts";
+import { beginResponse, endResponse, noteResponse, reportError } from "./terminal.ts";
 
 const nothing: readonly Operation[] = [];
 
@@ -23,17 +23,15 @@ export function step(state: ResponsesState, event: VendorEvent): Translated<Resp
   const number = data["sequence_number"];
   const order = number === state.sequence + 1 ? number : orderOf(state, data);
   if (order === "repeated") return { state, operations: nothing, sign: "alive" };
-  if (order === "broken") return { state, operations: nothing, failure: gap(state, data) };
-  const partId = appendTarget(state.book, data);
+  // Not so before the first number, which makes the sum NaN.
+  const skipped = order > state.sequence + 1 && order !== Infinity;
+  const partId = skipped ? undefined : appendTarget(state.book, data);
   if (partId !== undefined) {
     const operations = [{ op: "append_text", partId, chunk: data["delta"] as string } as const];
     if (Object.is(order, state.sequence)) return { state, operations };
-    return {
-      state: { sequence: order, last: data, book: numbered(state.book, order) },
-      operations,
-    };
+    return { state: { sequence: order, last: data, book: state.book }, operations };
   }
-  const edit = new Edit(numbered(state.book, order));
+  const edit = new Edit(skipped ? withGap(state.book) : state.book);
   perform(edit, data);
   const { book, operations, sign } = edit;
   const next = { sequence: order, last: data, book };
@@ -46,6 +44,7 @@ export function step(state: ResponsesState, event: VendorEvent): Translated<Resp
  * fast path, because nearly all deltas are such.
  */
 function appendTarget(book: Book, data: JsonObject): PartId | undefined {
+  if (book.shared !== undefined) return undefined;
   const type = data["type"];
   if (type === "response.output_text.delta") {
     const item = book.items.get(data["output_index"] as number);
@@ -64,14 +63,10 @@ function typed({ name, data }: VendorEvent): JsonObject | undefined {
   return data === undefined || typeof data["type"] === "string" ? data : { ...data, type: name };
 }
 
-function numbered(book: Book, order: number): Book {
-  return book.first !== undefined || Number.isNaN(order) ? book : { ...book, first: order };
-}
-
-function gap({ sequence }: ResponsesState, data: JsonObject): Cause {
-  const found = data["sequence_number"] ?? null;
-  const message = "the vendor's events are not in sequence, so something is missing or doubled";
-  return failure("protocol", message, { last: sequence, found });
+/** Marks a reply whose numbers have a gap. It may be complete: only its full texts show that. */
+function withGap(book: Book): Book {
+  if (book.facts["sequence_gap"] === true) return book;
+  return { ...book, facts: { ...book.facts, sequence_gap: true } };
 }
 
 type Handler = (edit: Edit, data: JsonObject) => void;
@@ -84,32 +79,35 @@ function perform(edit: Edit, data: JsonObject): void {
   else edit.sign = "unknown";
 }
 
-/** A handler for events of an item. `type` begins the item if the event is the first of it. */
+/**
+ * A handler for events of an item. `type` begins the item if the event is the first of it, or if the
+ * place is that of an item that has ended under another id.
+ */
 function within(
   change: (edit: Edit, key: ItemKey, data: JsonObject) => void,
   type?: string,
 ): Handler {
+  const kind = kindOf({ type: type ?? "" });
   return (edit, data) => {
-    const key = keyOf(edit.book, data);
-    if (key === undefined) {
-      edit.fail("protocol", "an event does not say what it belongs to", {
-        event: data["type"] ?? "",
-      });
+    const found = placeOf(edit.book, data, kind);
+    const known = found === undefined ? undefined : edit.book.items.get(found);
+    if (found !== undefined && known?.closed === false) {
+      change(edit, found, data);
       return;
     }
-    const known = edit.book.items.get(key);
-    if (known === undefined && type !== undefined) {
-      const id = data["item_id"];
-      beginItem(edit, key, typeof id === "string" ? { type, id } : { type });
+    const { id } = namesOf(data);
+    // What an ended item repeats changes nothing.
+    if (type === undefined || (known !== undefined && !typeOf(data).endsWith(".delta"))) return;
+    const isSame = known !== undefined && (id === undefined || id === known.id);
+    if (isSame && known.kind === "call") {
+      edit.fail("contradiction", "arguments came after their call's end", { key: found ?? null });
+      return;
     }
-    const late = known?.closed === true && typeOf(data).endsWith(".delta");
-    const other = known !== undefined && type !== undefined && known.kind !== kindOf({ type });
-    if (late || other) {
-      const message = late
-        ? "content came after its item's end"
-        : "content is of another kind than its item";
-      edit.fail("protocol", message, { event: data["type"] ?? "", key });
-    } else if (known?.closed !== true) change(edit, key, data);
+    const key = newPlace(edit, data);
+    const item = beginItem(edit, key, id === undefined ? { type } : { type, id });
+    // Some gateways end a message after its first delta and go on.
+    if (isSame && item.kind === "message") edit.put(key, { ...item, before: known });
+    change(edit, key, data);
   };
 }
 
@@ -128,7 +126,7 @@ const contentPart: Handler = (edit, data) => {
 };
 
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ["response.created", (edit, data) => void noteResponse(edit, data)],
+  ["response.created", beginResponse],
   ["response.queued", alive],
   ["response.in_progress", alive],
   ["response.completed", endResponse],

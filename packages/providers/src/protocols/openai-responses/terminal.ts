@@ -8,6 +8,7 @@ import type { CallStage } from "./call.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { keepable, objectsField, present, typeOf } from "./events.ts";
 import { beginItem, finishItem, sameKind } from "./items.ts";
+import { extendMessage } from "./message.ts";
 import type { Edit, HostedItem, ItemKey, ResponsesState, VendorItem } from "./state.ts";
 import { readUsage } from "./usage.ts";
 
@@ -23,6 +24,14 @@ export function noteResponse(edit: Edit, data: JsonObject): JsonObject | undefin
   const usage = readUsage(response) ?? edit.book.usage;
   edit.book = { ...edit.book, facts: { ...edit.book.facts, ...facts }, usage };
   return response;
+}
+
+/** A second response in one stream would be a second reply: a gateway began again elsewhere. */
+export function beginResponse(edit: Edit, data: JsonObject): void {
+  const [known, found] = [edit.book.facts["id"], filledAt(objectAt(data, "response"), "id")];
+  if (edit.book.items.size > 0 && known !== undefined && found !== undefined && known !== found) {
+    edit.fail("contradiction", "a second response began in one reply");
+  } else noteResponse(edit, data);
 }
 
 /** Reads `response.completed`, `.incomplete` and `.failed`. Nothing follows them. */
@@ -44,7 +53,8 @@ export function endResponse(edit: Edit, data: JsonObject): void {
     return;
   }
   finishAll(edit, response, "completed");
-  prove(edit, edit.book.calls > 0 ? "tools" : "end", { status });
+  const refused = edit.book.facts["refusal"] === true;
+  prove(edit, edit.book.calls > 0 ? "tools" : refused ? "filtered" : "end", { status });
 }
 
 const stopOf: ReadonlyMap<Json, WholeStop> = new Map<Json, WholeStop>([
@@ -99,7 +109,9 @@ function awaits(item: HostedItem, items: ReadonlyMap<ItemKey, VendorItem>): bool
 function finishAll(edit: Edit, response: JsonObject, stage: CallStage): void {
   const [finals, unseen] = match(edit, objectsField(response, "output"));
   for (const key of edit.book.items.keys()) {
-    if (edit.book.items.get(key)?.closed === false) finishItem(edit, key, finals.get(key), stage);
+    const final = finals.get(key);
+    if (edit.book.items.get(key)?.closed === false) finishItem(edit, key, final, stage);
+    else if (final !== undefined) extendMessage(edit, key, final);
   }
   // In order, so that the parts have the order of the output.
   for (const [number, item] of unseen.entries()) {

@@ -1,3 +1,7 @@
+import { chatProofs } from "./chat-evidence.ts";
+import type { ChatProof as Proof } from "./chat-evidence.ts";
+import { geminiProofs } from "./gemini-evidence.ts";
+
 /**
  * An event of an independent parser, which shares no code with our framing and protocols. Slow,
  * short and lenient.
@@ -5,44 +9,71 @@
 interface PlainEvent {
   readonly name: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Its data is `[DONE]`. */
+  readonly isDone: boolean;
   /** The offset where its last line of data ends, without the line end. */
   readonly end: number;
   /** The offset where the blank line after it ends. */
   readonly closed: number;
 }
 
-/**
- * The byte offset at which a stream proves that its reply is complete; `Infinity` if it never does.
- */
+/** Whether the first bytes of a stream prove that its reply is complete. */
 export interface Evidence {
+  /** False if a decoder that reports a complete reply is wrong. */
+  readonly may: (length: number) => boolean;
   /**
-   * A decoder that reports a complete reply before this is wrong. Excludes the line ends after it.
+   * True if a decoder that reports an incomplete reply is wrong, unless the stream then violates its
+   * protocol.
    */
-  readonly earliest: number;
-  /**
-   * A decoder that reports an incomplete reply after this is wrong, unless the stream then violates
-   * its protocol.
-   */
-  readonly latest: number;
+  readonly must: (length: number) => boolean;
 }
 
-/**
- * The place of the evidence in a stream. Of several choices or candidates the first is the reply.
- */
+/** The evidence of a stream. Of several choices or candidates the first is the reply. */
 export function evidenceOf(dialect: string, bytes: Uint8Array): Evidence {
   const events = plainEvents(bytes);
   switch (dialect) {
     case "openai-chat":
-      return first(events, ({ data }) => list(data["choices"]).some(isFinished));
+      return ofProofs(events, chatProofs);
     case "openai-responses":
-      return first(events, isLast);
+      return from(first(events, isLast));
     case "gemini":
-      return first(events, isStopped);
+      return ofProofs(events, geminiProofs);
     case "anthropic-messages":
-      return closedAt(events);
+      return from(closedAt(events));
     default:
       throw new TypeError(`no oracle for ${dialect}`);
   }
+}
+
+/** Evidence that lasts once it has come: after `earliest` it may be there, after `latest` it is. */
+interface Place {
+  /** Excludes the line ends after it. */
+  readonly earliest: number;
+  readonly latest: number;
+}
+
+function from({ earliest, latest }: Place): Evidence {
+  return { may: (length) => length >= earliest, must: (length) => length >= latest };
+}
+
+/**
+ * Evidence that content may take back. An event may be read as soon as its last line of data is
+ * there, and must be after the blank line.
+ */
+function ofProofs(
+  events: readonly PlainEvent[],
+  proofsOf: (chunks: readonly (PlainEvent["data"] | undefined)[]) => readonly Proof[],
+): Evidence {
+  const proofs = proofsOf(events.map(({ isDone, data }) => (isDone ? undefined : data)));
+  const readAt = (length: number): readonly Proof[] => {
+    const closed = events.filter((event) => event.closed <= length).length;
+    const ended = events.filter((event) => event.end <= length).length;
+    return proofs.slice(closed, ended + 1);
+  };
+  return {
+    may: (length) => readAt(length).some(({ may }) => may),
+    must: (length) => readAt(length).every(({ must }) => must),
+  };
 }
 
 function isLast({ name, data }: PlainEvent): boolean {
@@ -50,39 +81,53 @@ function isLast({ name, data }: PlainEvent): boolean {
   return type === "response.completed" || type === "response.incomplete";
 }
 
-function isStopped({ data }: PlainEvent): boolean {
-  const finished = list(data["candidates"]).some((candidate) => {
-    const { index = 0, finishReason: reason } = fields(candidate);
-    return index === 0 && isWord(reason);
-  });
-  return finished || isWord(fields(data["promptFeedback"])["blockReason"]);
-}
-
-/** A stop reason followed by a moment without an open block, or the last event. */
-function closedAt(events: readonly PlainEvent[]): Evidence {
-  let open = 0;
+/**
+ * A stop reason that no content follows, at a moment without an open block, or the last event. A
+ * delta without a block opens one, and text in a block of another type opens one that no event
+ * stops.
+ */
+function closedAt(events: readonly PlainEvent[]): Place {
+  const open = new Map<unknown, unknown>();
   let reason: "none" | "early" | "given" = "none";
   let earliest = Infinity;
+  let latest = Infinity;
   for (const { data, end, closed } of events) {
-    if (data["type"] === "content_block_start") open += 1;
-    if (data["type"] === "content_block_stop") open -= 1;
+    const { type, index } = data;
+    if (type === "content_block_start" || type === "content_block_delta") {
+      const kind = fields(data["content_block"])["type"] ?? kindOf(fields(data["delta"])["type"]);
+      const known = type === "content_block_delta" && open.has(index);
+      if (!known) open.set(index, kind);
+      else if (isMisplaced(kind, open.get(index))) open.set(kind, kind);
+      if (reason === "given") reason = "early";
+      latest = Infinity;
+    }
+    if (type === "content_block_stop") open.delete(index);
     // A proxy may put the whole reply into its first event, including a later stop reason.
     if (isWord(fields(data["message"])["stop_reason"]) && reason === "none") reason = "early";
     if (isWord(fields(data["delta"])["stop_reason"])) reason = "given";
     if (reason === "none") continue;
-    const last = data["type"] === "message_stop";
-    if (open <= 0 || last) earliest = Math.min(earliest, end);
-    if ((open <= 0 && reason === "given") || last) return { earliest, latest: closed };
+    const last = type === "message_stop";
+    if ((open.size === 0 && reason === "given") || last) {
+      earliest = Math.min(earliest, end);
+      latest = Math.min(latest, closed);
+    }
+    if (last) break;
   }
-  return { earliest, latest: Infinity };
+  return { earliest, latest };
 }
 
-function isFinished(choice: unknown): boolean {
-  const { index = 0, finish_reason: reason } = fields(choice);
-  return index === 0 && isWord(reason);
+/** The kind of block that a delta of this type belongs to. */
+function kindOf(type: unknown): unknown {
+  return type === "text_delta" ? "text" : type === "thinking_delta" ? "thinking" : undefined;
 }
 
-function first(events: readonly PlainEvent[], is: (event: PlainEvent) => boolean): Evidence {
+/** True for text in a block that has none. Blocks of unknown types may have any. */
+function isMisplaced(kind: unknown, block: unknown): boolean {
+  const typed = block === "text" || block === "thinking" || block === "tool_use";
+  return typed && kind !== undefined && kind !== block;
+}
+
+function first(events: readonly PlainEvent[], is: (event: PlainEvent) => boolean): Place {
   const { end, closed } = events.find(is) ?? { end: Infinity, closed: Infinity };
   return { earliest: end, latest: closed };
 }
@@ -95,10 +140,6 @@ function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** One character per byte until the lines are found, so that offsets count bytes. */
 function plainEvents(bytes: Uint8Array): readonly PlainEvent[] {
   const text = Buffer.from(bytes).toString("latin1");
@@ -107,8 +148,10 @@ function plainEvents(bytes: Uint8Array): readonly PlainEvent[] {
   let name = "";
   let end = 0;
   const close = (closed: number): void => {
-    const value = parsed(Buffer.from(data.join("\n"), "latin1").toString("utf8"));
-    if (value !== undefined) events.push({ name, data: value, end, closed });
+    const row = Buffer.from(data.join("\n"), "latin1").toString("utf8");
+    const isDone = row.trim() === "[DONE]";
+    const value = isDone ? {} : parsed(row);
+    if (value !== undefined) events.push({ name, data: value, isDone, end, closed });
     data = [];
     name = "";
   };

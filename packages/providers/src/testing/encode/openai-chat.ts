@@ -205,7 +205,9 @@ function writeChunks(writer: SseWriter, body: ChatBody, random: Random): void {
   writer.event(chunk(early ?? {}, place === "finish" ? { usage } : {}, finish));
   if (random.chance(0.03)) writer.event(chunk({}, {}, finish));
   if (place === "last") writer.event({ ...base, choices: [], usage });
-  if (random.chance(0.85)) writer.event("[DONE]");
+  // A reason beside content, or before all of it, proves nothing without the last event.
+  const isEarly = early !== undefined || deltas.length === 0;
+  if (isEarly || random.chance(0.85)) writer.event("[DONE]");
 }
 
 function finishReason(stop: LogicalStop, legacy: boolean, random: Random): Json {

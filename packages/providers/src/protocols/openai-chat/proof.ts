@@ -1,0 +1,57 @@
+import type { JsonObject } from "@millrace/core";
+import type { StreamEnd } from "../../protocol.ts";
+import { failure } from "../../failure.ts";
+import type { Finish, OpenAiChatState } from "./state.ts";
+import { verdictOf } from "./stop.ts";
+
+/**
+ * True if a finish reason proves that the reply is complete. By itself it does if it stands alone
+ * behind the content and no content follows it: many servers send no `[DONE]`. A server that sends
+ * reasons earlier has to send `[DONE]`, because a reply that is cut behind such a reason looks whole.
+ */
+export function isProven({ isEarly, isFollowed }: Finish, end: StreamEnd): boolean {
+  return end.kind === "over" || (!isEarly && !isFollowed);
+}
+
+/** Content that came behind a finish reason. */
+export function withMore(state: OpenAiChatState): OpenAiChatState {
+  const { finish } = state;
+  if (finish === undefined || finish.isFollowed) return state;
+  return { ...state, finish: { ...finish, isFollowed: true } };
+}
+
+/** A finish reason, with the facts of its chunk. */
+export interface GivenFinish {
+  readonly reason: string;
+  readonly facts: JsonObject;
+  /** Its chunk has content. */
+  readonly grew: boolean;
+  /** The content of its chunk is a piece. A whole message is never followed by more. */
+  readonly isBeside: boolean;
+}
+
+/**
+ * Records a finish reason. Of several without content between them the first counts, else the last. A
+ * failure counts always, unless nothing is known but an unknown reason.
+ */
+export function withFinish(state: OpenAiChatState, given: GivenFinish): OpenAiChatState {
+  const { finish: earlier } = state;
+  const isFollowed = earlier !== undefined && (earlier.isFollowed || given.grew);
+  const isFixed = earlier?.cause !== undefined && earlier.cause.code !== "unknown_stop";
+  const counts = earlier === undefined || (isFollowed && !isFixed) ? readFinish(given) : earlier;
+  const isEmpty = counts.stop === "end" && isBlank(state);
+  const finish = { ...counts, isEarly: given.isBeside || isEmpty, isFollowed };
+  return { ...state, finish };
+}
+
+function readFinish({ reason, facts }: GivenFinish): Omit<Finish, "isEarly" | "isFollowed"> {
+  const evidence = { finish_reason: reason.slice(0, 200).toWellFormed(), ...facts };
+  const { stop, code } = verdictOf(reason);
+  if (code === undefined) return { stop, cause: undefined, evidence };
+  const message = `the vendor's reason to stop was ${JSON.stringify(evidence.finish_reason)}`;
+  return { stop: undefined, cause: failure(code, message, evidence), evidence };
+}
+
+function isBlank({ parts, tools, tags, details }: OpenAiChatState): boolean {
+  return parts === 0 && tools.calls.length === 0 && tags.held === "" && details === undefined;
+}
