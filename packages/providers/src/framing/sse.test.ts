@@ -117,13 +117,25 @@ test("the name of an event is the value of its field", () => {
   expect(framed).toEqual({ kind: "event", event: { name: "ping", data: { type: "x" } } });
 });
 
-test("a field named error is an event, whether its value is an object or text", () => {
-  const framed = (value: string): unknown => frame([`error: ${value}\n\n`, one])[0];
-  const event = (error: object): object => ({
-    kind: "event",
-    event: { name: "error", data: { error } },
-  });
-  expect(framed('{"code":500,"message":"gone"}')).toEqual(event({ code: 500, message: "gone" }));
-  expect(framed("gone")).toEqual(event({ message: "gone" }));
-  expect(values(["error\nerror:\n\n", one])).toEqual([{ x: 1 }]);
+test("a line of the field error is an event of that name, wherever it is cut", () => {
+  const line = 'error: {"code":500,"message":"gone"}\n\n';
+  const expected = [
+    { kind: "event", event: { name: "error", data: { error: { code: 500, message: "gone" } } } },
+    { kind: "event", event: { name: "", data: { x: 1 } } },
+    { kind: "event", event: { name: "error", data: { error: { code: 500, message: "gone" } } } },
+  ];
+  const whole = `${line}${one}${line}`;
+  for (let cut = 0; cut <= whole.length; cut += 1) {
+    expect(frame([whole.slice(0, cut), whole.slice(cut)])).toEqual(expected);
+  }
+  expect(frame(Array.from(whole))).toEqual(expected);
+  expect(values(["error: gone\n\n"])).toEqual([{ error: { message: "gone" } }]);
+});
+
+test("words that only look like the field error stay as they are", () => {
+  const data = 'data: {"error":"\\nerror: no"}\n\n';
+  expect(values([data, "errors: 1\nerror\nerror:\n\n", one])).toEqual([
+    { error: "\nerror: no" },
+    { x: 1 },
+  ]);
 });

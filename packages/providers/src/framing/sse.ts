@@ -2,6 +2,7 @@ import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { createParser } from "eventsource-parser";
 import type { EventSourceMessage } from "eventsource-parser";
 import { failure } from "../failure.ts";
+import { ErrorLines } from "./error-lines.ts";
 import type { Framed, Framing, VendorEvent } from "./framing.ts";
 import { TemplateReader } from "./template.ts";
 import { Utf8Reader } from "./utf8.ts";
@@ -26,6 +27,7 @@ export function sseFraming({
     mediaType: "text/event-stream",
     open: () => {
       const text = new Utf8Reader();
+      const lines = new ErrorLines();
       const reader = new TemplateReader();
       const parse = templates ? (data: string) => reader.read(data) : parseJsonText;
       let out: Framed<VendorEvent>[] = [];
@@ -43,8 +45,7 @@ export function sseFraming({
         onComment: () => void out.push(alive),
         onRetry: () => void out.push(alive),
         onError: ({ type, field, value = "" }) => {
-          if (field === "error" && value !== "")
-            out.push({ kind: "event", event: errorLine(value) });
+          if (field === "error" && value !== "") out.push(errorEvent(value));
           if (type !== "max-buffer-size-exceeded") return;
           refuse(`an event is longer than ${limit} characters`);
         },
@@ -55,7 +56,7 @@ export function sseFraming({
           reportedLossy = true;
           out.push({ kind: "lossy" });
         }
-        if (piece !== "") parser.feed(piece);
+        if (piece !== "") parser.feed(lines.read(piece));
         silent = out.length > 0 ? 0 : silent + piece.length;
         if (silent > 16 * limit) refuse(`${16 * limit} characters came without an event`);
         const taken = out;
@@ -75,14 +76,15 @@ const alive: Framed<VendorEvent> = { kind: "alive" };
 const openBracket = 0x5b;
 
 /** A failure that llama.cpp reports in a field of its own, as the event that other servers send. */
-function errorLine(value: string): VendorEvent {
+function errorEvent(value: string): Framed<VendorEvent> {
   let error: unknown;
   try {
     error = parseJsonText(value);
   } catch {
     // It is plain text, or was cut.
   }
-  return { name: "error", data: { error: isJsonObject(error) ? error : { message: value } } };
+  const data = { error: isJsonObject(error) ? error : { message: value } };
+  return { kind: "event", event: { name: "error", data } };
 }
 
 function readEvent(
