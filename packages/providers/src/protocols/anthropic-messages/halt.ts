@@ -41,6 +41,8 @@ const stops: ReadonlyMap<string, WholeStop> = new Map([
   ["compaction", "paused"],
   ["refusal", "filtered"],
   ["sensitive", "filtered"],
+  // Bedrock's guardrails, which also replace the text.
+  ["guardrail_intervened", "filtered"],
 ]);
 
 function endingOf(state: AnthropicMessagesState, { reason }: Stop): Ending {

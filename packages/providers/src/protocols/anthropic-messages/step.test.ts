@@ -7,7 +7,7 @@ import type { StreamEnd } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { decode, plainContext, printDecoded } from "../../testing/decode.ts";
 import type { Decoded } from "../../testing/decode.ts";
-import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
+import { recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
 import { anthropicMessages } from "./protocol.ts";
 import type { AnthropicMessagesState } from "./protocol.ts";
@@ -35,11 +35,15 @@ testFixtures(anthropicMessages, [
   ...named("stop", "model_context_window_exceeded sensitive"),
 ]);
 
-const fixtures = scenariosOf(anthropicMessages.id).map(({ name }) => name);
+const streams = new Map(
+  recordedStreams(anthropicMessages.id).map(({ name, bytes }) => [name, bytes]),
+);
+const fixtures: readonly string[] = [...streams.keys()];
+const bytesOf = (name: string): Uint8Array => streams.get(name) ?? new Uint8Array();
 
 function eventsOf(name: string): readonly VendorEvent[] {
   const framer = sseFraming().open();
-  const framed = [...framer.feed(bytesOf(anthropicMessages.id, name)), ...framer.end()];
+  const framed = [...framer.feed(bytesOf(name)), ...framer.end()];
   return framed.flatMap((each) => (each.kind === "event" ? [each.event] : []));
 }
 
@@ -304,7 +308,7 @@ test("a call gets another id if its own is in the transcript", () => {
 });
 
 test.each(fixtures)("%s gives the same deltas however its bytes are cut", (name) => {
-  const bytes = bytesOf(anthropicMessages.id, name).subarray(0, 6_000);
+  const bytes = bytesOf(name).subarray(0, 6_000);
   const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
 
   const whole = decode(anthropicMessages, sseFraming(), [bytes]);

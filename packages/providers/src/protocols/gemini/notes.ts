@@ -31,9 +31,7 @@ export const noNotes: Notes = {
 
 export function hasNote(candidate: JsonObject): boolean {
   return (
-    kinds.some((kind) => candidate[kind] !== undefined) ||
-    candidate["logprobsResult"] !== undefined ||
-    candidate["avgLogprobs"] !== undefined
+    kinds.some((kind) => candidate[kind] !== undefined) || candidate["logprobsResult"] !== undefined
   );
 }
 

@@ -5,7 +5,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import { sseFraming } from "../../framing/sse.ts";
 import type { StreamEnd, Translated } from "../../protocol.ts";
 import { plainContext } from "../../testing/decode.ts";
-import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
+import { recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
 import { failure } from "../../failure.ts";
 import { gemini } from "./protocol.ts";
@@ -28,10 +28,10 @@ testFixtures(gemini, [
   ...named("block", "SAFETY OTHER BLOCKLIST PROHIBITED_CONTENT IMAGE_SAFETY MODEL_ARMOR JAILBREAK"),
 ]);
 
-/** The events of all fixtures, without invalid ones. */
-const streams = scenariosOf("gemini").map(({ name }) => {
+/** The events of all fixtures and quirks, without invalid ones. */
+const streams = recordedStreams("gemini").map(({ name, bytes }) => {
   const framer = sseFraming().open();
-  const framed = [...framer.feed(bytesOf("gemini", name)), ...framer.end()];
+  const framed = [...framer.feed(bytes), ...framer.end()];
   return {
     name,
     events: framed.flatMap((one) => (one.kind === "event" ? [one.event] : [])),

@@ -102,7 +102,9 @@ function takeCandidate(work: Work, candidate: JsonObject): void {
     takePart(work, part);
     if (work.failure !== undefined) return;
   }
-  if (hasNote(candidate)) work.reply.notes = addNotes(work.reply.notes, candidate);
+  // The mean comes with the reason.
+  if (hasNote(candidate) || candidate["avgLogprobs"] !== undefined)
+    work.reply.notes = addNotes(work.reply.notes, candidate);
   const isContent = work.operations.length > before;
   const finish = finishOf(candidate, isContent);
   if (isContent) work.reply.stamp = stamped(work.reply.stamp, finish?.reason);

@@ -13,6 +13,7 @@ import {
   messagesOf,
   says,
 } from "../../testing/openai-chat-items.ts";
+import { textOf } from "./events.ts";
 import { openAiChat } from "./protocol.ts";
 import { WireIds } from "./wire-ids.ts";
 
@@ -77,7 +78,7 @@ describe("ids of calls for a model that takes nine letters and digits", () => {
   ])("%s needs them: %s", (model, isStrict) => {
     const { calls } = idsOf(two(foreign), model);
 
-    expect(calls.every((id) => nine.test(String(id)))).toBe(isStrict);
+    expect(calls.every((id) => nine.test(textOf(id)))).toBe(isStrict);
     if (!isStrict) expect(calls).toEqual(["toolu_01A09q90qw90lq917835lq9", "call_2"]);
   });
 

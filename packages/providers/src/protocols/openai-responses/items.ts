@@ -101,7 +101,8 @@ function isKnown(known: VendorItem | undefined, item: JsonObject): boolean {
   if (known.kind === "call" && known.callId !== undefined && callId !== undefined) {
     return known.callId === callId;
   }
-  if (known.closed) return id !== undefined && known.id === id;
+  const ended = known.closed || (known.kind !== "hosted" && known.done !== undefined);
+  if (ended) return id !== undefined && known.id === id;
   const differs = id !== undefined && known.id !== undefined && known.id !== id;
   return !differs || known.kind !== "hosted";
 }

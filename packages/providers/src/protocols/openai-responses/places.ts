@@ -16,9 +16,11 @@ export function placeOf(
   const { index, id } = namesOf(data);
   const fits = (key: ItemKey | undefined): boolean =>
     key !== undefined && book.items.get(key)?.kind === kind;
+  const named = id === undefined ? undefined : book.keys.get(id);
+  const isShared = index !== undefined && book.shared?.has(index) === true;
+  if (isShared && fits(named)) return named;
   const there = keysAt(book, index).filter((key) => fits(key));
   if (there.length === 1) return there[0];
-  const named = id === undefined ? undefined : book.keys.get(id);
   if (fits(named)) return named;
   if (there.length > 0) return there.findLast((key) => isOpen(book, key)) ?? there.at(-1);
   if (index !== undefined || id !== undefined) return undefined;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "../../framing/framing.ts";
 import { sseFraming } from "../../framing/sse.ts";
 import { decode, plainContext } from "../../testing/decode.ts";
-import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
+import { bytesOf, recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
 import { openAiResponses } from "./protocol.ts";
 import type { ResponsesState } from "./protocol.ts";
@@ -82,11 +82,15 @@ testFixtures(openAiResponses, [
   ...eventTypes.map((type) => `event:${type}`),
 ]);
 
-const names: readonly string[] = scenariosOf(openAiResponses.id).map(({ name }) => name);
+const streams = new Map(
+  recordedStreams(openAiResponses.id).map(({ name, bytes }) => [name, bytes]),
+);
+const names: readonly string[] = [...streams.keys()];
 
 function eventsOf(name: string): readonly VendorEvent[] {
   const framer = sseFraming().open();
-  return [...framer.feed(bytesOf(openAiResponses.id, name)), ...framer.end()].flatMap((framed) =>
+  const bytes = streams.get(name) ?? new Uint8Array();
+  return [...framer.feed(bytes), ...framer.end()].flatMap((framed) =>
     framed.kind === "event" ? [framed.event] : [],
   );
 }
@@ -135,7 +139,7 @@ describe("the fixtures", () => {
 
   test("give no unknown event but those that are there to be unknown", () => {
     const unknown = names.flatMap((name) => {
-      const bytes = bytesOf(openAiResponses.id, name);
+      const bytes = streams.get(name) ?? new Uint8Array();
       return decode(openAiResponses, sseFraming(), [bytes]).unknown > 0 ? [name] : [];
     });
 

@@ -12,19 +12,16 @@ export function encodeAnthropicMessages(reply: LogicalReply, random: Random): En
   const whole = reply.parts.every((part) => part.kind !== "tool_call" || part.input !== undefined);
   const style: BlockStyle = {
     indexed: random.chance(0.95),
-    stride: random.chance(0.95) ? 1 : 3,
+    stride: random.chance(0.9) ? 1 : random.pick([0, 3]),
     wholeInput: whole && random.chance(0.1),
     early: random.chance(0.1),
     unknownDeltas: random.chance(0.05),
   };
   const lanes = reply.parts.map((part, at) => anthropicBlock(part, { at, style }, random));
   const writer = new SseWriter(random);
-  // Without an index a delta can't be matched to its block, so blocks follow one another.
-  writeEvents(
-    writer,
-    { reply, events: style.indexed ? weave(lanes, random) : lanes.flat() },
-    random,
-  );
+  // Without an index of its own a block can't be told from others, so blocks follow one another.
+  const isWoven = style.indexed && style.stride > 0;
+  writeEvents(writer, { reply, events: isWoven ? weave(lanes, random) : lanes.flat() }, random);
   return {
     bytes: writer.bytes(),
     preserved: {

@@ -82,11 +82,16 @@ function writeChunks(writer: SseWriter, { reply, parts }: ContentBody, random: R
   };
   const groups = grouped(parts, random);
   const finish = finishJson(reply.stop, random);
-  const apart = groups.length === 0 || random.chance(0.4);
+  // Old models and gateways give a reason with every event, and some before any content.
+  const stamp: JsonObject = random.chance(0.05) ? { finishReason: "STOP" } : {};
+  const isStamped = stamp["finishReason"] !== undefined;
+  const apart = groups.length === 0 || isStamped || random.chance(0.4);
+  if (random.chance(0.05)) writer.event(chunk([], { finishReason: "STOP" }));
   for (const [at, group] of groups.entries()) {
-    writer.event(chunk(group, !apart && at === groups.length - 1 ? finish : {}));
+    writer.event(chunk(group, !apart && at === groups.length - 1 ? finish : stamp));
   }
   if (apart) writer.event(chunk([], finish));
+  if (random.chance(0.05)) writer.event("[DONE]");
 }
 
 /** One part in each chunk, or several. */

@@ -44,11 +44,11 @@ interface ResponseBody {
 function writeEvents(writer: SseWriter, body: ResponseBody, random: Random): void {
   const { reply, items, style } = body;
   const named = random.chance(0.9);
-  const numbered = random.chance(0.85);
-  const repeats = numbered && random.chance(0.05);
+  const numberOf = random.chance(0.7) ? numberings.dense : random.pick(Object.values(numberings));
+  const repeats = numberOf === numberings.dense && random.chance(0.05);
   let number = 0;
   const write = (event: JsonObject): void => {
-    const full = numbered ? { ...event, sequence_number: number } : event;
+    const full = { ...event, ...numberOf(number) };
     const name = named ? event["type"] : undefined;
     number += 1;
     writer.event(full, name);
@@ -69,8 +69,11 @@ function writeEvents(writer: SseWriter, body: ResponseBody, random: Random): voi
   }
   const alive = random.chance(0.1);
   const lanes = items.map(({ lead, events }) => [lead, ...events.map((event) => [event])]);
-  for (const event of weave(lanes, random).flat()) {
-    write(event);
+  const place = random.chance(0.8) ? places.own : random.pick(Object.values(places));
+  // Items at one index are told apart by what ends before the next begins.
+  const rows = place === places.shared ? lanes.flat(2) : weave(lanes, random).flat();
+  for (const [at, event] of rows.entries()) {
+    write(place(event, at));
     if (alive && random.chance(0.1)) write({ type: "keepalive" });
   }
   // The last event repeats the items. Some servers omit them.
@@ -81,6 +84,29 @@ function writeEvents(writer: SseWriter, body: ResponseBody, random: Random): voi
   write(lastEvent(reply, { ...base, output, usage: usageJson(reply.usage) }));
   if (random.chance(0.1)) writer.event("[DONE]");
 }
+
+/** How servers number their events. */
+const numberings = {
+  dense: (number: number): JsonObject => ({ sequence_number: number }),
+  none: (): JsonObject => ({}),
+  zero: (): JsonObject => ({ sequence_number: 0 }),
+  gaps: (number: number): JsonObject => ({ sequence_number: number * 3 }),
+  restarts: (number: number): JsonObject => ({ sequence_number: number % 5 }),
+};
+
+/** How servers name the items of their events: by an index and an id, or by one of them. */
+const places = {
+  own: (event: JsonObject): JsonObject => event,
+  shared: (event: JsonObject): JsonObject => ({ ...event, output_index: 0 }),
+  noIndex: ({ output_index: _, ...event }: JsonObject): JsonObject => event,
+  changingIds: (event: JsonObject, at: number): JsonObject => {
+    const { item } = event;
+    const isItem = typeof item === "object" && item !== null && !Array.isArray(item);
+    return isItem
+      ? { ...event, item: { ...item, id: `it_${at}` } }
+      : { ...event, item_id: `it_${at}` };
+  },
+};
 
 function responseBase(random: Random): JsonObject {
   return {
