@@ -2,6 +2,8 @@ import { repairTranscript } from "@millrace/core/writing";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";
+import { RequestRefusal } from "../protocols/refusal.ts";
+import { formsOf, withoutRefused } from "./refusals.ts";
 
 /** A protocol with a model, and the validator of its requests. */
 export interface Target {
@@ -22,14 +24,19 @@ interface Facts {
 
 const known = new WeakMap<Transcript, Facts>();
 
-/** The violations in the request that a target builds. Empty if there are none. */
+/**
+ * The violations in the request that a target builds. Empty if there are none. What it refuses is
+ * left out and the rest is tried again, so that a refusal hides no other violation.
+ */
 export function brokenLaws(target: Target, request: ModelRequest): readonly string[] {
   const { transcript } = request;
   let body: JsonObject;
   try {
     ({ body } = target.request(request));
   } catch (error) {
-    return [`throws ${String(error)}`];
+    if (!(error instanceof RequestRefusal)) return [`throws ${String(error)}`];
+    const rest = withoutRefused(target.protocol, request, error);
+    return typeof rest === "string" ? [rest] : brokenLaws(target, rest);
   }
   const violations = target.validate(body, transcript);
   if (violations.length > 0) return violations;
@@ -39,11 +46,23 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   const lost = facts.words.filter((text) => !written.includes(text));
   const unanswered = facts.results.filter((text) => !written.includes(text));
   return [
+    ...lostMedia(transcript, `${target.protocol}/${target.model}`, written),
     ...lost.map((text) => `a text of the user is lost: ${text}`),
     ...unanswered.map((text) => `the result of a call is lost: ${text}`),
     ...unasked(request, written),
     ...betrayed(facts.secrets, `${target.protocol}/${target.model}`, written),
   ];
+}
+
+/** Media and files of users, of tools with a result and of other models are in it: their bytes, text or address. */
+function lostMedia(transcript: Transcript, author: string, written: string): readonly string[] {
+  const { items } = repairTranscript(transcript);
+  return items
+    .filter(({ model }) => model !== author)
+    .flatMap(({ parts }) => parts)
+    .filter((part) => part.kind === "media" || part.kind === "file")
+    .filter((part) => !formsOf(part).some((form) => written.includes(form)))
+    .map((part) => `${part.kind} of type ${part.mediaType} is lost`);
 }
 
 /** The shape of the reply is in a field or in the instructions, with its schema unchanged. */

@@ -4,7 +4,7 @@ import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
-import { mediaPart, standIn } from "./media.ts";
+import { mediaPart, mediaParts } from "./media.ts";
 import { replayed } from "./verbatim.ts";
 
 /**
@@ -46,7 +46,7 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
   for (const turn of turns) {
     switch (turn.role) {
       case "user":
-        add("user", turn.parts.map(userPart));
+        add("user", turn.parts.flatMap(userParts));
         break;
       case "model":
         add("model", modelParts(turn, calls, ids));
@@ -85,8 +85,8 @@ export function tokenIn(parts: readonly ModelPart[]): string | undefined {
     : undefined;
 }
 
-function userPart(part: UserPart): JsonObject {
-  return part.kind === "text" ? { text: part.text } : mediaPart(part);
+function userParts(part: UserPart): readonly JsonObject[] {
+  return part.kind === "text" ? [{ text: part.text }] : mediaParts(part);
 }
 
 function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readonly JsonObject[] {
@@ -107,11 +107,8 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
         return [callPart(part, calls, ids)];
       case "media":
       case "file": {
-        if (!turn.native) return [standIn(part)];
         const thought = part.metadata?.["thought"] === true ? { thought: true } : {};
-        const written = mediaPart(part);
-        if ("text" in written) return [written];
-        return [{ ...written, ...thought, ...signedBy(signatureIn(part.metadata)) }];
+        return [{ ...mediaPart(part), ...thought, ...signedBy(signatureIn(part.metadata)) }];
       }
       case "custom":
         return verbatim.has(part) && isJsonObject(part.value) ? [part.value] : [];
@@ -139,7 +136,7 @@ function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonO
 function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules): JsonObject {
   const sent = calls.get(result.callId);
   const text = resultText(result);
-  const pictures = rules.picturesInResults ? parts.map(mediaOf).filter(isInline) : [];
+  const pictures = rules.picturesInResults ? parts.flatMap(userParts).filter(isInline) : [];
   return {
     functionResponse: {
       ...(sent?.id === undefined ? {} : { id: sent.id }),
@@ -152,12 +149,8 @@ function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules)
 
 /** Media of a result that the result itself can't contain. */
 function besides({ parts }: Answer, rules: Rules): readonly JsonObject[] {
-  const written = parts.map((part) => mediaOf(part) ?? userPart(part));
+  const written = parts.flatMap(userParts);
   return rules.picturesInResults ? written.filter((part) => !isInline(part)) : written;
-}
-
-function mediaOf(part: UserPart): JsonObject | undefined {
-  return part.kind === "text" ? undefined : mediaPart(part);
 }
 
 /** The only parts that the vendor reads inside a result. */
