@@ -224,7 +224,8 @@ class RetriedRequest<Event, State> {
     try {
       return this.#parts.protocol.request(request, { model: this.#model });
     } catch (error) {
-      if (error instanceof RequestRefusal) return refusalCause(error, request.transcript);
+      if (error instanceof RequestRefusal)
+        return refusalCause(error, request.transcript, this.#names);
       throw error;
     }
   }

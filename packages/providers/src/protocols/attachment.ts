@@ -166,7 +166,9 @@ function refusalOf(part: MediaPart | FilePart, { name }: Vendor, reason: string)
     part.kind === "file" ? `the file ${JSON.stringify(part.name.slice(0, 80))}` : "media";
   const size = part.bytes === undefined ? addressOf(part.url) : `${part.bytes.length} bytes`;
   const type = JSON.stringify(part.mediaType.slice(0, 80));
-  return new RequestRefusal(`${name} does not take ${what} (${type}, ${size}): ${reason}`, part);
+  return new RequestRefusal(`${name} does not take ${what} (${type}, ${size}): ${reason}`, {
+    part,
+  });
 }
 
 /** Without its query, which may hold a key. */

@@ -34,8 +34,7 @@ export class ObjectViews {
   }
 
   #read(node: JsonObject): ObjectView | undefined {
-    if (!mayBeObject(node)) return undefined;
-    const views: (ObjectView | undefined)[] = [ownView(node)];
+    const views = [ownView(node)];
     if (typeof node["$ref"] === "string") views.push(this.#referred(node["$ref"]));
     for (const each of listAt(node, "allOf")) views.push(this.of(each));
     for (const key of ["anyOf", "oneOf"]) {
@@ -65,7 +64,9 @@ function mayBeObject(node: JsonObject): boolean {
   return !(not === true || (isJsonObject(not) && Object.keys(not).length === 0));
 }
 
-function ownView(node: JsonObject): ObjectView {
+/** The view by the node's own keywords, or undefined if no object fits them. */
+export function ownView(node: JsonObject): ObjectView | undefined {
+  if (!mayBeObject(node)) return undefined;
   const { properties } = node;
   return {
     properties: new Map(Object.entries(isJsonObject(properties) ? properties : {})),

@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import { RequestRefusal } from "./refusal.ts";
-import { ObjectViews } from "./object-view.ts";
+import { ObjectViews, ownView } from "./object-view.ts";
 
 /** A tool as a vendor takes it: with an object at the top of its schema. */
 export interface DescribedTool {
@@ -29,10 +29,12 @@ export function describeTool(
   refused: readonly string[] = refusedAtTop,
 ): DescribedTool {
   const given = objectOf(input);
-  const view = new ObjectViews(given).of(given);
-  if (view === undefined) throw new RequestRefusal(noObject(name));
-  const isPlain = ![...refused, "$ref"].some((key) => Object.hasOwn(given, key));
-  if (isPlain) return { name, description, schema: { ...given, type: "object" } };
+  const isPlain = !["$ref", "anyOf", "oneOf", ...refused].some((key) => Object.hasOwn(given, key));
+  const view = isPlain ? ownView(given) : new ObjectViews(given).of(given);
+  if (view === undefined) throw new RequestRefusal(noObject, { tool: name });
+  if (!["$ref", ...refused].some((key) => Object.hasOwn(given, key))) {
+    return { name, description, schema: { ...given, type: "object" } };
+  }
   const schema = merged(given, view, refused);
   const note = `The arguments match this JSON Schema:\n${JSON.stringify(given)}`;
   const whole = joined(description, note);
@@ -41,8 +43,12 @@ export function describeTool(
   return { name, description, schema: { ...schema, description: inside } };
 }
 
-function noObject(name: string): string {
-  return `the tool ${JSON.stringify(name.slice(0, 80))} can't be called: its input schema fits no object, and arguments are always one; put the value under a property, such as { type: "object", properties: { value: … } }`;
+const noObject =
+  'its input schema fits no object, and arguments are always one; put the value under a property, as in { type: "object", properties: { value: … } }';
+
+/** The schema with `properties`, which OpenAI's servers require. */
+export function withProperties(schema: JsonObject): JsonObject {
+  return Object.hasOwn(schema, "properties") ? schema : { ...schema, properties: {} };
 }
 
 /** A schema as an object: `true` and what is no schema fit everything. */

@@ -2,6 +2,7 @@ import { encodeBase64, isJsonObject } from "@millrace/core/wire";
 import type { FilePart, Json, MediaPart } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestRefusal } from "../protocols/refusal.ts";
+import { wireNamesOf } from "../protocols/tool-names.ts";
 
 /**
  * Types that a vendor takes as bytes or by an address, by its documentation. Written apart from the
@@ -46,28 +47,34 @@ function isUtf8(bytes: Uint8Array): boolean {
 
 /** What of a part can be found in a request: its base64, its text as JSON, its address. */
 export function formsOf(part: MediaPart | FilePart): readonly string[] {
-  if (part.bytes === undefined) {
-    const [, data] = /^data:[^,]*,(.*)$/s.exec(part.url) ?? [];
-    return [data ?? part.url];
-  }
-  const text = Buffer.from(part.bytes).toString("utf8");
-  return [encodeBase64(part.bytes), JSON.stringify(text).slice(1, -1)].map((form) =>
-    form === "" ? "<file" : form,
-  );
+  const bytes = part.bytes ?? bytesIn(part.url);
+  if (bytes === undefined) return [part.url ?? ""];
+  if (bytes.length === 0) return ["<file"];
+  const text = Buffer.from(bytes).toString("utf8");
+  return [encodeBase64(bytes), JSON.stringify(text).slice(1, -1)];
+}
+
+function bytesIn(url: string): Uint8Array | undefined {
+  const [, head, body] = /^data:([^,]*),(.*)$/is.exec(url) ?? [];
+  if (head === undefined || body === undefined) return undefined;
+  return head.endsWith("base64")
+    ? Buffer.from(body, "base64")
+    : Buffer.from(decodeURIComponent(body));
 }
 
 /** The request without what was refused, or what is wrong with the refusal. */
 export function withoutRefused(
   protocol: string,
   request: ModelRequest,
-  { part, message }: RequestRefusal,
+  { refused: { part, tool }, message }: RequestRefusal,
 ): ModelRequest | string {
   if (part === undefined) {
+    const own = wireNamesOf(request).fromWire.get(tool) ?? tool;
     const tools = (request.tools ?? []).filter(({ name, input }) => {
-      return !(message.includes(JSON.stringify(name)) && !fitsAnObject(input));
+      return name !== own || fitsAnObject(input);
     });
     const isLess = tools.length < (request.tools?.length ?? 0);
-    return isLess ? { ...request, tools } : `refuses a tool without reason: ${message}`;
+    return isLess ? { ...request, tools } : `refuses the tool ${own} without reason: ${message}`;
   }
   if (isTaken(protocol, part)) return `refuses what the vendor takes: ${message}`;
   if (!message.includes(JSON.stringify(part.mediaType)))

@@ -1,5 +1,6 @@
 import { isJsonObject } from "@millrace/core/wire";
-import type { Json, JsonObject, ToolCallPart } from "@millrace/core";
+import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
+import { nameOf } from "../attachment.ts";
 import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
@@ -52,13 +53,14 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
         add("model", modelParts(turn, calls, ids));
         break;
       case "tool": {
+        const answers = turn.answers.map((answer) => dividedAnswer(answer, rules));
         add(
           "tool",
-          turn.answers.map((answer) => responsePart(answer, calls, rules)),
+          answers.map((answer) => responsePart(answer, calls)),
         );
         add(
           "user",
-          turn.answers.flatMap((answer) => besides(answer, rules)),
+          answers.flatMap(({ beside }) => beside),
         );
         break;
       }
@@ -133,10 +135,34 @@ function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonO
   };
 }
 
-function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules): JsonObject {
+/** An answer with its media: those that the result itself can contain, and the others. */
+interface DividedAnswer {
+  readonly result: ToolResultPart;
+  readonly pictures: readonly JsonObject[];
+  readonly beside: readonly JsonObject[];
+}
+
+function dividedAnswer({ result, parts }: Answer, rules: Rules): DividedAnswer {
+  const pictures: JsonObject[] = [];
+  const beside: JsonObject[] = [];
+  for (const part of parts) {
+    const written = userParts(part);
+    const data = written.at(-1)?.["inlineData"];
+    if (!rules.picturesInResults || !isInline(data)) beside.push(...written);
+    else pictures.push({ inlineData: { ...data, ...displayName(part) } });
+  }
+  return { result, pictures, beside };
+}
+
+/** Data inside a result has a field for its name. */
+function displayName(part: UserPart): JsonObject {
+  const name = part.kind === "text" ? "" : nameOf(part);
+  return name === "" ? {} : { displayName: name };
+}
+
+function responsePart({ result, pictures }: DividedAnswer, calls: SentCalls): JsonObject {
   const sent = calls.get(result.callId);
   const text = resultText(result);
-  const pictures = rules.picturesInResults ? parts.flatMap(userParts).filter(isInline) : [];
   return {
     functionResponse: {
       ...(sent?.id === undefined ? {} : { id: sent.id }),
@@ -147,15 +173,8 @@ function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules)
   };
 }
 
-/** Media of a result that the result itself can't contain. */
-function besides({ parts }: Answer, rules: Rules): readonly JsonObject[] {
-  const written = parts.flatMap(userParts);
-  return rules.picturesInResults ? written.filter((part) => !isInline(part)) : written;
-}
-
-/** The only parts that the vendor reads inside a result. */
-function isInline(part: JsonObject | undefined): part is JsonObject {
-  const data = part?.["inlineData"];
+/** The only data that the vendor reads inside a result. */
+function isInline(data: Json | undefined): data is JsonObject {
   if (!isJsonObject(data)) return false;
   return /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(
     filledAt(data, "mimeType") ?? "",

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
-import { describeTool } from "../tool-input.ts";
+import { describeTool, withProperties } from "../tool-input.ts";
 
 /**
  * Converts tools to functions. The vendor refuses duplicate names, so the first of each is sent.
@@ -11,8 +11,7 @@ export function toolsOf(tools: readonly ToolDescription[]): readonly JsonObject[
     if (names.has(tool.name)) return [];
     names.add(tool.name);
     const { name, description = "", schema } = describeTool(tool);
-    // Some servers require `properties`.
-    const parameters = { properties: {}, ...schema };
+    const parameters = withProperties(schema);
     const body = { name, ...(description === "" ? {} : { description }), parameters };
     return [{ type: "function", function: body }];
   });

@@ -5,7 +5,7 @@ import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
-import { describeTool } from "../tool-input.ts";
+import { describeTool, withProperties } from "../tool-input.ts";
 import { objectsField } from "./events.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { keepsMedia, modelItems } from "./request-turn.ts";
@@ -98,7 +98,7 @@ function functionTool(tool: ToolDescription): JsonObject {
     type: "function",
     name,
     ...(description === undefined ? {} : { description }),
-    parameters: { properties: {}, ...schema },
+    parameters: withProperties(schema),
     // Strict mode takes a small part of JSON Schema, and the loop validates arguments itself.
     strict: false,
   };
