@@ -152,7 +152,7 @@ export function refuse(given: Attachment, vendor: Vendor): RequestRefusal {
 
 function reasonOf({ bytes, url, type }: Attachment, { takes }: Vendor): string {
   if (url !== undefined) {
-    return "it is not fetched from that address: fetch it yourself and pass its bytes";
+    return `it is not fetched as this type from that address: fetch it yourself and pass its bytes; taken are ${takes}`;
   }
   if (bytes.length === 0) return "it has no bytes: leave it out";
   if (isTextType(type)) {

@@ -25,6 +25,8 @@ const spellings: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
   ["image/x-png", "image/png"],
+  ["audio/wave", "audio/wav"],
+  ["audio/vnd.wave", "audio/wav"],
   ["application/x-pdf", "application/pdf"],
   ["application/octet-stream", ""],
   ["binary/octet-stream", ""],

@@ -1,5 +1,5 @@
 import { partId } from "@millrace/core/writing";
-import type { TextPart } from "@millrace/core";
+import type { FilePart, MediaPart, TextPart } from "@millrace/core";
 import type { Abilities, ModelPart, ModelTurn, UserPart, UserTurn } from "./prepare.ts";
 
 /**
@@ -43,4 +43,12 @@ const references = new WeakSet<TextPart>();
 /** True for a text that was put in the place of media. */
 export function refersToMedia(part: TextPart): boolean {
   return references.has(part);
+}
+
+/** True for sound that the model made and wrote down. OpenAI takes no sound back, but its text. */
+export function isTranscribed(part: MediaPart | FilePart, { parts }: ModelTurn): boolean {
+  const isSound = part.mediaType.startsWith("audio/");
+  return (
+    isSound && parts.some((each) => each.kind === "text" && each.metadata?.["transcript"] === true)
+  );
 }

@@ -4,7 +4,8 @@ import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";
 import { RequestRefusal } from "../protocols/refusal.ts";
-import { formsOf, withoutRefused } from "./refusals.ts";
+import { withoutRefused } from "./refusals.ts";
+import { formsOf } from "./taken.ts";
 
 /** A protocol with a model, and the validator of its requests. */
 export interface Target {

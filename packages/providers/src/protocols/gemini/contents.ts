@@ -5,7 +5,7 @@ import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
-import { mediaPart, mediaParts } from "./media.ts";
+import { mediaParts } from "./media.ts";
 import { replayed } from "./verbatim.ts";
 
 /**
@@ -110,7 +110,10 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
       case "media":
       case "file": {
         const thought = part.metadata?.["thought"] === true ? { thought: true } : {};
-        return [{ ...mediaPart(part), ...thought, ...signedBy(signatureIn(part.metadata)) }];
+        const signed = signedBy(signatureIn(part.metadata));
+        return mediaParts(part).map((written) =>
+          "text" in written ? written : { ...written, ...thought, ...signed },
+        );
       }
       case "custom":
         return verbatim.has(part) && isJsonObject(part.value) ? [part.value] : [];

@@ -1,11 +1,4 @@
-import type {
-  FilePart,
-  Json,
-  JsonObject,
-  MediaPart,
-  ReasoningPart,
-  ToolCallPart,
-} from "@millrace/core";
+import type { Json, JsonObject, ReasoningPart, ToolCallPart } from "@millrace/core";
 import { refersToMedia } from "../shown-media.ts";
 import type { ModelTurn } from "../prepare.ts";
 import { objectOf } from "./events.ts";
@@ -67,14 +60,6 @@ export function assistantOf(turn: ModelTurn, rules: AssistantRules): JsonObject 
     ...reasoningFields(reasoning, calls, rules),
     ...(sent.length === 0 ? {} : { tool_calls: sent }),
   };
-}
-
-/** Sound that the model made is represented by its transcript. The vendor takes no sound back. */
-export function keepsSound(part: MediaPart | FilePart, { parts }: ModelTurn): boolean {
-  const isTranscribed = parts.some(
-    (other) => other.kind === "text" && other.metadata?.["transcript"] === true,
-  );
-  return isTranscribed && part.mediaType.startsWith("audio/");
 }
 
 function textOfTurn({ parts, native }: ModelTurn): string {

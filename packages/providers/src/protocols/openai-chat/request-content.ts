@@ -13,7 +13,6 @@ const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"
 const soundFormats = new Map([
   ["audio/wav", "wav"],
   ["audio/x-wav", "wav"],
-  ["audio/wave", "wav"],
   ["audio/mpeg", "mp3"],
   ["audio/mp3", "mp3"],
 ]);

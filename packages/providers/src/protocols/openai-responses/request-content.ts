@@ -37,10 +37,12 @@ const pictures: ReadonlySet<string> = new Set([
 
 function attached(given: Attachment): readonly JsonObject[] {
   const name = nameOf(given.part);
-  const picture = pictureOf(given);
-  if (picture !== undefined) return [...(name === "" ? [] : [textContent(`${name}:`)]), picture];
-  const file = fileOf(given, name);
-  if (file !== undefined) return [file];
+  const content = pictureOf(given) ?? fileOf(given, name);
+  if (content !== undefined) {
+    // Images, and files by their address, have no field for a name.
+    const isNamed = name === "" || Object.hasOwn(content, "filename");
+    return isNamed ? [content] : [textContent(`${name}:`), content];
+  }
   // As text, because of a table sent as a file the vendor reads a thousand rows and no more.
   const text = textOf(given);
   if (text === undefined) throw refuse(given, vendor);

@@ -11,6 +11,7 @@ import type {
 } from "@millrace/core";
 import type { ModelTurn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { isTranscribed } from "../shown-media.ts";
 import { objectsField, present, typeOf } from "./events.ts";
 
 /** State shared by all turns of one request. */
@@ -85,13 +86,13 @@ function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry
 }
 
 /** Images are sent back inside their items, and sound as its transcript. */
-export function keepsMedia(part: MediaPart | FilePart, { native, parts }: ModelTurn): boolean {
-  if (!native || part.kind !== "media") return false;
+export function keepsMedia(part: MediaPart | FilePart, turn: ModelTurn): boolean {
+  if (!turn.native || part.kind !== "media") return false;
   const item = part.metadata?.["item"];
-  return parts.some((other) => {
-    if (other.kind === "text") return part.mediaType.startsWith("audio/");
-    return other.kind === "custom" && isJsonObject(other.value) && other.value["id"] === item;
-  });
+  const isInItem = turn.parts.some(
+    (each) => each.kind === "custom" && isJsonObject(each.value) && each.value["id"] === item,
+  );
+  return (item !== undefined && isInItem) || isTranscribed(part, turn);
 }
 
 /** The text parts from `start` that belong to one message of the vendor. */
