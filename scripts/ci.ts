@@ -23,6 +23,7 @@ const stages: Readonly<Record<string, Stage>> = {
   build: () => count(npm("run", "build")),
   examples: runExamples,
   "planted defects": () => count(npm("run", "planted")),
+  "request types": () => count(npm("run", "request-types")),
   "broken lines": () => count(npm("run", "planted", "--", "lines")),
   "packed packages on an older Node": smoke,
 };

@@ -1,48 +1,17 @@
 /** Whatever is given is in the request of each vendor, or the vendor is not asked and the refusal names it. */
-import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { FilePart, MediaPart } from "@millrace/core";
 import { expect, test } from "vitest";
 import { runs } from "../../../tests/kit/runs.ts";
 import { missingMarks } from "./testing/given/marks.ts";
 import type { Mark } from "./testing/given/marks.ts";
 import { markedRequest } from "./testing/given/request.ts";
+import { sendMarked } from "./testing/given/send.ts";
 import { isTaken } from "./testing/taken.ts";
 import { targets } from "./testing/targets.ts";
 import type { NativeTarget } from "./testing/targets.ts";
 
 /** One target per request format. */
 const formats = targets.slice(0, 4);
-
-interface Sent {
-  readonly body: JsonObject;
-  readonly request: ModelRequest;
-  /** The refused parts, with what the refusal states. */
-  readonly refused: ReadonlyMap<MediaPart | FilePart, string>;
-}
-
-/** Builds the request. What is refused is left out, until the rest is taken. */
-function send(target: NativeTarget, given: ModelRequest): Sent {
-  const refused = new Map<MediaPart | FilePart, string>();
-  let request = given;
-  for (;;) {
-    try {
-      return { body: target.request(request).body, request, refused };
-    } catch (error) {
-      const { part } = (error as { readonly refused?: { readonly part?: MediaPart | FilePart } })
-        .refused ?? { part: undefined };
-      if (part === undefined || refused.has(part)) throw error;
-      refused.set(part, (error as Error).message);
-      request = { ...request, transcript: without(request, part) };
-    }
-  }
-}
-
-function without(
-  { transcript }: ModelRequest,
-  part: MediaPart | FilePart,
-): ModelRequest["transcript"] {
-  return transcript.map((item) => ({ ...item, parts: item.parts.filter((each) => each !== part) }));
-}
 
 /** The vendor, the part and the way out are in the words of a refusal. */
 function faultOf(
@@ -73,7 +42,7 @@ test("0 of the parts of 300 transcripts vanish in any request format, and each r
   for (let seed = 1; seed <= count; seed += 1) {
     const { request, marks } = markedRequest(seed);
     for (const target of formats) {
-      const sent = send(target, request);
+      const sent = sendMarked(target, request);
       const kept = marks.filter(
         (mark: Mark) => mark.part === undefined || !sent.refused.has(mark.part),
       );
