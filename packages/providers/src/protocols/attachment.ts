@@ -1,7 +1,7 @@
 import { decodeBase64 } from "@millrace/core/wire";
 import type { FilePart, MediaPart } from "@millrace/core";
 import { RequestRefusal } from "./refusal.ts";
-import { declaredType, officeTypes, sniffedType } from "./media-type.ts";
+import { declaredType, sniffedType } from "./media-type.ts";
 
 /** Media or a file in the form that encoders work with: what it is, and its bytes or its address. */
 export type Attachment = {
@@ -125,11 +125,6 @@ export function isTextType(type: string): boolean {
   return /^(?:text\/.*|message\/rfc822|application\/(?:json|xml|yaml|javascript|typescript|rtf)|.*\+(?:json|xml|yaml))$/.test(
     type,
   );
-}
-
-/** True for documents of office programs. */
-export function isOfficeType(type: string): boolean {
-  return officeTypes.has(type);
 }
 
 /** The text of a file with its name around it, for vendors without a form for text files. */

@@ -105,7 +105,7 @@ function userSays(text: string): UserTurn {
   return { role: "user", parts: [textPart(partId("p1"), text)] };
 }
 
-export function textPart(id: PartId, text: string): TextPart {
+function textPart(id: PartId, text: string): TextPart {
   return { kind: "text", id, text };
 }
 
