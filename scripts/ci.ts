@@ -24,6 +24,7 @@ const stages: Readonly<Record<string, Stage>> = {
   examples: runExamples,
   differential: () => count(npm("run", "differential")),
   "planted defects": () => count(npm("run", "planted")),
+  "request types": () => count(npm("run", "request-types")),
   "broken lines": () => count(npm("run", "planted", "--", "lines")),
   "packed packages on an older Node": smoke,
 };

@@ -21,7 +21,10 @@ export interface Protocol<Event, State> {
    * proved.
    */
   readonly halt: (state: State, end: StreamEnd) => Halt;
-  /** Builds the request for a transcript, whichever vendor wrote its items. */
+  /**
+   * Builds the request for a transcript, whichever vendor wrote its items. Everything given is in it;
+   * for what the vendor does not take it throws a `RequestRefusal`.
+   */
   readonly request: (request: ModelRequest, target: RequestTarget) => WireRequest;
 }
 

@@ -23,9 +23,10 @@ import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
-import { wireNames, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
+import { refusalCause, RequestRefusal } from "./protocols/refusal.ts";
+import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
-import type { Protocol, ReplyContext } from "./protocol.ts";
+import type { Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
 import type { ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
@@ -136,7 +137,7 @@ class RetriedRequest<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
-    this.#names = wireNames((request.tools ?? []).map(({ name }) => name));
+    this.#names = wireNamesOf(request);
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
@@ -154,6 +155,7 @@ class RetriedRequest<Event, State> {
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
+    if ("code" in exchange) return { stop: "failed", cause: exchange };
     if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
@@ -195,12 +197,14 @@ class RetriedRequest<Event, State> {
     return { end, started: reader.started };
   }
 
-  #exchange(): Exchange {
-    const { protocol, endpoint, framing } = this.#parts;
+  /** The request, or why the vendor would not take it as it is. */
+  #exchange(): Exchange | Cause {
+    const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
     const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
     const request = withWireNames(given, this.#names);
-    const wire = protocol.request(request, { model: this.#model });
+    const wire = this.#wireRequest(request);
+    if ("code" in wire) return wire;
     return {
       url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
       headers: {
@@ -214,6 +218,16 @@ class RetriedRequest<Event, State> {
       },
       body: JSON.stringify(wire.body),
     };
+  }
+
+  #wireRequest(request: ModelRequest): WireRequest | Cause {
+    try {
+      return this.#parts.protocol.request(request, { model: this.#model });
+    } catch (error) {
+      if (error instanceof RequestRefusal)
+        return refusalCause(error, request.transcript, this.#names);
+      throw error;
+    }
   }
 
   async #sign(exchange: Exchange): Promise<Exchange | ReturnType<typeof failure>> {

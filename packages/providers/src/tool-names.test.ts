@@ -160,6 +160,30 @@ describe("wire names", () => {
     });
   });
 
+  test.each([
+    ["3d_render", "_3d_render"],
+    ["größe", "gr__e"],
+    ["日本", "__"],
+    ["😀", "_"],
+    ["-dash", "_-dash"],
+  ])("begin as all vendors want it, and have their letters: %s is %s", (name, wire) => {
+    expect(wireNames([name]).toWire.get(name)).toBe(wire);
+  });
+
+  test("of former tools give way to those of offered ones, and do not change them", () => {
+    const former = ["fs_read", "fs/read", "look", "gone.tool", "_gone_tool"];
+    const { toWire, fromWire } = wireNames(["fs.read", "look"], former);
+
+    expect(toWire.get("fs.read")).toBe(wireNames(["fs.read", "look"]).toWire.get("fs.read"));
+    expect(Object.fromEntries(toWire)).toStrictEqual({
+      "fs.read": "fs_read",
+      "fs/read": "fs_read_e3d66a57",
+      fs_read: expect.stringMatching(/^fs_read_[\da-f]{8}$/) as string,
+      "gone.tool": "gone_tool",
+    });
+    for (const [own, sent] of toWire) expect(fromWire.get(sent)).toBe(own);
+  });
+
   test("are legal, different, the same in any order, and lead back to their tools", () => {
     const name = fc.oneof(
       fc.stringMatching(/^[a-c]{1,2}[._/:-][a-c]{1,2}$/),
@@ -168,7 +192,11 @@ describe("wire names", () => {
     );
     const times = runs(2_000, 200_000);
     fc.assert(
-      fc.property(fc.uniqueArray(name, { maxLength: 12 }), (names) => {
+      fc.property(fc.uniqueArray(name, { maxLength: 12 }), fc.nat(12), (names, offered) => {
+        const former = wireNames(names.slice(0, offered), names.slice(offered));
+        const every = names.map((each) => former.toWire.get(each) ?? each);
+        expect(new Set(every).size).toBe(names.length);
+        for (const each of every) expect(each).toMatch(legalName);
         const { toWire, fromWire } = wireNames(names);
         const all = names.map((each) => toWire.get(each) ?? each);
         expect(new Set(all).size).toBe(names.length);

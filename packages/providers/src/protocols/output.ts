@@ -3,6 +3,7 @@ import type { JsonObject } from "@millrace/core";
 import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { keepsTo, subset } from "./schema.ts";
 import type { Subset } from "./schema.ts";
+import { refusedAtTop } from "./tool-input.ts";
 
 /** How a request asks for the shape of its reply. */
 export interface Asked {
@@ -54,9 +55,6 @@ export function openAiFormat({ name, schema }: OutputShape, model: string): Json
 
 const formerModel =
   /^(?:.*\/)?(?:ft:)?(?:gpt-3|gpt-4(?![.o])|gpt-4o-2024-05-13|chatgpt-4o|o1-mini|o1-preview)/;
-
-/** Keywords that the vendor refuses at the top of a schema, for a tool or a reply. */
-export const refusedAtTop: readonly string[] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 const strictSubset: Subset = subset(
   "exclusiveMaximum exclusiveMinimum maximum maxItems minimum multipleOf pattern",

@@ -1,10 +1,12 @@
 import { callId, partId, repairTranscript } from "@millrace/core/writing";
+import { ShownMedia } from "./shown-media.ts";
 import type {
   CustomPart,
   FilePart,
   Item,
   MediaPart,
   Part,
+  PartId,
   ReasoningPart,
   TextPart,
   ToolCallPart,
@@ -58,27 +60,39 @@ export interface Answer {
 /** The user text to insert where a vendor requires a user turn. */
 export const continuation = "(continue)";
 
-/**
- * Prepares a transcript. `author` is `protocol/model` of the model that gets the request. `goesOn`
- * tests whether the vendor can resume a turn that it paused; if not, a user turn asks for more.
- */
+/** What a vendor can do that others can't. */
+export interface Abilities {
+  /** Whether the vendor can resume a turn that it paused. If not, a user turn asks for more. */
+  readonly goesOn?: (parts: readonly ModelPart[]) => boolean;
+  /** Whether media or a file of the model stays in its turn. If not, a user turn shows it. */
+  readonly keeps?: (part: MediaPart | FilePart, turn: ModelTurn) => boolean;
+}
+
+const never = (): boolean => false;
+
+/** Prepares a transcript. `author` is `protocol/model` of the model that gets the request. */
 export function prepare(
   transcript: Transcript,
   author: string,
-  goesOn: (parts: readonly ModelPart[]) => boolean = () => false,
+  { goesOn = never, keeps = never }: Abilities = {},
 ): readonly Turn[] {
   const items = repairTranscript(transcript).items;
   const names = new CallNames();
   const turns: Turn[] = [];
+  const shown = new ShownMedia(keeps);
   for (const turn of items.flatMap((item) => turnsOf(item, author, names))) {
     const last = turns.at(-1);
     if (turn.role === "tool" && last?.role === "tool") {
       turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
-    } else turns.push(turn);
+    } else if (turn.role === "tool") turns.push(turn);
+    else turns.push(...shown.take(), turn.role === "model" ? shown.without(turn) : turn);
   }
   if (turns[0]?.role !== "user") turns.unshift(userSays(continuation));
   const last = turns.at(-1);
-  const isResumed = last?.role === "model" && last.paused && goesOn(last.parts);
+  const left = shown.take();
+  const isResumed =
+    last?.role === "model" && last.paused && left.length === 0 && goesOn(last.parts);
+  turns.push(...left);
   if (last?.role === "model" && !isResumed) turns.push(userSays(continuation));
   return turns.map((turn) =>
     turn.role === "model" && turn.paused && !(isResumed && turn === last)
@@ -88,7 +102,11 @@ export function prepare(
 }
 
 function userSays(text: string): UserTurn {
-  return { role: "user", parts: [{ kind: "text", id: partId("p1"), text }] };
+  return { role: "user", parts: [textPart(partId("p1"), text)] };
+}
+
+function textPart(id: PartId, text: string): TextPart {
+  return { kind: "text", id, text };
 }
 
 function turnsOf(item: Item, author: string, names: CallNames): readonly Turn[] {
@@ -96,14 +114,16 @@ function turnsOf(item: Item, author: string, names: CallNames): readonly Turn[] 
     const parts = item.parts.flatMap(userParts);
     return parts.length === 0 ? [] : [{ role: "user", parts }];
   }
-  if (item.author === "tool") {
-    const answers = answersOf(item, names);
-    return answers.length === 0 ? [] : [{ role: "tool", answers }];
-  }
+  if (item.author === "tool") return toolTurns(item, names);
   const native = item.model === author;
   const segments = segmentsOf(item);
   return segments.flatMap((segment, at): readonly Turn[] => {
-    const parts = segment.parts.flatMap((part) => modelParts(part, native, names));
+    const parts = segment.parts.flatMap((part) =>
+      // Without a model it is the application's, not data that only a vendor can read.
+      part.kind === "custom" && item.model === undefined
+        ? [textPart(part.id, JSON.stringify(part.value))]
+        : modelParts(part, native, names),
+    );
     const paused = native && item.stop === "paused" && at === segments.length - 1;
     const answers = segment.results.map((result) => ({ result: names.rename(result), parts: [] }));
     return [
@@ -161,19 +181,32 @@ function userParts(part: Part): readonly UserPart[] {
       return [part];
     case "structured":
     case "custom":
-      return [{ kind: "text", id: part.id, text: JSON.stringify(part.value) }];
+      return [textPart(part.id, JSON.stringify(part.value))];
+    case "opaque":
+      return [textPart(part.id, JSON.stringify(part.original))];
+    case "reasoning":
+      return part.text.trim() === "" ? [] : [textPart(part.id, part.text)];
+    case "tool_call":
+    case "tool_result":
+      return []; // `repairTranscript` has moved them to a turn of their own
     default:
+      part satisfies never;
       return [];
   }
 }
 
-function answersOf(item: Item, names: CallNames): readonly Answer[] {
+/** The answers in a tool's item. Parts without a result to belong to are the user's. */
+function toolTurns(item: Item, names: CallNames): readonly Turn[] {
   const answers: { result: ToolResultPart; parts: UserPart[] }[] = [];
+  const alone: UserPart[] = [];
   for (const part of item.parts) {
     if (part.kind === "tool_result") answers.push({ result: names.rename(part), parts: [] });
-    else answers.at(-1)?.parts.push(...userParts(part));
+    else (answers.at(-1)?.parts ?? alone).push(...userParts(part));
   }
-  return answers;
+  return [
+    ...(answers.length === 0 ? [] : [{ role: "tool", answers } as const]),
+    ...(alone.length === 0 ? [] : [{ role: "user", parts: alone } as const]),
+  ];
 }
 
 function modelParts(part: Part, native: boolean, names: CallNames): readonly ModelPart[] {
@@ -181,7 +214,7 @@ function modelParts(part: Part, native: boolean, names: CallNames): readonly Mod
     case "text":
       // Some vendors sign an empty text.
       if (native && part.metadata !== undefined) return [part];
-      return part.text.trim() === "" ? [] : [{ kind: "text", id: part.id, text: part.text }];
+      return part.text.trim() === "" ? [] : [textPart(part.id, part.text)];
     case "reasoning":
       return native && part.opaque !== undefined ? [part] : [];
     case "tool_call":
@@ -189,7 +222,7 @@ function modelParts(part: Part, native: boolean, names: CallNames): readonly Mod
     case "custom":
       return native ? [part] : [];
     case "structured":
-      return [{ kind: "text", id: part.id, text: JSON.stringify(part.value) }];
+      return [textPart(part.id, JSON.stringify(part.value))];
     case "media":
     case "file":
       return [part];

@@ -4,7 +4,7 @@ import type { ModelRequest } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
 import { legalName } from "./prepare.ts";
 
-/** The names that a vendor is given for the offered tools, both ways. Other names stay as they are. */
+/** The names that a vendor is given for tools, both ways. Other names stay as they are. */
 export interface WireNames {
   readonly toWire: ReadonlyMap<string, string>;
   readonly fromWire: ReadonlyMap<string, string>;
@@ -13,11 +13,13 @@ export interface WireNames {
 const longest = 64;
 
 /**
- * Gives each tool whose name some vendor refuses, such as `fs.read_file`, one that all take:
- * `fs_read_file`. Names that are alike then, or like another tool's own name, or cut, end in a hash of
- * the tool's own name. So a wire name depends on which tools there are, and not on their order.
+ * Gives each tool whose name some vendor refuses, such as `fs.read_file` or `3d_render`, one that all
+ * take: `fs_read_file`, `_3d_render`. Names that are alike then, or like another tool's own name, or
+ * cut, end in a hash of the tool's own name. So a wire name depends on which tools there are, and not
+ * on their order. `former` tools are in the transcript and no longer offered. They get names by the
+ * same rule, and give way: the names of offered tools do not change with what was called before.
  */
-export function wireNames(tools: readonly string[]): WireNames {
+export function wireNames(tools: readonly string[], former: readonly string[] = []): WireNames {
   const own = new Set(tools.filter((name) => legalName.test(name)));
   const odd = [...new Set(tools)].filter((name) => !own.has(name));
   const plain = Map.groupBy(odd, plainName);
@@ -32,7 +34,30 @@ export function wireNames(tools: readonly string[]): WireNames {
     toWire.set(name, wire);
     fromWire.set(wire, name);
   }
+  const offered = new Set(tools);
+  const kept = new Set([...own, ...former.filter((name) => legalName.test(name))]);
+  for (const name of [...new Set(former)].filter((each) => !offered.has(each)).toSorted()) {
+    const wanted = plainName(name);
+    const isTaken = (wire: string): boolean =>
+      fromWire.has(wire) || (kept.has(wire) && wire !== name);
+    const isFree = wanted.length <= longest && !isTaken(wanted);
+    const wire = isFree ? wanted : hashedName(wanted, name, isTaken);
+    if (wire === name) continue;
+    toWire.set(name, wire);
+    fromWire.set(wire, name);
+  }
   return { toWire, fromWire };
+}
+
+/** The wire names of a request: those of its tools, and of the tools in its transcript. */
+export function wireNamesOf({ tools = [], transcript }: ModelRequest): WireNames {
+  const former = transcript.flatMap(({ parts }) =>
+    parts.flatMap((part) => ("tool" in part ? [part.tool] : [])),
+  );
+  return wireNames(
+    tools.map(({ name }) => name),
+    former,
+  );
 }
 
 function plainName(name: string): string {
@@ -61,7 +86,9 @@ export function withWireNames(request: ModelRequest, { toWire }: WireNames): Mod
   const { tools = [], transcript, settings } = request;
   return {
     ...request,
-    tools: tools.map((tool) => ({ ...tool, name: toWire.get(tool.name) ?? tool.name })),
+    ...(request.tools === undefined
+      ? {}
+      : { tools: tools.map((tool) => ({ ...tool, name: toWire.get(tool.name) ?? tool.name })) }),
     transcript: transcript.map((item) => renameItem(item, toWire)),
     ...(settings === undefined ? {} : { settings: renameChoice(settings, toWire) }),
   };

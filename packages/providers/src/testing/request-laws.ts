@@ -1,7 +1,11 @@
 import { repairTranscript } from "@millrace/core/writing";
+import { isJsonObject } from "@millrace/core/wire";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";
+import { RequestRefusal } from "../protocols/refusal.ts";
+import { withoutRefused } from "./refusals.ts";
+import { formsOf } from "./taken.ts";
 
 /** A protocol with a model, and the validator of its requests. */
 export interface Target {
@@ -16,20 +20,31 @@ interface Facts {
   /** Texts in their JSON form. */
   readonly words: readonly string[];
   readonly results: readonly string[];
+  /** Media and files, with the model that wrote them and what can be found of them. */
+  readonly media: readonly {
+    readonly type: string;
+    readonly model: string | undefined;
+    readonly forms: readonly string[];
+  }[];
   /** Data that only the protocol and model of its origin can read. */
   readonly secrets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const known = new WeakMap<Transcript, Facts>();
 
-/** The violations in the request that a target builds. Empty if there are none. */
+/**
+ * The violations in the request that a target builds. Empty if there are none. What it refuses is
+ * left out and the rest is tried again, so that a refusal hides no other violation.
+ */
 export function brokenLaws(target: Target, request: ModelRequest): readonly string[] {
   const { transcript } = request;
   let body: JsonObject;
   try {
     ({ body } = target.request(request));
   } catch (error) {
-    return [`throws ${String(error)}`];
+    if (!(error instanceof RequestRefusal)) return [`throws ${String(error)}`];
+    const rest = withoutRefused(target.protocol, request, error);
+    return typeof rest === "string" ? [rest] : brokenLaws(target, rest);
   }
   const violations = target.validate(body, transcript);
   if (violations.length > 0) return violations;
@@ -39,11 +54,45 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   const lost = facts.words.filter((text) => !written.includes(text));
   const unanswered = facts.results.filter((text) => !written.includes(text));
   return [
+    ...lostTools(request, written),
+    ...lostMedia(facts.media, `${target.protocol}/${target.model}`, written),
     ...lost.map((text) => `a text of the user is lost: ${text}`),
     ...unanswered.map((text) => `the result of a call is lost: ${text}`),
     ...unasked(request, written),
     ...betrayed(facts.secrets, `${target.protocol}/${target.model}`, written),
   ];
+}
+
+/** Each tool is declared with its schema: as it is, or beside the schema of an object, as text. */
+function lostTools({ tools = [] }: ModelRequest, written: string): readonly string[] {
+  return tools
+    .filter(({ name }, at) => tools.findIndex((tool) => tool.name === name) === at)
+    .filter(({ input }) => !schemaForms(input).some((form) => written.includes(form)))
+    .map(({ name, input }) => `the tool ${name} lost its schema ${JSON.stringify(input)}`);
+}
+
+const knownForms = new Map<Json, readonly string[]>();
+
+/** The schema as text in JSON, and its keywords behind the type, which may be added or narrowed. */
+function schemaForms(input: Json): readonly string[] {
+  const known = knownForms.get(input);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(input);
+  const keywords = text
+    .slice(1, -1)
+    .replace(/"\$schema":"[^"]*",/, "")
+    .replace(/,?"properties":null/, "")
+    .replace(/^"type":(?:"object"|\[[^\]]*\]),?/, "");
+  const forms = isJsonObject(input) ? [keywords, inJson(text)] : [""];
+  knownForms.set(input, forms);
+  return forms;
+}
+
+/** Media and files of users, of tools and of other models are in it: their bytes, text or address. */
+function lostMedia(media: Facts["media"], author: string, written: string): readonly string[] {
+  return media
+    .filter(({ model, forms }) => model !== author && !forms.some((form) => written.includes(form)))
+    .map(({ type }) => `media of type ${type} is lost`);
 }
 
 /** The shape of the reply is in a field or in the instructions, with its schema unchanged. */
@@ -82,8 +131,16 @@ function factsOf(transcript: Transcript): Facts {
     .flatMap((part) =>
       part.kind === "text" && part.text.trim() !== "" ? [inJson(part.text)] : [],
     );
-  const results = repairTranscript(transcript)
-    .items.flatMap(({ parts }) => parts)
+  const { items } = repairTranscript(transcript);
+  const media = items.flatMap(({ model, parts }) =>
+    parts.flatMap((part) =>
+      part.kind === "media" || part.kind === "file"
+        ? [{ type: part.mediaType, model, forms: formsOf(part) }]
+        : [],
+    ),
+  );
+  const results = items
+    .flatMap(({ parts }) => parts)
     .flatMap((part): readonly string[] => {
       if (part.kind !== "tool_result") return [];
       if (part.text !== "") return [inJson(part.text)];
@@ -98,7 +155,7 @@ function factsOf(transcript: Transcript): Facts {
     secrets.set(item.model, texts);
     collectSecrets(item, texts);
   }
-  return { words, results, secrets };
+  return { words, results, media, secrets };
 }
 
 function collectSecrets({ parts }: Item, secrets: Set<string>): void {

@@ -5,6 +5,7 @@ import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
 import { gemini } from "../protocols/gemini/protocol.ts";
 import { openAiChat } from "../protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "../protocols/openai-responses/protocol.ts";
+import { wireNamesOf, withWireNames } from "../protocols/tool-names.ts";
 import { nativeReplies } from "./native-replies.ts";
 import type { Target } from "./request-laws.ts";
 import type { Native } from "./transcripts.ts";
@@ -26,7 +27,7 @@ function targetOf<State>(
     protocol: protocol.id,
     model,
     ...nativeReplies(protocol),
-    request: (request) => protocol.request(request, { model }),
+    request: (request) => protocol.request(withWireNames(request, wireNamesOf(request)), { model }),
     validate,
   };
 }

@@ -8,6 +8,10 @@ const bytes = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0]);
 const letters = new TextEncoder().encode("name;value\nä;1\n");
 const noBytes = new Uint8Array();
 const noText = new Uint8Array([0xff, 0xfe, 0x00]);
+const noImage = new Uint8Array([0, 0, 0, 24, 102, 116, 121, 112]);
+const latin = new TextEncoder().encode("plain");
+const zip = new Uint8Array([80, 75, 3, 4, 0, 255]);
+const office = "application/vnd.openxmlformats-officedocument";
 
 /** The mark makes each text unique, so that it can be found in a request. */
 const phrases: readonly ((mark: string) => string)[] = [
@@ -36,6 +40,12 @@ const media: readonly Part[] = [
   { kind: "media", id, mediaType: "audio/ogg", bytes },
   { kind: "media", id, mediaType: "video/mp4", bytes },
   { kind: "media", id, mediaType: "", bytes },
+  { kind: "media", id, mediaType: "image/png; charset=binary", bytes },
+  { kind: "media", id, mediaType: "image/heic", bytes: noImage },
+  { kind: "media", id, mediaType: "image/*", url: "https://example.com/a" },
+  { kind: "media", id, mediaType: "Image/PNG", url: "DATA:image/png;base64,iVBORw" },
+  { kind: "media", id, mediaType: "image/png", url: "data:image/png;base64,!" },
+  { kind: "media", id, mediaType: "video/mp2t", bytes: letters },
   { kind: "media", id, mediaType: "image/png", url: "https://example.com/a.png" },
   { kind: "media", id, mediaType: "image/png", url: "http://example.com/a.png" },
   { kind: "media", id, mediaType: "image/gif", url: "https://example.com/a.gif" },
@@ -58,7 +68,28 @@ const files: readonly Part[] = [
   { kind: "file", id, name: "a.md", mediaType: "text/markdown", bytes: letters },
   { kind: "file", id, name: "a.csv", mediaType: "text/csv", bytes: letters },
   { kind: "file", id, name: "a.json", mediaType: "application/json", bytes: letters },
-  { kind: "file", id, name: "a.zip", mediaType: "application/zip", bytes },
+  { kind: "file", id, name: "a.csv", mediaType: "Text/CSV; charset=utf-8", bytes: letters },
+  { kind: "file", id, name: "a.txt", mediaType: "text/plain; charset=iso-8859-1", bytes: latin },
+  { kind: "file", id, name: "a.ts", mediaType: "application/octet-stream", bytes: letters },
+  { kind: "file", id, name: "a.yaml", mediaType: "application/x-yaml", bytes: letters },
+  {
+    kind: "file",
+    id,
+    name: "a.docx",
+    mediaType: `${office}.wordprocessingml.document`,
+    bytes: zip,
+  },
+  { kind: "file", id, name: "a.xlsx", mediaType: "", bytes: zip },
+  { kind: "file", id, name: "a.csv", mediaType: "text/csv", url: "data:text/csv,a%3Bb%0A1%3B2" },
+  { kind: "file", id, name: "a.csv", mediaType: "", url: "data:text/csv;base64,YTtiCjE7Mg==" },
+  {
+    kind: "file",
+    id,
+    name: "a.pdf",
+    mediaType: "application/pdf",
+    url: "data:;base64,JVBERi0xLjQ=",
+  },
+  { kind: "file", id, name: "a.zip", mediaType: "application/zip", bytes: zip },
   { kind: "file", id, name: "a.png", mediaType: "image/png", bytes },
   { kind: "file", id, name: "a.zip", mediaType: "application/zip", url: "https://example.com/a" },
 ];

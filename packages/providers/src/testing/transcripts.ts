@@ -69,7 +69,19 @@ const settingsOf: Readonly<Record<string, readonly (JsonObject | undefined)[]>> 
   gemini: [undefined, { generationConfig: { temperature: 0 } }],
 };
 
-const toolNames = ["look", "get_weather", "bash", "Read", "mcp__fs__write", "_x9"];
+const toolNames = [
+  "look",
+  "get_weather",
+  "bash",
+  "a.b",
+  "a/b",
+  "a_b",
+  "1st",
+  "ü",
+  "n".repeat(128),
+  "mcp__fs__write",
+  "_x9",
+];
 const schemas: readonly Json[] = [
   { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   { type: "object", properties: {}, additionalProperties: false },
@@ -77,11 +89,23 @@ const schemas: readonly Json[] = [
   { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", properties: {} },
   { type: "object", properties: {}, oneOf: [{ required: ["a"] }, { required: ["b"] }] },
   { anyOf: [{ type: "object", properties: { a: { type: "string" } } }, { type: "null" }] },
-  { type: "array", items: { type: "string" } },
   { type: ["object", "null"], properties: null },
   {},
   true,
+  {
+    oneOf: [
+      { type: "object", properties: { op: { const: "add" }, n: { type: "number" } } },
+      { $ref: "#/$defs/remove" },
+    ],
+    $defs: {
+      remove: { type: "object", properties: { op: { const: "remove" }, of: { $ref: "#" } } },
+    },
+  },
+  { $ref: "#/definitions/it", definitions: { it: { allOf: [{ $ref: "#/definitions/it" }] } } },
 ];
+
+/** Schemas that no object fits. */
+const noObjects: readonly Json[] = [{ type: "array", items: { type: "string" } }, false];
 
 const closed = { type: "object", additionalProperties: false } as const;
 const city = { type: "string", description: "shape of a city" };
@@ -128,17 +152,19 @@ const shapes: readonly Json[] = [
   { anyOf: [{ ...closed, properties: { city }, required: ["city"] }, { type: "null" }] },
   { type: "array", items: city },
   { enum: ["shape", "no shape"] },
+  ...noObjects,
   ...schemas,
 ];
 const outputs = shapes.map((schema, at) => ({ name: `shape_${at}`, schema }));
 
 function toolsOf(random: Random): readonly ToolDescription[] {
-  const most = random.below(toolNames.length + 1);
-  const names = toolNames.slice(0, most).concat(random.chance(0.05) ? ["look"] : []);
+  const first = random.below(toolNames.length);
+  const names = [...toolNames, ...toolNames].slice(first, first + random.below(6));
+  if (random.chance(0.05)) names.push(names[0] ?? "look");
   return names.map((name) => ({
     name,
     description: random.pick([undefined, "", `does ${name}`]),
-    input: random.pick(schemas),
+    input: random.pick(random.chance(0.01) ? noObjects : schemas),
   }));
 }
 

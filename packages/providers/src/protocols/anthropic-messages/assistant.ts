@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } from "@millrace/core";
 import type { ModelPart, ModelTurn } from "../prepare.ts";
-import { standIn, textBlocks } from "./content.ts";
+import { textBlocks } from "./content.ts";
 import type { Gap } from "./entry.ts";
 import { isSound, listAt, textAt } from "../read.ts";
 import { pick } from "./events.ts";
@@ -21,7 +21,7 @@ export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (J
       return [native ? keptBlock(part) : undefined];
     case "media":
     case "file":
-      return [standIn(part)]; // the vendor takes images and documents from users only
+      return []; // a user turn shows them: the vendor takes images and documents from users only
     default:
       part satisfies never;
       return [];

@@ -23,7 +23,7 @@ export const protocolId = "anthropic-messages";
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
-  const turns = prepare(modelRequest.transcript, author, goesOn);
+  const turns = prepare(modelRequest.transcript, author, { goesOn });
   const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
   const declared = toolsOf(modelRequest);
   const former = declared.length === 0 ? formerTools(turns) : [];

@@ -1,18 +1,18 @@
 import { isJsonObject } from "@millrace/core/wire";
-import type { Json, JsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { Turn } from "../prepare.ts";
-import { listAt, objectAt, textAt } from "../read.ts";
+import { listAt, textAt } from "../read.ts";
+import { describeTool } from "../tool-input.ts";
 import { isBlank } from "./events.ts";
 
 /** The tools of a request: those that it describes, then those of the settings. */
 export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[] {
   const names = new Set<string>();
-  const described = (tools ?? []).map(({ name, description, input }): JsonObject => ({
-    name,
-    ...(description === undefined || isBlank(description) ? {} : { description }),
-    input_schema: objectSchema(input),
-  }));
+  const described = (tools ?? []).map((tool): JsonObject => {
+    const { name, description = "", schema } = describeTool(tool);
+    return { name, ...(isBlank(description) ? {} : { description }), input_schema: schema };
+  });
   const own = listAt(settings ?? {}, "tools").filter(isJsonObject);
   return [...described, ...own].filter((tool) => {
     const name = textAt(tool, "name");
@@ -42,30 +42,4 @@ export function declaredNames(tools: readonly JsonObject[]): ReadonlySet<string>
   return names.includes(undefined)
     ? undefined
     : new Set(names.filter((name) => name !== undefined));
-}
-
-const notAtTheTop = ["oneOf", "anyOf", "allOf", "not", "enum"];
-
-/**
- * The schema with an object at its top, which is all that the vendor takes. A union at the top
- * becomes one object with the properties of all variants. That is wider, but the tool validates its
- * input.
- */
-function objectSchema(schema: Json): JsonObject {
-  if (!isJsonObject(schema)) return { type: "object" };
-  const choices = notAtTheTop.flatMap((key) => listAt(schema, key)).filter(isJsonObject);
-  const kept = Object.entries(schema).filter(
-    ([key]) => key !== "properties" && key !== "type" && !notAtTheTop.includes(key),
-  );
-  const properties: Record<string, Json> = {};
-  for (const source of [...choices, schema]) {
-    Object.assign(properties, objectAt(source, "properties"));
-  }
-  return {
-    type: "object",
-    ...Object.fromEntries(kept),
-    ...(Object.keys(properties).length === 0 && schema["properties"] === undefined
-      ? {}
-      : { properties }),
-  };
 }

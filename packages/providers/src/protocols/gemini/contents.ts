@@ -1,10 +1,11 @@
 import { isJsonObject } from "@millrace/core/wire";
-import type { Json, JsonObject, ToolCallPart } from "@millrace/core";
+import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
+import { nameOf } from "../attachment.ts";
 import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
-import { mediaPart, standIn } from "./media.ts";
+import { mediaParts } from "./media.ts";
 import { replayed } from "./verbatim.ts";
 
 /**
@@ -46,19 +47,20 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
   for (const turn of turns) {
     switch (turn.role) {
       case "user":
-        add("user", turn.parts.map(userPart));
+        add("user", turn.parts.flatMap(userParts));
         break;
       case "model":
         add("model", modelParts(turn, calls, ids));
         break;
       case "tool": {
+        const answers = turn.answers.map((answer) => dividedAnswer(answer, rules));
         add(
           "tool",
-          turn.answers.map((answer) => responsePart(answer, calls, rules)),
+          answers.map((answer) => responsePart(answer, calls)),
         );
         add(
           "user",
-          turn.answers.flatMap((answer) => besides(answer, rules)),
+          answers.flatMap(({ beside }) => beside),
         );
         break;
       }
@@ -85,8 +87,8 @@ export function tokenIn(parts: readonly ModelPart[]): string | undefined {
     : undefined;
 }
 
-function userPart(part: UserPart): JsonObject {
-  return part.kind === "text" ? { text: part.text } : mediaPart(part);
+function userParts(part: UserPart): readonly JsonObject[] {
+  return part.kind === "text" ? [{ text: part.text }] : mediaParts(part);
 }
 
 function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readonly JsonObject[] {
@@ -107,11 +109,11 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
         return [callPart(part, calls, ids)];
       case "media":
       case "file": {
-        if (!turn.native) return [standIn(part)];
         const thought = part.metadata?.["thought"] === true ? { thought: true } : {};
-        const written = mediaPart(part);
-        if ("text" in written) return [written];
-        return [{ ...written, ...thought, ...signedBy(signatureIn(part.metadata)) }];
+        const signed = signedBy(signatureIn(part.metadata));
+        return mediaParts(part).map((written) =>
+          "text" in written ? written : { ...written, ...thought, ...signed },
+        );
       }
       case "custom":
         return verbatim.has(part) && isJsonObject(part.value) ? [part.value] : [];
@@ -136,10 +138,34 @@ function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonO
   };
 }
 
-function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules): JsonObject {
+/** An answer with its media: those that the result itself can contain, and the others. */
+interface DividedAnswer {
+  readonly result: ToolResultPart;
+  readonly pictures: readonly JsonObject[];
+  readonly beside: readonly JsonObject[];
+}
+
+function dividedAnswer({ result, parts }: Answer, rules: Rules): DividedAnswer {
+  const pictures: JsonObject[] = [];
+  const beside: JsonObject[] = [];
+  for (const part of parts) {
+    const written = userParts(part);
+    const data = written.at(-1)?.["inlineData"];
+    if (!rules.picturesInResults || !isInline(data)) beside.push(...written);
+    else pictures.push({ inlineData: { ...data, ...displayName(part) } });
+  }
+  return { result, pictures, beside };
+}
+
+/** Data inside a result has a field for its name. */
+function displayName(part: UserPart): JsonObject {
+  const name = part.kind === "text" ? "" : nameOf(part);
+  return name === "" ? {} : { displayName: name };
+}
+
+function responsePart({ result, pictures }: DividedAnswer, calls: SentCalls): JsonObject {
   const sent = calls.get(result.callId);
   const text = resultText(result);
-  const pictures = rules.picturesInResults ? parts.map(mediaOf).filter(isInline) : [];
   return {
     functionResponse: {
       ...(sent?.id === undefined ? {} : { id: sent.id }),
@@ -150,19 +176,8 @@ function responsePart({ result, parts }: Answer, calls: SentCalls, rules: Rules)
   };
 }
 
-/** Media of a result that the result itself can't contain. */
-function besides({ parts }: Answer, rules: Rules): readonly JsonObject[] {
-  const written = parts.map((part) => mediaOf(part) ?? userPart(part));
-  return rules.picturesInResults ? written.filter((part) => !isInline(part)) : written;
-}
-
-function mediaOf(part: UserPart): JsonObject | undefined {
-  return part.kind === "text" ? undefined : mediaPart(part);
-}
-
-/** The only parts that the vendor reads inside a result. */
-function isInline(part: JsonObject | undefined): part is JsonObject {
-  const data = part?.["inlineData"];
+/** The only data that the vendor reads inside a result. */
+function isInline(data: Json | undefined): data is JsonObject {
   if (!isJsonObject(data)) return false;
   return /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(
     filledAt(data, "mimeType") ?? "",

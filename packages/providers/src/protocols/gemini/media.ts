@@ -1,5 +1,7 @@
 import { encodeBase64 } from "@millrace/core/wire";
 import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
+import { attachmentOf, inlined, isTextType, nameOf, refuse, textOf } from "../attachment.ts";
+import type { Vendor } from "../attachment.ts";
 
 /** Media types that the vendor reads. It refuses others. */
 const readable: ReadonlySet<string> = new Set([
@@ -13,35 +15,41 @@ function typesOf(kind: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `${kind}/${name}`);
 }
 
-/**
- * Converts media or a file to a request part. A type that the vendor does not read becomes a text.
- */
+const vendor: Vendor = {
+  name: "Gemini's API",
+  takes: "PDF, PNG, JPEG, WebP, HEIC, common types of sound and video, and text",
+};
+
+/** Converts media or a file to request parts: its data, and before it the name, which data has no field for. */
+export function mediaParts(part: MediaPart | FilePart): readonly JsonObject[] {
+  const name = nameOf(part);
+  return [...(name === "" ? [] : [{ text: `${name}:` }]), mediaPart(part)];
+}
+
+/** Converts media or a file to the part with its data. */
 export function mediaPart(part: MediaPart | FilePart): JsonObject {
-  const mimeType = readableType(part.mediaType);
-  if (mimeType === undefined) return standIn(part);
-  if (part.bytes !== undefined) {
-    if (part.bytes.length === 0) return standIn(part);
-    return { inlineData: { mimeType, data: encodeBase64(part.bytes) } };
+  const given = attachmentOf(part, vendor);
+  const { type, bytes, url } = given;
+  if (url !== undefined) {
+    // The vendor reads every type of text as plain text.
+    const mimeType = isTextType(type) ? "text/plain" : type;
+    if (!isReadable(mimeType) || !/^(?:https?|gs):\/\/\S+$/.test(url)) throw refuse(given, vendor);
+    return { fileData: { mimeType, fileUri: url } };
   }
-  const inline = /^data:[^,]*;base64,([A-Za-z0-9+/]+={0,2})$/.exec(part.url)?.[1];
-  if (inline !== undefined && inline.length % 4 === 0) {
-    return { inlineData: { mimeType, data: inline } };
-  }
-  if (!/^(?:https?|gs):\/\/\S+$/.test(part.url)) return standIn(part);
-  return { fileData: { mimeType, fileUri: part.url } };
+  if (readable.has(type) && bytes.length > 0) return inlineData(type, bytes);
+  const text = textOf(given);
+  if (text === undefined) throw refuse(given, vendor);
+  return text === "" ? { text: inlined(given, text) } : inlineData("text/plain", utf8(text));
 }
 
-/** The type in the vendor's spelling. Every text type is sent as plain text. */
-function readableType(mediaType: string): string | undefined {
-  const [plain = ""] = mediaType.toLowerCase().split(";");
-  const type = plain.trim() === "image/jpg" ? "image/jpeg" : plain.trim();
-  if (type.startsWith("text/")) return "text/plain";
-  return readable.has(type) ? type : undefined;
+function inlineData(mimeType: string, bytes: Uint8Array): JsonObject {
+  return { inlineData: { mimeType, data: encodeBase64(bytes) } };
 }
 
-/** A text that describes the part. */
-export function standIn(part: MediaPart | FilePart): JsonObject {
-  const name = part.kind === "file" ? `file ${part.name}` : "media";
-  const content = part.bytes === undefined ? part.url : `${part.bytes.length} bytes`;
-  return { text: `[${name}, ${part.mediaType}, ${content.slice(0, 500)}]` };
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function isReadable(type: string): boolean {
+  return type === "text/plain" || readable.has(type);
 }

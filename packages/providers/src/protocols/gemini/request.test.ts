@@ -76,7 +76,6 @@ describe("a request", () => {
         { name: "now", input: true },
         { name: "now", input: {} },
         { name: "any", input: {} },
-        { name: "odd", input: { type: "string" } },
       ],
       settings: {
         generationConfig: { temperature: 0, thinkingConfig: { includeThoughts: true } },
@@ -100,9 +99,8 @@ describe("a request", () => {
               description: "Weather of a city",
               parametersJsonSchema: { type: "object", properties: { city: { type: "string" } } },
             },
-            { name: "now", description: "now" },
+            { name: "now", description: "now", parametersJsonSchema: { type: "object" } },
             { name: "any", description: "any", parametersJsonSchema: { type: "object" } },
-            { name: "odd", description: "odd" },
           ],
         },
       ],
@@ -343,7 +341,7 @@ describe("a turn of another model", () => {
     },
   );
 
-  test("has its pictures described", () => {
+  test("has its pictures shown by the user", () => {
     const contents = contentsOf([
       user("Draw"),
       item("model", [{ kind: "media", mediaType: "image/png", bytes: new Uint8Array(3) }], {
@@ -352,7 +350,17 @@ describe("a turn of another model", () => {
       user("Hi"),
     ]);
 
-    expect(contents).toMatchObject([{}, { parts: [{ text: "[media, image/png, 3 bytes]" }] }, {}]);
+    expect(contents).toMatchObject([
+      {},
+      { parts: [{ text: "[media, image/png: in the next user message]" }] },
+      {
+        parts: [
+          { text: "Made by the assistant:" },
+          { inlineData: { mimeType: "image/png", data: "AAAA" } },
+          { text: "Hi" },
+        ],
+      },
+    ]);
   });
 });
 

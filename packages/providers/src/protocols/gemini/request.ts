@@ -1,10 +1,10 @@
-import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import { listAt, objectAt } from "../read.ts";
+import { describeTool } from "../tool-input.ts";
 import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
 import type { Rules } from "./contents.ts";
 import { outputFields } from "./output.ts";
@@ -15,11 +15,10 @@ export const protocolId = "gemini";
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
   const { transcript, tools = [], settings = {} } = modelRequest;
   // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
-  const turns = prepare(
-    transcript,
-    `${protocolId}/${model}`,
-    (parts) => tokenIn(parts) !== undefined,
-  );
+  const turns = prepare(transcript, `${protocolId}/${model}`, {
+    goesOn: (parts) => tokenIn(parts) !== undefined,
+    keeps: (_, turn) => turn.native,
+  });
   const token = tokenOf(turns);
   const contents = contentsOf(turns, rulesOf(model));
   const { model: _, stream: __, ...rest } = settings;
@@ -72,20 +71,16 @@ function toolsOf(tools: readonly ToolDescription[], others: Json | undefined): J
   return { tools: [...(Array.isArray(others) ? (others as readonly Json[]) : []), declared] };
 }
 
-function declaration({ name, description, input }: ToolDescription): JsonObject {
-  const schema = schemaOf(input);
+function declaration(tool: ToolDescription): JsonObject {
+  const { name, description, schema: given } = describeTool(tool, notAtTheTop);
+  const { $schema: _, ...schema } = given;
   return {
     name,
     // The vendor requires a description.
     description: description === undefined || description === "" ? name : description,
-    ...(schema === undefined ? {} : { parametersJsonSchema: schema }),
+    parametersJsonSchema: schema,
   };
 }
 
-/** The schema of the arguments. Undefined if it does not describe an object. */
-function schemaOf(input: Json): JsonObject | undefined {
-  if (!isJsonObject(input)) return undefined;
-  const { $schema: _, ...schema } = input;
-  const type = schema["type"] ?? "object";
-  return type === "object" ? { ...schema, type } : undefined;
-}
+/** The vendor takes `anyOf` and `oneOf` at the top. Other keywords it ignores. */
+const notAtTheTop = ["allOf", "not", "enum"];

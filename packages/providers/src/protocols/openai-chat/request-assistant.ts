@@ -1,9 +1,9 @@
 import type { Json, JsonObject, ReasoningPart, ToolCallPart } from "@millrace/core";
+import { refersToMedia } from "../shown-media.ts";
 import type { ModelTurn } from "../prepare.ts";
 import { callFields, objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
 import { joinDetails } from "./reasoning-details.ts";
-import { standIn } from "./request-content.ts";
 import { givenId } from "./wire-ids.ts";
 import type { WireIds } from "./wire-ids.ts";
 
@@ -35,23 +35,15 @@ export function assistantOf(turn: ModelTurn, rules: AssistantRules): JsonObject 
 }
 
 function textOfTurn({ parts, native }: ModelTurn): string {
-  const hasTranscript = parts.some(
-    (part) => part.kind === "text" && part.metadata?.["transcript"] === true,
-  );
   // The vendor wrote one text, which calls split into parts.
   const texts: string[] = [];
   let isOpen = false;
   for (const part of parts) {
-    if (part.kind === "text" && part.text.trim() !== "") {
-      if (isOpen && native) texts.push(`${texts.pop() ?? ""}${part.text}`);
-      else texts.push(part.text);
-      isOpen = true;
-    }
-    if (part.kind !== "media" && part.kind !== "file") continue;
-    // Sound that the model made is represented by its transcript. The vendor takes no sound back.
-    if (hasTranscript && part.mediaType.startsWith("audio/")) continue;
-    texts.push(standIn(part));
-    isOpen = false;
+    if (part.kind !== "text" || part.text.trim() === "") continue;
+    // A part that refers to media has no place in the vendor's text.
+    if (isOpen && native && !refersToMedia(part)) texts.push(`${texts.pop() ?? ""}${part.text}`);
+    else texts.push(part.text);
+    isOpen = !refersToMedia(part);
   }
   return texts.join("\n\n");
 }

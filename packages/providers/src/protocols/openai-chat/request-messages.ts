@@ -21,7 +21,7 @@ export function messagesOf(turns: readonly Turn[], model: string): readonly Json
   for (const [at, turn] of turns.entries()) {
     switch (turn.role) {
       case "user":
-        addUser(messages, turn.parts.map(contentOf));
+        addUser(messages, turn.parts.flatMap(contentOf));
         break;
       case "tool":
         addAnswers(messages, turn, ids);
@@ -61,7 +61,7 @@ function addAnswers(messages: JsonObject[], { answers }: ToolTurn, ids: WireIds)
     messages.push({ role: "tool", tool_call_id: id, content });
     const media = parts.filter((part: UserPart) => part.kind !== "text");
     if (media.length === 0) continue;
-    shown.push(textContent(`Made by ${result.tool} (${id}):`), ...media.map(contentOf));
+    shown.push(textContent(`Made by ${result.tool} (${id}):`), ...media.flatMap(contentOf));
   }
   if (shown.length > 0) addUser(messages, shown);
 }

@@ -131,13 +131,13 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("sound goes back as its transcript, and other media by name", () => {
+  test("sound goes back as its transcript, and other media in a message of the user", () => {
     const spoken = replyOf("audio");
     const drawn = replyOf("images");
 
     expect(assistantOf([says("Hi"), spoken, says("?")])["content"]).toBe("Hello");
     expect(assistantOf([says("Hi"), drawn, says("?")])["content"]).toBe(
-      "Here:\n\n[file media, image/png, 4 bytes]\n\n[file media, image/*, https://images.example/cat.png]",
+      "Here:\n\n[media, image/png: in the next user message]\n\n[media, image/*: in the next user message]",
     );
   });
 });

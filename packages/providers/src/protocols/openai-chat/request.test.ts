@@ -77,7 +77,6 @@ describe("the body", () => {
       { name: "look", description: "Looks.", input },
       { name: "look", input: true },
       { name: "wait", input: { type: "object" } },
-      { name: "odd", input: { type: "string" } },
       {
         name: "either",
         input: {
@@ -98,12 +97,20 @@ describe("the body", () => {
     const body = bodyOf([says("Hi")], { tools, settings });
 
     const open = { type: "object", properties: {} };
-    const both = { a: { type: "string" }, b: { type: "string" } };
+    const both = {
+      a: { anyOf: [{ type: "string" }, { type: "number" }] },
+      b: { type: "string" },
+    };
     expect(body["tools"]).toEqual([
       described("look", input, { description: "Looks." }),
       described("wait", open),
-      described("odd", open),
-      described("either", { type: "object", properties: both }),
+      described(
+        "either",
+        { type: "object", properties: both },
+        {
+          description: `The arguments match this JSON Schema:\n${JSON.stringify(tools[3]?.input)}`,
+        },
+      ),
       custom,
     ]);
     expect(body["tool_choice"]).toBe("auto");
@@ -130,7 +137,7 @@ describe("the user's side", () => {
     ]);
   });
 
-  test("pictures, sounds and documents go by their bytes or their address, and the rest by name", () => {
+  test("pictures, sounds and documents go by their bytes or their address", () => {
     const bytes = new Uint8Array([1, 2, 3]);
     const media = (mediaType: string, source: object): Part =>
       ({ kind: "media", id: partId(mediaType), mediaType, ...source }) as Part;
@@ -143,11 +150,6 @@ describe("the user's side", () => {
       media("image/png", { url }),
       media("audio/mpeg", { bytes }),
       file("a.pdf", "application/pdf", { bytes }),
-      media("image/svg+xml", { bytes }),
-      media("image/png", { bytes: new Uint8Array() }),
-      media("image/png", { url: "file:///etc/passwd" }),
-      file("a.pdf", "application/pdf", { url: "https://files.example/a.pdf" }),
-      file("a.zip", "application/zip", { bytes }),
     ];
     const words = (content: string): Json => ({ type: "text", text: content });
 
@@ -161,11 +163,6 @@ describe("the user's side", () => {
           type: "file",
           file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AQID" },
         },
-        words("[file media, image/svg+xml, 3 bytes]"),
-        words("[file media, image/png, 0 bytes]"),
-        words("[file media, image/png, file:///etc/passwd]"),
-        words("[file a.pdf, application/pdf, https://files.example/a.pdf]"),
-        words("[file a.zip, application/zip, 3 bytes]"),
       ]),
     ]);
   });

@@ -3,6 +3,7 @@ import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
+import { isTranscribed } from "../shown-media.ts";
 import { listOf, objectOf } from "./events.ts";
 import { messagesOf } from "./request-messages.ts";
 import { toolsOf } from "./request-tools.ts";
@@ -23,7 +24,9 @@ export function openAiChatRequest(request: ModelRequest, target: RequestTarget):
     response_format: ownFormat,
     ...rest
   } = settings as Partial<JsonObject>;
-  const turns = prepare(request.transcript, `openai-chat/${target.model}`);
+  const turns = prepare(request.transcript, `openai-chat/${target.model}`, {
+    keeps: isTranscribed,
+  });
   const tools = [...toolsOf(request.tools ?? []), ...listOf(ownTools)];
   const { instructions = "", fields } = askFor(request, (output) => {
     const shape = ownFormat === undefined ? openAiFormat(output, target.model) : undefined;

@@ -1,6 +1,7 @@
 import { encodeBase64, isJsonObject } from "@millrace/core/wire";
 import type {
   CustomPart,
+  FilePart,
   Json,
   JsonObject,
   MediaPart,
@@ -10,8 +11,8 @@ import type {
 } from "@millrace/core";
 import type { ModelTurn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { isTranscribed } from "../shown-media.ts";
 import { objectsField, present, typeOf } from "./events.ts";
-import { standIn } from "./request-content.ts";
 
 /** State shared by all turns of one request. */
 export interface Replay {
@@ -80,16 +81,18 @@ function entriesOf({ parts, native }: ModelTurn, replay: Replay): readonly Entry
     } else if (part?.kind === "reasoning") add(reasoningEntry(part, replay.stored));
     else if (part?.kind === "tool_call") add(callEntry(part, native, replay));
     else if (part?.kind === "custom") add(hostedEntry(part, parts, pictures));
-    else if (part !== undefined && !isShownElsewhere(part, native))
-      add(plainMessage(standIn(part)));
   }
   return entries;
 }
 
 /** Images are sent back inside their items, and sound as its transcript. */
-function isShownElsewhere(part: ModelTurn["parts"][number], native: boolean): boolean {
-  if (!native || part.kind !== "media") return false;
-  return part.mediaType.startsWith("audio/") || part.metadata?.["item"] !== undefined;
+export function keepsMedia(part: MediaPart | FilePart, turn: ModelTurn): boolean {
+  if (!turn.native || part.kind !== "media") return false;
+  const item = part.metadata?.["item"];
+  const isInItem = turn.parts.some(
+    (each) => each.kind === "custom" && isJsonObject(each.value) && each.value["id"] === item,
+  );
+  return (item !== undefined && isInItem) || isTranscribed(part, turn);
 }
 
 /** The text parts from `start` that belong to one message of the vendor. */

@@ -1,14 +1,14 @@
-import { isJsonObject } from "@millrace/core/wire";
-import type { Json, JsonObject } from "@millrace/core";
+import type { JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
-import { askFor, openAiFormat, refusedAtTop } from "../output.ts";
+import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { describeTool, withProperties } from "../tool-input.ts";
 import { objectsField } from "./events.ts";
 import { inputContent, outputOf } from "./request-content.ts";
-import { modelItems } from "./request-turn.ts";
+import { keepsMedia, modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
 
 /**
@@ -18,7 +18,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const { transcript, tools = [], settings = {} } = modelRequest;
   // With either field the vendor would insert its own copy of the conversation.
   const { previous_response_id: _, conversation: __, ...own } = settings;
-  const turns = prepare(transcript, `openai-responses/${target.model}`);
+  const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
   const replay: Replay = {
     stored: own["store"] === true,
     used: new Set(),
@@ -99,31 +99,14 @@ function declaredTools(
   return [...own.map(functionTool), ...others];
 }
 
-function functionTool({ name, description, input }: ToolDescription): JsonObject {
+function functionTool(tool: ToolDescription): JsonObject {
+  const { name, description, schema } = describeTool(tool);
   return {
     type: "function",
     name,
     ...(description === undefined ? {} : { description }),
-    parameters: parametersOf(input),
+    parameters: withProperties(schema),
     // Strict mode takes a small part of JSON Schema, and the loop validates arguments itself.
     strict: false,
-  };
-}
-
-/**
- * The schema with an object at its top, the only form that the vendor takes. The tool validates the
- * rest.
- */
-function parametersOf(input: Json): JsonObject {
-  const schema = isJsonObject(input) ? input : {};
-  const isObject = schema["type"] === undefined || schema["type"] === "object";
-  const kept = Object.entries(isObject ? schema : {}).filter(
-    ([key]) => !refusedAtTop.includes(key),
-  );
-  const properties = schema["properties"];
-  return {
-    ...Object.fromEntries(kept),
-    type: "object",
-    properties: isObject && isJsonObject(properties) ? properties : {},
   };
 }

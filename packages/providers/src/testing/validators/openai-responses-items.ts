@@ -145,6 +145,13 @@ const fileShape = shape("type", "file_data file_url file_id filename detail");
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const fileTypes = [
   "application/pdf",
+  "application/msword",
+  "application/vnd.ms-excel",
+  "application/vnd.ms-powerpoint",
+  "application/vnd.oasis.opendocument.text",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   "text/plain",
   "text/markdown",
   "text/html",

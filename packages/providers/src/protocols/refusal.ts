@@ -1,0 +1,43 @@
+import type { Cause, FilePart, MediaPart, Part, Transcript } from "@millrace/core";
+import { failure } from "../failure.ts";
+import type { WireNames } from "./tool-names.ts";
+
+/** What is refused: a part of the transcript, or a tool by its wire name. */
+export type Refused =
+  | { readonly part: MediaPart | FilePart; readonly tool?: never }
+  | { readonly tool: string; readonly part?: never };
+
+/**
+ * Thrown by `Protocol.request` for what its vendor does not take: a file of another type, a tool
+ * whose input can't be an object. The provider ends the reply with it as its cause and sends nothing,
+ * so that no request goes out from which a part is missing.
+ */
+export class RequestRefusal extends Error {
+  override readonly name = "RequestRefusal";
+  readonly refused: Refused;
+
+  constructor(message: string, refused: Refused) {
+    super(message);
+    this.refused = refused;
+  }
+}
+
+/** The cause of a reply that was refused before its request: why, and which part or tool it was. */
+export function refusalCause(
+  { message, refused: { part, tool } }: RequestRefusal,
+  transcript: Transcript,
+  { fromWire }: WireNames,
+): Cause {
+  if (part === undefined) {
+    const own = fromWire.get(tool) ?? tool;
+    const named = `the tool ${JSON.stringify(own.slice(0, 128))} can't be offered: ${message}`;
+    return failure("bad_request", named, { tool: own });
+  }
+  const item = transcript.find(({ parts }) => parts.includes(part satisfies Part));
+  const place = item === undefined ? {} : { itemId: item.id };
+  const where = item === undefined ? "" : ` of item ${item.id}`;
+  return failure("bad_request", `${message} (part ${part.id}${where}; nothing was sent)`, {
+    ...place,
+    partId: part.id,
+  });
+}
