@@ -34,6 +34,7 @@ import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
@@ -222,7 +223,9 @@ class RetriedRequest<Event, State> {
       if (typeof proof === "string") return failure("missing_key", proof);
       rememberUrl(exchange.url);
       rememberHeaders(exchange.url, exchange.headers, proof);
-      return { ...exchange, headers: { ...exchange.headers, ...proof } };
+      const headers = { ...exchange.headers, ...proof };
+      const fault = headerFault(headers);
+      return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
       return failure(
         "hook_failed",
