@@ -233,8 +233,9 @@ const overflow = new RegExp(
   "i",
 );
 
-/** A request with more tokens than the account's limit of a minute. No wait makes it pass; less input does. */
-const oversized = /^request too large for .{1,300}\(tpm\)/i;
+/** A request with more tokens than the account has, reported as a rate limit. No wait makes it pass; less input does. */
+const oversized =
+  /^request too large for .{1,300}\(tpm\)|extra usage is required for long context requests/i;
 
 /** Anthropic's messages for a spent balance or spend limit, under the name of any bad request. */
 const unpaid = /credit balance is too low|reached your specified (?:\w{1,20} )?api usage limits/i;

@@ -5,6 +5,7 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
+import { isJsonObject } from "@millrace/core/wire";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
@@ -168,6 +169,7 @@ class RetriedRequest<Event, State> {
       const delay = canRepeat
         ? retryDelay(policy, { attempt, cause: end.cause }, random())
         : undefined;
+      if (end.stop === "length") this.#notify(cutRemark(exchange));
       if (delay === undefined || end.cause === undefined) return { ...end, usage };
       this.#notify({ type: "retry_scheduled", cause: end.cause, delayMs: Math.round(delay) });
       await this.#clock.sleep(delay, this.#writer.signal);
@@ -256,6 +258,17 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
+function cutRemark({ body }: Exchange): ModelNotice {
+  const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
+  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
+  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
+  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
+  const limit = sent === undefined ? "no limit of its own" : `${sent[0]} ${String(sent[1])}`;
+  const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
+  return { type: "remark", code: "cut_at_limit", message };
 }
 
 /** The cause for an address without a scheme, such as one from the environment. */
