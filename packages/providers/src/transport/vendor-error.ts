@@ -77,7 +77,7 @@ export function errorIn(text: string): VendorError | undefined {
   const message = typeof error === "string" ? error : (object["message"] ?? object["detail"]);
   if (typeof message !== "string") return undefined;
   const { code, status, type } = object as Partial<Record<string, Json>>;
-  // A code is more specific than a type such as `invalid_request_error`, which is said of most.
+  // A code is more specific than a type such as `invalid_request_error`, which most have.
   const words = [...detailNames(object), code, status, type].filter(
     (name): name is string => typeof name === "string" && name !== "invalid_request_error",
   );
