@@ -84,7 +84,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "protocol", "reply"],
+    bottom: ["failure", "protocol", "reply", "vendor-delay"],
     folders: {
       framing: [],
       protocols: ["framing"],

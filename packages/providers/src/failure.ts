@@ -1,4 +1,6 @@
+import { isJsonObject } from "@millrace/core/wire";
 import type { Cause, Json } from "@millrace/core";
+import { delayInError, detailNames } from "./vendor-delay.ts";
 
 /**
  * What failed between the client and a vendor. A closed union, so that code that retries or
@@ -79,9 +81,21 @@ export function failure(code: FailureCode, message: string, evidence?: Json): Ca
 }
 
 /**
- * The code for a status other than 2xx. Redirects are not followed, because the key would be sent
- * along.
+ * The code for an answer with a status other than 2xx. `names` are those of its body. A name is more
+ * specific than a status, but one that may pass does not outweigh a status that can't: servers
+ * call a missing model an `api_error`.
  */
+export function codeOfAnswer(
+  status: number,
+  names: readonly (Json | undefined)[],
+  words: string,
+): FailureCode {
+  const code = codeOfError([...names, status], words);
+  const own = codeOfStatus(status);
+  return passing.has(code) && !passing.has(own) ? own : code;
+}
+
+/** Redirects are not followed, because the key would be sent along. */
 function codeOfStatus(status: number): FailureCode {
   if (status >= 300 && status < 400) return "redirect_refused";
   switch (status) {
@@ -112,28 +126,42 @@ function codeOfStatus(status: number): FailureCode {
 /** Vendors' names of errors, in a stream or in an error body. */
 const namesOf: Partial<Record<FailureCode, string>> = {
   bad_request: [
-    "bio_policy data_residency_mismatch empty_image_file failed_to_download_image",
-    "image_content_policy_violation image_file_not_found image_file_too_large",
-    "image_parse_error image_too_large image_too_small invalid_argument",
-    "invalid_base64_image invalid_encrypted_content invalid_image invalid_image_format",
-    "invalid_image_mode invalid_image_url invalid_prompt invalid_request_error",
-    "unsupported_image_media_type",
+    "bio_policy content_filter content_policy_violation data_residency_mismatch empty_image_file",
+    "failed_precondition failed_to_download_image image_content_policy_violation",
+    "image_file_not_found image_file_too_large image_parse_error image_too_large image_too_small",
+    "invalid_argument invalid_base64_image invalid_encrypted_content invalid_image",
+    "invalid_image_format invalid_image_mode invalid_image_url invalid_prompt",
+    "invalid_request_error responsibleaipolicyviolation unsupported_image_media_type",
+    "unsupported_parameter unsupported_value",
   ].join(" "),
   context_overflow: [
     "context_length_exceeded context_window_exceeded exceed_context_size_error",
     "model_max_prompt_tokens_exceeded",
   ].join(" "),
-  forbidden: "permission_denied permission_error",
-  not_found: "model_not_found not_found not_found_error",
-  overloaded: "overloaded overloaded_error server_is_overloaded unavailable",
-  quota_exceeded: "billing_error insufficient_quota usage_limit_reached usage_not_included",
-  rate_limited: "rate_limit_error rate_limit_exceeded resource_exhausted slow_down",
+  forbidden: "permission_denied permission_error unsupported_country_region_territory",
+  not_found: "deploymentnotfound model_not_found not_found not_found_error",
+  overloaded: [
+    "engine_overloaded_error overloaded overloaded_error server_is_overloaded unavailable",
+    "unavailable_error",
+  ].join(" "),
+  quota_exceeded: [
+    "billing_error billing_hard_limit_reached billing_not_active daily_quota",
+    "enforced_spend_limit_reached exceeded_current_quota_error insufficient_balance",
+    "insufficient_g1_credits_balance insufficient_quota quota_exhausted usage_limit_reached",
+    "usage_not_included",
+  ].join(" "),
+  rate_limited: [
+    "rate_limit_error rate_limit_exceeded rate_limit_reached_error resource_exhausted slow_down",
+    "too_many_requests",
+  ].join(" "),
   request_too_large: "request_too_large",
   server_error: [
     "api_error deadline_exceeded internal internal_error internal_server_error server_error",
     "timeout_error vector_store_timeout",
   ].join(" "),
-  unauthorized: "authentication_error invalid_api_key unauthenticated",
+  unauthorized: [
+    "account_deactivated api_key_invalid authentication_error invalid_api_key unauthenticated",
+  ].join(" "),
 };
 
 const codeOfName: ReadonlyMap<string, FailureCode> = new Map(
@@ -151,7 +179,12 @@ export function vendorFailure(
   message: string,
   evidence: Json,
 ): Cause {
-  return failure(codeOfError(names, message), message, evidence);
+  // Some events have the error inside, beside their type.
+  const error = isJsonObject(evidence) ? (evidence["error"] ?? evidence) : null;
+  const code = codeOfError([...detailNames(error), ...names], message);
+  const wait = passing.has(code) ? delayInError(error, message) : undefined;
+  if (wait === undefined || !isJsonObject(evidence)) return failure(code, message, evidence);
+  return failure(code, message, { ...evidence, retryAfterMs: wait });
 }
 
 /** The failure code by the vendor's names, and by the message where the names are too general. */
@@ -160,6 +193,8 @@ export function codeOfError(names: readonly (Json | undefined)[], words: string)
     (found, name) => found ?? named(name),
     undefined,
   );
+  if (oversized.test(words)) return "context_overflow";
+  if (code === "bad_request" && unpaid.test(words)) return "quota_exceeded";
   const isGeneral = code === undefined || general.has(code);
   return isGeneral && overflow.test(words) ? "context_overflow" : (code ?? "provider_error");
 }
@@ -200,3 +235,10 @@ const overflow = new RegExp(
   ].join("|"),
   "i",
 );
+
+/** A request with more tokens than the account has, reported as a rate limit. No wait makes it pass; less input does. */
+const oversized =
+  /^request too large for .{1,300}\(tpm\)|extra usage is required for long context requests/i;
+
+/** Anthropic's messages for a spent balance or spend limit, under the name of any bad request. */
+const unpaid = /credit balance is too low|reached your specified (?:\w{1,20} )?api usage limits/i;

@@ -47,13 +47,22 @@ const vendors: readonly {
     requests: attempts,
   },
   {
-    name: "answers 429 with retry-after",
+    name: "answers 429 with a delay",
+    vendor: { status: 429, headers: { "retry-after-ms": "30" }, body: "" },
+    ending: {
+      stop: "failed",
+      cause: { code: "rate_limited", evidence: { status: 429, retryAfterMs: 30 } },
+    },
+    requests: attempts,
+  },
+  {
+    name: "answers 429 with a delay beyond the policy's",
     vendor: { status: 429, headers: { "retry-after": "7" }, body: "" },
     ending: {
       stop: "failed",
       cause: { code: "rate_limited", evidence: { status: 429, retryAfterMs: 7_000 } },
     },
-    requests: attempts,
+    requests: 1,
   },
   {
     name: "answers nothing",

@@ -139,7 +139,7 @@ describe("messages", () => {
 
     expect(body({ output: strict, settings, tools })).toEqual({
       model: "claude-sonnet-4-5",
-      max_tokens: 8192,
+      max_tokens: 64_000,
       system: instructions,
       messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
       tools: [{ name: "look", input_schema: { type: "object" } }],

@@ -5,6 +5,7 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
+import { isJsonObject } from "@millrace/core/wire";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
@@ -35,6 +36,7 @@ import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
@@ -169,6 +171,7 @@ class RetriedRequest<Event, State> {
       const delay = canRepeat
         ? retryDelay(policy, { attempt, cause: end.cause }, random())
         : undefined;
+      if (end.stop === "length") this.#notify(cutRemark(exchange));
       if (delay === undefined || end.cause === undefined) return { ...end, usage };
       this.#notify({ type: "retry_scheduled", cause: end.cause, delayMs: Math.round(delay) });
       await this.#clock.sleep(delay, this.#writer.signal);
@@ -236,7 +239,9 @@ class RetriedRequest<Event, State> {
       if (typeof proof === "string") return failure("missing_key", proof);
       rememberUrl(exchange.url);
       rememberHeaders(exchange.url, exchange.headers, proof);
-      return { ...exchange, headers: { ...exchange.headers, ...proof } };
+      const headers = { ...exchange.headers, ...proof };
+      const fault = headerFault(headers);
+      return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
       return failure(
         "hook_failed",
@@ -267,6 +272,18 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
+function cutRemark({ body }: Exchange): ModelNotice {
+  const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
+  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
+  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
+  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
+  const limit =
+    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
+  const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
+  return { type: "remark", code: "cut_at_limit", message };
 }
 
 /** The cause for an address without a scheme, such as one from the environment. */

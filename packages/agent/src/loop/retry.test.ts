@@ -69,6 +69,14 @@ describe("an attempt that failed", () => {
     expect(session.requests).toBe(1);
   });
 
+  it("is the reply if the vendor asks for a longer delay than the policy waits for", () => {
+    const session = asking();
+    session.failAttempt({ ...overloaded, evidence: { retryAfterMs: retry.capMs + 1 } });
+
+    expect(session.settle()).toStrictEqual(["end_reply", "finish_turn", "finish_run"]);
+    expect(session.requests).toBe(1);
+  });
+
   it("is the reply if it has used up the budget", () => {
     const session = asking({ limits: { tokens: 10 } });
     session.failAttempt(overloaded, { ...noUsage, inputTokens: 10 });

@@ -51,10 +51,10 @@ export interface TraceContext {
 /** An event of a request for viewers and operators. It is not part of the content. */
 export type ModelNotice = Stalled | RetryScheduled | Remark;
 
-/** Something that was left out of a reply, which goes on without it: an unknown event, a call without a name. */
+/** What a reply lacks: an unknown event, a call without a name, the rest of a reply that reached its limit. */
 export interface Remark {
   readonly type: "remark";
-  readonly code: "unknown_event" | "bad_event" | "lossy_text" | "nameless_call";
+  readonly code: "unknown_event" | "bad_event" | "lossy_text" | "nameless_call" | "cut_at_limit";
   readonly message: string;
   readonly evidence?: Json;
 }

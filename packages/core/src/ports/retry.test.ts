@@ -28,15 +28,19 @@ test("what does not pass by itself is not tried again", () => {
   ).toBeUndefined();
 });
 
-test("what the vendor asks for is waited for, with jitter, up to the cap", () => {
+test("what the vendor asks for is waited for in full, with jitter", () => {
   expect(retryDelay(policy, { attempt: 1, cause: asking(400) }, 0.5)).toBe(450);
-  expect(retryDelay(policy, { attempt: 1, cause: asking(99_999_000) }, 0.5)).toBe(1_000);
+  expect(retryDelay(policy, { attempt: 1, cause: asking(1_000) }, 0.5)).toBe(1_050);
   expect(retryDelay(policy, { attempt: 1, cause: asking(-5) }, 0.5)).toBe(50);
 });
 
-test("no wait of the default policy is longer than half a minute", () => {
-  const waits = [1, 2].map((attempt) =>
-    retryDelay(defaultRetryPolicy, { attempt, cause: asking(1e9) }, 0.9),
-  );
-  expect(waits).toEqual([30_000, 30_000]);
+test("a delay beyond the cap is not cut short: there is no further try", () => {
+  expect(retryDelay(policy, { attempt: 1, cause: asking(1_001) }, 0)).toBeUndefined();
+  expect(retryDelay(policy, { attempt: 1, cause: asking(99_999_000) }, 0.5)).toBeUndefined();
+});
+
+test("the default policy waits for a vendor up to a minute", () => {
+  const wait = (ms: number): number | undefined =>
+    retryDelay(defaultRetryPolicy, { attempt: 1, cause: asking(ms) }, 0);
+  expect([34_070, 60_000, 60_001].map(wait)).toEqual([34_070, 60_000, undefined]);
 });

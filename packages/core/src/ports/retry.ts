@@ -6,20 +6,26 @@ export interface RetryPolicy {
   /** Tries in all, the first one included. */
   readonly attempts: number;
   readonly baseMs: number;
-  /** No wait is longer, whatever a vendor asks for. */
+  /**
+   * The longest delay of a vendor that is waited for, and the bound of all others. If a vendor asks for
+   * more, there is no further try: an earlier one would be refused, and would count against the limit.
+   */
   readonly capMs: number;
 }
 
 /** The fields of a cause that the policy depends on. */
 export type RetryHint = Pick<Cause, "retryable" | "evidence">;
 
-/** Three requests for one reply, with waits below 0.5 s and 1 s. */
-export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 30_000 };
+/**
+ * Three requests for one reply, with waits below 0.5 s and 1 s. A vendor's delay is waited for up to a
+ * minute, the window of most rate limits.
+ */
+export const defaultRetryPolicy: RetryPolicy = { attempts: 3, baseMs: 500, capMs: 60_000 };
 
 /**
  * How long to wait before the next try, or undefined if there is none. Full jitter: a uniform part of
  * a bound that doubles, so that many clients spread out. The wait that the vendor asked for comes
- * first and is jittered too, since it asked all clients for the same. `random` is in [0, 1).
+ * first, in full, and is jittered too, since it asked all clients for the same. `random` is in [0, 1).
  */
 export function retryDelay(
   policy: RetryPolicy,
@@ -27,8 +33,9 @@ export function retryDelay(
   random: number,
 ): number | undefined {
   if (failed.cause.retryable !== true || failed.attempt >= policy.attempts) return undefined;
-  const bound = Math.min(policy.capMs, policy.baseMs * 2 ** (failed.attempt - 1));
-  return Math.min(policy.capMs, askedFor(failed.cause) + random * bound);
+  const asked = askedFor(failed.cause);
+  if (asked > policy.capMs) return undefined;
+  return asked + random * Math.min(policy.capMs, policy.baseMs * 2 ** (failed.attempt - 1));
 }
 
 /** The fields of a cause that decide whether and when to retry. Its text, which may be long, is left out. */

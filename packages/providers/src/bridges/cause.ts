@@ -4,7 +4,8 @@ import { networkFailure } from "../transport/errors.ts";
 import { codeOfError, failure, vendorFailure } from "../failure.ts";
 import type { FailureCode } from "../failure.ts";
 import { excerpt } from "../transport/redact.ts";
-import { errorIn, retryAfter, statusFailure } from "../transport/vendor-error.ts";
+import { errorIn, statusFailure } from "../transport/vendor-error.ts";
+import { withRetryTime } from "../vendor-delay.ts";
 import { fieldsOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 
@@ -77,9 +78,10 @@ function statusOf(fields: Fields): number | undefined {
 function statusCause(fields: Fields, status: number): Cause {
   const body = fields["responseBody"] ?? JSON.stringify(plainObject(fields["error"]) ?? {});
   const text = textOr(body, "");
-  const retryAfterMs = retryAfter(headerOf(fields), Date.now());
-  const found = statusFailure(status, text, { retryAfterMs });
-  const cause = errorIn(text) === undefined ? { ...found, message: messageOf(fields) } : found;
+  const now = Date.now();
+  const found = statusFailure(status, text, { header: headerOf(fields), now });
+  const known = errorIn(text) === undefined ? { ...found, message: messageOf(fields) } : found;
+  const cause = withRetryTime(known, now);
   // Only `false` counts. Whether a retry can help is decided by the failure code.
   return fields["isRetryable"] === false ? { ...cause, retryable: false } : cause;
 }
@@ -111,6 +113,6 @@ function errorObject(error: unknown): Cause | undefined {
   if (found === undefined) return undefined;
   const evidence: Json = { body: excerpt(text) };
   const { data, type } = fieldsOf(error);
-  const names = [found.code, plainObject(data)?.["type"], typeof type === "string" ? type : ""];
+  const names = [...found.names, plainObject(data)?.["type"], typeof type === "string" ? type : ""];
   return vendorFailure(names, excerpt(found.message, 300), evidence);
 }

@@ -9,7 +9,8 @@ import { openBody } from "./inflate.ts";
 import type { BodyDecoder } from "./inflate.ts";
 import { startVitals, watch } from "./timeouts.ts";
 import type { Timeouts, Vitals } from "./timeouts.ts";
-import { bodyFailure, isStream, retryAfter, statusFailure } from "./vendor-error.ts";
+import { withRetryTime } from "../vendor-delay.ts";
+import { bodyFailure, isStream, statusFailure } from "./vendor-error.ts";
 
 export interface ConversationOptions<Event, State> {
   readonly exchange: Exchange;
@@ -41,7 +42,12 @@ export async function converse<Event, State>(
   const end = await conversation.end;
   signal.removeEventListener("abort", leave);
   await watched;
-  return reader.end(end.kind === "cut" ? { ...end, cause: addressed(end.cause, exchange) } : end);
+  const reply = reader.end(
+    end.kind === "cut" ? { ...end, cause: addressed(end.cause, exchange) } : end,
+  );
+  return reply.cause === undefined
+    ? reply
+    : { ...reply, cause: withRetryTime(reply.cause, clock.now()) };
 }
 
 /** The cause with the address of the request, without credentials and query. */
@@ -165,9 +171,7 @@ class Conversation<Event, State> implements ExchangeEvents {
     const { status = 0, header = () => undefined } = this.#head ?? {};
     const text = this.#excerpt.text();
     if (status < 200 || status >= 300) {
-      const wait = retryAfter(header, this.#options.clock.now());
-      const requestId = header("request-id") ?? header("x-request-id");
-      return statusFailure(status, text, { retryAfterMs: wait, requestId });
+      return statusFailure(status, text, { header, now: this.#options.clock.now() });
     }
     return this.#events > 0
       ? undefined

@@ -13,6 +13,20 @@ const codeOfErrno: Readonly<Record<string, FailureCode>> = {
   UND_ERR_HEADERS_OVERFLOW: "protocol",
 };
 
+/** Refused by this host before anything was sent: an argument or a certificate. No repetition helps. */
+const refusedHere: Readonly<Record<string, FailureCode>> = {
+  UND_ERR_INVALID_ARG: "bad_request",
+  ERR_INVALID_CHAR: "bad_request",
+  ERR_INVALID_HTTP_TOKEN: "bad_request",
+  CERT_HAS_EXPIRED: "protocol",
+  CERT_NOT_YET_VALID: "protocol",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "protocol",
+  ERR_TLS_CERT_ALTNAME_INVALID: "protocol",
+  SELF_SIGNED_CERT_IN_CHAIN: "protocol",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "protocol",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "protocol",
+};
+
 /**
  * The cause for an error of a socket or an HTTP client. `reading`: the response had begun. An end
  * that is orderly for TCP and too early for HTTP is a truncation; any other break is a reset.
@@ -21,6 +35,10 @@ export function networkFailure(error: unknown, reading: boolean): Cause {
   const { code, message, name } = innermost(error);
   const known = codeOfErrno[code];
   if (known !== undefined) return failure(known, `no connection: ${message}`, { error: code });
+  const refused = refusedHere[code];
+  if (refused !== undefined) {
+    return failure(refused, `the request can't be sent: ${message}`, { error: code });
+  }
   if (name === "HTTPParserError" && !endedEarly.has(code)) {
     return failure("protocol", `the vendor does not speak HTTP: ${message}`, { error: code });
   }

@@ -19,7 +19,7 @@ async function askAll(
 
 /** Sleeps of the watch are real; those between tries end at once. */
 function shortSleep(ms: number, signal?: AbortSignal): Promise<void> {
-  if (ms < 5_000 || ms === 30_000) return Promise.resolve();
+  if (ms < 5_000 || ms === 60_250) return Promise.resolve();
   return new Promise((resolve) =>
     signal?.addEventListener("abort", () => resolve(), { once: true }),
   );
@@ -60,7 +60,7 @@ test("retry: false is one try", async () => {
 
 test.each([
   ["1", 1_250],
-  ["99999", 30_000],
+  ["60", 60_250],
   ["Thu, 01 Jan 1970 00:00:02 GMT", 2_250],
   ["soon", 250],
   ["-5", 250],
@@ -71,6 +71,41 @@ test.each([
   expect(notices).toMatchObject([{ delayMs, cause: { code: "rate_limited" } }]);
   expect(reply.stop).toBe("end");
 });
+
+test.each([
+  ["7200", "1970-01-01T02:00:00.000Z"],
+  ["Thu, 01 Jan 1970 00:10:00 GMT", "1970-01-01T00:10:00.000Z"],
+])(
+  "retry-after %j is not cut short: the reply ends, and its cause has the time of the next try",
+  async (value, retryAt) => {
+    const limited = { status: 429, headers: { "retry-after": value }, body: "" };
+    const { notices, reply, asked } = await askAll([limited, { body: hello }]);
+    expect([asked, notices]).toEqual([1, []]);
+    expect(reply).toMatchObject({
+      stop: "failed",
+      cause: { code: "rate_limited", retryable: true, evidence: { retryAt } },
+    });
+    expect(reply.cause?.message).toContain(` s, at ${retryAt}`);
+  },
+);
+
+test.each([undefined, fetch])(
+  "a key with a line break is refused before a request (%o)",
+  async (fetch) => {
+    await using server = await startVendorServer({ replies: [{ body: hello }] });
+    const auth = (): Record<string, string> => ({ authorization: "Bearer a-secret-key\n" });
+    const { reply, notices } = await ask(toyModel(server.url, { fetch }, { auth }));
+    expect(reply).toMatchObject({
+      stop: "failed",
+      cause: { code: "bad_request", retryable: false },
+    });
+    expect(reply.cause?.message).toMatch(
+      /authorization has a line break at character 20 of 20: trim/,
+    );
+    expect(reply.cause?.message).not.toContain("a-secret-key");
+    expect([server.requests.length, notices]).toEqual([0, []]);
+  },
+);
 
 test("retry-after-ms is more exact", async () => {
   const limited = {

@@ -1,37 +1,65 @@
 import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import type { Cause, Json, JsonObject } from "@millrace/core";
-import { codeOfError, failure } from "../failure.ts";
+import { codeOfAnswer, codeOfError, failure } from "../failure.ts";
+import { delayInError, delayInHeaders, delayToReset, detailNames } from "../vendor-delay.ts";
+import type { HeaderReader } from "../vendor-delay.ts";
 import { excerpt } from "./redact.ts";
 
-/** The cause for a status other than 2xx, with the error of the body. */
-export function statusFailure(
+/** What an answer has beside its status and body. */
+export interface AnswerHead {
+  readonly header?: HeaderReader | undefined;
+  /** This host's clock, for delays that are given as a date. */
+  readonly now?: number | undefined;
+}
+
+/** The cause for a status other than 2xx, with the error of the body and the delay that it asks for. */
+export function statusFailure(status: number, body: string, head: AnswerHead): Cause {
+  const { header = () => undefined, now = 0 } = head;
+  if (status >= 300 && status < 400) {
+    const message = `the vendor answered ${status}: set baseUrl to the new address`;
+    return failure("redirect_refused", message, evidenceOf(status, body, undefined, header));
+  }
+  const error = errorIn(body);
+  const found = codeOfAnswer(status, error?.names ?? [], error?.message ?? body);
+  const asked = delayInHeaders(header, now);
+  // The vendor waits for requests under way to be settled. Without a delay, 402 is a spent balance.
+  const code = status === 402 && asked !== undefined ? "rate_limited" : found;
+  const wait =
+    asked ??
+    (error === undefined ? undefined : delayInError(error.object, error.message)) ??
+    (code === "rate_limited" ? delayToReset(header, now) : undefined);
+  const text = error === undefined ? "" : `: ${excerpt(error.message, 300)}`;
+  const cause = failure(
+    code,
+    `the vendor answered ${status}${text}`,
+    evidenceOf(status, body, wait, header),
+  );
+  const verdict = header("x-should-retry")?.trim().toLowerCase();
+  return verdict === "true" || verdict === "false"
+    ? { ...cause, retryable: verdict === "true" }
+    : cause;
+}
+
+function evidenceOf(
   status: number,
   body: string,
-  more: Readonly<Record<string, Json | undefined>>,
-): Cause {
-  const known = Object.fromEntries(
-    Object.entries(more).filter((entry): entry is [string, Json] => entry[1] !== undefined),
-  );
-  const evidence = { status, body: excerpt(body), ...known };
-  const error = errorIn(body);
-  if (status >= 300 && status < 400) {
-    return failure(
-      "redirect_refused",
-      `the vendor answered ${status}: set baseUrl to the new address`,
-      evidence,
-    );
-  }
-  if (error === undefined)
-    return failure(codeOfError([status], body), `the vendor answered ${status}`, evidence);
-  const message = `the vendor answered ${status}: ${excerpt(error.message, 300)}`;
-  // A code is more specific than a status, and a status more than a type such as
-  // `invalid_request_error`.
-  return failure(codeOfError([error.code, status], error.message), message, evidence);
+  retryAfterMs: number | undefined,
+  header: HeaderReader,
+): JsonObject {
+  const requestId = header("request-id") ?? header("x-request-id");
+  return {
+    status,
+    body: excerpt(body),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
 }
 
 interface VendorError {
-  readonly code: Json | undefined;
+  /** The vendor's names for it, the most specific first. */
+  readonly names: readonly Json[];
   readonly message: string;
+  readonly object: JsonObject;
 }
 
 /** Reads `{"error":{…}}`, `{"error":"…"}`, `{"message":"…"}` and an array with one of these. */
@@ -45,30 +73,15 @@ export function errorIn(text: string): VendorError | undefined {
   const outer: unknown = Array.isArray(value) ? value[0] : value;
   if (!isJsonObject(outer)) return undefined;
   const { error } = outer as { readonly error?: Json };
-  if (typeof error === "string") return { code: outer["code"], message: error };
-  const inner: JsonObject = isJsonObject(error) ? error : outer;
-  const message = inner["message"] ?? inner["detail"];
+  const object: JsonObject = isJsonObject(error) ? error : outer;
+  const message = typeof error === "string" ? error : (object["message"] ?? object["detail"]);
   if (typeof message !== "string") return undefined;
-  const code = [inner["code"], inner["status"], inner["type"]].find(
-    (found) => typeof found === "string" && found !== "invalid_request_error",
+  const { code, status, type } = object as Partial<Record<string, Json>>;
+  // A code is more specific than a type such as `invalid_request_error`, which most have.
+  const words = [...detailNames(object), code, status, type].filter(
+    (name): name is string => typeof name === "string" && name !== "invalid_request_error",
   );
-  return { code: code ?? inner["code"], message };
-}
-
-/**
- * Reads `retry-after-ms` and `retry-after`: milliseconds, seconds, or a date. Other values give
- * undefined.
- */
-export function retryAfter(
-  header: (name: string) => string | undefined,
-  now: number,
-): number | undefined {
-  const exact = Number(header("retry-after-ms") ?? Number.NaN);
-  if (exact >= 0 && Number.isFinite(exact)) return exact;
-  const value = header("retry-after")?.trim() ?? "";
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-  const date = /^[A-Za-z]{3},/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return { names: [...words, ...(typeof code === "number" ? [code] : [])], message, object };
 }
 
 /**
@@ -91,7 +104,7 @@ export function bodyFailure(
   const evidence = { contentType: contentType ?? "", body: excerpt(body) };
   const error = errorIn(body);
   if (error !== undefined) {
-    const code = codeOfError([error.code], error.message);
+    const code = codeOfError(error.names, error.message);
     return failure(code, excerpt(error.message, 300), evidence);
   }
   if (body.includes("\0")) return failure("bad_encoding", "the answer is not UTF-8", evidence);

@@ -31,7 +31,7 @@ describe("the request", () => {
       headers: { "anthropic-version": "2023-06-01" },
       body: {
         model,
-        max_tokens: 8192,
+        max_tokens: 64_000,
         stream: true,
         system: "Be brief.",
         tools: [{ name: "look", description: "Looks.", input_schema: { type: "object" } }],

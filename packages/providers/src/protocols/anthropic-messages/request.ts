@@ -8,6 +8,7 @@ import type { ModelPart } from "../prepare.ts";
 import { objectAt, textAt } from "../read.ts";
 import { isBlank } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
+import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { outputFields } from "./output.ts";
@@ -34,7 +35,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     outputFields(output, settings, target.model),
   );
   const body: JsonObject = {
-    max_tokens: defaultMaxTokens(settings),
+    max_tokens: defaultMaxTokens(settings, target.model),
     ...settings,
     ...fields,
     ...systemOf(instructions, system),
@@ -54,12 +55,6 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
 /** True if a paused turn contains unfinished work of the vendor. Text alone can't be resumed. */
 function goesOn(parts: readonly ModelPart[]): boolean {
   return parts.some((part) => part.kind === "custom" && isOwnWork(part.name));
-}
-
-/** The default token limit, in addition to the thinking budget of the settings. */
-function defaultMaxTokens(settings: JsonObject): number {
-  const budget = objectAt(settings, "thinking")?.["budget_tokens"];
-  return 8_192 + (typeof budget === "number" && budget >= 8_192 ? budget : 0);
 }
 
 /** The request's instructions, then those of the settings. The vendor refuses empty ones. */

@@ -130,7 +130,7 @@ describe("thinking", () => {
     const body = bodyOf(transcript, { settings: enabled });
 
     expect(body["thinking"]).toEqual(enabled.thinking);
-    expect(body["max_tokens"]).toBe(18_192);
+    expect(body["max_tokens"]).toBe(64_000);
     expect(body["messages"]).toMatchObject([{}, { content: [block, {}] }, {}, {}, {}]);
   });
 
