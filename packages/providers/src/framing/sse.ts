@@ -36,7 +36,7 @@ class SseFramer implements Framer<VendorEvent> {
   readonly #blocks = new BlockCutter();
   /** The event that the parser is given, if it is whole. */
   #block: string | undefined;
-  #out: Framed<VendorEvent>[] = [];
+  #take: (framed: Framed<VendorEvent>) => void = () => undefined;
   #closed = false;
   /** What came since the last event or comment: the parser drops lines that have no known field. */
   #silent = 0;
@@ -47,9 +47,9 @@ class SseFramer implements Framer<VendorEvent> {
     this.#templates = templates;
     this.#parser = createParser({
       maxBufferSize: limit,
-      onEvent: (message) => void this.#out.push(readEvent(message, this.#block, templates)),
-      onComment: () => void this.#out.push(alive),
-      onRetry: () => void this.#out.push(alive),
+      onEvent: (message) => this.#give(readEvent(message, this.#block, templates)),
+      onComment: () => this.#give(alive),
+      onRetry: () => this.#give(alive),
       onError: ({ type }) => {
         if (type !== "max-buffer-size-exceeded") return;
         this.#refuse(`an event is longer than ${limit} characters`);
@@ -58,28 +58,40 @@ class SseFramer implements Framer<VendorEvent> {
   }
 
   feed(bytes: Uint8Array): readonly Framed<VendorEvent>[] {
-    return this.#feed(this.#text.read(bytes));
+    const framed: Framed<VendorEvent>[] = [];
+    this.feedTo(bytes, (each) => void framed.push(each));
+    return framed;
+  }
+
+  feedTo(bytes: Uint8Array, take: (framed: Framed<VendorEvent>) => void): void {
+    this.#take = take;
+    this.#feed(this.#text.read(bytes));
   }
 
   /** Some servers omit the last blank line. An event that was cut is not JSON and is dropped. */
   end(): readonly Framed<VendorEvent>[] {
-    return this.#feed(`${this.#text.end()}\n\n`).filter(({ kind }) => kind !== "bad_event");
+    const framed: Framed<VendorEvent>[] = [];
+    this.#take = (each) => void (each.kind === "bad_event" || framed.push(each));
+    this.#feed(`${this.#text.end()}\n\n`);
+    return framed;
   }
 
-  #feed(piece: string): readonly Framed<VendorEvent>[] {
-    if (this.#closed) return [];
+  #feed(piece: string): void {
+    if (this.#closed) return;
+    this.#silent += piece.length;
     if (this.#text.lossy && !this.#reportedLossy) {
       this.#reportedLossy = true;
-      this.#out.push({ kind: "lossy" });
+      this.#give({ kind: "lossy" });
     }
     if (this.#templates !== undefined) this.#cut(piece, this.#templates);
     else if (piece !== "") this.#parser.feed(piece);
-    this.#silent = this.#out.length > 0 ? 0 : this.#silent + piece.length;
     const most = 16 * this.#limit;
     if (this.#silent > most) this.#refuse(`${most} characters came without an event`);
-    const taken = this.#out;
-    if (taken.length > 0) this.#out = [];
-    return taken;
+  }
+
+  #give(framed: Framed<VendorEvent>): void {
+    this.#silent = 0;
+    this.#take(framed);
   }
 
   /** Reads what is like an earlier event by its template, and gives the parser everything else. */
@@ -88,7 +100,7 @@ class SseFramer implements Framer<VendorEvent> {
       const isBetween = this.#blocks.isBetween;
       const event = isBetween ? templates.readBlock(piece, at) : undefined;
       if (event !== undefined) {
-        this.#out.push({ kind: "event", event });
+        this.#give({ kind: "event", event });
         at = templates.end;
         continue;
       }
@@ -102,7 +114,7 @@ class SseFramer implements Framer<VendorEvent> {
 
   #refuse(message: string): void {
     this.#closed = true;
-    this.#out.push({ kind: "fault", cause: failure("event_too_large", message) });
+    this.#give({ kind: "fault", cause: failure("event_too_large", message) });
   }
 }
 
