@@ -148,11 +148,12 @@ function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined
   });
   const [first, ...others] = changes;
   if (first === undefined) return undefined;
-  if (others.length > 0) return copier(node, changes);
+  if (!isJsonObject(node)) {
+    return node.length === 1 ? listOfOne(first.build) : listCopier(node, changes);
+  }
+  if (others.length > 0) return objectCopier(node, changes);
   // Most documents have one path to the hole, through lists of one element: those are built without
   // a loop.
-  if (!isJsonObject(node))
-    return node.length === 1 ? listOfOne(first.build) : copier(node, changes);
   const make = makers[depth % makers.length] as Make;
   return make(node, first.key, first.build);
 }
@@ -203,13 +204,23 @@ const makers: readonly Make[] = [
   },
 ];
 
-function copier(
-  node: JsonObject | readonly Json[],
-  changes: readonly { readonly key: string; readonly build: Build }[],
-): Build {
+interface Change {
+  readonly key: string;
+  readonly build: Build;
+}
+
+function objectCopier(node: JsonObject, changes: readonly Change[]): Build {
   return (values) => {
-    const copy = (isJsonObject(node) ? { ...node } : node.slice()) as Record<string, Json>;
+    const copy: Record<string, Json> = { ...node };
     for (const { key, build } of changes) copy[key] = build(values);
+    return copy;
+  };
+}
+
+function listCopier(node: readonly Json[], changes: readonly Change[]): Build {
+  return (values) => {
+    const copy = node.slice();
+    for (const { key, build } of changes) copy[Number(key)] = build(values);
     return copy;
   };
 }

@@ -96,17 +96,22 @@ function* cut(bytes: Uint8Array, random: Random): Generator<Uint8Array> {
   }
 }
 
-test("events are framed the same with templates and without, however they are written and cut", forever, () => {
-  const streams = runs(4_000, 400_000);
-  let events = 0;
-  for (let seed = 0; seed < streams; seed += 1) {
-    const random = new Random(seed);
-    const text = write(random);
-    const bytes = new TextEncoder().encode(text);
-    const expected = frame(false, [bytes]);
-    events += expected.length;
-    const found = frame(true, cut(bytes, random));
-    if (!isDeepStrictEqual(found, expected)) expect(found, JSON.stringify(text)).toEqual(expected);
-  }
-  console.log(`count: framing with templates, ${events} events as without, 0 failures`);
-});
+test(
+  "events are framed the same with templates and without, however they are written and cut",
+  forever,
+  () => {
+    const streams = runs(4_000, 400_000);
+    let events = 0;
+    for (let seed = 0; seed < streams; seed += 1) {
+      const random = new Random(seed);
+      const text = write(random);
+      const bytes = new TextEncoder().encode(text);
+      const expected = frame(false, [bytes]);
+      events += expected.length;
+      const found = frame(true, cut(bytes, random));
+      if (!isDeepStrictEqual(found, expected))
+        expect(found, JSON.stringify(text)).toEqual(expected);
+    }
+    console.log(`count: framing with templates, ${events} events as without, 0 failures`);
+  },
+);

@@ -146,7 +146,7 @@ function fill(
     const isString = kinds[hole] === "string";
     at = isString ? endOfPlain(text, start) : endOfDigits(text, start);
     let value: Json | undefined;
-    if (!isString) value = integerOf(text.slice(start, at));
+    if (!isString) value = integerAt(text, start, at);
     else if (text.charCodeAt(at) === quote) value = text.slice(start, at);
     else if (text.charCodeAt(at) === backslash) {
       const end = endOfString(text, at);
@@ -227,8 +227,12 @@ function parsed(literal: string): string | undefined {
   }
 }
 
-/** The integer, or undefined if it needs rounding or is not valid JSON. */
-function integerOf(digits: string): number | undefined {
-  const isPlain = digits.length === 1 || (digits.length < 16 && digits.charCodeAt(0) > zero);
-  return isPlain ? Number(digits) : undefined;
+/** The integer of some digits, or undefined if it needs rounding or is not valid JSON. */
+function integerAt(text: string, start: number, end: number): number | undefined {
+  const length = end - start;
+  if (length === 0 || length > 15) return undefined;
+  if (length > 1 && text.charCodeAt(start) === zero) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at += 1) value = value * 10 + text.charCodeAt(at) - zero;
+  return value;
 }
