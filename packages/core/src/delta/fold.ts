@@ -85,9 +85,10 @@ function openPart(begin: BeginPart): OpenPart {
 }
 
 /** Tails are made flat at this length. */
-const tailLength = 2_048;
+export const tailLength = 2_048;
 
-function appended(part: OpenPart, tail: string): OpenPart {
+/** The part with its tail replaced, which settles once it is long. */
+export function appended(part: OpenPart, tail: string): OpenPart {
   const settles = tail.length >= tailLength && makeFlat(tail);
   // Written out: a spread here costs more than all the rest of an append.
   return {

@@ -5,7 +5,7 @@ import { partsOf, provenEnding } from "../delta/commit.ts";
 import type { Delta } from "../delta/delta.ts";
 import { emptyDraft } from "../delta/draft.ts";
 import type { Draft, DraftLimits } from "../delta/draft.ts";
-import { fold } from "../delta/fold.ts";
+import { Folding } from "../delta/folding.ts";
 import { MillraceError } from "../errors.ts";
 import { redactData } from "../secrets/redact-data.ts";
 import type { ModelStream, Reply } from "./model.ts";
@@ -82,7 +82,7 @@ async function produce(
   waiting: WaitingDeltas,
   stop: AbortController,
 ): Promise<Reply> {
-  let draft = emptyDraft(source.limits);
+  const folding = new Folding(emptyDraft(source.limits));
   let ended = false;
   let dropped = false;
   const emit = (delta: Delta): void => {
@@ -90,11 +90,12 @@ async function produce(
       dropped = true;
       return;
     }
-    draft = fold(draft, delta);
-    if (draft.fault === undefined) waiting.add(delta);
+    if (folding.add(delta)) waiting.add(delta);
     else stop.abort();
   };
-  const outcome = await settle(source, { emit, draft: () => draft, signal: stop.signal });
+  const writer = { emit, draft: () => folding.draft(), signal: stop.signal };
+  const outcome = await settle(source, writer);
+  const draft = folding.draft();
   ended = true;
   waiting.end();
   const { usage, ...ending } = outcome;

@@ -13,6 +13,11 @@ export interface Framing<Event> {
 export interface Framer<Event> {
   /** Reads the next bytes, cut at any place. */
   readonly feed: (bytes: Uint8Array) => readonly Framed<Event>[];
+  /**
+   * As `feed`, one by one. Preferred if it is there: a list of hundreds of events outlives several
+   * collections of garbage, which costs more than the events do.
+   */
+  readonly feedTo?: (bytes: Uint8Array, take: (framed: Framed<Event>) => void) => void;
   /** Reads the end of the bytes. Returns an event that lacked only its terminator. */
   readonly end: () => readonly Framed<Event>[];
 }

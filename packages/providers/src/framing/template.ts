@@ -1,17 +1,27 @@
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { parseJsonText } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
+import { compile, differences, endOfString, isDigit } from "./compile-template.ts";
+import type { Block, Template } from "./compile-template.ts";
+import type { VendorEvent } from "./framing.ts";
 
 /**
  * Reads the JSON texts of one stream, most of which differ from an earlier one only in a string or
  * a number. Such a text is compared with the earlier one instead of parsed, at a third of the cost.
  * The result equals that of `parseJsonText` for every text: a template only matches texts of the
  * same document with other strings or numbers in the same places.
+ *
+ * Most streams repeat the lines around their texts too. `readBlock` then compares a whole event, and
+ * its lines are not parsed either.
  */
 export class TemplateReader {
+  /** The index after the event that `readBlock` has read. */
+  end = 0;
   readonly #templates: Template[] = [];
   #learned = 0;
   /** The template that matched last. */
   #last: Template | undefined;
+  /** The template of the text that `read` has read last, if there is one. */
+  #current: Template | undefined;
   #previous: string | undefined;
   /**
    * Attempts left to find a template. A failed attempt has a cost, so a stream without repetition
@@ -19,31 +29,59 @@ export class TemplateReader {
    */
   #attemptsLeft = 64;
 
-  read(text: string): unknown {
-    const known = this.#find(text);
-    if (known !== undefined) return known;
+  /** Reads a text. `tried`: `readBlock` has read nothing where the text's event begins. */
+  read(text: string, tried = false): unknown {
+    this.#current = undefined;
+    // A text is not searched twice for the same templates.
+    const known = tried && this.#templates.every(hasBlock) ? undefined : this.#find(text, 0, false);
+    if (known !== undefined) {
+      this.#current = this.#last;
+      return known;
+    }
     const value = parseJsonText(text);
     if (this.#attemptsLeft > 0) this.#learn(text);
     return value;
+  }
+
+  /** Notes the block that the last text came in. Later ones that are like it are read by `readBlock`. */
+  noteBlock(block: string, name: string, text: string): void {
+    const template = this.#current;
+    if (template === undefined || hasBlock(template)) return;
+    const head = name === "" ? "data: " : `event: ${name}\ndata: `;
+    // Other fields or lines before the text, or a text of several lines, are left to the parser.
+    if (block === `${head}${text}\n\n`) template.block = blockOf(template.pieces, head, name);
+  }
+
+  /**
+   * Reads the event that begins at an index, where no other one is unfinished. Returns undefined if it
+   * matches no template, or is cut. No value in a hole contains a line end, so that an event which
+   * matches has the same lines as the one before it.
+   */
+  readBlock(text: string, at: number): VendorEvent | undefined {
+    const data = this.#find(text, at, true);
+    const template = this.#last;
+    if (data === undefined || template?.block === undefined) return undefined;
+    this.end = template.end;
+    return { name: template.block.name, data };
   }
 
   /**
    * Tries the template that followed the last one before: parallel calls alternate in a fixed
    * order.
    */
-  #find(text: string): JsonObject | undefined {
+  #find(text: string, at: number, inBlock: boolean): JsonObject | undefined {
     const likely = this.#last === undefined ? undefined : this.#templates[this.#last.next];
     if (likely === undefined) return undefined; // no templates yet
-    const value = fill(likely, text);
-    if (value === undefined) return this.#search(text, likely);
+    const value = fill(likely, text, at, inBlock);
+    if (value === undefined) return this.#search(text, at, inBlock, likely);
     this.#last = likely;
     return value;
   }
 
-  #search(text: string, tried: Template): JsonObject | undefined {
+  #search(text: string, from: number, inBlock: boolean, tried: Template): JsonObject | undefined {
     for (let at = 0; at < this.#templates.length; at += 1) {
       const template = this.#templates[at] as Template;
-      const value = template === tried ? undefined : fill(template, text);
+      const value = template === tried ? undefined : fill(template, text, from, inBlock);
       if (value === undefined) continue;
       this.#follow(template, at);
       return value;
@@ -67,61 +105,68 @@ export class TemplateReader {
       this.#learned += 1;
       this.#templates[at] = template; // replaces the oldest if all slots are used
       this.#follow(template, at);
+      this.#current = template;
     }
   }
 }
 
 const mostTemplates = 16;
 
-/** A document split at its holes. There is one more piece than there are holes. */
-interface Template {
-  readonly pieces: readonly string[];
-  readonly kinds: readonly Hole["kind"][];
-  readonly build: Build;
-  /**
-   * The values in the holes of the current text. Reused for every text; no result refers to it.
-   */
-  readonly values: Json[];
-  /** The index of the template that matched after this one, the last time. Initially its own. */
-  next: number;
+function hasBlock({ block }: Template): boolean {
+  return block !== undefined;
+}
+
+function blockOf(pieces: readonly string[], head: string, name: string): Block {
+  const last = pieces.length - 1;
+  const whole = pieces.map(
+    (piece, at) => (at === 0 ? head : "") + piece + (at === last ? "\n\n" : ""),
+  );
+  return { name, pieces: whole };
 }
 
 /**
- * Builds the document from the values in its holes. Subtrees without a hole are shared between
- * results.
+ * The value of a text that matches a template, or undefined. A text ends with its template; a block
+ * begins at `from`, and others may follow it. Sets the template's `end`.
  */
-type Build = (values: readonly Json[]) => Json;
-
-interface Hole {
-  readonly kind: "string" | "number";
-  /** The range of the value: inside the quotes of a string, all digits of a number. */
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The value of a text that matches a template, or undefined. */
-function fill({ pieces, kinds, build, values }: Template, text: string): JsonObject | undefined {
-  let at = 0;
-  for (let hole = 0; hole < pieces.length; hole += 1) {
+function fill(
+  template: Template,
+  text: string,
+  from: number,
+  inBlock: boolean,
+): JsonObject | undefined {
+  const { kinds, values } = template;
+  const pieces = inBlock ? template.block?.pieces : template.pieces;
+  if (pieces === undefined) return undefined;
+  let at = from;
+  for (let hole = 0; hole < kinds.length; hole += 1) {
     const piece = pieces[hole] as string;
     const start = at + piece.length;
     // Not `startsWith`: the engine runs that character by character, and compares slices at once.
     if (text.slice(at, start) !== piece) return undefined;
-    if (hole === kinds.length)
-      return start === text.length ? (build(values) as JsonObject) : undefined;
-    at = kinds[hole] === "string" ? endOfPlain(text, start) : endOfDigits(text, start);
+    const isString = kinds[hole] === "string";
+    at = isString ? endOfPlain(text, start) : endOfDigits(text, start);
     let value: Json | undefined;
-    if (kinds[hole] === "number") value = integerOf(text.slice(start, at));
+    if (!isString) value = integerAt(text, start, at);
     else if (text.charCodeAt(at) === quote) value = text.slice(start, at);
-    else {
-      at = endOfString(text, at);
-      value = unescaped(text.slice(start - 1, at + 1));
+    else if (text.charCodeAt(at) === backslash) {
+      const end = endOfString(text, at);
+      value = unescaped(text, start, at, end);
+      at = end;
     }
     if (value === undefined) return undefined;
     values[hole] = value;
   }
-  return undefined;
+  const last = pieces[kinds.length] as string;
+  const end = at + last.length;
+  if (text.slice(at, end) !== last || (!inBlock && end !== text.length)) return undefined;
+  template.end = end;
+  return template.build(values) as JsonObject;
 }
+
+const quote = 0x22;
+const backslash = 0x5c;
+const space = 0x20;
+const zero = 0x30;
 
 /** The index where a string ends, or where its first escape or control character stands. */
 function endOfPlain(text: string, start: number): number {
@@ -139,8 +184,41 @@ function endOfDigits(text: string, start: number): number {
   return at;
 }
 
+/**
+ * The string between `start` and the quote at `end`, or undefined if it is not a valid one. Its first
+ * escape is at `from`. A short string is put together here: the engine's parser costs several times as
+ * much for each call. A long one is left to the engine, since sums of many pieces are slow to read.
+ */
+function unescaped(text: string, start: number, from: number, end: number): string | undefined {
+  if (end - start > longString) return parsed(text.slice(start - 1, end + 1));
+  let value = text.slice(start, from);
+  for (let at = from; at < end;) {
+    const letter = text.charCodeAt(at) === backslash ? letters[text.charAt(at + 1)] : undefined;
+    if (letter === undefined) return parsed(text.slice(start - 1, end + 1));
+    const plain = endOfPlain(text, at + 2);
+    value += plain === at + 2 ? letter : letter + text.slice(at + 2, plain);
+    at = plain;
+  }
+  return value;
+}
+
+const longString = 64;
+
+/** The escapes of one letter. Those of a code, with `u`, are left to the engine. */
+const letters: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};
+
 /** The string of a literal, or undefined if it is not a valid one. */
-function unescaped(literal: string): string | undefined {
+function parsed(literal: string): string | undefined {
   try {
     // oxlint-disable-next-line no-restricted-properties -- A literal that ends at its only bare quote has no key in it.
     return JSON.parse(literal) as string;
@@ -149,162 +227,12 @@ function unescaped(literal: string): string | undefined {
   }
 }
 
-/** The integer, or undefined if it needs rounding or is not valid JSON. */
-function integerOf(digits: string): number | undefined {
-  const isPlain = digits.length === 1 || (digits.length < 16 && digits.charCodeAt(0) > zero);
-  return isPlain ? Number(digits) : undefined;
-}
-
-/**
- * The places where `text` differs from `earlier`, or undefined if they differ in more than strings
- * and numbers. Both are known to be JSON.
- */
-function differences(earlier: string, text: string): readonly Hole[] | undefined {
-  const holes: Hole[] = [];
-  let left = 0;
-  let right = 0;
-  for (; left < earlier.length && right < text.length; left += 1, right += 1) {
-    const code = text.charCodeAt(right);
-    const other = earlier.charCodeAt(left);
-    if (code === quote && other === quote) {
-      const start = right + 1;
-      const leftEnd = endOfString(earlier, left + 1);
-      right = endOfString(text, start);
-      const isSame = earlier.slice(left + 1, leftEnd) === text.slice(start, right);
-      if (!isSame) holes.push({ kind: "string", start, end: right });
-      left = leftEnd;
-    } else if (isDigit(code) && isDigit(other)) {
-      const start = right;
-      const leftStart = left;
-      while (isDigit(text.charCodeAt(right))) right += 1;
-      while (isDigit(earlier.charCodeAt(left))) left += 1;
-      const isSame = earlier.slice(leftStart, left) === text.slice(start, right);
-      // Digits that are only a part of their number are detected when the template is compiled.
-      if (!isSame) holes.push({ kind: "number", start, end: right });
-      right -= 1;
-      left -= 1;
-    } else if (code !== other) return undefined;
-    if (holes.length > mostHoles) return undefined;
-  }
-  const isDone = left === earlier.length && right === text.length;
-  return isDone && holes.length > 0 ? holes : undefined;
-}
-
-const mostHoles = 4;
-const quote = 0x22;
-const backslash = 0x5c;
-const space = 0x20;
-const zero = 0x30;
-
-function isDigit(code: number): boolean {
-  return code >= zero && code <= 0x39;
-}
-
-/** The index of the quote that ends a string, or of the end of the text. */
-function endOfString(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text.charCodeAt(at) !== quote) {
-    at += text.charCodeAt(at) === backslash ? 2 : 1;
-  }
-  return at;
-}
-
-/**
- * Compiles a template from a text and its holes, or undefined if a hole is not a complete value.
- */
-function compile(text: string, holes: readonly Hole[], next: number): Template | undefined {
-  // The text may contain a marker of the compiler, literal or escaped.
-  if (text.includes("\u2063") || text.includes("\\u")) return undefined;
-  const pieces: string[] = [];
-  let marked = "";
-  let from = 0;
-  for (const [index, { kind, start, end }] of holes.entries()) {
-    pieces.push(text.slice(from, start));
-    const mark = markOf(index);
-    marked += text.slice(from, start) + (kind === "string" ? mark : `"${mark}"`);
-    from = end;
-  }
-  pieces.push(text.slice(from));
-  marked += text.slice(from);
-  // A hole must end where its next piece begins, and nowhere earlier: after a string that piece
-  // begins with the quote.
-  const inner = pieces.slice(1, -1);
-  if (inner.some((piece, at) => holes[at]?.kind === "number" && isDigit(piece.charCodeAt(0)))) {
-    return undefined;
-  }
-  let document: unknown;
-  try {
-    document = parseJsonText(marked);
-  } catch {
-    return undefined; // the digits were part of another token
-  }
-  const found = new Set<number>();
-  const build = isJsonObject(document) ? builderOf(document, found) : undefined;
-  if (build === undefined || found.size < holes.length) return undefined;
-  return { pieces, kinds: holes.map(({ kind }) => kind), build, values: [], next };
-}
-
-const markStart = "\u2063hole ";
-
-function markOf(hole: number): string {
-  return `${markStart}${hole}\u2063`;
-}
-
-/**
- * Builds the function that creates a node, or undefined if it contains no hole. Records the holes
- * found.
- */
-function builderOf(node: Json, found: Set<number>, depth = 0): Build | undefined {
-  if (typeof node === "string") return holeOf(node, found);
-  if (typeof node !== "object" || node === null) return undefined;
-  const below = isJsonObject(node) ? depth + 1 : depth;
-  const changes = Object.entries(node).flatMap(([key, value]: [string, Json]) => {
-    const build = builderOf(value, found, below);
-    return build === undefined ? [] : [{ key, build }];
-  });
-  const [first, ...others] = changes;
-  if (first === undefined) return undefined;
-  if (others.length > 0) return copier(node, changes);
-  // Most documents have one path to the hole, through lists of one element: those are built without
-  // a loop.
-  if (!isJsonObject(node))
-    return node.length === 1 ? listOfOne(first.build) : copier(node, changes);
-  const make = makers[depth % makers.length] as Make;
-  return make(node, first.key, first.build);
-}
-
-function holeOf(text: string, found: Set<number>): Build | undefined {
-  if (!text.startsWith(markStart)) return undefined;
-  const hole = Number(text.slice(markStart.length, -1));
-  found.add(hole);
-  return (values) => values[hole] as Json;
-}
-
-function listOfOne(build: Build): Build {
-  return (values) => [build(values)];
-}
-
-type Make = (node: JsonObject, key: string, build: Build) => Build;
-
-/**
- * The same function five times. At each call site the engine remembers up to four object shapes,
- * and copies others at less than half the speed. So each depth has its own call site.
- */
-const makers: readonly Make[] = [
-  (node, key, build) => (values) => ({ ...node, [key]: build(values) }),
-  (node, key, build) => (values) => ({ ...node, [key]: build(values) }),
-  (node, key, build) => (values) => ({ ...node, [key]: build(values) }),
-  (node, key, build) => (values) => ({ ...node, [key]: build(values) }),
-  (node, key, build) => (values) => ({ ...node, [key]: build(values) }),
-];
-
-function copier(
-  node: JsonObject | readonly Json[],
-  changes: readonly { readonly key: string; readonly build: Build }[],
-): Build {
-  return (values) => {
-    const copy = (isJsonObject(node) ? { ...node } : node.slice()) as Record<string, Json>;
-    for (const { key, build } of changes) copy[key] = build(values);
-    return copy;
-  };
+/** The integer of some digits, or undefined if it needs rounding or is not valid JSON. */
+function integerAt(text: string, start: number, end: number): number | undefined {
+  const length = end - start;
+  if (length === 0 || length > 15) return undefined;
+  if (length > 1 && text.charCodeAt(start) === zero) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at += 1) value = value * 10 + text.charCodeAt(at) - zero;
+  return value;
 }

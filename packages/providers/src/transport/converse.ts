@@ -152,9 +152,11 @@ class Conversation<Event, State> implements ExchangeEvents {
 
   readonly #take = (bytes: Uint8Array): void => {
     if (this.#events === 0) this.#excerpt.add(bytes);
-    const framed = this.#framer.feed(bytes);
-    this.vitals.inEvent = framed.length === 0;
-    this.#read(framed);
+    const before = this.#events;
+    const framer = this.#framer;
+    if (framer.feedTo === undefined) framer.feed(bytes).forEach(this.#read);
+    else framer.feedTo(bytes, this.#read);
+    this.vitals.inEvent = this.#events === before;
   };
 
   /** Ends the body, at its end or once enough of it was read. */
@@ -162,7 +164,7 @@ class Conversation<Event, State> implements ExchangeEvents {
     if (this.#done.signal.aborted) return;
     const cause = this.#judge();
     if (cause !== undefined) return this.finish({ kind: "cut", cause });
-    this.#read(this.#framer.end());
+    this.#framer.end().forEach(this.#read);
     this.finish({ kind: "eof" });
   };
 
@@ -178,14 +180,8 @@ class Conversation<Event, State> implements ExchangeEvents {
       : bodyFailure(text, header("content-type"), this.#isReadable());
   }
 
-  #read(framed: readonly Framed<Event>[]): void {
-    for (const each of framed) {
-      if (this.#done.signal.aborted) return;
-      this.#readOne(each);
-    }
-  }
-
-  #readOne(framed: Framed<Event>): void {
+  readonly #read = (framed: Framed<Event>): void => {
+    if (this.#done.signal.aborted) return;
     const { reader, notify, badEvents } = this.#options;
     this.#events += 1;
     switch (framed.kind) {
@@ -212,7 +208,7 @@ class Conversation<Event, State> implements ExchangeEvents {
       default:
         framed satisfies never;
     }
-  }
+  };
 }
 
 const remark = { type: "remark" } as const;

@@ -83,6 +83,7 @@ function start(
 class Pieces {
   readonly #take: (bytes: Uint8Array) => void;
   #pieces: Uint8Array[] = [];
+  #length = 0;
 
   constructor(take: (bytes: Uint8Array) => void) {
     this.#take = take;
@@ -91,12 +92,32 @@ class Pieces {
   add(bytes: Uint8Array): void {
     if (this.#pieces.length === 0) queueMicrotask(this.flush);
     this.#pieces.push(bytes);
+    this.#length += bytes.length;
   }
 
   readonly flush = (): void => {
-    const [first, ...others] = this.#pieces;
-    this.#pieces = [];
+    const pieces = this.#pieces;
+    const [first] = pieces;
     if (first === undefined) return;
-    this.#take(others.length === 0 ? first : Buffer.concat([first, ...others]));
+    const length = this.#length;
+    this.#pieces = [];
+    this.#length = 0;
+    this.#take(pieces.length === 1 ? first : joined(pieces, length));
   };
+}
+
+/**
+ * Where the chunks of all replies are joined. One buffer, because its bytes are valid only until they
+ * are passed on, and a new one for each read costs as much as the copying.
+ */
+let joining = new Uint8Array(64 * 1024);
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  if (length > joining.length) joining = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    joining.set(piece, at);
+    at += piece.length;
+  }
+  return joining.subarray(0, length);
 }
