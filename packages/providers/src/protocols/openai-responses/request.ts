@@ -1,4 +1,4 @@
-import type { JsonObject } from "@millrace/core";
+import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor, openAiFormat } from "../output.ts";
