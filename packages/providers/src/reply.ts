@@ -1,12 +1,11 @@
 import { abortedCause } from "@millrace/core/ports";
-import { isJsonObject, isWellFormed } from "@millrace/core/wire";
+import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/wire";
 import { commitOf, wholeText } from "@millrace/core/writing";
 import type { Cause, Delta, Draft, Json, Part, PartId, Usage } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";
 import type { Remark } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
-import { isSameJson, restOf } from "./full-text.ts";
 
 /** Receives deltas and holds the folded draft. `ReplyWriter` of core implements it. */
 export interface DeltaSink {
@@ -149,6 +148,25 @@ export class ReplyReader<Event, State> {
     const message = "the vendor's full text is not the one that it streamed";
     this.#failure = failure("contradiction", message, evidence);
   }
+}
+
+/**
+ * What a vendor's full text has beyond the streamed one; undefined if they contradict each other.
+ * White space around either is no contradiction: some servers trim the full text, and what was
+ * streamed can't be taken back.
+ */
+export function restOf(streamed: string, whole: string): string | undefined {
+  if (whole.startsWith(streamed)) return whole.slice(streamed.length);
+  const [begun, full] = [streamed.trimStart(), whole.trimStart()];
+  if (full.startsWith(begun)) return full.slice(begun.length);
+  return begun.trimEnd() === full.trimEnd() ? "" : undefined;
+}
+
+/** True if two texts are the same JSON value. Some servers write a call's arguments anew at its end. */
+export function isSameJson(left: string, right: string): boolean {
+  if (left.trim() === right.trim()) return true;
+  const [one, other] = [parseJson(left), parseJson(right)];
+  return one.ok && other.ok && equalJson(one.value, other.value);
 }
 
 /** The notice of calls that were left out. */

@@ -2,7 +2,7 @@ import { checkJson, isJsonObject } from "@millrace/core/wire";
 import { wholeText } from "@millrace/core/writing";
 import type { JsonObject } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
-import { isSameJson } from "../../full-text.ts";
+import { isSameJson } from "../../reply.ts";
 import { chooseCallId } from "../call-id.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { keepable, present } from "./events.ts";

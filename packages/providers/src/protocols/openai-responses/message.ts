@@ -1,7 +1,7 @@
 import { checkJson } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
-import { restOf } from "../../full-text.ts";
+import { restOf } from "../../reply.ts";
 import type { CallStage } from "./call.ts";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { countField, objectsField, present } from "./events.ts";

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 import type { LogicalReply, LogicalUsage } from "../replies.ts";
 import type { Encoded } from "./encoded.ts";
@@ -98,13 +99,14 @@ const numberings = {
 const places = {
   own: (event: JsonObject): JsonObject => event,
   shared: (event: JsonObject): JsonObject => ({ ...event, output_index: 0 }),
-  noIndex: ({ output_index: _, ...event }: JsonObject): JsonObject => event,
+  noIndex: (event: JsonObject): JsonObject => {
+    const { output_index: _, ...rest } = event;
+    return rest;
+  },
   changingIds: (event: JsonObject, at: number): JsonObject => {
+    const id = `it_${at}`;
     const { item } = event;
-    const isItem = typeof item === "object" && item !== null && !Array.isArray(item);
-    return isItem
-      ? { ...event, item: { ...item, id: `it_${at}` } }
-      : { ...event, item_id: `it_${at}` };
+    return isJsonObject(item) ? { ...event, item: { ...item, id } } : { ...event, item_id: id };
   },
 };
 
