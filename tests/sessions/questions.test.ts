@@ -4,6 +4,7 @@ import type { Schema, Tool } from "@millrace/agent";
 import { call, say, scriptedModel } from "@millrace/core/testing";
 import { showQuestion } from "@millrace/core/reading";
 import { memorySessionStore } from "@millrace/core/memory";
+import { parseJsonText } from "@millrace/core/wire"; // the engine's parser may confuse escaped keys
 import type { Fact, Json, JsonObject, SessionUid, ViewApproval } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
 import fc from "fast-check";
@@ -139,8 +140,8 @@ async function checkQuestions(all: readonly Generated[]): Promise<void> {
     const shown = showQuestion(question);
     const sent = unescaped(shown.input.text);
     const made = shown.parsed === undefined ? undefined : unescaped(shown.parsed.text);
-    const input = JSON.parse(sent) as JsonObject;
-    const parsed = made === undefined ? undefined : (JSON.parse(made) as Json);
+    const input = parseJsonText(sent) as JsonObject;
+    const parsed = made === undefined ? undefined : (parseJsonText(made) as Json);
     const { runId, callId, itemId } = intent;
     const subject = { uid, runId, callId, itemId, tool: shown.tool, description: undefined };
     const hash = await approvalHash({

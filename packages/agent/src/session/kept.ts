@@ -1,3 +1,4 @@
+import { parseJsonText } from "@millrace/core/wire";
 import { List } from "@millrace/core/writing";
 import type { Item, ItemId, Json } from "@millrace/core";
 import type { readSession } from "@millrace/core/reading";
@@ -44,7 +45,7 @@ export function encodeKept(
     runs: runs.toJson(),
   };
   // Through text, so that fields without a value are left out.
-  return { needed: items, loop: JSON.parse(JSON.stringify(kept)) as Json };
+  return { needed: items, loop: parseJsonText(JSON.stringify(kept)) as Json };
 }
 
 /** Reads what `encodeKept` made, or nothing if it has another form. */

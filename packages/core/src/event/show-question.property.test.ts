@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { acting, forgingInputs } from "../../../../tests/kit/forging-inputs.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
+import { parseJsonText } from "../parse-json.ts";
 import { showJson, showJsonStart, showQuestion } from "./show-question.ts";
 
 const forged = forgingInputs.flatMap((input) => Object.values(input));
@@ -24,7 +25,7 @@ it("what is shown reads back as the same input, and hides nothing", () => {
     fc.property(input, (given) => {
       const shown = showJson(given);
 
-      expect(JSON.parse(shown)).toEqual(given);
+      expect(parseJsonText(shown)).toEqual(given);
       expect(shown).not.toMatch(acting);
       expect(shown).not.toMatch(/ {2}/);
     }),
@@ -39,7 +40,7 @@ it("350 forging inputs are shown with nothing in them that acts", () => {
     const { input: shown } = showQuestion({ tool: "shell", input: given });
 
     expect(shown.text).not.toMatch(acting);
-    expect(JSON.parse(shown.text)).toEqual(given);
+    expect(parseJsonText(shown.text)).toEqual(given);
   }
 });
 
