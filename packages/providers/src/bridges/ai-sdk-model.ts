@@ -120,7 +120,10 @@ class AiSdkReply {
     const { output, tools = [], settings, transcript } = this.#request;
     const takesUrl = urlTest(await model.supportedUrls);
     const tagged = model.specificationVersion !== "v3";
-    const turns = promptOf(prepare(transcript, this.#id), { tagged, takesUrl });
+    const turns = promptOf(prepare(transcript, this.#id, { keeps: () => true }), {
+      tagged,
+      takesUrl,
+    });
     // Some providers ignore a schema, so the instructions describe it as well.
     const { instructions } = askFor(this.#request, () => undefined);
     const system: AiSdkMessage[] =

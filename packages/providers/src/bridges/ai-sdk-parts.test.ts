@@ -140,7 +140,7 @@ describe("the parts of an AI SDK model", () => {
       ),
     );
 
-    expect(reply).toMatchObject({ stop: "failed", cause: { code: "protocol" } });
+    expect(reply).toMatchObject({ stop: "failed", cause: { code: "contradiction" } });
     expect(reply.parts[0]).toMatchObject({ kind: "tool_call", fault: { code: "truncated" } });
   });
 

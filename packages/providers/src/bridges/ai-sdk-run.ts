@@ -46,7 +46,10 @@ export function toAiSdk(transcript: Transcript): AiSdkMessage[] {
   const ours = transcript.map((item) =>
     item.model?.startsWith("ai-sdk/") === true ? { ...item, model: "ai-sdk" } : item,
   );
-  return promptOf(prepare(ours, "ai-sdk"), { tagged: false, takesUrl: () => true });
+  return promptOf(prepare(ours, "ai-sdk", { keeps: () => true }), {
+    tagged: false,
+    takesUrl: () => true,
+  });
 }
 
 class AiSdkRun {
