@@ -175,6 +175,22 @@ describe.each(vendors)("$name", ({ name, model, calls, ends, schema }) => {
     expect(result.outcome === "failed" && result.cause?.message).toMatch(/"all\.zip".*convert it/s);
   });
 
+  test("a refused file is refused once: the session goes on without it, and its name stands in its place", async () => {
+    await using server = await startVendorServer({ replies: [{ body: streamOf(ends, name) }] });
+    const file = new File([Uint8Array.of(80, 75, 3, 4, 0)], "all.zip", { type: "application/zip" });
+    await using session = await defineAgent({ model: model(server.url) }).open();
+
+    const refused = await session.send(["Read it.", file]).result;
+    const next = await session.send("Go on without it.").result;
+
+    expect([refused.outcome, next.outcome]).toEqual(["failed", "completed"]);
+    expect(refused.outcome === "failed" && refused.cause?.message).toContain("without it");
+    const body = JSON.stringify(server.requests.map(({ json }) => json));
+    for (const words of ["Read it.", "all.zip", "left out", "Go on without it."]) {
+      expect(body).toContain(words);
+    }
+  });
+
   test("a file of text is read, whatever its type", async () => {
     await using server = await startVendorServer({ replies: [{ body: streamOf(ends, name) }] });
     const file = new File(["const secret = 42;\n"], "secret.ts");

@@ -24,7 +24,8 @@ import { withCost } from "./price.ts";
 import type { Price } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
-import { refusalCause, RequestRefusal } from "./protocols/refusal.ts";
+import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
+import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
 import type { Protocol, ReplyContext, WireRequest } from "./protocol.ts";
@@ -205,9 +206,11 @@ class RetriedRequest<Event, State> {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
     const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
-    const request = withWireNames(given, this.#names);
+    const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
+    const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
+    for (const part of left) this.#notify(leftOutRemark(part));
     return {
       url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
       headers: {

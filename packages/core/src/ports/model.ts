@@ -51,10 +51,19 @@ export interface TraceContext {
 /** An event of a request for viewers and operators. It is not part of the content. */
 export type ModelNotice = Stalled | RetryScheduled | Remark;
 
-/** What a reply lacks: an unknown event, a call without a name, the rest of a reply that reached its limit. */
+/**
+ * What a reply lacks: an unknown event, a call without a name, the rest of a reply that reached its limit;
+ * or its request: a part that the vendor refused before.
+ */
 export interface Remark {
   readonly type: "remark";
-  readonly code: "unknown_event" | "bad_event" | "lossy_text" | "nameless_call" | "cut_at_limit";
+  readonly code:
+    | "unknown_event"
+    | "bad_event"
+    | "lossy_text"
+    | "nameless_call"
+    | "cut_at_limit"
+    | "left_out";
   readonly message: string;
   readonly evidence?: Json;
 }

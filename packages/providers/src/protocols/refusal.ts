@@ -1,4 +1,5 @@
 import type { Cause, FilePart, MediaPart, Part, Transcript } from "@millrace/core";
+import type { Remark } from "@millrace/core/ports";
 import { failure } from "../failure.ts";
 import type { WireNames } from "./tool-names.ts";
 
@@ -22,6 +23,16 @@ export class RequestRefusal extends Error {
   }
 }
 
+const later = "the next prompt goes on without it, with its name in its place";
+
+/** The notice of a part that was refused before and is left out of a request. */
+export function leftOutRemark(part: MediaPart | FilePart): Remark {
+  const name =
+    part.kind === "file" ? `the file ${JSON.stringify(part.name.slice(0, 80))}` : "media";
+  const message = `${name} was refused before and is left out of the request`;
+  return { type: "remark", code: "left_out", message, evidence: { partId: part.id } };
+}
+
 /** The cause of a reply that was refused before its request: why, and which part or tool it was. */
 export function refusalCause(
   { message, refused: { part, tool } }: RequestRefusal,
@@ -36,8 +47,12 @@ export function refusalCause(
   const item = transcript.find(({ parts }) => parts.includes(part satisfies Part));
   const place = item === undefined ? {} : { itemId: item.id };
   const where = item === undefined ? "" : ` of item ${item.id}`;
-  return failure("bad_request", `${message} (part ${part.id}${where}; nothing was sent)`, {
-    ...place,
-    partId: part.id,
-  });
+  return failure(
+    "bad_request",
+    `${message} (part ${part.id}${where}; nothing was sent; ${later})`,
+    {
+      ...place,
+      partId: part.id,
+    },
+  );
 }
