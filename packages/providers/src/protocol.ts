@@ -17,6 +17,11 @@ export interface Protocol<Event, State> {
   /** Translates one event. Never throws: an invalid event is a `failure`. */
   readonly step: (state: State, event: Event) => Translated<State>;
   /**
+   * The events of a reply that came whole, as JSON, though a stream was asked for: some servers can't
+   * stream. Undefined if the JSON is no reply. Left out, such an answer is a failure.
+   */
+  readonly whole?: (body: JsonObject) => readonly Event[] | undefined;
+  /**
    * Decides how the reply ended. Called once, in every case. The only place where success is
    * proved.
    */

@@ -17,7 +17,10 @@ export interface DeltaSink {
 export type ReplyEnd = Ending & { readonly usage?: Usage | undefined };
 
 /** The reading half of a protocol. */
-export type Reading<Event, State> = Pick<Protocol<Event, State>, "initial" | "step" | "halt">;
+export type Reading<Event, State> = Pick<
+  Protocol<Event, State>,
+  "initial" | "step" | "halt" | "whole"
+>;
 
 /** The state of the reading after an event. */
 export type Progress = "moved" | "alive" | "unknown" | "over";
@@ -54,6 +57,18 @@ export class ReplyReader<Event, State> {
   /** True after the first delta: from then on a second try would be visible. */
   get started(): boolean {
     return this.#started;
+  }
+
+  /** True if the protocol reads a reply that came whole. */
+  get readsWhole(): boolean {
+    return this.#protocol.whole !== undefined;
+  }
+
+  /** The events of a whole reply, or undefined if the text is none. */
+  eventsOf(text: string): readonly Event[] | undefined {
+    const parsed = parseJson(text);
+    if (!parsed.ok || !isJsonObject(parsed.value)) return undefined;
+    return this.#protocol.whole?.(parsed.value);
   }
 
   /** Reads one event. Ignores every event after `over`. */

@@ -62,6 +62,9 @@ function addressed(cause: Cause, { url }: Exchange): Cause {
  */
 const graceMs = 250;
 
+/** The longest reply that is read from one piece of JSON, in bytes. */
+const wholeLimit = 16 * 1024 * 1024;
+
 /** The state of one exchange. */
 class Conversation<Event, State> implements ExchangeEvents {
   readonly vitals: Vitals;
@@ -71,8 +74,8 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly #done = new AbortController();
   readonly #socket = new AbortController();
   readonly #framer: Framer<Event>;
-  /** The beginning of the body; all of it if it is not a stream. */
-  readonly #excerpt = new Excerpt();
+  /** The beginning of the body; all of it if it may be a whole reply. */
+  #excerpt = new Excerpt();
   #body: BodyDecoder | undefined;
   #head: ResponseHead | undefined;
   #events = 0;
@@ -109,6 +112,7 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly responded = (head: ResponseHead): void => {
     this.#enter("reading");
     this.#head = head;
+    if (this.#mayBeWhole()) this.#excerpt = new Excerpt(wholeLimit);
     const encoding = head.header("content-encoding");
     const received = this.#isReadable() ? this.#take : this.#collect;
     const body = { received, ended: this.#close, failed: this.failed };
@@ -126,7 +130,7 @@ class Conversation<Event, State> implements ExchangeEvents {
 
   readonly failed = (cause: Cause): void => {
     // A cut error page is still an error page.
-    if (this.#head !== undefined && !this.#isReadable()) this.#close();
+    if (this.#head !== undefined && !this.#isReadable() && !this.#mayBeWhole()) this.#close();
     else this.finish({ kind: "cut", cause });
   };
 
@@ -146,6 +150,13 @@ class Conversation<Event, State> implements ExchangeEvents {
     return status >= 200 && status < 300 && isStream(type, this.#options.framing.mediaType);
   }
 
+  /** True for JSON, which some servers answer with instead of a stream. */
+  #mayBeWhole(): boolean {
+    const { status = 0, header } = this.#head ?? {};
+    const isJson = /^application\/json\b/i.test(header?.("content-type") ?? "");
+    return isJson && status >= 200 && status < 300 && this.#options.reader.readsWhole;
+  }
+
   readonly #collect = (bytes: Uint8Array): void => {
     if (!this.#excerpt.add(bytes)) this.#close();
   };
@@ -162,6 +173,13 @@ class Conversation<Event, State> implements ExchangeEvents {
   /** Ends the body, at its end or once enough of it was read. */
   readonly #close = (): void => {
     if (this.#done.signal.aborted) return;
+    const events = this.#mayBeWhole()
+      ? this.#options.reader.eventsOf(this.#excerpt.text())
+      : undefined;
+    if (events !== undefined) {
+      for (const event of events) this.#read({ kind: "event", event });
+      return this.finish({ kind: "over" });
+    }
     const cause = this.#judge();
     if (cause !== undefined) return this.finish({ kind: "cut", cause });
     this.#framer.end().forEach(this.#read);

@@ -3,18 +3,23 @@
  * small the pieces.
  */
 export class Excerpt {
+  readonly #limit: number;
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
+
+  constructor(limit: number = 16 * 1024) {
+    this.#limit = limit;
+  }
 
   /**
    * Adds bytes. Returns false once it is full. Copies them, because the caller may reuse its
    * buffer.
    */
   add(bytes: Uint8Array): boolean {
-    const piece = bytes.slice(0, limit - this.#length);
+    const piece = bytes.slice(0, this.#limit - this.#length);
     if (piece.length > 0) this.#pieces.push(piece);
     this.#length += piece.length;
-    return this.#length < limit;
+    return this.#length < this.#limit;
   }
 
   text(): string {
@@ -27,5 +32,3 @@ export class Excerpt {
     return new TextDecoder().decode(joined);
   }
 }
-
-const limit = 16 * 1024;

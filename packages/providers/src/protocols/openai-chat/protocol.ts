@@ -1,5 +1,7 @@
+import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
+import { firstChoice, objectOf } from "./events.ts";
 import { openAiChatRequest } from "./request.ts";
 import { initialState } from "./state.ts";
 import type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
@@ -15,9 +17,17 @@ export function createOpenAiChat(
     id: "openai-chat",
     initial: (context) => initialState(context, options),
     step,
+    whole,
     halt,
     request: openAiChatRequest,
   };
+}
+
+/** Servers such as llama-cpp-python answer some requests with one `chat.completion`. */
+function whole(body: JsonObject): readonly VendorEvent[] | undefined {
+  const message = objectOf(firstChoice(body)?.["message"]);
+  const done = { name: "", data: undefined };
+  return message === undefined ? undefined : [{ name: "", data: body }, done];
 }
 
 export const openAiChat: Protocol<VendorEvent, OpenAiChatState> = createOpenAiChat();
