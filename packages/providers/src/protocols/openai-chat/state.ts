@@ -3,6 +3,7 @@ import type { ReplyContext } from "../../protocol.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Details } from "./reasoning-details.ts";
 import type { ReportedStop } from "./stop.ts";
+import type { Stray } from "./stray.ts";
 import { noThinkTags } from "./think-tags.ts";
 import type { ThinkTags } from "./think-tags.ts";
 
@@ -38,6 +39,8 @@ export interface OpenAiChatState {
   readonly facts: JsonObject | undefined;
   readonly flags: JsonObject;
   readonly finish: Finish | undefined;
+  /** Text of chunks without choice 0. `none` once it is known to be no reply. */
+  readonly stray: Stray | "none" | undefined;
 }
 
 /**
@@ -155,6 +158,7 @@ export function initialState(context: ReplyContext, options: OpenAiChatOptions):
     facts: undefined,
     flags: {},
     finish: undefined,
+    stray: undefined,
   };
 }
 

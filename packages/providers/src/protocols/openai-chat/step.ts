@@ -25,6 +25,7 @@ import { bareField, appendReasoning, appendText } from "./parts.ts";
 import { isProven, withFinish, withMore } from "./proof.ts";
 import { addDetails, visibleText } from "./reasoning-details.ts";
 import type { Extras, OpenAiChatState } from "./state.ts";
+import { strayChunk, withStray } from "./stray.ts";
 import { splitThinkTags } from "./think-tags.ts";
 import { usageOf } from "./usage.ts";
 
@@ -44,7 +45,9 @@ export function step(state: State, event: VendorEvent): Translated<State> {
   const error = errorIn(event, choice);
   if (error !== undefined) return { state: known, operations: settled(known), failure: error };
   if (choice === undefined) {
-    if (known !== state || "choices" in data) return quiet(state, known);
+    if (known !== state) return { state: withStray(known, data), operations: none };
+    if ("choices" in data)
+      return { state: withStray(known, data), operations: none, sign: "alive" };
     return { state, operations: none, sign: data["type"] === "ping" ? "alive" : "unknown" };
   }
   const delta = deltaOf(choice, state.parts === 0);
@@ -269,6 +272,12 @@ function logprobsOf(logprobs: JsonObject | undefined): readonly Json[] {
  * them `[DONE]` has to confirm it (`isProven`). The end of bytes proves nothing.
  */
 export function halt(state: State, end: StreamEnd): Halt {
+  const stray = end.kind === "over" ? strayChunk(state) : undefined;
+  if (stray !== undefined) {
+    const read = step({ ...state, stray: "none" }, { name: "", data: stray });
+    const halted = halt(read.state, end);
+    return { ...halted, operations: [...read.operations, ...halted.operations] };
+  }
   const operations: Operation[] = [];
   const ending = endingFor(state, end, operations);
   const usage = usageOf(state.usage);

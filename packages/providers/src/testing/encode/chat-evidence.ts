@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * changes.
  */
 export function chatProofs(chunks: readonly (Fields | undefined)[]): readonly ChatProof[] {
-  const marks = chunks.map(markOf);
+  const marks = chunks.map(isCounted(chunks) ? countedMark : markOf);
   return Array.from({ length: chunks.length + 1 }, (_, count) => proofOf(marks.slice(0, count)));
 }
 
@@ -43,6 +43,22 @@ function proofOf(marks: readonly ChatMark[]): ChatProof {
     may: !certain(came[last]) && !behind.some(certain) && (!isEnd || before.some(possible)),
     must: !possible(came[last]) && !behind.some(possible) && before.some(certain),
   };
+}
+
+/** True if the choice of each chunk has the number of its chunk as its index, from 1 on. */
+function isCounted(chunks: readonly (Fields | undefined)[]): boolean {
+  const choices = chunks.flatMap((chunk) => (chunk === undefined ? [] : [choicesOf(chunk)]));
+  const filled = choices.filter(({ length }) => length > 0);
+  return (
+    filled.length > 0 && filled.every((all, at) => all.length === 1 && all[0]?.["index"] === at + 1)
+  );
+}
+
+/** Such a reason counts with `[DONE]` alone. */
+function countedMark(chunk: Fields | undefined): ChatMark {
+  const [choice] = chunk === undefined ? [] : choicesOf(chunk);
+  if (choice === undefined) return markOf(chunk);
+  return markOf({ choices: [{ ...choice, index: 0, delta: { content: "x" } }] });
 }
 
 function markOf(chunk: Fields | undefined): ChatMark {
