@@ -1,3 +1,4 @@
+import type { ToolResultPart } from "../content/part.ts";
 import type { Json } from "../json.ts";
 import type { CallId } from "../ids.ts";
 import type { SessionState } from "./state.ts";
@@ -9,9 +10,12 @@ import type { SessionState } from "./state.ts";
 export function outputOf({ items }: SessionState, callId: CallId): Json | undefined {
   for (const part of items.at(-1)?.parts ?? []) {
     if (part.kind !== "tool_result" || part.callId !== callId || part.status !== "ok") continue;
-    // A string that a tool returned is stored once, as the text of its result. Null is an output.
-    const { text, output = text } = part;
-    return output;
+    return returnedBy(part);
   }
   return undefined;
+}
+
+/** What a tool returned. A string is stored once, as the text of the result. Null is an output. */
+export function returnedBy({ text, output = text }: ToolResultPart): Json {
+  return output;
 }
