@@ -17,7 +17,7 @@ export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";
 export type { Followed, Welcome } from "./reading/welcome.ts";
-export { outputOf } from "./event/tool-output.ts";
+export { outputOf, returnedBy } from "./event/tool-output.ts";
 export { showJson, showJsonStart, showQuestion } from "./event/show-question.ts";
 export type { AskedCall, ShownJson, ShownQuestion } from "./event/show-question.ts";
 export { apply } from "./event/apply.ts";

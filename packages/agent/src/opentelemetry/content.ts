@@ -1,3 +1,4 @@
+import { returnedBy } from "@millrace/core/reading";
 import type { Item, Json, Part } from "@millrace/core";
 
 /** Items in the form that the conventions give to messages, as JSON. Bytes are left out. */
@@ -27,7 +28,7 @@ function partOf(part: Part): Json {
         arguments: part.input ?? part.raw,
       };
     case "tool_result":
-      return { type: "tool_call_response", id: part.callId, response: part.output ?? part.text };
+      return { type: "tool_call_response", id: part.callId, response: returnedBy(part) };
     case "structured":
     case "custom":
       return { type: part.kind, content: part.value };

@@ -4,6 +4,7 @@ import { packEpoch } from "@millrace/core/ports";
 import { addUsage, noUsage } from "@millrace/core/writing";
 import type { CallId, Item, RunEvent, RunId, SessionId, StopReason, Usage } from "@millrace/core";
 import type { Epoch } from "@millrace/core/ports";
+import { returnedBy } from "@millrace/core/reading";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { AttemptStarted, FactOf } from "@millrace/core/writing";
 import { AttemptSpans } from "./attempt-spans.ts";
@@ -181,7 +182,7 @@ export class SessionSpans {
     else if (item.author !== "tool" && this.#run !== undefined) this.#run.answer = item;
     for (const part of item.parts) {
       if (part.kind !== "tool_result") continue;
-      const result = JSON.stringify(part.output ?? part.text);
+      const result = JSON.stringify(returnedBy(part));
       this.#tools.get(part.callId)?.span.set({ "gen_ai.tool.call.result": result });
     }
   }

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 
+import { warn } from "@millrace/core/checks";
+
 import { findProgram } from "./find-program.ts";
 
 /**
@@ -19,9 +21,6 @@ export interface Confinement {
    */
   readonly namespace: boolean;
 }
-
-/** The code of the warning for a machine without PID namespaces. `node --disable-warning=…` silences it. */
-const noNamespaceCode = "MILLRACE_NO_PID_NAMESPACE";
 
 const none: Confinement = { prefix: [], namespace: false };
 
@@ -145,13 +144,9 @@ function warnOnce({ prefix }: Confinement): void {
     prefix.length > 0
       ? "A process that leaves its session and clears its environment can outlive its call."
       : "They can read this process's environment, so load keys from a file (process.loadEnvFile) and not from the environment. One that leaves its session and clears its environment can outlive its call.";
-  process.emitWarning(
+  warn(
+    "MILLRACE_NO_PID_NAMESPACE",
     `Processes of tools and MCP servers run without a PID namespace, because this machine gives none. ${reach}`,
-    {
-      type: "MillraceWarning",
-      code: noNamespaceCode,
-      detail:
-        'Linux: install util-linux (unshare, setpriv), and run as root with CAP_SYS_ADMIN or allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a container: seccomp and AppArmor profiles that permit unshare). pidNamespace: "require" refuses to start a process instead, "off" accepts this without the warning.',
-    },
+    'Linux: install util-linux (unshare, setpriv), and run as root with CAP_SYS_ADMIN or allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a container: seccomp and AppArmor profiles that permit unshare). pidNamespace: "require" refuses to start a process instead, "off" accepts this without the warning.',
   );
 }

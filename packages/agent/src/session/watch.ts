@@ -18,7 +18,7 @@ export async function* eventsOf(host: SessionHost, run: Watched): AsyncGenerator
   for await (const { before, message } of messagesOf(host, run)) {
     if ("n" in message) {
       const output =
-        message.type === "tool_execution_finished" ? outputOf(before, message.callId) : undefined;
+        message.type === "tool_execution_finished" ? outputOf(before, message) : undefined;
       yield output === undefined ? message : Object.assign({}, message, { output });
     } else yield* liveEvents(message);
   }

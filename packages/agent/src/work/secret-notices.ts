@@ -1,5 +1,6 @@
 import type { Fact, RunId } from "@millrace/core";
 import type { SecretNoticed } from "@millrace/core/reading";
+import { warn } from "@millrace/core/checks";
 import { secretsInData } from "@millrace/core/secrets";
 
 /** A place of content, as a notice names it. */
@@ -41,5 +42,5 @@ function warnOnce(secret: string): void {
   if (warned.has(secret)) return;
   warned.add(secret);
   const message = `the secret ${secret} stands in the content of a session. It was stored and sent as it is: revoke it, and see the event secret_noticed for the place`;
-  process.emitWarning(message, { type: "MillraceWarning", code: "MILLRACE_SECRET_IN_CONTENT" });
+  warn("MILLRACE_SECRET_IN_CONTENT", message);
 }

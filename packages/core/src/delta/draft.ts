@@ -27,9 +27,9 @@ export interface OpenPart {
   readonly settled: string;
   /** The newest text, made flat before it settles: small chunks would hold three times their size. */
   readonly tail: string;
-  readonly bytes: ByteRope | undefined;
-  readonly value: Json | undefined;
-  readonly metadata: Metadata | undefined;
+  readonly bytes?: ByteRope;
+  readonly value?: Json;
+  readonly metadata?: Metadata;
 }
 
 export interface CommittedPart {

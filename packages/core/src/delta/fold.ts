@@ -72,16 +72,7 @@ function step(part: DraftPart | undefined, delta: Delta): DraftPart {
 }
 
 function openPart(begin: BeginPart): OpenPart {
-  return {
-    state: "open",
-    id: begin.partId,
-    begin,
-    settled: "",
-    tail: "",
-    bytes: undefined,
-    value: undefined,
-    metadata: undefined,
-  };
+  return { state: "open", id: begin.partId, begin, settled: "", tail: "" };
 }
 
 /** Tails are made flat at this length. */
@@ -90,17 +81,15 @@ export const tailLength = 2_048;
 /** The part with its tail replaced, which settles once it is long. */
 export function appended(part: OpenPart, tail: string): OpenPart {
   const settles = tail.length >= tailLength && makeFlat(tail);
-  // Written out: a spread here costs more than all the rest of an append.
-  return {
+  // Written out: a spread here costs more than all the rest of an append. Text has no bytes and no value.
+  const next: OpenPart = {
     state: "open",
     id: part.id,
     begin: part.begin,
     settled: settles ? part.settled + tail : part.settled,
     tail: settles ? "" : tail,
-    bytes: part.bytes,
-    value: part.value,
-    metadata: part.metadata,
   };
+  return part.metadata === undefined ? next : { ...next, metadata: part.metadata };
 }
 
 /**

@@ -64,7 +64,7 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
     }
     case "tool_execution_finished": {
       const { type, callId, tool, status } = fact;
-      const output = outputOf(before, callId);
+      const output = outputOf(before, fact);
       const returned = output === undefined ? {} : { output };
       return [{ type, callId, tool, status, isError: status !== "ok", ...returned }];
     }

@@ -3,6 +3,7 @@ import { textOf } from "../delta/draft.ts";
 import type { CallId } from "../ids.ts";
 import type { FactOf } from "./event.ts";
 import type { Approval, OpenLane, SessionState } from "./state.ts";
+import { returnedBy } from "./tool-output.ts";
 import type { ToolState } from "./view.ts";
 
 /**
@@ -66,11 +67,8 @@ function running({ childSessionId }: Intent, text: string, message: string | und
 
 function resultState(call: ToolCallPart, result: ToolResultPart): ToolState {
   switch (result.status) {
-    case "ok": {
-      // A string that a tool returned is stored once, as the text. Null is an output.
-      const { text, output = text } = result;
-      return { state: "finished", output, text };
-    }
+    case "ok":
+      return { state: "finished", output: returnedBy(result), text: result.text };
     case "denied":
       return result.text === "" ? { state: "denied" } : { state: "denied", reason: result.text };
     case "failed":

@@ -5,18 +5,26 @@ export type WarningCode =
   /** A session is driven without a log, so no other process sees what is being written. */
   | "MILLRACE_NO_LOG"
   /** A hub reads another log than the one that a session is written with. */
-  | "MILLRACE_OTHER_LOG";
+  | "MILLRACE_OTHER_LOG"
+  /** A registered secret stands in the content of a session. */
+  | "MILLRACE_SECRET_IN_CONTENT"
+  /** Processes of tools run without a PID namespace, because the machine gives none. */
+  | "MILLRACE_NO_PID_NAMESPACE";
 
 /** What is used of the global `process`, where there is one. */
 interface WarningProcess {
   emitWarning?: (
     message: string,
-    options: { readonly type: string; readonly code: string },
+    options: { readonly type: string; readonly code: string; readonly detail?: string },
   ) => void;
 }
 
-/** Emits a warning on the process. Without effect in an engine without `process.emitWarning`. */
-export function warn(code: WarningCode, message: string): void {
+/**
+ * Emits a warning on the process, with what to do as its detail. Without effect in an engine without
+ * `process.emitWarning`.
+ */
+export function warn(code: WarningCode, message: string, detail?: string): void {
   const { process } = globalThis as { readonly process?: WarningProcess };
-  process?.emitWarning?.(message, { type: "MillraceWarning", code });
+  const more = detail === undefined ? {} : { detail };
+  process?.emitWarning?.(message, { type: "MillraceWarning", code, ...more });
 }

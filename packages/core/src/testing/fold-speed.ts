@@ -8,10 +8,11 @@ import { callId, partId } from "../ids.ts";
 
 const id = partId("p1");
 const sizes = [10_000, 20_000, 40_000, 80_000, 160_000];
-const begins: readonly BeginPart[] = [
-  { op: "begin_part", partId: id, kind: "text" },
-  { op: "begin_part", partId: id, kind: "tool_call", callId: callId("c1"), tool: "write" },
-];
+const kind = process.argv[2];
+const begin: BeginPart =
+  kind === "tool_call"
+    ? { op: "begin_part", partId: id, kind, callId: callId("c1"), tool: "write" }
+    : { op: "begin_part", partId: id, kind: "text" };
 const all = Array.from({ length: 160_000 }, (_, at): Delta => {
   return { op: "append_text", partId: id, chunk: String.fromCharCode(97 + (at % 26)) };
 });
@@ -22,13 +23,13 @@ function bare(deltas: readonly Delta[]): string {
   return text;
 }
 
-function oneByOne(begin: BeginPart, deltas: readonly Delta[]): Draft {
+function oneByOne(deltas: readonly Delta[]): Draft {
   let draft = fold(emptyDraft(), begin);
   for (const delta of deltas) draft = fold(draft, delta);
   return draft;
 }
 
-function inBatches(begin: BeginPart, deltas: readonly Delta[]): Draft {
+function inBatches(deltas: readonly Delta[]): Draft {
   let draft = fold(emptyDraft(), begin);
   for (let at = 0; at < deltas.length; at += 64) draft = foldAll(draft, deltas.slice(at, at + 64));
   return draft;
@@ -50,22 +51,22 @@ function median(times: readonly number[]): number {
   return times.toSorted((left, right) => left - right)[Math.floor(times.length / 2)] ?? 0;
 }
 
-const rows = begins.map((begin) => ({
-  kind: begin.kind,
-  sizes: sizes.map((size) => {
-    const deltas = all.slice(0, size);
-    // All three in turns, so that a slow moment is one for all.
-    const trials = Array.from({ length: 5 }, () => ({
-      bare: timed(size, () => bare(deltas)),
-      one: timed(size, () => oneByOne(begin, deltas)),
-      batch: timed(size, () => inBatches(begin, deltas)),
-    }));
-    return {
-      size,
-      bare: median(trials.map((trial) => trial.bare)),
-      one: median(trials.map((trial) => trial.one)),
-      batch: median(trials.map((trial) => trial.batch)),
-    };
-  }),
-}));
-process.stdout.write(JSON.stringify(rows));
+// Once to warm up: the first size would pay for compiling all three.
+measure(20_000);
+process.stdout.write(JSON.stringify({ kind: begin.kind, sizes: sizes.map(measure) }));
+
+function measure(size: number): Readonly<Record<"size" | "bare" | "one" | "batch", number>> {
+  const deltas = all.slice(0, size);
+  // All three in turns, so that a slow moment is one for all.
+  const trials = Array.from({ length: 5 }, () => ({
+    bare: timed(size, () => bare(deltas)),
+    one: timed(size, () => oneByOne(deltas)),
+    batch: timed(size, () => inBatches(deltas)),
+  }));
+  return {
+    size,
+    bare: median(trials.map((trial) => trial.bare)),
+    one: median(trials.map((trial) => trial.one)),
+    batch: median(trials.map((trial) => trial.batch)),
+  };
+}

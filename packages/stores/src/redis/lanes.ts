@@ -76,12 +76,12 @@ export class Lanes {
     // Asked after the lane is in the set of lanes. So either the removal finds the lane, or this finds it.
     const notice =
       batch.first === 0 ? client.sendCommand(["GET", session.keys.removed]) : undefined;
+    if (notice !== undefined) ignoreFailure(notice); // `added` rejects too, and is awaited first
     let reply: unknown;
     try {
-      // Together: if the connection breaks, both reject.
-      const [answer, found] = await Promise.all([added, notice]);
-      if (isRemoved(session, found)) return await this.#dropLane(client, session, lane);
-      reply = answer;
+      reply = await added;
+      if (notice !== undefined && isRemoved(session, await notice))
+        return await this.#dropLane(client, session, lane);
     } catch (error) {
       releaseLane(lane, batch);
       return this.#outcomeOf(error, link, client, { session, lane, batch });

@@ -12,7 +12,7 @@ import {
 } from "@millrace/core/writing";
 import { packEpoch } from "@millrace/core/ports";
 import { schemaVersion } from "@millrace/core/wire";
-import type { Delta, Draft, Fact, LiveEvent, RunEvent } from "@millrace/core";
+import type { CallId, Delta, Draft, Fact, LiveEvent, RunEvent } from "@millrace/core";
 import type { Batch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { FactBody, PartKind } from "@millrace/core/writing";
@@ -192,13 +192,7 @@ export class History {
       case 1:
         return this.#fact({ type: "queue_updated", inputId: id, change: "taken_back" });
       case 2:
-        return this.#fact({
-          type: "tool_execution_finished",
-          ...ids,
-          callId: call,
-          tool: "search",
-          status: "failed",
-        });
+        return this.#finishTool(call, number % 2 === 0 ? "ok" : "failed");
       case 3:
         return this.#fact({
           type: "usage_reported",
@@ -209,6 +203,18 @@ export class History {
       default:
         return this.#fact({ type: "compaction_started", runId: ids.runId });
     }
+  }
+
+  /** A result and the end of its execution, one right after the other, as a driver stores them. */
+  #finishTool(call: CallId, status: "ok" | "failed"): void {
+    const ids = { runId: this.#run(), turnId: this.#turnId() };
+    const generation = (this.#generation += 1);
+    const epoch = packEpoch({ incarnation: this.#incarnation, generation, attempt: 1 });
+    const part = { kind: "tool_result", id: partId("p0"), callId: call, tool: "search" } as const;
+    const parts = [{ ...part, status, text: `${generation}` }];
+    const item = { id: itemId(`item_${generation}`), author: "tool", parts, stop: "end" } as const;
+    this.#fact({ type: "item_committed", item, lane: 4, epoch, ...ids });
+    this.#fact({ type: "tool_execution_finished", ...ids, callId: call, tool: "search", status });
   }
 
   #fact(body: FactBody): void {
