@@ -37,6 +37,18 @@ describe("a finish reason", () => {
     ["beside nothing but an empty text", [text("Hi"), text("", "stop")], "end"],
     ["that is repeated alone", [text("Hi"), chunk({}, "stop"), chunk({}, "stop")], "end"],
     ["beside text, and then alone", [text("Hi", "stop"), chunk({}, "stop")], "end"],
+    ["that is corrected to length", [text("Hi"), chunk({}, "stop"), chunk({}, "length")], "length"],
+    [
+      "of length, repeated as an end",
+      [text("Hi"), chunk({}, "length"), chunk({}, "stop")],
+      "length",
+    ],
+    [
+      "that is corrected to a failure",
+      [text("Hi"), chunk({}, "stop"), chunk({}, "error")],
+      "failed",
+    ],
+    ["that an unknown one follows", [text("Hi"), chunk({}, "stop"), chunk({}, "eol")], "end"],
     ["of length before all content", [chunk({}, "length")], "length"],
     ["of a filter before all content", [chunk({}, "content_filter")], "filtered"],
   ])("%s ends the reply by itself", (_, events, stop) => {

@@ -31,20 +31,40 @@ export interface GivenFinish {
 }
 
 /**
- * Records a finish reason. Of several without content between them the first counts, else the last. A
- * failure counts always, unless nothing is known but an unknown reason.
+ * Records a finish reason. Of several without content between them the first counts, unless a later one
+ * says that the reply was cut or failed; with content between them the last counts. A failure stays.
  */
 export function withFinish(state: OpenAiChatState, given: GivenFinish): OpenAiChatState {
   const { finish: earlier } = state;
   const isFollowed = earlier !== undefined && (earlier.isFollowed || given.grew);
-  const isFixed = earlier?.cause !== undefined && earlier.cause.code !== "unknown_stop";
-  const counts = earlier === undefined || (isFollowed && !isFixed) ? readFinish(given) : earlier;
+  const counts = counting(earlier, readFinish(given), isFollowed);
   const isEmpty = counts.stop === "end" && isBlank(state);
   const finish = { ...counts, isEarly: given.isBeside || isEmpty, isFollowed };
   return { ...state, finish };
 }
 
-function readFinish({ reason, facts }: GivenFinish): Omit<Finish, "isEarly" | "isFollowed"> {
+type ReadFinish = Omit<Finish, "isEarly" | "isFollowed">;
+
+function counting(
+  earlier: ReadFinish | undefined,
+  later: ReadFinish,
+  isFollowed: boolean,
+): ReadFinish {
+  if (earlier === undefined) return later;
+  if (isFailure(earlier)) return earlier;
+  return isFollowed || isFailure(later) || isCut(later) ? later : earlier;
+}
+
+/** An unknown reason is a failure only if nothing better is known. */
+function isFailure({ cause }: ReadFinish): boolean {
+  return cause !== undefined && cause.code !== "unknown_stop";
+}
+
+function isCut({ stop }: ReadFinish): boolean {
+  return stop === "length" || stop === "filtered";
+}
+
+function readFinish({ reason, facts }: GivenFinish): ReadFinish {
   const evidence = { finish_reason: reason.slice(0, 200).toWellFormed(), ...facts };
   const { stop, code } = verdictOf(reason);
   if (code === undefined) return { stop, cause: undefined, evidence };
