@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
-import { testsWithProcesses } from "./scripts/unit-tests.ts";
+import { testsWithProcesses, testsWithTemporal } from "./scripts/unit-tests.ts";
 
 // Tests run on the TypeScript sources: the "@millrace/source" condition of our packages wins over dist, so
 // no build is needed and no test can pass on a stale one.
@@ -9,12 +9,18 @@ const conditions = ["@millrace/source", ...defaultServerConditions];
 
 const timed = "{packages/*/{src,test},apps/*/src,tests}/**/*.perf.test.ts";
 
-// Its server takes minutes to build, and no package needs it yet: `CAMPAIGN=1` tests that it starts.
-const temporal = process.env["CAMPAIGN"] === "1" ? [] : ["scripts/services/temporal.test.ts"];
+// Tests that import `scripts/services/temporal.ts`, however far away. Other tests beside them need no server,
+// and belong to "tests".
+const temporal = testsWithTemporal(import.meta.dirname);
+// `TEMPORAL=1` runs them: the server takes minutes to build.
+const withTemporal = process.env["TEMPORAL"] === "1" || process.env["CAMPAIGN"] === "1";
 
 // `npm run test:unit`: without services, child processes and measurements of time.
 const unit = process.env["UNIT"] === "1";
 const processes = unit ? testsWithProcesses(import.meta.dirname) : [];
+
+// A mutant says nothing about time, and takes no server.
+const mutation = process.env["MUTATION"] === "1";
 
 export default defineConfig({
   resolve: { conditions },
@@ -48,10 +54,25 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "timed",
-          // A mutant says nothing about time. All others: afterwards, alone, one file at a time.
-          include: process.env["MUTATION"] === "1" || unit ? [] : [timed],
+          name: "temporal",
+          include: mutation || unit || !withTemporal ? [] : temporal,
+          exclude: [...configDefaults.exclude, timed],
           sequence: { groupOrder: 1 },
+          // Each file has a server with a PostgreSQL of its own, which keep a core busy while they start.
+          maxWorkers: 2,
+          // Above the limit of a start, 120 s, which fails with the server's log.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "timed",
+          // Afterwards, alone, one file at a time.
+          include: mutation || unit ? [] : [timed],
+          exclude: [...configDefaults.exclude, ...(withTemporal ? [] : ["tests/temporal/**"])],
+          sequence: { groupOrder: 2 },
           fileParallelism: false,
         },
       },

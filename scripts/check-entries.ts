@@ -9,7 +9,7 @@
  */
 import { join } from "node:path";
 import ts from "typescript";
-import { entryLimits } from "./entry-limits.ts";
+import { entryLimits, sharedNames } from "./entry-limits.ts";
 import { type Package, publicEntries, publicPackages, report, root } from "./workspace.ts";
 
 /** One name of an entry. */
@@ -96,7 +96,7 @@ function namesWithTwoMeanings(entries: readonly EntryNames[]): string[] {
     }
   }
   return [...meanings]
-    .filter(([, places]) => places.size > 1)
+    .filter(([name, places]) => places.size > 1 && !sharedNames.includes(name))
     .map(
       ([name, places]) => `${name} means different things in ${[...places.values()].join(", ")}`,
     );

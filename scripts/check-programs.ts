@@ -33,6 +33,7 @@ const strict = {
   erasableSyntaxOnly: true,
   allowImportingTsExtensions: true,
   noEmit: true,
+  jsx: "react-jsx",
   target: "es2024",
   lib: ["es2024", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
   types: ["node"],
@@ -57,7 +58,7 @@ interface Check {
 /** Checks the programs in a folder that has the packages, and what they import, installed. */
 export async function checkPrograms(project: string): Promise<Tally> {
   cpSync(join(root, "tests/surface/programs"), join(project, "programs"), { recursive: true });
-  const programs = globSync("programs/*.ts", { cwd: project }).toSorted();
+  const programs = globSync("programs/*.{ts,tsx}", { cwd: project }).toSorted();
   const loose = programs.filter((file) => withLooseLibraries.includes(basename(file)));
   const others = programs.filter((file) => !loose.includes(file));
   const configs = [

@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promises } from "../packages/conformance/promises.ts";
 import { securityRows } from "../packages/conformance/security.ts";
+import { limitRows } from "./limit-rows.ts";
 import { folderRules, packageRules } from "./layers.ts";
 import { publicEntries, readManifest, report, root } from "./workspace.ts";
 
@@ -39,6 +40,7 @@ export const tables: Readonly<Record<string, () => readonly Row[]>> = {
       tests.length === 0 ? "none yet" : tests.map((file) => code(file)).join(", "),
     ]),
   ],
+  limits: () => [["limit", "bounds", "default", "above it"], ...limitRows()],
   packages: () => [
     ["package", "may import", "third-party at run time", "entries"],
     ...Object.keys(packageRules).map((name) => packageRow(name)),
@@ -120,7 +122,12 @@ export function missingTests(
 }
 
 if (import.meta.main) {
-  const documents = ["README.md", "ARCHITECTURE.md", "docs/security.md"];
+  const documents = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "docs/security.md",
+    "packages/server/README.md",
+  ];
   const checked = (document: string): CheckedTables =>
     checkTables(document, readFileSync(join(root, document), "utf8"));
   if (process.argv.includes("--write")) {

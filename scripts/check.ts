@@ -32,6 +32,10 @@ const checks: readonly Check[] = [
   { name: "readme", command: script("check-readme") },
   { name: "tables", command: script("check-tables") },
   { name: "prose", command: script("check-prose") },
+  {
+    name: "openapi",
+    command: ["node", "--conditions=@millrace/source", "scripts/openapi.ts", "--check"],
+  },
 ];
 
 function script(name: string, ...parameters: string[]): readonly [string, ...string[]] {

@@ -5,10 +5,13 @@
  *
  *     .ci/run           on a fresh checkout
  *     npm run ci        when the dependencies are installed
+ *     npm run ci -- test build
+ *                       these stages
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { execute } from "./execute.ts";
 import { smoke } from "./smoke.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { type Tally, readManifest, root } from "./workspace.ts";
@@ -19,15 +22,31 @@ const failures: string[] = [];
 
 const stages: Readonly<Record<string, Stage>> = {
   check: () => count(npm("run", "check")),
+  ...(process.env["TEMPORAL"] === "1" && { "temporal server": buildTemporal }),
   test: runTests,
   build: () => count(npm("run", "build")),
   examples: runExamples,
   differential: () => count(npm("run", "differential")),
+  "latency beside useChat": latency,
   "planted defects": () => count(npm("run", "planted")),
   "request types": () => count(npm("run", "request-types")),
   "broken lines": () => count(npm("run", "planted", "--", "lines")),
   "packed packages on an older Node": smoke,
+  "the client in Node, Bun and Deno": runtimes,
 };
+
+/**
+ * Waits for the build of the Temporal server that .ci/run has started, or builds it. A stage of its
+ * own, because a build beside the tests would change the times that they measure. After a failure the
+ * tests that need the server fail too.
+ */
+async function buildTemporal(): Promise<Tally> {
+  const command = ["npm", "run", "--silent", "services", "--", "install", "temporal"] as const;
+  const { ok, output } = await execute(command);
+  console.log(output.trimEnd());
+  if (!ok) failures.push(`temporal server: ${output.trimEnd().slice(-2000)}`);
+  return count(ok);
+}
 
 function runTests(): Tally {
   using folder = temporaryFolder();
@@ -82,6 +101,20 @@ function shorten(reason: string): string {
   return reason.split("\n").slice(0, 12).join("\n    ").slice(0, 2000);
 }
 
+/** A short one: its peers are installed by the stage before, and only what is far off is noticed. */
+function latency(): Tally {
+  const program = "differential/latency/main.ts";
+  const options = ["--seconds", "6", "--at-most", "3"];
+  const command = ["--conditions=@millrace/source", program, ...options];
+  return count(spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status === 0);
+}
+
+/** Imported late: it needs the built packages. */
+async function runtimes(): Promise<Tally> {
+  const { checkRuntimes } = await import("../tests/runtimes/main.ts");
+  return await checkRuntimes();
+}
+
 /** Runs the `test` script of every example, or else its `start` script. */
 function runExamples(): Tally {
   const results = globSync("examples/*/package.json", { cwd: root })
@@ -92,6 +125,15 @@ function runExamples(): Tally {
       return name === undefined ? [] : [count(npm("run", name, "--workspace", dirname(path)))];
     });
   return sum(results);
+}
+
+/** The stages with these names, or all. Throws if there is none of a name: nothing would run. */
+function chosenStages(names: readonly string[]): readonly (readonly [string, Stage])[] {
+  const unknown = names.filter((name) => !(name in stages));
+  if (unknown.length > 0) {
+    throw new Error(`no stage ${unknown.join()}: there are ${Object.keys(stages).join(", ")}`);
+  }
+  return Object.entries(stages).filter(([name]) => names.length === 0 || names.includes(name));
 }
 
 /** Runs a stage. If it throws it has failed, and the next ones still run. */
@@ -121,7 +163,7 @@ function sum(tallies: readonly Tally[]): Tally {
 
 const tallies: Tally[] = [];
 const lines: string[] = [];
-for (const [name, stage] of Object.entries(stages)) {
+for (const [name, stage] of chosenStages(process.argv.slice(2))) {
   console.log(`\n== ${name}`);
   const start = performance.now();
   const tally = await run(stage);

@@ -37,7 +37,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
     packages: ["core"],
     peers: ["@modelcontextprotocol/client", "@opentelemetry/api", "ajv"],
   },
-  server: { ...nothing, packages: ["core", "agent"] },
+  server: { ...nothing, packages: ["core", "agent"], dependencies: ["jose"] },
   temporal: {
     ...nothing,
     packages: ["core", "agent"],
@@ -123,11 +123,38 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
         "mcp",
       ],
       worker: ["definition", "loop", "work", "drive", "session", "define"],
+      engine: ["definition", "loop", "work", "drive", "session", "define"],
+    },
+  },
+  client: {
+    bottom: [],
+    folders: {
+      connection: [],
+      http: ["connection"],
+      outbox: ["http"],
+      stream: ["connection", "http"],
+      session: ["connection", "http", "outbox", "stream"],
+      react: ["connection", "stream", "session"],
     },
   },
   stores: { bottom: "all", folders: { file: [], postgres: [], redis: [] } },
-  server: { bottom: "all", folders: { sse: [], hub: ["sse"] } },
-  conformance: { bottom: "all", folders: { vectors: [] } },
+  server: {
+    bottom: [],
+    folders: {
+      encoding: [],
+      hub: ["encoding"],
+      sse: ["encoding", "hub"],
+      runs: [],
+      http: ["encoding", "hub", "sse", "runs"],
+      auth: ["http"],
+      limits: ["http"],
+      openapi: ["http"],
+      routes: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi"],
+      serve: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi", "routes"],
+    },
+  },
+  temporal: { bottom: ["names", "steps"], folders: { workflow: [], worker: [], client: [] } },
+  conformance: { bottom: ["case"], folders: { vectors: [], http: [] } },
 };
 
 /** The line limit of a source file, tests aside … */

@@ -18,6 +18,7 @@ const pureFiles: readonly string[] = [
   "packages/agent/src/loop/planted.ts",
   "packages/agent/src/loop/deeper/planted.ts",
   "packages/providers/src/failure.ts",
+  "packages/client/src/connection/planted.ts",
 ];
 
 const impureFiles: readonly string[] = [

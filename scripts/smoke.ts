@@ -90,7 +90,10 @@ async function checkMistakes(folder: string, node: string): Promise<Tally> {
 function forPrograms(): Readonly<Record<string, string>> {
   const { devDependencies = {} } = readManifest(join(root, "package.json"));
   return Object.fromEntries(
-    ["@types/node", "ai", "zod"].map((name) => [name, devDependencies[name] ?? "*"]),
+    ["@types/node", "@types/react", "ai", "zod"].map((name) => [
+      name,
+      devDependencies[name] ?? "*",
+    ]),
   );
 }
 

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { decodeCursor } from "@millrace/core/wire";
 import type { SessionStore } from "@millrace/core/ports";
-import { sseSink } from "@millrace/server";
-import type { Hub } from "@millrace/server";
+import { sseSink } from "@millrace/server/hub";
+import type { Hub } from "@millrace/server/hub";
 
 export function createGateway(hub: Hub, store: SessionStore): Server {
   const deliver = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,7 +1,6 @@
 // A viewer: server-sent events in, the text on its screen out.
 import { project } from "@millrace/core";
-import { apply, restore } from "@millrace/core/reading";
-import { createSseDecoder, decodeMessage } from "@millrace/core/wire";
+import { createSseDecoder, receive } from "@millrace/core/wire";
 import type { SessionState } from "@millrace/core";
 
 export interface Seen {
@@ -17,11 +16,10 @@ export async function* watch(url: string): AsyncGenerator<Seen, void, undefined>
   let state: SessionState | undefined;
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     for (const event of sse.feed(chunk)) {
-      const message = event.kind === "event" ? decodeMessage(event.data) : undefined;
-      if (message?.ok !== true) continue;
-      if ("closedLanes" in message.value) state = restore(message.value);
-      else if (state !== undefined) state = apply(state, message.value).state;
-      if (state === undefined) continue;
+      if (event.kind !== "event") continue;
+      const received = receive(state, event.data, event.id);
+      if (!("state" in received)) return; // a gap: a client would come back with its last id
+      ({ state } = received);
       const item = project(state).items.findLast(({ author }) => author === "model");
       const finished = state.ended !== undefined;
       yield {

@@ -50,8 +50,8 @@ export const promises: readonly PromiseEntry[] = [
     id: "P2",
     promise: "Screen, log, file and database always agree.",
     holds:
-      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. On PostgreSQL and Redis: by the same rules, explored at random.",
-    limits: "Not yet: a client in a browser.",
+      "In core and on the memory implementations: one fold for writer and readers, live, replayed, restored from a snapshot, sent over the wire or read back from a session file. On PostgreSQL and Redis: by the same rules, explored at random. What a page in Chromium shows after a fault is what is stored, letter by letter.",
+    limits: "In one browser, Chromium.",
     tests: [
       { file: foldLaws },
       { file: applyLaws },
@@ -59,6 +59,7 @@ export const promises: readonly PromiseEntry[] = [
       { file: memory, name: together },
       { file: fileStore },
       { file: "tests/order/real-order.test.ts" },
+      { file: "tests/browser/faults.test.ts" },
     ],
   },
   {
@@ -86,9 +87,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P5",
     promise: "No input can crash it, hang it or fill the memory.",
     holds:
-      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors; and for what vendors answer.",
-    limits: "Not yet: requests to our own server.",
+      "For what core reads: deltas, tool arguments, messages on the wire, SSE frames and cursors; for what vendors answer; and for requests to our own server.",
+    limits:
+      "Headers that trickle in, and headers above 16 KiB, are left to the HTTP server that it is mounted in.",
     tests: [
+      { file: "packages/server/src/serve/bad-input.test.ts" },
       { file: foldLaws },
       { file: argumentLaws },
       { file: wireLaws },
@@ -124,9 +127,10 @@ export const promises: readonly PromiseEntry[] = [
     id: "P8",
     promise: "If we accepted your input, we have it, once.",
     holds:
-      "In memory, in session files and in PostgreSQL: one input for each key, also when it is sent again after a crash or a lost answer.",
-    limits: "Not yet: over HTTP.",
+      "In memory, in session files and in PostgreSQL: one input for each key, also when it is sent again after a crash or a lost answer; over HTTP by `Idempotency-Key`, on every mount.",
+    limits: "A key belongs to its session, and lives as long.",
     tests: [
+      { file: "tests/http/load.perf.test.ts" },
       { file: "packages/stores/src/postgres/lost.test.ts" },
       { file: memory },
       { file: fileStore },
@@ -206,9 +210,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P16",
     promise: "Reconnect with the last id and you see every event once, in order.",
     holds:
-      "On memory, PostgreSQL and Redis, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets, from every position of 200 recorded sessions; as server-sent events from the hub.",
-    limits: "Not yet: the HTTP routes.",
+      "On memory, PostgreSQL and Redis, with lost, late and doubled announcements, lost logs, zombies, takeovers and resets, from every position of 200 recorded sessions; as server-sent events from the hub and over HTTP, in steps and in whole messages.",
+    limits: "Over HTTP by hundreds of positions, not by all.",
     tests: [
+      { file: "tests/positions/steps.test.ts" },
+      { file: "tests/http/load.perf.test.ts" },
       { file: "tests/positions/positions.test.ts" },
       { file: "tests/order/order.test.ts" },
       { file: "tests/order/real-order.test.ts" },
@@ -224,9 +230,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P17",
     promise: "Everyone watching sees the same thing.",
     holds:
-      "On memory, PostgreSQL and Redis: viewers at any speed, cut off or not, end in the state that the store has, to the last field, also when the writer is killed or stopped and another one goes on.",
-    limits: "Not at the same moment. Not yet: a client in a browser.",
+      "On memory, PostgreSQL and Redis: viewers at any speed, cut off or not, end in the state that the store has, to the last field, also when the writer is killed or stopped and another one goes on. So do pages in Chromium: refreshed, in several tabs, offline for 20 seconds, back from the back/forward cache, and while servers and workers are killed and rolled.",
+    limits: "Not at the same moment. In one browser, Chromium.",
     tests: [
+      { file: "tests/browser/faults.test.ts" },
+      { file: "tests/browser/server-faults.test.ts" },
       { file: "tests/supersession/killed.test.ts" },
       { file: "tests/conformance/delivery.test.ts" },
       { file: deliveryLaws, name: "comes back with its cursor" },
@@ -249,9 +257,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P19",
     promise: "A slow or dead client harms nobody else.",
     holds:
-      "In the hub: a viewer is an index, so one that does not read holds what its socket holds, and the others are told as soon as without it.",
-    limits: "Not yet: closing it after a minute.",
+      "In the hub: a viewer is an index, so one that does not read holds what its socket holds, and the others are told as soon as without it. One that lacks too much is ended and comes back; a socket that takes no byte for a minute is closed.",
+    limits:
+      "A half-open connection is found within a minute on Linux; elsewhere the kernel's own time holds.",
     tests: [
+      { file: "packages/server/src/sse/stall.test.ts" },
       { file: "packages/server/src/sse/slow.perf.test.ts" },
       { file: "packages/server/src/hub/hub.test.ts" },
     ],
@@ -318,8 +328,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P26",
     promise: "Nobody sees or touches another tenant's runs.",
     holds:
-      "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not.",
-    limits: "Not yet: over HTTP.",
-    tests: [{ file: "packages/stores/src/postgres/tenants.test.ts" }],
+      "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not. Over HTTP every route and verb is tried by every role, and a foreign session looks like a missing one.",
+    limits: "A name that is taken in a tenant is 409 to all of its users.",
+    tests: [
+      { file: "packages/server/src/serve/matrix.test.ts" },
+      { file: "packages/stores/src/postgres/tenants.test.ts" },
+    ],
   },
 ];

@@ -119,6 +119,13 @@ export const securityRows: readonly SecurityRow[] = [
     tests: [],
   },
   {
+    promise: "P27",
+    about: "a page of another origin gets nothing",
+    mechanism:
+      "Unsafe requests that a browser may have signed by itself need the server's own origin, or a listed one, and JSON; nothing is readable by other origins unless it is listed. A name that is pointed here is refused by its host: in local mode always, else with `hosts`.",
+    tests: ["tests/browser/other-origin.test.ts", "tests/browser/chat-attacks.test.ts"],
+  },
+  {
     promise: "P29",
     about: "secrets stay home",
     mechanism:
@@ -154,6 +161,13 @@ export const securityRows: readonly SecurityRow[] = [
       "apps/cli/src/control.test.ts",
       "packages/agent/src/mcp/visible-text.property.test.ts",
     ],
+  },
+  {
+    promise: "P30",
+    about: "text is inert in a page",
+    mechanism:
+      "In `examples/chat` all text is a text node, questions are shown by `showQuestion`, and a policy lets the page load and run nothing but its own files. Not promised for pages that others write.",
+    tests: ["tests/browser/inert.test.ts"],
   },
   {
     promise: "P30",

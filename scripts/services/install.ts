@@ -3,26 +3,30 @@
  * the packages' own servers, and does not change servers that were installed before: tests kill
  * only their own.
  *
- *     npm run services -- install             Redis, PostgreSQL, PgBouncer and libfaketime, by Debian packages
+ *     npm run services -- install             Redis, PostgreSQL, PgBouncer, libfaketime and Chromium, by Debian packages
  *     npm run services -- install temporal    the Temporal server, built with Go; slow
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
+  findChromium,
+  findIp,
   findFakeTime,
   findPgBouncer,
   findPostgres,
   findRedis,
   findTemporal,
-  temporalFolder,
-  temporalVersion,
 } from "./programs.ts";
 
-/** Installs Redis, PostgreSQL, PgBouncer and libfaketime, which sets clocks apart, unless they are installed. */
+/**
+ * Installs Redis, PostgreSQL, PgBouncer, libfaketime, which sets clocks apart, and Chromium for the tests of
+ * pages, unless they are installed.
+ */
 export function installPackages(): void {
   const packages = missingPackages();
   if (packages.length === 0)
-    return console.log("Redis, PostgreSQL, PgBouncer and libfaketime are installed");
+    return console.log("Redis, PostgreSQL, PgBouncer, libfaketime and Chromium are installed");
   const prefix = rootPrefix();
   if (!existsSync("/usr/bin/apt-get") || prefix === undefined) throw byHand(packages);
   run([...prefix, "sh", "-ec", aptScript, "install-services", ...packages]);
@@ -36,14 +40,7 @@ export function installPackages(): void {
  */
 export function installTemporal(): void {
   if (findTemporal() !== undefined) return console.log("Temporal is installed");
-  if (spawnSync("go", ["version"]).status !== 0) {
-    throw new Error("Temporal is built with Go 1.26 or later, which is not on the path");
-  }
-  mkdirSync(temporalFolder, { recursive: true });
-  const environment = { ...process.env, CGO_ENABLED: "0", GOBIN: temporalFolder };
-  for (const program of ["cmd/server", "cmd/tools/sql"]) {
-    run(["go", "install", `go.temporal.io/server/${program}@v${temporalVersion}`], environment);
-  }
+  run(["sh", join(import.meta.dirname, "build-temporal.sh")]);
 }
 
 function missingPackages(): readonly string[] {
@@ -53,6 +50,8 @@ function missingPackages(): readonly string[] {
     ...(postgres ? [] : ["postgresql"]),
     ...(findFakeTime() === undefined ? ["libfaketime"] : []),
     ...(findPgBouncer() === undefined ? ["pgbouncer"] : []),
+    ...(findChromium() === undefined ? ["chromium"] : []),
+    ...(findIp() === undefined ? ["iproute2"] : []),
   ];
 }
 
@@ -90,14 +89,11 @@ function rootPrefix(): readonly string[] | undefined {
 function byHand(packages: readonly string[]): Error {
   return new Error(
     `can't install ${packages.join(" and ")} here (it takes apt-get, and root or sudo): install Redis 7 or Valkey 8, ` +
-      "PostgreSQL 15 or later and PgBouncer, so that redis-server, postgres, initdb, psql and pgbouncer are on the path, and libfaketime",
+      "PostgreSQL 15 or later, PgBouncer, Chromium and iproute2, so that redis-server, postgres, initdb, psql, pgbouncer, chromium and ip are on the path, and libfaketime",
   );
 }
 
-function run(
-  [file = "", ...parameters]: readonly string[],
-  environment: NodeJS.ProcessEnv = process.env,
-): void {
-  const { status, error } = spawnSync(file, parameters, { stdio: "inherit", env: environment });
+function run([file = "", ...parameters]: readonly string[]): void {
+  const { status, error } = spawnSync(file, parameters, { stdio: "inherit" });
   if (status !== 0) throw new Error(`${file} ${parameters[0]} failed`, { cause: error });
 }

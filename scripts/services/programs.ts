@@ -1,19 +1,28 @@
-/** The paths of the servers' programs, and of the cache for what is slow to build. */
-import { accessSync, constants, globSync } from "node:fs";
+/** The paths of the programs that tests start, and of the cache for what is slow to build. */
+import { accessSync, constants, globSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** The version of the Temporal server that is built and tested with. */
-export const temporalVersion = "1.31.2";
+/**
+ * The version of the Temporal server that is built and tested with. In a file, which the script that
+ * builds it reads too.
+ */
+export const temporalVersion: string = readFileSync(
+  join(import.meta.dirname, "temporal-version"),
+  "utf8",
+).trim();
 
-/** Kept between runs, per user: an empty PostgreSQL cluster to copy, and Temporal's programs. */
+/**
+ * Kept between runs, per user: an empty PostgreSQL cluster to copy, and Temporal's programs. An empty
+ * variable counts as none, as `build-temporal.sh` has it.
+ */
 export const cacheFolder: string = join(
-  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
+  process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"),
   "millrace-services",
 );
 
-/** The folder into which `npm run services -- install temporal` builds. */
-export const temporalFolder: string = join(cacheFolder, `temporal-${temporalVersion}`);
+/** The folder into which `build-temporal.sh` builds. */
+const temporalFolder: string = join(cacheFolder, `temporal-${temporalVersion}`);
 
 /** The first of these programs in one of the folders, or else on the path. */
 function findProgram(
@@ -50,6 +59,16 @@ export function findFakeTime(): string | undefined {
 /** `pgbouncer`, which Debian keeps where only root looks. */
 export function findPgBouncer(): string | undefined {
   return findProgram(["pgbouncer"], [...pathFolders(), "/usr/sbin"]);
+}
+
+/** `ip`, which takes down the link of a network of one's own. */
+export function findIp(): string | undefined {
+  return findProgram(["ip"], [...pathFolders(), "/usr/sbin", "/sbin"]);
+}
+
+/** A Chromium that is run without a window. */
+export function findChromium(): string | undefined {
+  return findProgram(["chromium", "chromium-browser", "google-chrome"]);
 }
 
 /** Temporal's server and its schema tool: the built ones, or those on the path. */

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
@@ -10,6 +9,7 @@ import { startPostgres } from "./postgres.ts";
 import { findProcess, findTree } from "./process-table.ts";
 import { ask, startRedis } from "./redis.ts";
 import { sharedPostgres, sharedRedis } from "./shared.ts";
+import { firstLine, startNode } from "./testing.ts";
 
 /** Machines are noisy. */
 const patience = { timeout: 30_000 };
@@ -274,21 +274,4 @@ async function startup(port: number): Promise<Buffer> {
   const [answer] = (await once(socket, "data")) as [Buffer];
   socket.destroy();
   return answer;
-}
-
-function startNode(parameters: readonly string[]): ChildProcess {
-  return spawn(process.execPath, parameters, {
-    cwd: import.meta.dirname,
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NODE_OPTIONS: "" },
-  });
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  let text = "";
-  for await (const part of child.stdout ?? []) {
-    text += String(part);
-    if (text.includes("\n")) break;
-  }
-  return text.slice(0, text.indexOf("\n"));
 }

@@ -17,14 +17,20 @@ export interface TemporalServer extends Server {
 
 const run = promisify(execFile);
 
+/** Options of a Temporal server. */
+export interface TemporalOptions {
+  /** Its dynamic configuration, such as the length at which a workflow is to be continued as new. */
+  readonly settings?: Readonly<Record<string, number | boolean>> | undefined;
+}
+
 /** Starts a Temporal server with the namespace `default`. Rejects if it has not been built here. */
-export async function startTemporal(): Promise<TemporalServer> {
+export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const programs = findTemporal();
   if (programs === undefined) throw missing("Temporal", "install temporal");
   await using started = new AsyncDisposableStack();
   const postgres = started.use(await startPostgres());
   await createSchema(programs.sqlTool, postgres);
-  const server = started.use(await startOn(programs.server, postgres));
+  const server = started.use(await startOn(programs.server, postgres, options));
   await retry(() => registerNamespace(server.port));
   started.move(); // success: nothing is ended here
   return Object.assign(server, { postgres });
@@ -50,11 +56,18 @@ async function createSchema(sqlTool: string, postgres: PostgresServer): Promise<
 }
 
 /** Its four services use ports of their own, which stay the same over a restart. */
-async function startOn(file: string, postgres: PostgresServer): Promise<Server> {
+async function startOn(
+  file: string,
+  postgres: PostgresServer,
+  { settings = {} }: TemporalOptions,
+): Promise<Server> {
   const ports = await freePorts();
+  const dynamic = Object.entries(settings).map(
+    ([name, value]) => `${name}:\n  - value: ${value}\n`,
+  );
   return startServer({
     name: "temporal",
-    prepare: ({ folder }) => writeFile(join(folder, "dynamic.yaml"), ""),
+    prepare: ({ folder }) => writeFile(join(folder, "dynamic.yaml"), dynamic.join("")),
     command: ({ folder, port }) => ({
       file,
       parameters: ["--allow-no-auth", "start"],

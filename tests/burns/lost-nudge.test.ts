@@ -4,7 +4,7 @@ import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@mil
 import { textOf } from "@millrace/core";
 import type { EventLog } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { expect, it } from "vitest";
 import { until } from "../../packages/stores/src/testing/redis-session.ts";
 import { Viewer } from "./kit/viewer.ts";

@@ -57,8 +57,30 @@ export const faults: Readonly<Record<string, Fault>> = {
     random.pick(nodes).clock?.set(random.pick([3_600, -3_600, -120, 45, 0])),
 };
 
+/** The faults that a deployment has beside them if Temporal drives it. */
+export const temporalFaults: Readonly<Record<string, Fault>> = {
+  "Temporal killed": async ({ temporal }, random) => {
+    await temporal?.kill();
+    await between(random, 0, 2_500);
+    await temporal?.restart();
+  },
+  "Temporal paused": async ({ temporal }, random) => {
+    await temporal?.stop();
+    await between(random, 300, 4_000);
+    await temporal?.cont();
+  },
+  "Temporal's database killed": async ({ temporal }, random) => {
+    await temporal?.postgres.kill();
+    await between(random, 0, 2_500);
+    await temporal?.postgres.restart();
+  },
+  "connections to Temporal cut": async ({ nodes }, random) => random.pick(nodes).temporal?.cut(),
+  "Temporal unreachable for one node": ({ nodes }, random) => refused(random, nodes, "temporal"),
+  "Temporal silent for one node": ({ nodes }, random) => silent(random, nodes, "temporal"),
+};
+
 /** The servers whose faults would hinder each other. */
-const servers = ["Redis", "PostgreSQL", "worker", "web node"] as const;
+const servers = ["Redis", "PostgreSQL", "Temporal", "worker", "web node"] as const;
 
 /**
  * Two faults of one server, or of one sort of process, do not overlap: the second would find it killed.
@@ -82,20 +104,20 @@ async function stopped({ process }: DeployedNode, random: Random): Promise<void>
   process.cont();
 }
 
-type Way = "redis" | "postgres";
+type Way = "redis" | "postgres" | "temporal";
 
 async function refused(random: Random, nodes: readonly DeployedNode[], way: Way): Promise<void> {
   const { [way]: proxy } = random.pick(nodes);
-  proxy.refuse(true);
+  proxy?.refuse(true);
   await between(random, 500, 3_000);
-  proxy.refuse(false);
+  proxy?.refuse(false);
 }
 
 async function silent(random: Random, nodes: readonly DeployedNode[], way: Way): Promise<void> {
   const { [way]: proxy } = random.pick(nodes);
-  proxy.blackhole(true);
+  proxy?.blackhole(true);
   await between(random, 500, 5_000);
-  proxy.blackhole(false);
+  proxy?.blackhole(false);
 }
 
 async function between(random: Random, least: number, most: number): Promise<void> {

@@ -5,12 +5,13 @@ import type { Drives } from "../kit/deployment/deployment.ts";
 import type { NodePrograms } from "../kit/deployment/bundle.ts";
 import { RemoteViewer } from "../kit/deployment/remote-viewer.ts";
 import { Random } from "../kit/random.ts";
-import { faults, hinders } from "./faults.ts";
+import { faults, hinders, temporalFaults } from "./faults.ts";
 import { judge } from "./oracle.ts";
 import type { SessionHistory, Violation } from "./oracle.ts";
 import { People } from "./people.ts";
 import { awaitRecovery } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
+import { workflowEvents } from "./workflow-events.ts";
 
 export interface HistoryOptions {
   readonly seed: number;
@@ -30,6 +31,8 @@ export interface HistoryResult {
   readonly recoveries: readonly Recovery[];
   readonly sessions: readonly SessionHistory[];
   readonly connections: number;
+  /** Of sessions that have not come to rest, if Temporal drives. */
+  readonly workflows: readonly (readonly string[])[];
 }
 
 const sessionCount = 4;
@@ -85,12 +88,18 @@ export async function runHistory(options: HistoryOptions): Promise<HistoryResult
       };
     }),
   );
+  const { temporal } = deployment;
+  const left = sessions.filter((_, at) => recoveries[at]?.restMs === undefined);
+  const workflows = temporal
+    ? await Promise.all(left.map(({ uid }) => workflowEvents(temporal.url, uid)))
+    : [];
   const strays = deployment.strays.map((what) => ({ kind: "stray error", what }));
   return {
     seed,
     faults: happened,
     recoveries,
     sessions,
+    workflows,
     violations: [...sessions.flatMap(judge), ...strays],
     connections: viewers.reduce((sum, viewer) => sum + viewer.connections, 0),
   };
@@ -105,12 +114,13 @@ async function inject(
 ): Promise<readonly string[]> {
   const happened: string[] = [];
   const current = new Map<string, Promise<void>>();
+  const kinds = { ...faults, ...(deployment.temporal && temporalFaults) };
   const start = performance.now();
   while (performance.now() - start < faultMs) {
     await sleep(150 + random.next() * 900);
     random.pick(viewers).cut();
-    const name = random.pick(Object.keys(faults));
-    const fault = faults[name];
+    const name = random.pick(Object.keys(kinds));
+    const fault = kinds[name];
     const isHindered = [...current.keys()].some((one) => hinders(one, name) || one === name);
     if (fault === undefined || isHindered || current.size > 2) continue;
     happened.push(`${Math.round(performance.now() - start)} ms ${name}`);

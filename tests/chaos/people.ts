@@ -20,7 +20,8 @@ const patienceMs = 40_000;
 export class People {
   readonly sent: SentCommand[] = [];
   readonly #options: PeopleOptions;
-  readonly #posting = new Set<Promise<unknown>>();
+  /** The commands that no web node has answered yet, with their sessions. */
+  readonly #posting = new Map<Promise<unknown>, string>();
   readonly #answered = new Set<string>();
   #keys = 0;
 
@@ -67,7 +68,12 @@ export class People {
 
   /** Resolves when every command was answered, or given up. */
   async settled(): Promise<void> {
-    while (this.#posting.size > 0) await Promise.all(this.#posting);
+    while (this.#posting.size > 0) await Promise.all(this.#posting.keys());
+  }
+
+  /** Whether a command is on its way to the session. One that arrives late begins a run then. */
+  isPosting(session: string): boolean {
+    return [...this.#posting.values()].includes(session);
   }
 
   #act(session: string, recent: string[]): void {
@@ -89,7 +95,7 @@ export class People {
     recent.push(`input_${key}`);
     const command = { call, key, text } as const;
     void this.#send(session, command);
-    if (random.chance(0.2)) void this.#post(session, command); // pressed twice
+    if (random.chance(0.2)) void this.#track(session, this.#post(session, command)); // pressed twice
   }
 
   #send(session: string, command: Command): Promise<void> {
@@ -98,9 +104,13 @@ export class People {
       const outcome = answer === undefined ? "unknown" : answer.accepted ? "accepted" : "refused";
       this.sent.push({ ...command, session, outcome });
     })();
-    this.#posting.add(sending);
-    void sending.finally(() => this.#posting.delete(sending));
-    return sending;
+    return this.#track(session, sending);
+  }
+
+  #track<T>(session: string, posting: Promise<T>): Promise<T> {
+    this.#posting.set(posting, session);
+    void posting.finally(() => this.#posting.delete(posting));
+    return posting;
   }
 
   #post(session: string, command: Command): Promise<Answer | undefined> {

@@ -59,7 +59,11 @@ async function awaitRest(
     if (probed !== undefined && isTakenBack(facts, probed)) probe();
     const done = probed !== undefined && isEnded(facts, probed);
     const shown = viewers.every(({ state }) => state?.head === facts.length);
-    if (done && shown && isAtRest(facts)) return { sessionId, stillMs, restMs: now - start };
+    if (done && shown && isAtRest(facts)) {
+      // A command that is still on its way would begin a run while the session is judged.
+      if (!people.isPosting(sessionId)) return { sessionId, stillMs, restMs: now - start };
+      movedAt = now; // a session without work may stand still
+    }
     await sleep(50);
   }
   return { sessionId, stillMs, restMs: undefined };

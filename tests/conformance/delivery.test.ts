@@ -7,8 +7,8 @@ import {
 } from "@millrace/conformance";
 import type { LosableDeliveryFixture, OpenedDelivery } from "@millrace/conformance";
 import type { EventLog, SessionStore } from "@millrace/core/ports";
-import { createHub } from "@millrace/server";
-import type { Hub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
+import type { Hub } from "@millrace/server/hub";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   openBoth,

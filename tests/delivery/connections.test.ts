@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from "@millrace/core/wire";
 import type { SessionUid } from "@millrace/core";
 import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
-import { createHub, sseSink } from "@millrace/server";
+import { createHub, sseSink } from "@millrace/server/hub";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";
 import { listen } from "../../packages/server/src/testing/loopback.ts";

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { createSseDecoder } from "@millrace/core/wire";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
-import type { Frame } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";
 import { BatchProducer } from "../../packages/server/src/testing/batch-producer.ts";
@@ -21,7 +20,7 @@ class LastEventSink {
   bind(): void {}
   open(): void {}
   end(): void {}
-  write({ plain }: Frame): boolean {
+  write(plain: Uint8Array): boolean {
     for (const event of this.#decoder.feed(Buffer.from(plain).toString()))
       if (event.kind === "event") this.last = event.data;
     return true;

@@ -21,7 +21,7 @@ import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";\n`;
 const zod = `import { z } from "zod";\n`;
 const hello = `const agent = defineAgent({ model: openai("gpt-5") });\n`;
 const server = `${scripted}import { createServer } from "node:http";
-import { createHub, sseSink } from "@millrace/server";
+import { createHub, sseSink } from "@millrace/server/hub";
 const store = memorySessionStore();
 const log = memoryEventLog();\n`;
 /** A vendor's server that answers every request alike. */

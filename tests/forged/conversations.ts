@@ -7,7 +7,8 @@ import { z } from "zod";
 
 /** What a session came to. */
 export interface ConversationResult {
-  readonly transcript: string;
+  /** As JSON. What was read from a store may have its fields in another order. */
+  readonly transcript: unknown;
   readonly ms: number;
 }
 
@@ -145,5 +146,6 @@ export async function runConversation(
   await using session = await agent.open({ id, store, log, makeId: countingIds() });
   await opened?.(session);
   await speak(session);
-  return { transcript: JSON.stringify(session.transcript), ms: performance.now() - start };
+  const transcript: unknown = JSON.parse(JSON.stringify(session.transcript));
+  return { transcript, ms: performance.now() - start };
 }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { follow } from "@millrace/core/reading";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
-import type { Hub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
+import type { Hub } from "@millrace/server/hub";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import type { RedisLog } from "@millrace/stores/redis";
@@ -149,7 +150,8 @@ async function attack(stage: Stage, number: number): Promise<Outcome> {
   if (talked === undefined)
     wrong.push((await Promise.race([failed, heldUp()])) ?? "ended too late");
   else {
-    if (talked.transcript !== expected.transcript) wrong.push("another transcript");
+    if (!isDeepStrictEqual(talked.transcript, expected.transcript))
+      wrong.push(`another transcript: ${JSON.stringify(talked.transcript)}`);
     const until = performance.now() + limitMs;
     const behind = (): boolean => viewers.some(({ state }) => state.head !== stored.length);
     while (behind() && performance.now() < until) await sleep(10);

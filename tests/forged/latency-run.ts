@@ -18,7 +18,7 @@ import type { Fact, SessionUid } from "@millrace/core";
 import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
 import { createInterface } from "node:readline";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { createClient } from "@redis/client";

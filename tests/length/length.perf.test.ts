@@ -7,7 +7,7 @@ import { follow } from "@millrace/core/reading";
 import { say, scriptedModel } from "@millrace/core/testing";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { encodeMessage } from "@millrace/core/wire";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { fileStore } from "@millrace/stores/file";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { Session } from "@millrace/agent";

@@ -2,7 +2,7 @@ import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type { Fact, SessionState } from "@millrace/core";
 import type { Batch, Clock, EventLog } from "@millrace/core/ports";
 import type { Cursor, Followed } from "@millrace/core/reading";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import type { CheckedTail } from "./checked-tail.ts";
 import type { Node } from "./engines.ts";
 import type { HubViewer, Hub } from "./hub.ts";

@@ -1,6 +1,6 @@
 import type { EventLog } from "@millrace/core/ports";
 import { memoryEventLog, systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { redisLog } from "@millrace/stores/redis";
 import { expect, it } from "vitest";
 import { sharedRedis } from "../../scripts/services/shared.ts";

@@ -6,7 +6,7 @@ import type { SessionState } from "@millrace/core";
 import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor } from "@millrace/core/reading";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
-import type { Hub } from "@millrace/server";
+import type { Hub } from "@millrace/server/hub";
 import { placeOf } from "./viewer.ts";
 
 const name = sessionId("long");

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../kit/runs.ts";
-import { hashAtOnce } from "../sessions/kit/hash.ts";
 import { openBackend } from "./backends.ts";
 import type { BackendName } from "./backends.ts";
 import { play } from "./play.ts";
-import { record } from "./record.ts";
+import { recordAll } from "./record-all.ts";
 import type { Recording } from "./record.ts";
-import { vendorReplies } from "./replies.ts";
 import { emptyTally } from "./tally.ts";
 
 const sessions = 200;
@@ -29,14 +27,7 @@ const wanted = [
 ];
 
 beforeAll(async () => {
-  const undo = hashAtOnce();
-  const vendors = vendorReplies();
-  for (let seed = 1; seed <= sessions; seed += 1) {
-    // Half of them begin with two replies of vendors, other ones each time.
-    const replies = seed % 2 === 0 ? vendors.slice(seed % (vendors.length - 1)).slice(0, 2) : [];
-    recordings.push(await record({ seed, replies }));
-  }
-  undo();
+  recordings.push(...(await recordAll(sessions)));
 }, 300_000);
 
 // How many sessions at once, and what share of the further cursors is used: on a network each way

@@ -57,12 +57,14 @@ export const writers: Readonly<Record<string, SinkName>> = {
   "agent/src/opentelemetry/timed-span.ts": "spans",
   "agent/src/process/confinement.ts": "process warnings",
   "agent/src/session/run-end.ts": "process warnings",
+  "agent/src/work/request.ts": "notices of a provider",
   "agent/src/work/secret-notices.ts": "process warnings",
   "agent/src/worker/create-worker.ts": "events of a worker",
   "core/src/ports/log-use.ts": "process warnings",
   "core/src/ports/warn.ts": "process warnings",
   "providers/src/provider.ts": "notices of a provider",
-  "server/src/hub/delivery.ts": "stored facts",
+  "server/src/hub/stream.ts": "stored facts",
+  "server/src/runs/driver-host.ts": "process warnings",
 };
 
 /** Collects what is written, by sink. */

@@ -1,5 +1,5 @@
 import { systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../scripts/services/shared.ts";

@@ -10,7 +10,7 @@ const entry = "tests/workflow/entry.ts";
 const limit = 64 * 1024;
 
 let bundle: Bundle;
-beforeAll(async () => void (bundle = await bundleWorkflow(entry)));
+beforeAll(async () => void (bundle = await bundleWorkflow(entry)), 60_000);
 
 test("the loop is bundled for workflows without any module but ours", () => {
   const files = bundle.modules.map(({ file }) => file);

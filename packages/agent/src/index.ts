@@ -28,7 +28,7 @@ export type { SessionRemoval } from "./session/remove.ts";
 export type { CallToRun, Hooks } from "./definition/hooks.ts";
 export type { Limits } from "./definition/limits.ts";
 export type { StallSettings } from "./definition/stall.ts";
-export type { Schema, SchemaInput, SchemaOutput } from "./schema/schema.ts";
+export type { OutputFor, Schema, SchemaInput, SchemaOutput } from "@millrace/core/schema";
 export type {
   Acceptance,
   BlobLike,
@@ -41,7 +41,6 @@ export type { Run, RunResult } from "./session/run.ts";
 export type {
   AllowOptions,
   ChildSession,
-  OutputFor,
   RunOptions,
   Session,
   EarlierOptions,

@@ -1,6 +1,6 @@
-import type { SessionUid } from "@millrace/core";
+import type { SessionState, SessionUid } from "@millrace/core";
 import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
-import type { follow } from "@millrace/core/reading";
+import type { Followed, FollowOptions } from "@millrace/core/reading";
 import type { OpenEventLogOptions } from "./event-log-fixture.ts";
 
 /** A store and a log that work together, and a clock that the cases move. */
@@ -14,8 +14,16 @@ export interface OpenedDelivery extends AsyncDisposable {
   readonly log: EventLog;
   readonly clock: MovableClock;
   /** The reader of the viewers. Default: that of core. */
-  readonly follow?: typeof follow | undefined;
+  readonly follow?: DeliveryFollow | undefined;
 }
+
+/** Reads a session for a viewer, as core's `follow` does. */
+export type DeliveryFollow = (
+  options: FollowOptions & {
+    /** What the viewer holds at its cursor. Left out: the case has made up the cursor. */
+    readonly state?: SessionState | undefined;
+  },
+) => AsyncGenerator<Followed, void, undefined>;
 
 /** A clock that only the cases advance, so that waiting for a poll takes no real time. */
 export interface MovableClock extends Clock {

@@ -5,7 +5,7 @@ import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/
 import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { assert, assertOutcome } from "./case.ts";
-import type { MovableClock, OpenedDelivery } from "./delivery-fixture.ts";
+import type { DeliveryFollow, MovableClock, OpenedDelivery } from "./delivery-fixture.ts";
 import { startItemWriter } from "./delivery-writer.ts";
 import type { ItemWriter, StartOptions } from "./delivery-writer.ts";
 import { draftText } from "./delivery-text.ts";
@@ -25,7 +25,7 @@ export class DeliverySession implements AsyncDisposable {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: MovableClock;
-  readonly follow: typeof follow;
+  readonly follow: DeliveryFollow;
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   /** Writers that hold their lanes, by lane. */

@@ -56,7 +56,8 @@ export function createViewer(session: DeliverySession, options: ViewerOptions = 
 
   const read = async (from: string | undefined, { signal }: AbortController): Promise<void> => {
     const position = from === undefined ? undefined : decodeCursor(from);
-    const options = { store, log, clock, uid, sessionId, signal, cursor: position };
+    const state = from === undefined || from !== cursor ? undefined : checker.state();
+    const options = { store, log, clock, uid, sessionId, signal, cursor: position, state };
     connections += 1;
     assert(connections < 10_000, "a viewer that comes back without end gets nowhere");
     for await (const followed of session.follow(options)) {

@@ -1,4 +1,6 @@
 export type { Case } from "./case.ts";
+export { blobStoreCases } from "./blob-store.ts";
+export type { BlobStoreFixture, OpenedBlobStore } from "./blob-store-fixture.ts";
 export { eventLogCases, eventLogLossCases } from "./event-log.ts";
 export type {
   EventLogFixture,
@@ -23,3 +25,5 @@ export type {
   OpenedDelivery,
 } from "./delivery-fixture.ts";
 export { withKeys } from "./with-keys.ts";
+export { countersCases } from "./counters.ts";
+export type { CountersFixture, OpenedCounters } from "./counters.ts";

@@ -1,6 +1,16 @@
-import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import {
+  memoryBlobs,
+  memoryCounters,
+  memoryEventLog,
+  memorySessionStore,
+} from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";
+import { sessionUid } from "@millrace/core/writing";
 import { describe, it } from "vitest";
+import { blobStoreCases } from "./blob-store.ts";
+import type { BlobStoreFixture } from "./blob-store-fixture.ts";
+import { countersCases } from "./counters.ts";
+import type { CountersFixture } from "./counters.ts";
 import { deliveryCases, deliveryLossCases } from "./delivery.ts";
 import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
 import { eventLogCases, eventLogLossCases } from "./event-log.ts";
@@ -30,6 +40,23 @@ const store: SessionStoreFixture = {
   open: async () => ({ store: memorySessionStore(), [Symbol.asyncDispose]: nothing }),
 };
 
+const blobs: BlobStoreFixture = {
+  open: async () => ({
+    blobs: memoryBlobs(),
+    newPlace: async (tenant) => ({ tenant, uid: sessionUid(crypto.randomUUID()) }),
+    [Symbol.asyncDispose]: nothing,
+  }),
+};
+
+const counters: CountersFixture = {
+  open: async () => {
+    const clock = manualClock(1_700_000_000_000);
+    const made = memoryCounters(clock);
+    const pass = async (ms: number): Promise<void> => clock.advance(ms);
+    return { counters: made, elsewhere: made, pass, [Symbol.asyncDispose]: nothing };
+  },
+};
+
 const both: LosableDeliveryFixture = {
   open: async (options) => {
     const clock = manualClock(1_700_000_000_000);
@@ -49,6 +76,14 @@ describe("memorySessionStore", () => {
     ...sessionStoreDriverCases,
   ];
   for (const { name, run } of [...sessionStoreCases, ...optional]) it(name, () => run(store));
+});
+
+describe("memoryBlobs", () => {
+  for (const { name, run } of blobStoreCases) it.concurrent(name, () => run(blobs));
+});
+
+describe("memoryCounters", () => {
+  for (const { name, run } of countersCases) it(name, () => run(counters));
 });
 
 describe("memorySessionStore and memoryEventLog", () => {

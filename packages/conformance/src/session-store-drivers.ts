@@ -120,6 +120,36 @@ const signCases: readonly Case<SessionStoreFixture>[] = [
     await claim(session, 2);
     assertEqual(await signOf(session), undefined, "after a claim without a name");
   }),
+  storeCase("the sign of an engine's claim names its run", async (session) => {
+    const { store, uid } = session;
+    const [driver, by] = [newDriver(), `run_${crypto.randomUUID()}`];
+    await accept(session, "key", prompt("input"));
+    assertOutcome(await store.claim(uid, { from: 0, driver, by }), "claimed", "the claim");
+    await indexOf(session).beat(driver);
+    assertEqual(await signOf(session), { driver, beat: 1, by }, "the sign");
+    assertEqual((await dueOf(session)).sign, { driver, beat: 1, by }, "the sign in the list");
+
+    await claimAs(session, 1, driver);
+    assertEqual(await signOf(session), { driver, beat: 1 }, "after another claim");
+    assertEqual((await dueOf(session)).sign, { driver, beat: 1 }, "the same in the list");
+    const late = await store.claim(uid, { from: 2, driver: newDriver(), by });
+    assertOutcome(late, "moved", "a second claim of the run");
+    assertEqual(await signOf(session), { driver, beat: 1 }, "after a refused claim");
+  }),
+  storeCase("an engine's claim without a driver is a sign by its run", async (session) => {
+    const by = `run_${crypto.randomUUID()}`;
+    const answer = await session.store.claim(session.uid, { from: 0, by });
+    assertOutcome(answer, "claimed", "the claim");
+    assertEqual(await signOf(session), { driver: by, by }, "the sign");
+
+    await append(session, [started]);
+    assertEqual((await dueOf(session)).sign, { driver: by, by }, "the sign in the list");
+    await append(session, [
+      { type: "session_released", incarnation: 1, runId: run, reason: "shutdown" },
+    ]);
+    assertEqual(await signOf(session), undefined, "the sign after a release");
+    assertEqual((await dueOf(session)).sign, undefined, "the same in the list");
+  }),
   storeCase("a release leaves the session without a driver", async (session) => {
     await claimAs(session, 0, newDriver());
     await append(session, [started]);

@@ -2,7 +2,7 @@ import { itemId, sessionId } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
 import type { Epoch, PeopleFact, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
-import { assertEqual, assertOutcome } from "./case.ts";
+import { assert, assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 
 /** What a SessionStore must provide for the cases. */
@@ -93,6 +93,15 @@ export async function accept(
 ): Promise<Fact> {
   const answer = await store.accept(uid, key, body);
   return assertOutcome(answer, "accepted", `the input under ${key}`).facts[0] as Fact;
+}
+
+/** Waits until the store's clock is past a time, so that the next activity is later. Fails if it stands still. */
+export async function passTime(store: SessionStore, time: number): Promise<void> {
+  const begin = performance.now();
+  while (store.now() <= time) {
+    assert(performance.now() < begin + 10_000, "the store's clock stands still");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 /** Asserts that facts are numbered 1, 2, 3 … up to the head. */

@@ -15,6 +15,7 @@ import {
   append,
   assertDense,
   assertUnchanged,
+  claim,
   claimedCase,
   open,
 } from "./session-store-fixture.ts";
@@ -75,6 +76,43 @@ export const openCases: readonly Case<SessionStoreFixture>[] = [
       ],
       "the floors, in the order of their lanes",
     );
+  }),
+  claimedCase("a generation that another lane has opened is fenced", async (session) => {
+    await open(session, 0, epochOf(5, 3));
+
+    for (const attempt of [1, 3, 4]) await assertFenced(session, 1, epochOf(5, attempt));
+    const opening = await session.store.append(session.uid, {
+      incarnation: 1,
+      head: 1,
+      bodies: [{ type: "run_started", runId: run }],
+      opens: { lane: 1, epoch: epochOf(5, 4), itemId: itemId("item_1") },
+    });
+    assertOutcome(opening, "fenced", "an append that opens it");
+
+    assertEqual(await session.store.head(session.uid), 1, "the head");
+    await open(session, 1, epochOf(4));
+    await open(session, 2, epochOf(6));
+    await open(session, 0, epochOf(5, 4));
+  }),
+  claimedCase("a generation is fenced on other lanes after its item", async (session) => {
+    await open(session, 0, epochOf(5));
+    await session.store.commit(session.uid, committed(0, epochOf(5)));
+
+    await assertFenced(session, 1, epochOf(5));
+    await assertFenced(session, 1, epochOf(5, 2));
+    await open(session, 1, epochOf(6));
+  }),
+  claimedCase("an epoch by which a driver closes uses up no generation", async (session) => {
+    const closing = committed(3, epochOf(5, 4_095)).fact;
+    await append(session, [closing]);
+
+    await open(session, 0, epochOf(5));
+  }),
+  claimedCase("a generation that is open may be opened after the next claim", async (session) => {
+    await open(session, 0, epochOf(5));
+    await claim(session, 1);
+
+    await open(session, 1, epochOf(5, 1, 2));
   }),
   claimedCase("a writer of another incarnation is fenced", async (session) => {
     await assertFenced(session, 0, epochOf(1, 1, 0));

@@ -11,11 +11,12 @@ import type { SessionStoreFixture } from "./session-store-fixture.ts";
 export const sessionCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a new session is empty and unclaimed", async ({ store }) => {
     const name = newName();
-    const { tenant: _, ...record } = await store.create({ sessionId: name });
+    const { tenant: _, createdAt, ...record } = await store.create({ sessionId: name });
 
+    const own = { uid: record.uid, sessionId: name, metadata: {}, incarnation: 0, head: 0 };
     assertEqual(
       record,
-      { uid: record.uid, sessionId: name, metadata: {}, incarnation: 0, head: 0 },
+      { ...own, revision: 1, updatedAt: createdAt, status: "idle" },
       "the record",
     );
     assertEqual(await store.read(record.uid), [], "its facts");

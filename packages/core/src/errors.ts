@@ -10,6 +10,8 @@ export type ErrorCode =
   | "invalid_event"
   /** The session that a port was asked for does not exist. */
   | "unknown_session"
+  /** A blob was removed while it was read. */
+  | "unknown_blob"
   /** A log was used for a session whose key it was not given. */
   | "missing_key"
   /** A session of this name exists already. */

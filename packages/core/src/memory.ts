@@ -5,5 +5,8 @@ export type { MemoryEventLog } from "./reference/memory-event-log.ts";
 export { memorySessionStore } from "./reference/memory-session-store.ts";
 export { SessionLedger } from "./reference/session-ledger.ts";
 export type { EarlierFacts, LookupEntry, Reset } from "./reference/session-ledger.ts";
+export { memoryBlobs } from "./reference/memory-blobs.ts";
+export type { MemoryBlobsOptions } from "./reference/memory-blobs.ts";
+export { memoryCounters } from "./reference/memory-counters.ts";
 export { steadyNow, systemClock } from "./reference/system.ts";
 export { randomId } from "./ports/clock.ts";

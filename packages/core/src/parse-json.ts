@@ -6,7 +6,7 @@
  */
 export function parseJsonText(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return hasEscapedKey(text) ? new Reader(text).value(0) : value;
+  return hasEscapedKey(text) ? read(text) : value;
 }
 
 const quote = 0x22;
@@ -41,76 +41,27 @@ export function isSpace(code: number): boolean {
 }
 
 /** Reads text that is known to be JSON. Single strings and numbers are safe with the engine. */
-class Reader {
-  readonly #text: string;
-  readonly #word = /[^\s,\]}]+/y;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  value(depth: number): unknown {
+function read(text: string): unknown {
+  /** A bracket or a word behind white space and separators; nothing before a string. */
+  const mark = /[\s,:]*([[\]{}]|[^\s,:[\]{}"]*)/y;
+  const next = (): string => {
+    const [, token = ""] = mark.exec(text) ?? [];
+    if (token !== "") return token;
+    const start = mark.lastIndex;
+    mark.lastIndex = endOfString(text, start + 1);
+    return text.slice(start, mark.lastIndex);
+  };
+  const valueOf = (token: string, depth: number): unknown => {
     if (depth > maxDepth) throw new SyntaxError(`JSON nested deeper than ${maxDepth}`);
-    switch (this.#peek()) {
-      case "{":
-        return this.#object(depth);
-      case "[":
-        return this.#array(depth);
-      case '"':
-        return this.#string();
-      default:
-        return this.#scalar();
-    }
-  }
-
-  #object(depth: number): object {
-    const record: Record<string, unknown> = {};
-    for (this.#at += 1; this.#peek() !== "}"; this.#skip(",")) {
-      const key = this.#string();
-      this.#skip(":");
-      const value = this.value(depth + 1);
-      // Defined, not assigned: a key `__proto__` is data like any other.
-      Object.defineProperty(record, key, {
-        value,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
-    }
-    this.#at += 1;
-    return record;
-  }
-
-  #array(depth: number): readonly unknown[] {
+    if (token !== "[" && token !== "{") return JSON.parse(token);
     const rows: unknown[] = [];
-    for (this.#at += 1; this.#peek() !== "]"; this.#skip(",")) rows.push(this.value(depth + 1));
-    this.#at += 1;
-    return rows;
-  }
-
-  #string(): string {
-    this.#peek();
-    const start = this.#at;
-    this.#at = endOfString(this.#text, start + 1);
-    return JSON.parse(this.#text.slice(start, this.#at)) as string;
-  }
-
-  /** A number, true, false or null. */
-  #scalar(): unknown {
-    this.#word.lastIndex = this.#at;
-    const [token = ""] = this.#word.exec(this.#text) ?? [];
-    this.#at += token.length;
-    return JSON.parse(token);
-  }
-
-  #skip(letter: string): void {
-    if (this.#peek() === letter) this.#at += 1;
-  }
-
-  /** The next letter that is not white space. */
-  #peek(): string {
-    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
-    return this.#text.charAt(this.#at);
-  }
+    for (let at = next(); at !== "]" && at !== "}"; at = next()) {
+      rows.push(
+        token === "[" ? valueOf(at, depth + 1) : [JSON.parse(at), valueOf(next(), depth + 1)],
+      );
+    }
+    // Defines its keys and assigns none: `__proto__` is data like any other.
+    return token === "[" ? rows : Object.fromEntries(rows as [string, unknown][]);
+  };
+  return valueOf(next(), 0);
 }

@@ -8,8 +8,8 @@ export type {
   Remark,
   Reply,
   ToolDescription,
-  TraceContext,
 } from "./ports/model.ts";
+export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
@@ -24,9 +24,24 @@ export type {
   EventLog,
   Nudge,
   SubscribeOptions,
+  WindowBounds,
 } from "./ports/event-log.ts";
 export { lastOfRemoved } from "./ports/event-log.ts";
 export type { SessionKey } from "./ids.ts";
+export type {
+  CreateOptions,
+  FirstInput,
+  ForkOptions,
+  ListOptions,
+  PageQuery,
+  PeopleFact,
+  SessionPage,
+  SessionParent,
+  SessionRecord,
+  SessionStatus,
+  UpdateOutcome,
+  UpdateRequest,
+} from "./ports/session-record.ts";
 export type {
   AcceptOutcome,
   Checkpoint,
@@ -34,7 +49,6 @@ export type {
   ClaimRequest,
   CommitOutcome,
   CommitRequest,
-  CreateOptions,
   DriverIndex,
   DriverOutcome,
   DriverRequest,
@@ -42,14 +56,11 @@ export type {
   DueSession,
   Floor,
   LaneFact,
-  ListOptions,
   LivingSign,
   OpenOutcome,
   OpenRequest,
-  PeopleFact,
   ReadOptions,
   RemoveOptions,
-  SessionRecord,
   SessionStore,
   Tombstone,
 } from "./ports/session-store.ts";
@@ -81,9 +92,57 @@ export {
   rangeOf,
   rowOf,
 } from "./ports/store-row.ts";
-export { hasWork, noWork, workAfter } from "./ports/store-work.ts";
+export { hasWork, noWork, statusOf, workAfter } from "./ports/store-work.ts";
 export type { StoreWork } from "./ports/store-work.ts";
 export type { StoreRow } from "./ports/store-row.ts";
+export {
+  changeDetails,
+  checkUpdate,
+  forkDetails,
+  makeRecord,
+  newDetails,
+  requireFirst,
+} from "./ports/store-record.ts";
+export type { StoreDetails } from "./ports/store-record.ts";
+export {
+  cutPage,
+  decodePlace,
+  defaultPageLimit,
+  foldTitle,
+  isChild,
+  pageOf,
+} from "./ports/store-page.ts";
+export type { PageEntry } from "./ports/store-page.ts";
 export type { ClosedLane } from "./event/state.ts";
 export { createChannel } from "./iterate/channel.ts";
 export type { Channel } from "./iterate/channel.ts";
+export {
+  blobPieces,
+  checkBlobPlace,
+  checkBlobPut,
+  checkBlobRange,
+  defaultBlobLimit,
+} from "./ports/blob-store.ts";
+export type {
+  BlobBytes,
+  BlobFindOptions,
+  BlobPlace,
+  BlobPutOptions,
+  BlobPutOutcome,
+  BlobRange,
+  BlobStore,
+  BlobSweepOptions,
+  BlobSwept,
+  StoredBlob,
+} from "./ports/blob-store.ts";
+export {
+  blobsInFact,
+  copyBlobs,
+  maxInlineBytes,
+  partsToBlobs,
+  partsWithBytes,
+  sweepBlobs,
+} from "./ports/blob-parts.ts";
+export type { SweepBlobsOptions, WithBytes } from "./ports/blob-parts.ts";
+export type { SessionDriver } from "./ports/session-driver.ts";
+export type { CounterRequest, Counters, CounterState, HoldRequest } from "./ports/counters.ts";

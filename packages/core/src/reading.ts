@@ -1,5 +1,5 @@
 // What a reader of sessions needs: following one, its state and how messages change it, cursors and
-// snapshots, and the types of events and views that know an agent's tools.
+// snapshots, the types of events and views that know an agent's tools, and of what a program sends.
 export { encodeCheckpoint, readSession } from "./reading/checkpoint.ts";
 export { applyPlaced, replayPlaced } from "./reading/placed-state.ts";
 export type { PlacedState } from "./reading/placed-state.ts";
@@ -11,12 +11,14 @@ export { pollHead } from "./reading/head-poll.ts";
 export type { PolledSession } from "./reading/head-poll.ts";
 export { keepSubscribed } from "./reading/keep-subscribed.ts";
 export type { KeptSubscription } from "./reading/keep-subscribed.ts";
-export { readItems } from "./reading/read-items.ts";
-export type { ItemPage } from "./reading/read-items.ts";
+export { readItems, readPlacedItems } from "./reading/read-items.ts";
+export type { ItemPage, PlacedItem } from "./reading/read-items.ts";
+export { forkPointOf } from "./reading/fork-point.ts";
 export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionSource } from "./reading/session-reader.ts";
 export { isAhead, welcome } from "./reading/welcome.ts";
 export type { Followed, Welcome } from "./reading/welcome.ts";
+export { previewOf } from "./event/preview.ts";
 export { outputOf, returnedBy } from "./event/tool-output.ts";
 export { showJson, showJsonStart, showQuestion } from "./event/show-question.ts";
 export type { AskedCall, ShownJson, ShownQuestion } from "./event/show-question.ts";
@@ -38,8 +40,9 @@ export type {
   ItemOf,
   LiveEnvelope,
   NarrationOf,
-  PartOf,
+  ItemPartOf,
   ToolShape,
   ViewOf,
   SecretNoticed,
 } from "./event/typed.ts";
+export type { Acceptance, BlobLike, Content, RunResult, Sent, SentInput } from "./inbox/sent.ts";

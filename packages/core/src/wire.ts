@@ -1,10 +1,17 @@
-// What crosses a wire or a disk: codecs of messages, deltas and cursors, server-sent events, base64,
+// What crosses a wire or a disk: codecs of messages, whole and as steps, of deltas and cursors, server-sent events, base64,
 // and JSON from outside.
 export { schemaVersion } from "./event/event.ts";
 export { createBatchEncoder } from "./wire/batch-encoder.ts";
 export type { BatchEncoder } from "./wire/batch-encoder.ts";
 export { decodeMessage, encodeMessage } from "./wire/message-codec.ts";
 export type { Message } from "./wire/message-codec.ts";
+export { encodeStep } from "./wire/step-encoder.ts";
+export { readStep } from "./wire/step-reader.ts";
+export { receive } from "./wire/receive.ts";
+export type { Received } from "./wire/receive.ts";
+export { streamEndReasons } from "./wire/stream-ended.ts";
+export type { StreamEnded, StreamEndReason } from "./wire/stream-ended.ts";
+export { decodeItem, decodePart, encodeItem } from "./wire/content-codec.ts";
 export { decodeDelta, encodeDelta } from "./wire/delta-codec.ts";
 export { decodeCursor, encodeCursor } from "./wire/cursor-codec.ts";
 export type { Decoded, WireFault } from "./wire/shape.ts";

@@ -3,8 +3,11 @@
 export {
   approvalId,
   callId,
+  engineRun,
+  idTail,
   inputId,
   itemId,
+  laneItemIdOf,
   partId,
   runId,
   sessionId,
@@ -12,23 +15,25 @@ export {
   sessionUid,
   turnId,
 } from "./ids.ts";
-export { answerInputIdOf, idTail, inputItemIdOf, laneItemIdOf, runIdOf } from "./inbox/ids.ts";
+export { answerInputIdOf, inputItemIdOf, runIdOf } from "./inbox/ids.ts";
 export type { CallAnswer, InboxOptions } from "./inbox/inbox.ts";
 export type { KnownStart } from "./inbox/known-session.ts";
 export { parseArguments } from "./content/arguments.ts";
 export type { ArgumentFault } from "./content/arguments.ts";
 export type { Ending, WholeStop } from "./content/item.ts";
+export { findBlobs, isBlobHash } from "./content/blob.ts";
+export type { BlobRef } from "./content/blob.ts";
 export type { PartKind } from "./content/part.ts";
 export { checkTranscript, repairTranscript } from "./content/transcript.ts";
 export type { TranscriptFault } from "./content/transcript.ts";
 export { addUsage, noUsage } from "./content/usage.ts";
-export { commitDraft } from "./delta/commit.ts";
+export { commitDraft, commitOf } from "./delta/commit.ts";
 export { coalesce } from "./delta/coalesce.ts";
 export { fillOf, wholeText } from "./delta/delta.ts";
 export type { AppendText, BeginPart, CommitPart, PartOpening } from "./delta/delta.ts";
 export { defaultDraftLimits, joinBytes } from "./delta/draft.ts";
 export type { DraftLimits, DraftPart, Fault, FaultCode, OpenPart } from "./delta/draft.ts";
-export { commitOf, foldAll } from "./delta/fold.ts";
+export { foldAll } from "./delta/fold.ts";
 export { restate } from "./delta/restate.ts";
 export type { ReplaceItem, Update } from "./delta/update.ts";
 export type { AttemptStarted, BodyOf, FactBody, FactOf, Input } from "./event/event.ts";

@@ -220,7 +220,7 @@ function closedPart(part: Part, close: ClosePart, mended: boolean): Part {
     case "media":
     case "file": {
       if (close.url === undefined) return part;
-      const { bytes: _, ...rest } = part;
+      const { bytes: _, blob: __, ...rest } = part;
       return { ...rest, url: close.url };
     }
     default:

@@ -4,7 +4,7 @@ import { follow } from "@millrace/core/reading";
 import type { SessionId, View } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { redisLog } from "@millrace/stores/redis";
 import { startRedis } from "../../../scripts/services/redis.ts";
 import type { Server } from "../../../scripts/services/server.ts";

@@ -21,7 +21,10 @@ export function compare(clean: Evidence, killed: Evidence, effectOf: EffectOf): 
 
 /** The uid is made anew for each folder, and all other ids follow from it and the script. */
 function byName({ sessions }: Evidence): ReadonlyMap<string, SessionEvidence> {
-  const text = JSON.stringify(sessions).replaceAll(/session_[0-9a-f]{32}/g, "uid");
+  const text = sessions.reduce(
+    (changed, { uid }) => changed.replaceAll(uid, "uid"),
+    JSON.stringify(sessions),
+  );
   // What was evidence stays evidence when its ids are exchanged; no scenario has bytes in it.
   const renamed = parseJsonText(text) as readonly SessionEvidence[];
   return new Map(renamed.map((session) => [session.sessionId, session]));

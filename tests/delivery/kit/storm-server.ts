@@ -9,7 +9,7 @@ import type { SessionId, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
 import type { SessionStore } from "@millrace/core/ports";
 import { decodeCursor } from "@millrace/core/wire";
-import { createHub, sseSink } from "@millrace/server";
+import { createHub, sseSink } from "@millrace/server/hub";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 
@@ -85,7 +85,9 @@ function listen(request: Extract<ServerRequest, { ask: "listen" }>): void {
     if (session === undefined) throw new TypeError(incoming.url);
     const { "last-event-id": id } = incoming.headers;
     const cursor = typeof id === "string" ? decodeCursor(id) : undefined;
-    hub.deliver({ ...session, cursor }, sseSink(response)).catch(() => response.destroy());
+    hub
+      .deliver({ ...session, cursor, form: "whole" }, sseSink(response))
+      .catch(() => response.destroy());
   });
   server.listen(port, "127.0.0.1", 16_384, () => {
     process.send?.({ given: (server.address() as AddressInfo).port }); // it listens on a port

@@ -8,24 +8,30 @@ import { rolldown } from "rolldown";
 export interface NodePrograms extends AsyncDisposable {
   readonly worker: string;
   readonly web: string;
+  /** The file of the workflows, for nodes of Temporal. */
+  readonly workflows?: string | undefined;
 }
 
 /** Bundles the programs into a temporary folder, once for all deployments of a test. */
 export async function bundleNodes(): Promise<NodePrograms> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   const [worker, web] = await Promise.all([
-    bundle("./worker-node.ts", join(folder, "worker.mjs")),
-    bundle("./web-node.ts", join(folder, "web.mjs")),
+    bundleProgram(new URL("./worker-node.ts", import.meta.url), join(folder, "worker.mjs")),
+    bundleProgram(new URL("./web-node.ts", import.meta.url), join(folder, "web.mjs")),
   ]);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   return { worker, web, [Symbol.asyncDispose]: remove };
 }
 
-async function bundle(program: string, file: string): Promise<string> {
+/**
+ * Bundles one program into a file, and resolves to the file's path. Temporal's packages have native code
+ * and stay outside.
+ */
+export async function bundleProgram(program: URL, file: string): Promise<string> {
   const bundled = await rolldown({
-    input: fileURLToPath(new URL(program, import.meta.url)),
+    input: fileURLToPath(program),
     platform: "node",
-    external: ["pg-native", "pg-cloudflare"],
+    external: ["pg-native", "pg-cloudflare", /^@temporalio\//],
     resolve: { conditionNames: ["@millrace/source", "node"] },
     logLevel: "silent",
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { startPostgres } from "../../../scripts/services/postgres.ts";
@@ -9,6 +9,8 @@ import type { PostgresServer } from "../../../scripts/services/postgres.ts";
 import { startRedis } from "../../../scripts/services/redis.ts";
 import { freePort } from "../../../scripts/services/server.ts";
 import type { Server } from "../../../scripts/services/server.ts";
+import { startTemporal } from "../../../scripts/services/temporal.ts";
+import type { TemporalServer } from "../../../scripts/services/temporal.ts";
 import type { NodePrograms } from "./bundle.ts";
 import { makeFakeClock } from "./fake-clock.ts";
 import type { FakeClock } from "./fake-clock.ts";
@@ -17,8 +19,11 @@ import { openOutageProxy } from "./outage-proxy.ts";
 import type { OutageProxy } from "./outage-proxy.ts";
 import type { Effect, PacedAgentOptions } from "./paced-agent.ts";
 
-/** How a worker finds its sessions: `pool` by `createWorker`, `open` by `agent.open` of each. */
-export type Drives = "pool" | "open";
+/**
+ * How a worker finds its sessions: `pool` by `createWorker`, `open` by `agent.open` of each, `temporal` by
+ * the workflows that web nodes wake, with programs of `bundleTemporalNodes`.
+ */
+export type Drives = "pool" | "open" | "temporal";
 
 /** The argument of a worker's program. */
 export interface WorkerConfig extends PacedAgentOptions {
@@ -40,6 +45,8 @@ export interface DeployedNode {
   readonly process: NodeProcess;
   readonly redis: OutageProxy;
   readonly postgres: OutageProxy;
+  /** Where Temporal drives. */
+  readonly temporal: OutageProxy | undefined;
   readonly clock: FakeClock | undefined;
 }
 
@@ -51,12 +58,20 @@ export interface DeploymentOptions {
   readonly agent: Omit<PacedAgentOptions, "name" | "effects">;
   /** How many seconds each node's wall clock is ahead, in the order of workers, then web nodes. */
   readonly clocks?: readonly number[] | undefined;
+  /** A Temporal server that other deployments of the test use too. Left out: one of its own. */
+  readonly temporal?: TemporalServer | undefined;
+  /** After this time without a sign of its worker, Temporal repeats a step. 2,000 ms by default. */
+  readonly heartbeatMs?: number | undefined;
 }
 
 /** A Redis, a PostgreSQL, and processes that work on them, each behind proxies of its own. */
 export class Deployment implements AsyncDisposable {
   readonly redis: Server;
   readonly postgres: PostgresServer;
+  /** Where Temporal drives. */
+  readonly temporal: TemporalServer | undefined;
+  /** The task queue of its workers in Temporal. */
+  readonly taskQueue: string;
   /** The test's own way to the facts. */
   readonly store: PostgresStore;
   readonly workers: DeployedNode[] = [];
@@ -68,17 +83,28 @@ export class Deployment implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-deployment-"));
   readonly #resources = new AsyncDisposableStack();
 
-  private constructor(options: DeploymentOptions, redis: Server, postgres: PostgresServer) {
+  private constructor(
+    options: DeploymentOptions,
+    { redis, postgres, temporal }: Pick<Deployment, "redis" | "postgres" | "temporal">,
+  ) {
     this.#options = options;
     this.redis = this.#resources.use(redis);
     this.postgres = this.#resources.use(postgres);
+    this.temporal = temporal;
+    if (temporal !== options.temporal) this.#resources.use(temporal);
+    this.taskQueue = basename(this.#folder);
     this.store = this.#resources.use(postgresStore({ url: postgres.url }));
     writeFileSync(this.#effectsFile, "");
   }
 
   static async start(options: DeploymentOptions): Promise<Deployment> {
-    const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-    const deployment = new Deployment(options, redis, postgres);
+    const { drives, temporal: given } = options;
+    const [redis, postgres, temporal] = await Promise.all([
+      startRedis(),
+      startPostgres(),
+      drives === "temporal" ? (given ?? startTemporal()) : undefined,
+    ]);
+    const deployment = new Deployment(options, { redis, postgres, temporal });
     await deployment.store.migrate();
     await deployment.#startNodes();
     return deployment;
@@ -121,9 +147,10 @@ export class Deployment implements AsyncDisposable {
   }
 
   async #makeWorker(agent: DeploymentOptions["agent"]): Promise<DeployedNode> {
-    const { programs, drives } = this.#options;
+    const { programs, drives, heartbeatMs = 2_000 } = this.#options;
+    const { workflows } = programs;
     const name = `worker-${this.workers.length}`;
-    const config = { name, effects: this.#effectsFile, drives, ...agent };
+    const config = { name, effects: this.#effectsFile, drives, workflows, heartbeatMs, ...agent };
     const worker = await this.#makeNode(name, programs.worker, config);
     this.workers.push(worker);
     return worker;
@@ -137,12 +164,19 @@ export class Deployment implements AsyncDisposable {
         : makeFakeClock(join(this.#folder, `${name}.time`), seconds);
     const redis = this.#resources.use(await openOutageProxy(this.redis.url));
     const postgres = this.#resources.use(await openOutageProxy(this.postgres.url));
+    const temporal = await this.#wayToTemporal();
     const process = new NodeProcess({
       program,
-      config: { postgres: postgres.url, redis: redis.url, ...config },
+      config: { postgres: postgres.url, redis: redis.url, temporal: temporal?.config, ...config },
       environment: clock?.environment,
       onStray: (error) => this.strays.push(`${name}: ${error}`),
     });
-    return { name, process, redis, postgres, clock };
+    return { name, process, redis, postgres, temporal: temporal?.proxy, clock };
+  }
+
+  async #wayToTemporal() {
+    if (this.temporal === undefined) return undefined;
+    const proxy = this.#resources.use(await openOutageProxy(`http://${this.temporal.url}`));
+    return { proxy, config: { address: new URL(proxy.url).host, taskQueue: this.taskQueue } };
   }
 }

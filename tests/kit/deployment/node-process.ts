@@ -59,12 +59,13 @@ export class NodeProcess implements AsyncDisposable {
   }
 
   /** SIGKILL. Settles when it is gone. */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || !this.runs) return;
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await gone;
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  /** SIGTERM. Settles when it is gone, which is up to the program. */
+  terminate(): Promise<void> {
+    return this.#end("SIGTERM");
   }
 
   /** SIGSTOP. */
@@ -79,5 +80,13 @@ export class NodeProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || !this.runs) return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
   }
 }

@@ -5,7 +5,7 @@ import type { Fact } from "@millrace/core";
 import type { Epoch } from "@millrace/core/ports";
 import type { FactBody, FactOf } from "@millrace/core/writing";
 import { systemClock } from "@millrace/core/memory";
-import type { Hub } from "@millrace/server";
+import type { Hub } from "@millrace/server/hub";
 import { pollMs } from "./viewer-group.ts";
 import type { Node } from "./viewer-group.ts";
 import { Attempt, countEpochs, reservedId } from "./attempt.ts";

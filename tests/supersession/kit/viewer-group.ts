@@ -3,7 +3,7 @@ import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
 import type { Epoch } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
-import { createHub } from "@millrace/server";
+import { createHub } from "@millrace/server/hub";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";

@@ -1,10 +1,11 @@
-import type { Run, Sent, Session } from "@millrace/agent";
+import type { Sent } from "@millrace/agent";
 import { createNarrator, terminalLine, withoutNoticeMark } from "@millrace/agent/terminal";
-import type { Item, RunEvent, ViewApproval } from "@millrace/core";
+import type { Item, Narration, RunEvent, ViewApproval } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { commandHelp } from "../command/help.ts";
 import { interrupt } from "./interrupt.ts";
 import type { Interruption } from "./interrupt.ts";
+import type { ChatConnection, ChatRun, ChatSession } from "../session/chat-session.ts";
 import { explain, isSessionFailure } from "../session/open-session.ts";
 import type { TextStyle, TextOutput } from "../display/text-output.ts";
 import { readAnswer, readLine } from "./typed-line.ts";
@@ -15,7 +16,7 @@ import { printQuestion } from "../display/print-question.ts";
 
 /** The terminal or plain output that a chat runs in. */
 export interface ChatHost {
-  readonly session: Session;
+  readonly session: ChatSession;
   readonly output: TextOutput;
   readonly display: PrinterOptions;
   readonly clock: Clock;
@@ -30,6 +31,16 @@ export interface ChatHost {
 
 const shownQueue = 3;
 
+/** The row for a server or a store that is away. What is sent meanwhile waits here. */
+const awayRows: Readonly<Record<ChatConnection, string | undefined>> = {
+  live: undefined,
+  polling: undefined,
+  waiting: "  the store is away …",
+  connecting: "  connecting …",
+  reconnecting: "  reconnecting …  what you send waits",
+  offline: "  not connected",
+};
+
 /**
  * A conversation in a terminal: sends typed lines as inputs and prints the session's events. It does
  * not depend on keys or a screen.
@@ -38,12 +49,12 @@ export class Chat {
   readonly printer: NarrationPrinter;
   readonly #host: ChatHost;
   readonly #narrate = createNarrator();
-  #session: Session;
+  #session: ChatSession;
   /** The run that was sent last, until it is over; it may not have begun. */
-  #sent: Run | undefined;
+  #sent: ChatRun | undefined;
   #asked: ViewApproval | undefined;
-  #queue: Session["queue"] = [];
-  #status: Session["status"];
+  #queue: ChatSession["queue"] = [];
+  #status: ChatSession["status"];
   #stopping = false;
   #interruptedAt: number | undefined;
 
@@ -54,7 +65,7 @@ export class Chat {
     this.printer = new NarrationPrinter(host.output, host.display);
   }
 
-  get session(): Session {
+  get session(): ChatSession {
     return this.#session;
   }
 
@@ -76,7 +87,9 @@ export class Chat {
     const rest = more > 0 ? [{ text: `  and ${more} more: /queue`, style: "dim" as const }] : [];
     const state = this.#stopping ? "  stopping …  Ctrl-C again leaves" : "  working …  Esc stops";
     const working = this.#status === "running" ? [{ text: state, style: "dim" as const }] : [];
-    return [...tools, ...waits, ...rest, ...working];
+    const text = awayRows[this.#session.connection];
+    const away = text === undefined ? [] : [{ text, style: "bad" as const }];
+    return [...tools, ...waits, ...rest, ...working, ...away];
   }
 
   /** Whether the footer changes without an event: the time of a running tool does. */
@@ -86,9 +99,20 @@ export class Chat {
 
   observe(event: RunEvent): void {
     if (event.sessionId !== this.#session.id) return;
-    for (const narration of this.#narrate(event)) this.printer.print(narration, event.time);
+    this.show(this.#narrate(event), event.time, "n" in event);
+  }
+
+  /** Prints what a message means. */
+  show(narrations: readonly Narration[], time: number, isFact: boolean): void {
+    for (const narration of narrations) this.printer.print(narration, time);
     // A view costs by the length of the session, and only facts change what is read from it here.
-    if ("n" in event) this.refresh();
+    if (isFact) this.refresh();
+    this.#host.changed();
+  }
+
+  /** Something has changed of which there is no event: what waits to be sent, or the connection. */
+  update(): void {
+    this.refresh();
     this.#host.changed();
   }
 
@@ -208,8 +232,7 @@ export class Chat {
     if (result.outcome === "failed" && isSessionFailure(result.error.code)) {
       this.printer.note(explain(result.error, session.id), "bad");
     }
-    this.refresh();
-    this.#host.changed();
+    this.update();
   }
 
   /** Shows the error of an input that is not accepted. */
@@ -254,8 +277,7 @@ export class Chat {
     } catch (error) {
       this.printer.note(`not forked: ${terminalLine(String(error))}`, "bad");
     }
-    this.refresh();
-    this.#host.changed();
+    this.update();
   }
 
   #showUsage(): void {

@@ -5,11 +5,11 @@ const unescaped = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * The result of a run as one line of JSON: `session`, `model`, `outcome`, `text` and `usage`, and for one
- * that did not complete its `limit` or its `cause`.
+ * that did not complete its `limit` or its `cause`. The model of a server is not known here.
  */
 export function jsonResult(
   result: RunResult,
-  { session, model }: { readonly session: string; readonly model: string },
+  { session, model }: { readonly session: string; readonly model?: string },
 ): string {
   const { outcome, text, usage } = result;
   const line = { session, model, outcome, text, usage, ...endOf(result) };

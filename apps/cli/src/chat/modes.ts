@@ -7,7 +7,6 @@ import { systemClock } from "@millrace/core/memory";
 import type { SessionRecord } from "@millrace/core/ports";
 import type { FileStore } from "@millrace/stores/file";
 import type { ChatOptions } from "../command/arguments.ts";
-import { Terminal } from "./terminal-chat.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Opened } from "../session/open-session.ts";
 import { exitCodes } from "../command/exit-codes.ts";
@@ -17,10 +16,9 @@ import { modelMetadata, rememberedModel } from "../session/remembered-model.ts";
 import { jsonResult } from "./json-result.ts";
 import { OneAnswer } from "./one-answer.ts";
 import { askEach, askOnce, denyQuestions } from "./piped.ts";
-import { readPrompt } from "./read-prompt.ts";
-import type { ReadPrompt } from "./read-prompt.ts";
+import { readWholePrompt } from "./read-prompt.ts";
 import { itemsBefore } from "./past.ts";
-import { PlainChat } from "./plain-chat.ts";
+import { runChat } from "./run-chat.ts";
 import type { EventRelay } from "./event-relay.ts";
 import { newSessionName } from "../session/defaults.ts";
 import { stopCodes } from "../command/stop-signals.ts";
@@ -49,33 +47,19 @@ export async function terminalMode(mode: Mode): Promise<number> {
   if (!opened.opened) return exitCodes.failed;
   const { session, fresh, interrupted } = opened;
   const greeting = `${terminalLine(greetingName(mode))}, session ${terminalLine(session.id)}; /help shows what there is`;
-  const options = {
-    input: stdin,
-    output: stdout,
-    clock: systemClock,
-    session,
-    past: itemsBefore(session.transcript, relay.buffered()),
-    interrupted,
-    greeting,
-  };
-  const drawn = stdout.isTTY && process.env["TERM"] !== "dumb";
-  const ui = drawn ? new Terminal(options) : new PlainChat(options);
-  relay.connect((event) => ui.observe(event));
-  if (mode.options.prompt !== undefined) ui.chat.begin(mode.options.prompt);
-  const stopped = Promise.withResolvers<number>();
-  stops.connect((stop) => {
-    if (stop === "interrupt") ui.chat.interrupt();
-    else stopped.resolve(stopCodes[stop]);
-  });
-  const code = await Promise.race([ui.left.then(() => 0), stopped.promise]);
-  // A second signal ends the process at once, without waiting for the session to close.
-  stops.connect((stop) => process.exit(stopCodes[stop]));
-  ui.close();
-  const { session: last } = ui.chat;
-  const unused = fresh && last.items.length === 0 && last.queue.length === 0;
+  const past = { items: itemsBefore(session.transcript, relay.buffered()), earlier: 0 };
+  const { code, session: last } = await runChat(
+    { session, past, interrupted, greeting },
+    {
+      stops,
+      prompt: mode.options.prompt,
+      connect: (chat) => relay.connect((event) => chat.observe(event)),
+    },
+  );
+  const unused = fresh && last.transcript.length === 0 && last.queue.length === 0;
   const running = last.run !== undefined;
   await last.close();
-  if (unused) await remove(store, last);
+  if (unused) await remove(store, last.id);
   else {
     if (running)
       stdout.write("The run is not done; it goes on when the session is taken up again.\n");
@@ -100,7 +84,7 @@ function modelToName({ options, record, modelName }: Mode): string | undefined {
 
 /** One prompt, from the command line and stdin, and its answer on stdout: as text, or as a line of JSON. */
 export async function printMode(mode: Mode): Promise<number> {
-  const read = await readWholePrompt(mode);
+  const read = await readWholePrompt(mode.options.prompt, mode.stops);
   if (read.prompt === undefined) {
     stderr.write(`millrace: ${read.problem}\n`);
     return exitCodes.usage;
@@ -130,17 +114,12 @@ export async function printMode(mode: Mode): Promise<number> {
   });
 }
 
-/** Reads the prompt. Until it is there nothing runs, so a signal ends the process at once. */
-async function readWholePrompt({ options, stops }: Mode): Promise<ReadPrompt> {
-  stops.connect((stop) => process.exit(stopCodes[stop]));
-  return await readPrompt(options.prompt, stdin, () =>
-    stderr.write("millrace: waits for the end of stdin (without one: < /dev/null)\n"),
-  );
-}
-
 /** Events as JSON lines on stdout, and nothing else there. Without a prompt, each line of stdin is one. */
 export async function jsonEventsMode(mode: Mode): Promise<number> {
-  const named = mode.options.prompt === undefined ? undefined : await readWholePrompt(mode);
+  const named =
+    mode.options.prompt === undefined
+      ? undefined
+      : await readWholePrompt(mode.options.prompt, mode.stops);
   if (named !== undefined && named.prompt === undefined) {
     stderr.write(`millrace: ${named.problem}\n`);
     return exitCodes.usage;
@@ -194,7 +173,7 @@ async function open({ agent, store, options, record, modelName }: Mode): Promise
 }
 
 /** Removes a session that has no items. */
-async function remove(store: FileStore, session: Session): Promise<void> {
-  const record = await store.find(session.id);
+async function remove(store: FileStore, id: string): Promise<void> {
+  const record = await store.find(id);
   if (record !== undefined) await store.remove(record.uid);
 }

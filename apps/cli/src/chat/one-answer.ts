@@ -1,6 +1,6 @@
 import type { RunResult } from "@millrace/agent";
 import { createNarrator, createTerminalText } from "@millrace/agent/terminal";
-import type { RunEvent } from "@millrace/core";
+import type { Narration, RunEvent } from "@millrace/core";
 import { explain, isSessionFailure } from "../session/open-session.ts";
 import { NarrationPrinter } from "../display/narration-printer.ts";
 import { createPlainOutput } from "../display/plain-output.ts";
@@ -36,13 +36,16 @@ export class OneAnswer {
     );
   }
 
-  readonly observe = (event: RunEvent): void => {
-    for (const narration of this.#narrate(event)) {
+  readonly observe = (event: RunEvent): void => this.show(this.#narrate(event), event.time);
+
+  /** Prints what a message means. */
+  readonly show = (narrations: readonly Narration[], time: number): void => {
+    for (const narration of narrations) {
       // The prompt is known, and reasoning is not the answer.
       if (narration.type === "reasoning_delta") continue;
       if (narration.type === "item_committed" && narration.item.author === "user") continue;
-      this.#notices.print(narration, event.time);
-      if (this.#pipe.isTerminal) this.#text.print(narration, event.time);
+      this.#notices.print(narration, time);
+      if (this.#pipe.isTerminal) this.#text.print(narration, time);
     }
   };
 

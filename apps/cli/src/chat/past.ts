@@ -1,4 +1,5 @@
 import type { Item, RunEvent } from "@millrace/core";
+import type { Past } from "../session/chat-session.ts";
 import type { NarrationPrinter } from "../display/narration-printer.ts";
 
 const shownItems = 12;
@@ -14,17 +15,19 @@ export function itemsBefore(items: readonly Item[], events: readonly RunEvent[])
 /** Shows the end of a session that is taken up again, and where it was interrupted. */
 export function showPast(
   printer: NarrationPrinter,
-  items: readonly Item[],
-  session: { readonly interrupted: boolean },
+  {
+    past: { items, earlier } = { items: [], earlier: 0 },
+    interrupted,
+  }: { readonly past?: Past | undefined; readonly interrupted: boolean },
 ): void {
-  const left = items.length - shownItems;
+  const left = earlier + Math.max(0, items.length - shownItems);
   if (left > 0) printer.note(`(${left} items before)`);
   for (const item of items.slice(-shownItems)) {
     printer.item(item);
     const ending = endingOf(item);
     if (ending !== undefined) printer.note(ending, "bad");
   }
-  if (session.interrupted) {
+  if (interrupted) {
     printer.note("the run was interrupted here, before it was done", "bad");
   }
 }

@@ -1,17 +1,18 @@
-import type { RunResult, Session } from "@millrace/agent";
+import type { RunResult } from "@millrace/agent";
 import { terminalLine } from "@millrace/agent/terminal";
 import type { RunEvent, ViewApproval } from "@millrace/core";
+import type { ChatSession } from "../session/chat-session.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 
 /** Returns an observer that denies every question, since there is no user to answer. */
-export function denyQuestions(session: () => Session | undefined): (event: RunEvent) => void {
+export function denyQuestions(session: () => ChatSession | undefined): (event: RunEvent) => void {
   return (event) => {
     if (event.type === "approval_requested" || event.type === "run_started") denyOpen(session());
   };
 }
 
 /** Answers the questions that are open, such as those of a session that is taken up again. */
-function denyOpen(session: Session | undefined): void {
+export function denyOpen(session: ChatSession | undefined): void {
   for (const { id } of (session?.approvals ?? []) as readonly ViewApproval[]) {
     session?.deny(id, "there is nobody to ask");
   }
@@ -19,7 +20,7 @@ function denyOpen(session: Session | undefined): void {
 
 /** Sends one prompt, after the run that opening the session resumed, and gives its result. */
 export async function askOnce(
-  session: Session,
+  session: ChatSession,
   prompt: string,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -30,7 +31,7 @@ export async function askOnce(
 
 /** One prompt for each line; a run for each, one after the other. Gives the exit code of the worst. */
 export async function askEach(
-  session: Session,
+  session: ChatSession,
   lines: () => AsyncIterable<string> | readonly string[],
   { signal, stderr }: { readonly signal: AbortSignal; readonly stderr: (text: string) => void },
 ): Promise<number> {
@@ -49,7 +50,7 @@ export async function askEach(
 }
 
 /** Waits for the run that opening the session resumed, if there is one. */
-async function recovered(session: Session, signal: AbortSignal): Promise<number> {
+async function recovered(session: ChatSession, signal: AbortSignal): Promise<number> {
   const { run } = session;
   if (run === undefined) return exitCodes.completed;
   const stop = (): void => void run.abort("stopped by the user");

@@ -1,6 +1,5 @@
 import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
-import type { RunEvent } from "@millrace/core";
 import { Chat } from "./chat.ts";
 import type { Interactive } from "./terminal-chat.ts";
 import { showPast } from "./past.ts";
@@ -26,15 +25,11 @@ export class PlainChat {
       leave: resolve,
     });
     this.chat.printer.note(greeting);
-    showPast(this.chat.printer, past, { interrupted });
+    showPast(this.chat.printer, { past, interrupted });
     this.chat.refresh();
     this.#lines = createInterface({ input, terminal: false });
     this.#lines.on("line", (line) => this.chat.enter(line));
     this.#lines.once("close", resolve);
-  }
-
-  observe(event: RunEvent): void {
-    this.chat.observe(event);
   }
 
   close(): void {

@@ -1,9 +1,8 @@
 import { emitKeypressEvents } from "node:readline";
 import type { Interface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Item, RunEvent } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
-import type { Session } from "@millrace/agent";
+import type { ChatSession, Past } from "../session/chat-session.ts";
 import { Chat } from "./chat.ts";
 import { edit, emptyLine, withText } from "../display/line-editor.ts";
 import type { Key, Line } from "../display/line-editor.ts";
@@ -15,9 +14,9 @@ export interface Interactive {
   readonly input: ReadStream;
   readonly output: WriteStream;
   readonly clock: Clock;
-  readonly session: Session;
-  /** The items from before the session was opened here. */
-  readonly past: readonly Item[];
+  readonly session: ChatSession;
+  /** From before the session was opened here. Left out: it is shown later. */
+  readonly past?: Past | undefined;
   readonly interrupted: boolean;
   readonly greeting: string;
 }
@@ -64,7 +63,7 @@ export class Terminal {
       leave: resolve,
     });
     this.chat.printer.note(options.greeting);
-    showPast(this.chat.printer, options.past, { interrupted: options.interrupted });
+    showPast(this.chat.printer, options);
     this.chat.refresh();
     const timing: Partial<Interface> & { readonly escapeCodeTimeout: number } = {
       escapeCodeTimeout: escapeMs,
@@ -77,10 +76,6 @@ export class Terminal {
     this.#enterRaw();
     this.#ticker = setInterval(() => this.chat.isAnimated() && this.#changed(), tickMs);
     this.#paint();
-  }
-
-  observe(event: RunEvent): void {
-    this.chat.observe(event);
   }
 
   /** Gives the terminal back as it was. */

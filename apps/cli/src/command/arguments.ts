@@ -4,7 +4,11 @@ import { parseArgs } from "node:util";
 export type Command =
   | { readonly command: "help" }
   | { readonly command: "version" }
-  | { readonly command: "list"; readonly store: string | undefined }
+  | {
+      readonly command: "list";
+      readonly store: string | undefined;
+      readonly url: string | undefined;
+    }
   | { readonly command: "chat"; readonly options: ChatOptions }
   /** The command line can't be carried out. */
   | { readonly command: "usage"; readonly problem: string };
@@ -20,6 +24,8 @@ export interface ChatOptions {
   readonly resume: boolean;
   readonly model: string | undefined;
   readonly store: string | undefined;
+  /** The server that the session is at. Left out: it is a file. */
+  readonly url: string | undefined;
   readonly json: JsonOutput | undefined;
   readonly tools: readonly ToolName[];
 }
@@ -38,6 +44,7 @@ const options = {
   resume: { type: "string" },
   model: { type: "string" },
   store: { type: "string" },
+  url: { type: "string" },
   tools: { type: "string" },
   json: { type: "string" },
   list: { type: "boolean" },
@@ -63,9 +70,12 @@ export function parseCommand(words: readonly string[]): Command {
   }
   if (prompt?.trim() === "") return usage(`the prompt is empty: millrace "…"`);
   if (values.store === "") return usage("--store needs a folder: --store <folder>");
+  const { url } = values;
+  const unusable = url === undefined ? undefined : notAtServer(values);
+  if (unusable !== undefined) return usage(unusable);
   if (values.list === true) {
     return prompt === undefined
-      ? { command: "list", store: values.store }
+      ? { command: "list", store: values.store, url }
       : usage("--list takes no prompt");
   }
   if (values.session !== undefined && values.resume !== undefined) {
@@ -84,10 +94,25 @@ export function parseCommand(words: readonly string[]): Command {
       resume: values.resume !== undefined,
       model: values.model,
       store: values.store,
+      url,
       json,
       tools,
     },
   };
+}
+
+/** What can't go with `--url`, and why. */
+function notAtServer(values: {
+  readonly model?: string;
+  readonly store?: string;
+  readonly tools?: string;
+  readonly json?: string;
+}): string | undefined {
+  const own = (["model", "store", "tools"] as const).find((name) => values[name] !== undefined);
+  if (own !== undefined) return `--${own} is the server's own with --url: leave it out`;
+  if (values.json === "events")
+    return "--json=events is for sessions in files: of a server, read GET /v1/sessions/<id>/events";
+  return undefined;
 }
 
 /** `--json` alone is `--json=result`: the parser of Node knows no option whose value may be left out. */

@@ -7,6 +7,7 @@ export const helpText = `millrace: a model in the terminal. Sessions are files a
   cat file | millrace -p "prompt"     the prompt, and then what is piped in
   millrace --resume <id>              go on with a session; an interrupted run goes on by itself
   millrace --list                     the sessions there are
+  millrace chat --url <server>        a session at a server: its model, its tools, the same screen
 
   -p, --print        print the answer and end. Also whenever stdin is no terminal
   --session <id>     the session of this name, made if it is not there
@@ -14,6 +15,8 @@ export const helpText = `millrace: a model in the terminal. Sessions are files a
                      machine; http://<host>/v1#<name>, any server of chat completions; demo; or
                      scripted:<file>. Left out: the session's own, MILLRACE_MODEL, or a default
   --store <folder>   where sessions are kept
+  --url <server>     the server that the session is at; its tools run there, not here. Its token is
+                     in MILLRACE_TOKEN. Also with -p, --json and --list
   --tools <list>     time, shell or none; both if left out. The shell asks before each command
   --json             one line of JSON: session, model, outcome, text, usage
   --json=events      every event as a line of JSON; without a prompt, each line of stdin is one

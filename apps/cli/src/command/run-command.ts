@@ -20,6 +20,9 @@ import { listenForStopSignals } from "./stop-signals.ts";
 import { defaultStoreFolder } from "../session/defaults.ts";
 import { findSession } from "../session/open-session.ts";
 import { rememberedModel } from "../session/remembered-model.ts";
+import { listRemote } from "../remote/list-remote.ts";
+import { remotePrint, remoteTerminal } from "../remote/remote-modes.ts";
+import { readServerAddress } from "../remote/server-address.ts";
 import { createTools } from "../tools/tools.ts";
 
 const { stdin, stdout, stderr, env } = process;
@@ -49,6 +52,7 @@ async function run(command: Command): Promise<number> {
     case "usage":
       return refuse(`${command.problem}; millrace --help shows what there is`);
     case "list": {
+      if (command.url !== undefined) return await listAtServer(command.url);
       await using store = openStore(command.store);
       for (const line of await listSessions(store)) stdout.write(`${line}\n`);
       return 0;
@@ -100,7 +104,37 @@ async function ownVersion(): Promise<string> {
   return typeof version === "string" ? version : "unknown";
 }
 
+/** Lists the sessions of a server. */
+async function listAtServer(url: string): Promise<number> {
+  const address = readServerAddress(url, env["MILLRACE_TOKEN"]);
+  if (address.url === undefined) return refuse(address.problem);
+  const listed = await listRemote(address);
+  if (listed.lines === undefined) return refuse(listed.problem, exitCodes.failed);
+  for (const line of listed.lines) stdout.write(`${line}\n`);
+  return exitCodes.completed;
+}
+
+/** A chat with a session at a server. */
+async function chatAtServer(url: string, options: ChatOptions): Promise<number> {
+  const address = readServerAddress(url, env["MILLRACE_TOKEN"]);
+  if (address.url === undefined) return refuse(address.problem);
+  using stops = listenForStopSignals(stdout);
+  const ended = await (isTerminalWanted(options) ? remoteTerminal : remotePrint)({
+    options,
+    address,
+    stops,
+  });
+  return typeof ended === "number" ? ended : refuse(ended.problem, ended.code);
+}
+
+/** Whether the chat is shown on a screen, and not one answer printed. */
+function isTerminalWanted({ print, json, prompt }: ChatOptions): boolean {
+  const isTerminal = stdin.isTTY && (prompt === undefined || stdout.isTTY);
+  return !print && json === undefined && isTerminal;
+}
+
 async function chat(options: ChatOptions): Promise<number> {
+  if (options.url !== undefined) return await chatAtServer(options.url, options);
   await using store = openStore(options.store);
   const found = await findSession(store, options);
   if (!found.named) return refuse(found.problem, exitCodes.failed);
@@ -125,7 +159,5 @@ async function chat(options: ChatOptions): Promise<number> {
   using stops = listenForStopSignals(stdout);
   const mode = { options, agent, model, modelName: choice.name, store, record, relay, stops };
   if (options.json === "events") return await jsonEventsMode(mode);
-  const isTerminal = stdin.isTTY && (options.prompt === undefined || stdout.isTTY);
-  if (options.print || options.json !== undefined || !isTerminal) return await printMode(mode);
-  return await terminalMode(mode);
+  return await (isTerminalWanted(options) ? terminalMode(mode) : printMode(mode));
 }

@@ -164,9 +164,8 @@ describe("the past", () => {
     const cause = { code: "aborted", message: "stopped" };
     const cut: Item = { id, author, parts, stop: "aborted", cause };
 
-    showPast(printer, [itemOf("user", "a", "tell\nme"), cut, result("ok", "")], {
-      interrupted: true,
-    });
+    const items = [itemOf("user", "a", "tell\nme"), cut, result("ok", "")];
+    showPast(printer, { past: { items, earlier: 0 }, interrupted: true });
 
     expect(text()).toBe(
       "► you: tell\n  me\nOnce upon\n► — it was stopped here —\n► shell: ok\n" +
@@ -178,7 +177,7 @@ describe("the past", () => {
     const { printer, text } = createPrinter();
     const items = Array.from({ length: 20 }, (_, at) => itemOf("user", `i${at}`, `item ${at}.`));
 
-    showPast(printer, items, { interrupted: false });
+    showPast(printer, { past: { items, earlier: 0 }, interrupted: false });
 
     expect(text()).toMatch(/^► \(8 items before\)\n► you: item 8\.\n/);
   });

@@ -29,7 +29,7 @@ export function goOnCommand(
 }
 
 /** A word as a POSIX shell reads it. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-][A-Za-z0-9_@%+=:,./#-]*$/.test(word)
     ? word
     : `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -2,12 +2,12 @@ import type { Tombstone } from "@millrace/core/ports";
 import type { AnyTools } from "@millrace/core/reading";
 import type { AgentSettings } from "../definition/settings.ts";
 import type { Tool } from "../definition/tool.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { OutputFor, Schema } from "@millrace/core/schema";
 import type { Content } from "../session/input.ts";
 import type { OpenOptions } from "../session/open.ts";
 import type { SessionRemoval } from "../session/remove.ts";
 import type { Run } from "../session/run.ts";
-import type { OutputFor, RunOptions, Session } from "../session/session.ts";
+import type { RunOptions, Session } from "../session/session.ts";
 
 /** A defined agent. It has no state, so it can run any number of sessions. All functions are bound. */
 export interface Agent<Tools extends AnyTools = AnyTools> {

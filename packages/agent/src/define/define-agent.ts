@@ -9,10 +9,11 @@ import type { ToolSettings } from "../definition/loop-settings.ts";
 import type { AgentSettings, CustomAgentSettings } from "../definition/settings.ts";
 import type { Agent } from "./agent.ts";
 import type { Observer } from "../definition/observer.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { createSession, sendPrompt } from "../session/create-session.ts";
 import type { Content } from "../session/input.ts";
 import { openHost } from "../session/open.ts";
+import { refuseInWorkflow } from "../session/refuse-in-workflow.ts";
 import type { Opening, OpenOptions } from "../session/open.ts";
 import { removeStored } from "../session/remove.ts";
 import type { RunOptions } from "../session/session.ts";
@@ -88,6 +89,7 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
   content: Content,
   options: RunOptions<Tools, S>,
 ): ReturnType<typeof sendPrompt<Tools, S>> {
+  refuseInWorkflow(); // before anything that is missing there, such as random ids
   const opened = openHost({ agent, observers, ask: "deny" });
   const host = opened.then((open) => open.host);
   const run = sendPrompt<Tools, S>(host, content, options, agent.warnings);
@@ -163,6 +165,7 @@ function loopSettings(
     {
       effect: tool.effect,
       alone: tool.sequence === "alone",
+      ...(tool.queue === undefined ? {} : { queue: tool.queue }),
       repeats: tool.limits.repeats,
       client: tool.run === "client",
       labels: tool.labels ?? [],

@@ -1,15 +1,14 @@
 import { childSessionId } from "@millrace/core/ports";
 import { inputId } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
-import type { Metadata } from "@millrace/core/writing";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { toolLabels } from "../definition/labels.ts";
 import type { Observer } from "../definition/observer.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { sendPrompt } from "../session/create-session.ts";
 import { openHost } from "../session/open.ts";
 import { StoreOutage } from "../work/store-outage.ts";
-import type { Opened } from "../session/open.ts";
+import type { Opened, Opening } from "../session/open.ts";
 import { runIdOf } from "../loop/ids.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { Tool, ToolExecution } from "../definition/tool.ts";
@@ -55,10 +54,12 @@ export function agentAsTool<const Name extends string>(
 async function runSubAgent(
   options: AgentTool<string>,
   prompt: string,
-  { effectKey, signal, "~host": host, session }: ToolExecution,
+  { callId, effectKey, signal, "~host": host, session }: ToolExecution,
 ): Promise<string> {
   if (host.depth > maxDepth) throw new Error(`agents are nested more than ${maxDepth} deep`);
-  const opened = await openChild(options, effectKey, host, session.metadata);
+  const { id: sessionId, user: owner, metadata } = session;
+  const created = { metadata, owner, parent: { sessionId, callId } };
+  const opened = await openChild(options, effectKey, host, created);
   const over = new AbortController();
   try {
     const run = sendPrompt(opened.host, prompt, { key: "prompt" });
@@ -87,7 +88,7 @@ async function stopSubAgent(
     store.find(childSessionId(effectKey)),
   );
   if ((await find) === undefined) return;
-  const { host: child, close } = await openChild(options, effectKey, host, undefined);
+  const { host: child, close } = await openChild(options, effectKey, host);
   try {
     const runId = runIdOf(promptId);
     const stopped = await child.inbox.abort({ runId, reason: "the parent was stopped" });
@@ -102,10 +103,10 @@ function openChild(
   { agent, observers }: AgentTool<string>,
   effectKey: string,
   host: ToolHost,
-  metadata: Metadata | undefined,
+  created: Pick<Opening, "metadata" | "owner" | "parent"> = {},
 ): Promise<Opened> {
-  const { store, log, clock, makeId, depth, allowance, ask } = host;
-  const ports = { store, log, clock, makeId, metadata };
+  const { store, log, blobs, clock, makeId, depth, allowance, ask } = host;
+  const ports = { store, log, blobs, clock, makeId, ...created };
   const id = childSessionId(effectKey);
   return openHost({ ...ports, id, agent, observers, ask, allowance, depth, waits: host.closing });
 }

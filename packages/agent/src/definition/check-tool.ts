@@ -1,6 +1,6 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door, OptionCheck } from "@millrace/core/checks";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { toolLabels } from "./labels.ts";
 import type { ToolLabel } from "./labels.ts";
 import type { ToolDefinition, ToolLimits } from "./tool.ts";
@@ -62,6 +62,10 @@ export function checkTool(definition: unknown, from: Door["from"]): void {
     ),
     limits: optional(record("use an object such as { seconds: 60 }")),
     labels: optional(labelsCheck),
+    queue: optional({
+      accepts: (value) => typeof value === "string" && value.length > 0 && value.length <= 200,
+      fix: "use the name of a task queue, of 1 to 200 characters",
+    }),
     run: either(
       call(),
       oneOf("client"),

@@ -28,6 +28,8 @@ export interface ToolSettings {
   readonly repeats: number | undefined;
   /** True if clients answer its calls: nothing runs here, and the run waits. */
   readonly client: boolean;
+  /** The task queue of its workers. `decide` does not look at it; an engine's workflow does. */
+  readonly queue?: string | undefined;
   /** Left out: none. */
   readonly labels?: readonly ToolLabel[] | undefined;
 }

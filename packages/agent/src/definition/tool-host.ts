@@ -1,10 +1,11 @@
 import type { Usage, ViewApproval } from "@millrace/core";
-import type { Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
+import type { BlobStore, Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
 
 /** What a tool uses to run a sub-agent: the ports of the parent's session, and its budget. */
 export interface ToolHost {
   readonly store: SessionStore;
   readonly log: EventLog;
+  readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** How many agents are above the sub-agent. */
@@ -23,10 +24,10 @@ export type AskMode = "deny" | "wait" | AskPerson;
 /** Answers an approval request. A function that throws denies. */
 export type AskPerson = (approval: ViewApproval) => "allow" | "deny" | Promise<"allow" | "deny">;
 
-/** The budget of a parent's run, as its sub-agents use it. */
+/** A budget that several runs share: that of a parent's run for its sub-agents, or of a whole session. */
 export interface Allowance {
   /** The limit that is reached, if any. Checked before each request. */
   readonly exhausted: () => string | undefined;
-  /** Adds usage to the parent's run. Resolves once it is stored. */
+  /** Adds usage to it. Resolves once it is stored. */
   readonly spend: (usage: Usage) => Promise<void>;
 }

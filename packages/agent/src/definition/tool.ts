@@ -1,8 +1,8 @@
 import type { CallId, Json, SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
-import type { Schema, SchemaInput, SchemaOutput } from "../schema/schema.ts";
-import { jsonSchemaOf } from "../schema/schema.ts";
+import type { Schema, SchemaInput, SchemaOutput } from "@millrace/core/schema";
+import { jsonSchemaOf } from "@millrace/core/schema";
 import type { ToolLabel } from "./labels.ts";
 import { checkTool } from "./check-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
@@ -22,7 +22,7 @@ export interface SessionInfo {
   readonly id: SessionId;
   /** The tenant in whose store the session is. `default` for a store without tenants. */
   readonly tenant: string;
-  /** The `user` of the metadata, `local` without one. No proof of who sends: that is the actor of a fact. */
+  /** The owner of the session, else the `user` of the metadata, else `local`. No proof of who sends: that is the actor of a fact. */
   readonly user: string;
   /** As the session was created with, by the process that opened it first. */
   readonly metadata: Metadata;
@@ -83,6 +83,8 @@ export interface Tool<
   readonly limits: ToolLimits;
   /** What it can do that is dangerous together. Left out: none of it. */
   readonly labels?: readonly ToolLabel[] | undefined;
+  /** The task queue of the workers that can run it. Left out: every worker can. */
+  readonly queue?: string | undefined;
   /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
   /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
@@ -117,6 +119,12 @@ export interface ToolDefinition<
    * tool with one is asked for. Left out: none of it.
    */
   readonly labels?: readonly ToolLabel[] | undefined;
+  /**
+   * The task queue of the workers that have what the tool needs, such as a GPU or a secret. Only an engine
+   * looks at it, such as Temporal: a session that is driven in this process runs the tool here. Left out:
+   * every worker can run it.
+   */
+  readonly queue?: string | undefined;
   /**
    * Gets what the schema made of the model's input. What it returns reaches the model after what it
    * appended, and programs as `JsonOf` it. If JSON can't hold that, the call fails.
@@ -153,6 +161,7 @@ export function defineTool<
     approve: definition.approve,
     limits: definition.limits ?? {},
     labels,
+    queue: definition.queue,
     run,
   };
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 import type { AnyTool, Policy } from "../definition/tool.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 
 const euros = z.object({
   amount: z.number().transform((amount) => amount * 100),

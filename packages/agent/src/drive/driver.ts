@@ -10,6 +10,7 @@ import type { LoopHost } from "../loop/perform.ts";
 import type { LoopState } from "../loop/state.ts";
 import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
+import { append } from "./append.ts";
 import { begin } from "./begin.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { Claim } from "./claim.ts";
@@ -62,6 +63,7 @@ export class Driver {
       epochs: this.#claim,
       underWay: this.#underWay,
       memory,
+      opensReplies: true,
       report: (bodies) => this.#report(bodies),
       ahead: (done) => (bodies) => this.#ahead(done, bodies),
       toolHost: (epoch) =>
@@ -72,12 +74,12 @@ export class Driver {
           report: (bodies) => this.#report(bodies),
         }),
     };
-    const append = (
+    const appendHere = (
       bodies: readonly FactBody[],
       opens?: DriverRequest["opens"],
     ): Promise<boolean> => this.#append(bodies, this.#decidedAt, opens);
     this.#loop = {
-      record: (action, bodies) => record(this.#drive, action, bodies, append),
+      record: (action, bodies) => record(this.#drive, action, bodies, appendHere),
       begin: (action) => begin(this.#drive, action),
       skip: async () => this.#noProgress(),
     };
@@ -221,19 +223,13 @@ export class Driver {
     while (!(await this.#append(bodies, this.#host.journal.state.head)));
   }
 
-  /** Stores facts under this driver's claim. False if the head has moved: nothing was stored, decide again. */
   async #append(
     bodies: readonly FactBody[],
     head: number,
     opens?: DriverRequest["opens"],
   ): Promise<boolean> {
-    const { store, uid, journal } = this.#host;
     const { incarnation } = this.#claim;
-    const answer = await store.append(uid, { incarnation, head, bodies, opens });
-    if (answer.outcome === "fenced") throw new Fenced();
-    if (answer.outcome === "appended") journal.stored(answer.facts);
-    else await journal.catchUp();
-    return answer.outcome === "appended";
+    return await append(this.#host, { incarnation, head, bodies, opens });
   }
 
   async #ended(thrown: Thrown | undefined, held: number | undefined): Promise<void> {

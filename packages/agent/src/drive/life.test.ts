@@ -12,6 +12,7 @@ const other = sessionUid("uid_2");
 function indexFixture() {
   const beats = new Map<string, number>();
   const drivers = new Map<SessionUid, string>();
+  const engines = new Map<SessionUid, string>();
   const counts = { finds: 0, beats: 0 };
   const away = { value: false };
   const killed = new Set<string>();
@@ -29,11 +30,12 @@ function indexFixture() {
       answer((): LivingSign | undefined => {
         counts.finds += 1;
         const driver = drivers.get(of);
-        return driver === undefined ? undefined : { driver, beat: beats.get(driver) };
+        const sign = { driver: driver ?? "", beat: beats.get(driver ?? ""), by: engines.get(of) };
+        return driver === undefined ? undefined : sign;
       }),
     due: () => answer(() => []),
   };
-  return { index, beats, drivers, counts, away, killed };
+  return { index, beats, drivers, engines, counts, away, killed };
 }
 
 function lifeFixture() {
@@ -180,6 +182,58 @@ describe("a session with a run of another process", () => {
 
     expect(wake).toHaveBeenCalled();
     expect(await leave(uid)).toBe(false);
+  });
+});
+
+describe("a session that an engine has claimed", () => {
+  const run = runId("run_1");
+
+  it("is left to it while its run is on, however long it is silent, at the cost of one read", async () => {
+    const { clock, wake, leave, drivers, engines, counts } = lifeFixture();
+    drivers.set(uid, "there");
+    engines.set(uid, "engine_1");
+
+    expect(await leave(uid, Infinity, run)).toBe(true);
+    await clock.advance(3_600_000);
+    expect(await leave(uid, Infinity, run)).toBe(true);
+
+    expect(wake).not.toHaveBeenCalled();
+    expect(counts.finds).toBe(1);
+  });
+
+  it("is left to it also if the engine works in this process", async () => {
+    const { leave, drivers, engines } = lifeFixture();
+    drivers.set(uid, "here");
+    engines.set(uid, "engine_1");
+
+    expect(await leave(uid, Infinity, run)).toBe(true);
+  });
+
+  it("is free when the patience with its input is over, and not before", async () => {
+    const { clock, wake, leave, drivers, engines } = lifeFixture();
+    drivers.set(uid, "there");
+    engines.set(uid, "engine_1");
+
+    expect(await leave(uid, 10_000)).toBe(true);
+    await clock.advance(9_500);
+    expect(wake).not.toHaveBeenCalled();
+    await clock.advance(1_000);
+    expect(wake).toHaveBeenCalled();
+    expect(await leave(uid, 10_000)).toBe(false);
+  });
+
+  it("is observed like any other once another driver has claimed it", async () => {
+    const { clock, life, wake, drivers, engines, index } = lifeFixture();
+    drivers.set(uid, "there");
+    engines.set(uid, "engine_1");
+    const options = { drivers: index, wake, patienceMs: Infinity };
+    expect(await life.isDriven({ uid, incarnation: 1, run }, options)).toBe(true);
+
+    engines.delete(uid);
+    expect(await life.isDriven({ uid, incarnation: 2, run }, options)).toBe(true);
+    await clock.advance(2_000);
+
+    expect(wake).toHaveBeenCalledOnce();
   });
 });
 

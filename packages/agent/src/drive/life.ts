@@ -118,8 +118,13 @@ export class DriverLife {
       if (now - answeredAt > this.#times.gapMs) this.#observations.delete(key);
   }
 
-  /** True if the sign is of another driver that is not known to be dead. */
+  /**
+   * True if the sign is of another driver that is not known to be dead. An engine never is: it restarts
+   * its work by itself, in any process, also in this one, so that its silence is no death. Its run is
+   * left to it, and an input that it has claimed for as long as the patience with that lasts.
+   */
   lives(sign: LivingSign | undefined, of: SessionClaim): sign is LivingSign {
+    if (sign?.by !== undefined) return true;
     if (sign === undefined || sign.driver === this.name) return false;
     const observed = this.#observations.get(keyOf(sign, of));
     return observed === undefined || observed.beat !== sign.beat || !isDead(observed, this.#times);
@@ -160,7 +165,11 @@ export class DriverLife {
     while (!over.signal.aborted) {
       await this.#clock.sleep(pauseMs, over.signal);
       const begun = this.#clock.monotonic();
-      const groups = Map.groupBy(this.#left, ([, { sign }]) => sign.driver);
+      // The run of an engine is not looked at: another claim and a release are facts, which wake as well.
+      const observed = [...this.#left].filter(
+        ([, { sign, until }]) => sign.by === undefined || until < Infinity,
+      );
+      const groups = Map.groupBy(observed, ([, { sign }]) => sign.driver);
       await Promise.all([...groups.values()].map((sessions) => this.#look(sessions)));
       // A slow answer does not stretch the time between two reads: a gap would start observations anew.
       const { beatMs } = this.#times;

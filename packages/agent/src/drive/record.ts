@@ -63,11 +63,11 @@ export async function record(
 
 /** Starts a turn, and opens the lane of its reply in the same transaction if a model writes it. */
 async function beginTurn(
-  { host, epochs, memory }: DriveContext,
+  { host, epochs, memory, opensReplies }: DriveContext,
   turnId: TurnId,
   append: (opens?: DriverRequest["opens"]) => Promise<boolean>,
 ): Promise<void> {
-  if (host.agent.settings.custom) return void (await append());
+  if (host.agent.settings.custom || !opensReplies) return void (await append());
   const opens = { lane: 0, epoch: epochs.next(), itemId: laneItemIdOf(turnId, 0) };
   const stored = await append(opens);
   if (stored) memory.setOpened({ ...opens, head: host.journal.state.head });

@@ -93,6 +93,25 @@ describe("a run in progress", () => {
     await here.close();
   });
 
+  it("stays with an engine that is silent, until the engine releases it", patience, async () => {
+    const [shared, log] = [memorySessionStore(), memoryEventLog()];
+    const first = defineAgent({ model: scriptedModel([[say("Of the first"), stall()]]) });
+    const second = defineAgent({ model: scriptedModel([[say("Of the second.")]]) });
+    const claim: SessionStore["claim"] = (uid, request) =>
+      shared.claim(uid, { ...request, by: "engine_1" });
+    const silent = { ...quick, beatMs: 600_000 };
+    const here = await first.open({ id: "s", store: ofProcess(shared, silent, { claim }), log });
+    await here.send("go").until("content_delta");
+    await using there = await second.open({ id: "s", store: ofProcess(shared, quick), log });
+    const seen = there.run?.result;
+    await new Promise((resolve) => setTimeout(resolve, 10 * quick.deadMs));
+    expect((await shared.find("s"))?.incarnation).toBe(1);
+
+    await here.close();
+
+    expect(await seen).toMatchObject({ outcome: "completed", text: "Of the second." });
+  });
+
   it(
     "stays with a driver whose log is cut off, and keeps the result of its tool",
     patience,

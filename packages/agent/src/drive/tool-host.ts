@@ -17,11 +17,13 @@ export interface ToolDriver {
 
 /** What a tool uses to run a sub-agent: the same ports, and its parent's budget. */
 export function toolHostOf(host: WorkHost, epoch: Epoch, driver: ToolDriver): ToolHost {
-  const { givenStore: store, log, clock, makeId, depth, allowance, journal, ask } = host;
+  const { givenStore: store, log, blobs, clock, makeId } = host;
+  const { depth, allowance, journal, ask } = host;
   const { run } = journal.standing;
   return {
     store,
     log,
+    blobs,
     clock,
     makeId,
     depth: depth + 1,

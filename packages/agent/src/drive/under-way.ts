@@ -9,6 +9,12 @@ export interface Thrown {
   readonly error: unknown;
 }
 
+/** How work is begun beside the loop. */
+export type Begins = Pick<
+  UnderWay,
+  "beginReply" | "beginCompaction" | "beginCall" | "beginAssessing" | "leaveAssessing" | "stop"
+>;
+
 /** The work in progress of one driver, each with the signal that stops it. */
 export class UnderWay {
   readonly #held: () => number | undefined;

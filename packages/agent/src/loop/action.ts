@@ -34,7 +34,11 @@ export type RecordAction =
   /** Stores an unfinished reply as aborted, so that the transcript shows the stop. */
   | { readonly do: "abandon_reply"; readonly turnId: TurnId; readonly itemId: ItemId }
   /** Requests approvals from a person, each for one exact input. */
-  | { readonly do: "ask"; readonly questions: readonly Question[] }
+  | {
+      readonly do: "ask";
+      readonly questions: readonly Question[];
+      readonly seconds?: number;
+    }
   /** Marks calls as started by a client. The client's answer arrives later as an input. */
   | { readonly do: "await_client"; readonly calls: readonly ReadyCall[] }
   /** Stores results of calls that do not run in this process, because every call needs a result. */

@@ -42,7 +42,10 @@ function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | u
       ? [{ call, hash: verdict.hash }]
       : [];
   });
-  if (questions.length > 0) return { do: "ask", questions };
+  if (questions.length > 0) {
+    const { approvalSeconds: seconds } = state.settings;
+    return { do: "ask", questions, ...(seconds === undefined ? {} : { seconds }) };
+  }
   const fitting = fittingCalls(
     state,
     idle.flatMap((call) => readyCall(state, call) ?? []),

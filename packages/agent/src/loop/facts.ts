@@ -1,4 +1,5 @@
 import { abortedCause } from "@millrace/core/ports";
+import type { TraceContext } from "@millrace/core/ports";
 import type {
   Cause,
   InputId,
@@ -97,16 +98,23 @@ function beginTurn(
     const item: Item = { id, author: "user", parts: numberedParts(id, parts), stop: "end" };
     return [{ type: "item_committed", item, runId, turnId, inputId }];
   });
-  const started: FactBody[] = startsRun ? [{ type: "run_started", runId }] : [];
+  const trace = inputs[0]?.trace;
+  const began = trace === undefined ? {} : { trace };
+  const started: FactBody[] = startsRun ? [{ type: "run_started", runId, ...began }] : [];
   return [...started, ...items, { type: "turn_started", runId, turnId }];
 }
 
-function inputOf(
-  { queue }: SessionState,
-  inputId: InputId,
-): { readonly inputId: InputId; readonly parts: Item["parts"] } | undefined {
-  const input = queue.find((queued) => queued.inputId === inputId)?.input;
-  return input !== undefined && "parts" in input ? { inputId, parts: input.parts } : undefined;
+interface QueuedParts {
+  readonly inputId: InputId;
+  readonly parts: Item["parts"];
+  readonly trace: TraceContext | undefined;
+}
+
+function inputOf({ queue }: SessionState, inputId: InputId): QueuedParts | undefined {
+  const { input, trace } = queue.find((queued) => queued.inputId === inputId) ?? {};
+  return input !== undefined && "parts" in input
+    ? { inputId, parts: input.parts, trace }
+    : undefined;
 }
 
 /** Stores the usage of the failed attempt now, because a later driver would not have it. */
@@ -176,11 +184,12 @@ interface Place {
 }
 
 function ask(
-  { questions }: ActionOf<"ask">,
+  { questions, seconds }: ActionOf<"ask">,
   { runId, turn }: Place,
   { state, parsed }: Known,
 ): readonly FactBody[] {
   const { turnId } = turn;
+  const waits = seconds === undefined ? {} : { seconds };
   return questions.flatMap(({ call, hash }): FactBody[] => {
     const { callId, tool, lane, asked } = call;
     const input = callPart(state, turn, call)?.input;
@@ -194,7 +203,7 @@ function ask(
       tool,
     };
     const changed = made === undefined ? {} : { parsed: made };
-    return [{ type: "approval_requested", ...place, input, ...changed, hash }];
+    return [{ type: "approval_requested", ...place, input, ...changed, hash, ...waits }];
   });
 }
 

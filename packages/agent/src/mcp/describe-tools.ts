@@ -2,7 +2,7 @@ import { redactedMessage } from "@millrace/core/secrets";
 import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
 
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { fromJsonSchema } from "../schema/json-schema.ts";
 import type { ToolLabel } from "../definition/labels.ts";
 import { defineTool } from "../definition/tool.ts";

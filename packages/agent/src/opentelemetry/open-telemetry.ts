@@ -1,9 +1,16 @@
-import { context, isSpanContextValid, trace } from "@opentelemetry/api";
+import {
+  context,
+  createTraceState,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  trace,
+} from "@opentelemetry/api";
 import type { Context, Tracer } from "@opentelemetry/api";
 import type { SessionId } from "@millrace/core";
 import type { TraceContext } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
 import type { TracePlace } from "../definition/settings.ts";
+import type { SpanSettings } from "./settings.ts";
 import { SessionSpans } from "./session-spans.ts";
 
 /** Which tracer gets the spans, and what they carry. */
@@ -30,7 +37,8 @@ export interface TelemetryObserver extends Observer, Disposable {
 /**
  * Makes spans by OpenTelemetry's conventions for generative AI: `invoke_agent` for a run, and inside
  * of it `chat` for each attempt at a reply and `execute_tool` for each execution. A run's parent is
- * the span that is active when it starts; that of a sub-agent is the execution that called it. Times
+ * the span of the request that began it, if its input names one, else the span that is active when it
+ * starts; that of a sub-agent is the execution that called it. Times
  * are those of the events. A run that is taken up after a crash is a new span, marked as resumed.
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObserver {
@@ -42,7 +50,8 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObse
     let spans = sessions.get(sessionId);
     if (spans === undefined) {
       const { agent, provider, content = false } = options;
-      const parent = (): Context => callers.get(sessionId) ?? context.active();
+      const parent: SpanSettings["parent"] = (trace) =>
+        callers.get(sessionId) ?? remoteContext(trace) ?? context.active();
       spans = new SessionSpans({ tracer, sessionId, agent, provider, content, parent, callers });
       sessions.set(sessionId, spans);
     }
@@ -60,6 +69,16 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObse
       callers.clear();
     },
   });
+}
+
+/** The span of another process as a parent. Undefined if there is none, or none that can be one. */
+function remoteContext(of: TraceContext | undefined): Context | undefined {
+  const [, traceId = "", spanId = "", flags = ""] =
+    /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/.exec(of?.traceparent ?? "") ??
+    [];
+  const state = of?.tracestate === undefined ? {} : { traceState: createTraceState(of.tracestate) };
+  const span = { traceId, spanId, traceFlags: parseInt(flags, 16) & 1, isRemote: true, ...state };
+  return isSpanContextValid(span) ? trace.setSpanContext(ROOT_CONTEXT, span) : undefined;
 }
 
 /** A context's span in the form of the W3C's headers. Nothing for a span that no SDK made. */

@@ -3,7 +3,7 @@ import type { Context } from "@opentelemetry/api";
 import { packEpoch } from "@millrace/core/ports";
 import { addUsage, noUsage } from "@millrace/core/writing";
 import type { CallId, Item, RunEvent, RunId, SessionId, StopReason, Usage } from "@millrace/core";
-import type { Epoch } from "@millrace/core/ports";
+import type { Epoch, TraceContext } from "@millrace/core/ports";
 import { returnedBy } from "@millrace/core/reading";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { AttemptStarted, FactOf } from "@millrace/core/writing";
@@ -23,6 +23,12 @@ interface RunSpan {
   /** Kept for content only. */
   readonly asked: Item[];
   answer: Item | undefined;
+}
+
+interface RunBegin {
+  readonly runId: RunId;
+  readonly time: number;
+  readonly trace?: TraceContext;
 }
 
 interface ToolSpan {
@@ -117,10 +123,7 @@ export class SessionSpans {
     }
   }
 
-  #startRun(
-    { runId, time }: { readonly runId: RunId; readonly time: number },
-    resumed: boolean,
-  ): RunSpan {
+  #startRun({ runId, time, trace }: RunBegin, resumed: boolean): RunSpan {
     const { tracer, sessionId, agent, parent } = this.#settings;
     const attributes = {
       "gen_ai.operation.name": "invoke_agent",
@@ -133,7 +136,7 @@ export class SessionSpans {
     const span = startSpan(tracer, name, {
       kind: SpanKind.INTERNAL,
       attributes,
-      parent: parent(),
+      parent: parent(trace),
       time,
     });
     return { runId, span, usage: noUsage, stop: undefined, asked: [], answer: undefined };

@@ -1,5 +1,6 @@
 import type { Context, Tracer } from "@opentelemetry/api";
 import type { Cause, SessionId } from "@millrace/core";
+import type { TraceContext } from "@millrace/core/ports";
 import type { SpanError } from "./timed-span.ts";
 
 /** What the spans of one session are made by. */
@@ -9,8 +10,8 @@ export interface SpanSettings {
   readonly agent: string | undefined;
   readonly provider: string | undefined;
   readonly content: boolean;
-  /** What a run that starts now belongs to. */
-  readonly parent: () => Context;
+  /** What a run that starts now belongs to, by the trace of the request that began it if that is known. */
+  readonly parent: (trace?: TraceContext) => Context;
   /** Executions that run as a session of their own, by that session. */
   readonly callers: Map<SessionId, Context>;
 }

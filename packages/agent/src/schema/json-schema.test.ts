@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineTool } from "../definition/tool.ts";
 import { fromJsonSchema } from "./json-schema.ts";
 import type { JsonSchemaOptions } from "./json-schema.ts";
-import { describeIssues, jsonSchemaOf } from "./schema.ts";
+import { describeIssues, jsonSchemaOf } from "@millrace/core/schema";
 
 const person: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

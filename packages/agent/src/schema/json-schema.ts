@@ -5,7 +5,7 @@ import type { JsonLimits } from "@millrace/core/wire";
 import { Ajv } from "ajv";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Issue, Schema } from "./schema.ts";
+import type { Issue, Schema } from "@millrace/core/schema";
 
 /** What a format accepts. */
 export type FormatCheck = RegExp | ((text: string) => boolean);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { fromJsonSchema } from "./json-schema.ts";
-import { answerSchemaOf } from "./schema.ts";
+import { answerSchemaOf } from "@millrace/core/schema";
 
 const name = { type: "string" };
 const number = z.string().transform(Number).pipe(z.number());

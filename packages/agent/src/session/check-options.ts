@@ -19,6 +19,12 @@ export const logCheck: OptionCheck = having(
   "pass a log, such as redisLog({ url }) of @millrace/stores/redis or memoryEventLog() of @millrace/core/memory",
 );
 
+/** Any blob store. */
+export const blobsCheck: OptionCheck = having(
+  ["put", "find", "read"],
+  'pass a blob store, such as fileBlobs({ folder: "sessions" }) of @millrace/stores/file',
+);
+
 /** Any clock. */
 export const clockCheck: OptionCheck = having(
   ["now", "monotonic", "sleep"],
@@ -39,9 +45,12 @@ export function checkOpenOptions(options: unknown, from: Door["from"]): void {
     id: optional(text("use the session's name, or leave it out for a new one")),
     store: optional(storeCheck),
     log: optional(logCheck),
+    blobs: optional(blobsCheck),
     drive: optional(flag),
     transcript: optional(list("use a list of items, such as session.transcript")),
     metadata: optional(record("use an object of JSON values")),
+    owner: optional(text("use the user's id in your application")),
+    title: optional(text("use a text of 1 to 512 characters")),
     actor: optional(record('use an object such as { user: "u_17" }')),
     clock: optional(clockCheck),
     makeId: optional(call()),

@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { Actor, InputId, Narration, RunEvent, RunId } from "@millrace/core";
 import { callSiteOf } from "@millrace/core/checks";
 import { noUsage } from "@millrace/core/writing";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { acceptance } from "./acceptance.ts";
 import type { Acceptance, Sent } from "./input.ts";
 import { resultOf, textOrThrow } from "./result.ts";

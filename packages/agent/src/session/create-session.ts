@@ -5,9 +5,9 @@ import type { CallAnswer } from "@millrace/core/writing";
 import type { AnyTools, ItemOf } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
-import { answerSchemaOf, describeIssues } from "../schema/schema.ts";
+import { answerSchemaOf, describeIssues } from "@millrace/core/schema";
 import type { Limits } from "../definition/limits.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { OutputFor, Schema } from "@millrace/core/schema";
 import { checkContent, checkRunOptions, runHints } from "./check-options.ts";
 import { createRun } from "./create-run.ts";
 import { RunEnd } from "./run-end.ts";
@@ -24,7 +24,6 @@ import type { Run } from "./run.ts";
 import type {
   EarlierOptions,
   EarlierPage,
-  OutputFor,
   RunOptions,
   Session,
   SessionWatchOptions,

@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
+import { blobsInFact, copyBlobs } from "@millrace/core/ports";
+import { forkPointOf } from "@millrace/core/reading";
 import { inputId, sessionId } from "@millrace/core/writing";
-import type { Fact } from "@millrace/core";
-import type { PeopleFact, SessionRecord } from "@millrace/core/ports";
-import { standingOf } from "../loop/advance.ts";
+import type { SessionRecord } from "@millrace/core/ports";
 import type { SessionHost } from "./session-host.ts";
 
 /**
@@ -17,46 +17,16 @@ export async function forkAt(
 ): Promise<SessionRecord> {
   const { store, record, makeId } = host.options;
   const facts = await store.read(record.uid);
-  const n = lastFactOf(facts, itemId);
+  const point = forkPointOf(facts, itemId, inputId(makeId("input")));
+  if (point === undefined) {
+    throw new MillraceError("refused", `no item ${itemId} is in this session`);
+  }
   const name = sessionId(id ?? makeId("session"));
-  const { queue, run } = standingOf(facts.slice(0, n));
-  const added: PeopleFact[] = queue.map(({ inputId: waiting }) => ({
-    type: "queue_updated",
-    inputId: waiting,
-    change: "taken_back",
-  }));
-  if (run !== undefined) {
-    const input = { kind: "abort", runId: run.runId, reason: "forked" } as const;
-    added.push({ type: "input_accepted", inputId: inputId(makeId("input")), input });
+  const fork = await store.fork(record.uid, { sessionId: name, ...point });
+  const { blobs } = host.options;
+  // Copied and not shared: the fork outlives the session that it came from.
+  if (blobs !== undefined) {
+    await copyBlobs(blobs, record, fork, facts.slice(0, point.n).flatMap(blobsInFact));
   }
-  return await store.fork(record.uid, { sessionId: name, n, added });
-}
-
-/** The number of the last fact that belongs to the item: its settlement, or the end of its turn or run. */
-function lastFactOf(facts: readonly Fact[], itemId: string): number {
-  const at = facts.findLastIndex(
-    (fact) =>
-      (fact.type === "item_committed" || fact.type === "item_replaced") && fact.item.id === itemId,
-  );
-  if (at < 0) throw new MillraceError("refused", `no item ${itemId} is in this session`);
-  const belongs: readonly Fact["type"][] = [
-    "usage_reported",
-    "tool_execution_finished",
-    "turn_finished",
-    "run_finished",
-  ];
-  // A claim after a crash and facts of people may come between those.
-  const between: readonly Fact["type"][] = [
-    "session_claimed",
-    "session_released",
-    "input_accepted",
-    "queue_updated",
-    "approval_resolved",
-  ];
-  let end = at + 1;
-  for (const { type, n } of facts.slice(at + 1)) {
-    if (belongs.includes(type)) end = n;
-    else if (!between.includes(type)) break;
-  }
-  return end;
+  return fork;
 }

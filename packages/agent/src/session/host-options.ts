@@ -1,9 +1,17 @@
-import type { Actor } from "@millrace/core";
-import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { Actor, Fact } from "@millrace/core";
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  MakeId,
+  SessionRecord,
+  SessionStore,
+} from "@millrace/core/ports";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
+import type { WorkHost } from "../work/host.ts";
 
 export interface HostOptions {
   readonly record: SessionRecord;
@@ -11,11 +19,14 @@ export interface HostOptions {
   readonly observers: readonly Observer[];
   readonly store: SessionStore;
   readonly log: EventLog;
+  readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly ask: AskMode;
   /** `false`: this process sends and reads, and another process drives. */
   readonly drive: boolean;
+  /** Makes what drives the session here. Left out: the inline driver. */
+  readonly makeDriver?: MakeDriver | undefined;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
 }
@@ -33,3 +44,13 @@ export interface SenderOptions {
     | ((cause: { readonly code: string; readonly message: string }) => void)
     | undefined;
 }
+
+/** What drives a session in this process: the inline driver, or the seat of an engine's worker. */
+export interface LocalDriver {
+  /** Called after every fact, in order, and whenever the driver should decide again. */
+  readonly wake: (fact?: Fact) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** `onBroken` is called if a port breaks its contract: then nothing may be done any more. */
+export type MakeDriver = (host: WorkHost, onBroken: (error: unknown) => void) => LocalDriver;

@@ -69,6 +69,31 @@ describe("the tenant of a session", () => {
   });
 });
 
+describe("the user of a session", () => {
+  it("is its owner, else the one whom the metadata names", async () => {
+    const users: string[] = [];
+    const whoami = defineTool({
+      name: "whoami",
+      input: z.object({}),
+      run: (_, { session }) => {
+        users.push(session.user);
+        return "";
+      },
+    });
+    const turns = [[call("whoami", {})], [say("Done.")]];
+    const model = scriptedModel([...turns, ...turns]);
+    const agent = defineAgent({ model, tools: [whoami] });
+    const store = memorySessionStore();
+    await store.create({ sessionId: "owned", owner: "ann", metadata: { user: "eve" } });
+    await using owned = await agent.open({ id: "owned", store });
+    await owned.send("go").result;
+    await using named = await agent.open({ id: "named", store, metadata: { user: "bob" } });
+    await named.send("go").result;
+
+    expect(users).toEqual(["ann", "bob"]);
+  });
+});
+
 describe("facts of people", () => {
   it("name the actor with whom the session was opened, unless a call names another", async () => {
     const { agent } = shop();

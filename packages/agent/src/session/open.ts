@@ -3,12 +3,23 @@ import { sessionId } from "@millrace/core/writing";
 import type { Actor, Transcript } from "@millrace/core";
 import type { FactBody, Metadata } from "@millrace/core/writing";
 import { noteLog, noteMissingLog } from "@millrace/core/checks";
-import type { Clock, EventLog, MakeId, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { partsToBlobs } from "@millrace/core/ports";
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  MakeId,
+  SessionParent,
+  SessionRecord,
+  SessionStore,
+} from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
+import type { HostOptions } from "./host-options.ts";
 import { uniqueParts } from "./parts.ts";
+import { refuseInWorkflow } from "./refuse-in-workflow.ts";
 import { SessionHost } from "./session-host.ts";
 import { StoreOutage } from "../work/store-outage.ts";
 
@@ -24,6 +35,12 @@ export interface OpenOptions {
    */
   readonly log?: EventLog | undefined;
   /**
+   * Where bytes of more than 32 KiB go that are sent, or that a model or a tool makes: the session's facts
+   * name them by their hash. The same for each process that opens the session. Left out: they stay in the
+   * facts, and a part that names a blob is given to a model as a text.
+   */
+  readonly blobs?: BlobStore | undefined;
+  /**
    * `false`: this process can send, approve, stop and watch, and another process drives the session.
    * Here no request is sent to a model, no tool runs and the session is never claimed. Left out: `true`.
    */
@@ -31,6 +48,10 @@ export interface OpenOptions {
   /** The first items of a new session. Ignored if the session has facts already. */
   readonly transcript?: Transcript | undefined;
   readonly metadata?: Metadata | undefined;
+  /** The user to whom a new session belongs. Ignored if the session exists. Left out: nobody. */
+  readonly owner?: string | undefined;
+  /** The title of a new session. Ignored if the session exists. */
+  readonly title?: string | undefined;
   /**
    * The person for whom this session is used, in each of its calls that names no other. Stored with what
    * they send and decide. Left out: those facts name nobody.
@@ -51,6 +72,8 @@ export interface Opening extends OpenOptions {
   readonly waits?: AbortSignal | undefined;
   /** The session, if it was found already. It is then never created. */
   readonly record?: SessionRecord | undefined;
+  /** Of a sub-agent: the call that it works on. */
+  readonly parent?: SessionParent | undefined;
 }
 
 export interface Opened {
@@ -80,6 +103,7 @@ const shared = new WeakMap<SessionStore, Map<string, Shared>>();
  * if it is open here with another agent; errors of the store pass through.
  */
 export async function openHost(opening: Opening): Promise<Opened> {
+  refuseInWorkflow();
   const { clock = systemClock, makeId = randomId, drive = true, transcript } = opening;
   if (!drive && transcript !== undefined) {
     const why = "a session begins with a transcript only where it is driven";
@@ -95,13 +119,14 @@ export async function openHost(opening: Opening): Promise<Opened> {
     waits === undefined ? call() : new StoreOutage({ clock, signal: waits }).retry(call);
   const find = async (): Promise<SessionRecord> =>
     opening.record ?? (await store.find(name)) ?? (await createOrFind(store, name, opening));
-  const record = await seeded(store, await reach(find), transcript);
+  const { blobs } = opening;
+  const record = await seeded({ store, blobs }, await reach(find), transcript);
   const log = opening.log ?? logOf(store);
   if (agent.warnings && drive) {
     if (opening.log === undefined) noteMissingLog(store);
     noteLog("session", store, log);
   }
-  const ports = { store, log, clock, makeId };
+  const ports = { store, log, blobs, clock, makeId };
   const options = { ...ports, record, agent, observers, ask, drive, allowance, depth };
   return await share(store, record, opening, () => reach(() => SessionHost.open(options)));
 }
@@ -187,10 +212,10 @@ function closeOnce(entry: Shared, forget: () => void): () => Promise<void> {
 async function createOrFind(
   store: SessionStore,
   name: ReturnType<typeof sessionId>,
-  { metadata }: OpenOptions,
+  { metadata, owner, title, parent }: Opening,
 ): Promise<SessionRecord> {
   try {
-    return await store.create({ sessionId: name, metadata });
+    return await store.create({ sessionId: name, metadata, owner, title, parent });
   } catch (error) {
     const found =
       MillraceError.is(error) && error.code === "session_exists"
@@ -203,7 +228,7 @@ async function createOrFind(
 
 /** Stores the transcript in a session without facts. If another process claims it first, stores nothing. */
 async function seeded(
-  store: SessionStore,
+  { store, blobs }: Pick<HostOptions, "store" | "blobs">,
   record: SessionRecord,
   transcript: Transcript | undefined,
 ): Promise<SessionRecord> {
@@ -213,10 +238,11 @@ async function seeded(
   if (facts.some((fact) => fact.type !== "session_claimed")) return record;
   const claim = await store.claim(uid, { from });
   if (claim.outcome !== "claimed") return record;
-  const bodies = uniqueParts(transcript).map((item): FactBody => ({
-    type: "item_committed",
-    item,
-  }));
+  const bodies: FactBody[] = [];
+  for (const item of uniqueParts(transcript)) {
+    const parts = blobs === undefined ? item.parts : await partsToBlobs(blobs, record, item.parts);
+    bodies.push({ type: "item_committed", item: { ...item, parts } });
+  }
   const head = facts.length + claim.facts.length;
   await store.append(uid, { incarnation: claim.incarnation, head, bodies });
   return { ...record, incarnation: claim.incarnation, head: head + bodies.length };

@@ -5,7 +5,7 @@ import { noUsage } from "@millrace/core/writing";
 import type { Cause, ErrorCode, InputId, RunId, Usage } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
 import { readOutput } from "../work/output.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import type { SessionHost } from "./session-host.ts";
 import type { RunResult } from "./run.ts";
 

@@ -1,36 +1,14 @@
-import type { Cause, MillraceError, RunId, Usage } from "@millrace/core";
-import type { AnyTools, EventOf, NarrationOf } from "@millrace/core/reading";
-import type { Acceptance, Sent } from "./input.ts";
+import type { RunId } from "@millrace/core";
+import type {
+  Acceptance,
+  AnyTools,
+  EventOf,
+  NarrationOf,
+  RunResult,
+  Sent,
+} from "@millrace/core/reading";
 
-interface Ended {
-  /** The text of the run's last item with text, complete or not. */
-  readonly text: string;
-  /** The usage of all its attempts, sub-agents included. */
-  readonly usage: Usage;
-}
-
-/**
- * How a run ended, as data: failures of models, tools and stores are outcomes here and are not thrown.
- * Look at `outcome` before `text`: after a failure `text` is what came until then, and may be empty.
- * `output` is on completed results only, so reading it without a look at `outcome` does not compile.
- * `run.text()` and `run.textStream()` throw instead. If a run failed and the program that sent it reads
- * none of `outcome`, `error` and `cause`, the process gets one warning, `MILLRACE_RUN_FAILED`; the
- * agent's setting `warnings: false` turns it off.
- */
-export type RunResult<Output = string> =
-  | (Ended & { readonly outcome: "completed"; readonly output: Output })
-  | (Ended & {
-      readonly outcome: "aborted";
-      /** Why it was stopped, as its stopper or its signal gave it: a time-out, for instance. */
-      readonly reason?: string;
-    })
-  | (Ended & { readonly outcome: "limited"; readonly limit: string })
-  | (Ended & {
-      readonly outcome: "failed";
-      readonly error: MillraceError;
-      /** The code and message of the failure, such as a vendor's. Left out if the run never began. */
-      readonly cause?: Cause;
-    });
+export type { RunResult } from "@millrace/core/reading";
 
 /**
  * One run of a session: from an accepted input until nothing is left to do. It runs whether or not it

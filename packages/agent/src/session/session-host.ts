@@ -21,7 +21,7 @@ import type { SessionInfo } from "../definition/tool.ts";
 import { askApprover } from "./ask-approver.ts";
 import { FactSource } from "./fact-source.ts";
 import { holdSession, releaseSession } from "./hold.ts";
-import type { HostOptions, SenderOptions } from "./host-options.ts";
+import type { HostOptions, MakeDriver, SenderOptions, LocalDriver } from "./host-options.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
 import { brokenPort, unsent } from "./port-errors.ts";
@@ -50,7 +50,7 @@ export class SessionHost {
   /** The store, with calls that wait while it is away. */
   readonly store: SessionStore;
   readonly #source: FactSource;
-  #driver: Driver | undefined;
+  #driver: LocalDriver | undefined;
   #broken: MillraceError | undefined;
   #closed = false;
 
@@ -91,7 +91,8 @@ export class SessionHost {
       );
       host = new SessionHost(options, journal, { store, source });
       if (source.connection !== "live") host.connectionChanged(source.connection, undefined);
-      if (options.drive) host.#driver = new Driver(host.#workHost(), (error) => host?.fail(error));
+      const { drive, makeDriver = inline } = options;
+      if (drive) host.#driver = makeDriver(host.#workHost(), (error) => host?.fail(error));
       return host;
     } catch (error) {
       await releaseSession(given, uid);
@@ -191,7 +192,7 @@ export class SessionHost {
       const { ask = this.options.ask, actor } = this.#senderOptions.get(fact.runId) ?? {};
       void askApprover(this.inbox, ask, fact, actor);
     }
-    this.#driver?.wake();
+    this.#driver?.wake(fact);
     this.#notify();
   }
 
@@ -210,11 +211,13 @@ export class SessionHost {
 
   /** Adds accepted facts to the journal before the sender gets its answer. The inbox announces them. */
   #inboxOptions(): InboxOptions {
-    const { record, log, makeId } = this.options;
-    const { uid } = record;
+    const { record, log, blobs, makeId } = this.options;
+    const { uid, tenant } = record;
     return {
       uid,
       log,
+      blobs,
+      tenant,
       makeId,
       start: () => this.#knownStart(),
       store: {
@@ -262,16 +265,19 @@ export class SessionHost {
       agent,
       store: givenStore,
       log,
+      blobs,
       clock,
       makeId,
       allowance,
       depth = 0,
       ask,
     } = this.options;
-    const { uid, sessionId } = record;
+    const { uid, sessionId, tenant } = record;
     return {
       uid,
       sessionId,
+      blobs,
+      place: { tenant, uid },
       info: this.info,
       store: this.store,
       givenStore,
@@ -319,17 +325,20 @@ export class SessionHost {
   }
 }
 
+const inline: MakeDriver = (host, onBroken) => new Driver(host, onBroken);
+
 interface HostPorts {
   readonly store: SessionStore;
   readonly source: FactSource;
 }
 
-function infoOf({ sessionId, metadata, tenant = "default" }: SessionRecord): SessionInfo {
+/** The owner of the record is the user. A program without owners may name one in the metadata. */
+function infoOf({ sessionId, owner, metadata, tenant = "default" }: SessionRecord): SessionInfo {
   const { user } = metadata;
   return {
     id: sessionId,
     tenant,
-    user: typeof user === "string" ? user : "local",
+    user: owner ?? (typeof user === "string" ? user : "local"),
     metadata,
   };
 }

@@ -10,7 +10,7 @@ import type {
 } from "@millrace/core/reading";
 import type { Limits } from "../definition/limits.ts";
 import type { Observer } from "../definition/observer.ts";
-import type { Schema, SchemaOutput } from "../schema/schema.ts";
+import type { OutputFor, Schema } from "@millrace/core/schema";
 import type { Content, SendOptions, Sent, SentInput } from "./input.ts";
 import type { Run } from "./run.ts";
 
@@ -34,9 +34,6 @@ export interface RunOptions<
   /** Stops the run when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** The type of `result.output`: the schema's output, or a string without a schema. */
-export type OutputFor<S> = S extends Schema ? SchemaOutput<S> : string;
 
 /** Where a watch starts, and when it ends. */
 export interface SessionWatchOptions {

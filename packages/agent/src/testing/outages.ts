@@ -45,7 +45,8 @@ export function flakyStore(given: SessionStore): FlakyStore {
       flaky.loseAnswerOf = undefined;
       throw lost("Connection terminated unexpectedly");
     };
-  const { find, read, head, heads, key, floors, accept, claim, open, commit, append } = given;
+  const { find, read, head, heads, key, floors, claimedBy } = given;
+  const { accept, claim, open, commit, append } = given;
   const store: SessionStore = {
     ...given,
     find: guard("find", find),
@@ -54,6 +55,7 @@ export function flakyStore(given: SessionStore): FlakyStore {
     ...(heads === undefined ? {} : { heads: guard("heads", heads) }),
     key: guard("key", key),
     floors: guard("floors", floors),
+    claimedBy: guard("claimedBy", claimedBy),
     accept: guard("accept", accept),
     claim: guard("claim", claim),
     open: guard("open", open),

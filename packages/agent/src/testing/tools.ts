@@ -11,7 +11,7 @@ import type { ToolCallPart } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { countingIds, manualClock } from "@millrace/core/testing";
 import type { AssessContext } from "../tool/assess.ts";
-import type { Checked, Schema } from "../schema/schema.ts";
+import type { Checked, Schema } from "@millrace/core/schema";
 import { runTool } from "../tool/run-tool.ts";
 import type { RunToolOptions, ToolOutcome } from "../tool/run-tool.ts";
 import { defineTool } from "../definition/tool.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { PolicyRule } from "../definition/settings.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import { anything, callOf, contextOf, schemaOf } from "../testing/tools.ts";
 import { assessCall } from "./assess.ts";
 import type { AssessContext } from "./assess.ts";

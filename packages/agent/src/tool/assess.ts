@@ -9,8 +9,8 @@ import type {
 } from "@millrace/core";
 import type { PolicyRule } from "../definition/settings.ts";
 import type { Hooks } from "../definition/hooks.ts";
-import { describeIssues } from "../schema/schema.ts";
-import type { Schema } from "../schema/schema.ts";
+import { describeIssues } from "@millrace/core/schema";
+import type { Schema } from "@millrace/core/schema";
 import { describeFault } from "./assess-fault.ts";
 import { frozen, twinOf } from "./assess-copy.ts";
 import { approvalHash } from "./hash.ts";

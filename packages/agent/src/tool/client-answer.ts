@@ -1,5 +1,5 @@
 import type { Json } from "@millrace/core";
-import { describeIssues } from "../schema/schema.ts";
+import { describeIssues } from "@millrace/core/schema";
 import { describe } from "./output-json.ts";
 import { notJson } from "./run-tool.ts";
 import type { ToolOutcome } from "./run-tool.ts";

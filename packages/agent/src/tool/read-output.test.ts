@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readOutputDescription } from "../context/read-output.ts";
-import { describeIssues } from "../schema/schema.ts";
+import { describeIssues } from "@millrace/core/schema";
 import { item, result } from "../testing/transcripts.ts";
 import { readOutputTool } from "./read-output.ts";
 

@@ -1,7 +1,7 @@
 import type { Item } from "@millrace/core";
 import { readOutput, readOutputDescription } from "../context/read-output.ts";
 import type { OutputRange } from "../context/read-output.ts";
-import type { Checked, Issue, Schema } from "../schema/schema.ts";
+import type { Checked, Issue, Schema } from "@millrace/core/schema";
 import { defineTool } from "../definition/tool.ts";
 import type { AnyTool } from "../definition/tool.ts";
 

@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import type { ResultStatus } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
-import { describeIssues } from "../schema/schema.ts";
+import { describeIssues } from "@millrace/core/schema";
 import { joined, messageOf, resultOf } from "./output.ts";
 import type { ToolOutput } from "./output.ts";
 import { createStreamed } from "./run-tool-streamed.ts";

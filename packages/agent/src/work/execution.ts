@@ -6,11 +6,12 @@ import type { ToolHost } from "../definition/tool-host.ts";
 import type { AnyTool } from "../definition/tool.ts";
 import type { ReadyCall } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
+import type { Standing } from "../loop/state.ts";
 import { runTool } from "../tool/run-tool.ts";
 import type { ToolOutcome } from "../tool/run-tool.ts";
 import { Fenced } from "./host.ts";
 import type { Epochs, WorkHost } from "./host.ts";
-import { isLane, openItemLane } from "./item-lane.ts";
+import { isLane, openCallLane } from "./item-lane.ts";
 import type { Ahead, ItemLane } from "./item-lane.ts";
 
 export interface ExecutionToDo {
@@ -35,7 +36,7 @@ export interface ExecutionToDo {
 export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToDo): Promise<void> {
   const { runId, turnId, call, tool, asked: input } = todo;
   const { callId, itemId, lane } = call;
-  const epoch = epochs.next();
+  const epoch = epochs.next(itemId);
   const effectKey = effectKeyOf(host.uid, itemId);
   const childSessionId = tool.childSession?.(effectKey);
   const place = { runId, turnId, itemId, lane, epoch, callId, tool: tool.name } as const;
@@ -46,8 +47,9 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
     hash: call.hash,
     ...(childSessionId === undefined ? {} : { childSessionId }),
   };
-  const opened = await openItemLane(host, { ...place, author: "tool", intent });
-  if (!isLane(opened)) return; // an earlier execution stored the answer
+  const mayBegin = (): boolean => mayStart(host.journal.standing, call, tool);
+  const opened = await openCallLane(host, { ...place, author: "tool", intent }, mayBegin);
+  if (!isLane(opened)) return; // an earlier execution stored the answer, or may still store it
   const id = partId("p1");
   opened.write({ op: "begin_part", partId: id, kind: "tool_result", callId, tool: tool.name });
   const outcome = await run(host, opened, todo, effectKey);
@@ -62,6 +64,13 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
     settlement: [{ ...settled, tool: tool.name, status }],
     ahead: todo.signal.aborted ? undefined : todo.ahead,
   });
+}
+
+/** Whether the call has no result, and was not begun or may be begun again. */
+function mayStart({ run }: Standing, { itemId }: ReadyCall, { effect }: AnyTool): boolean {
+  const now = run?.turn?.reply?.calls.find((one) => one.itemId === itemId);
+  if (now === undefined || now.settled) return false;
+  return now.started === undefined || effect !== "effectful";
 }
 
 async function run(

@@ -1,12 +1,28 @@
-import type { Fact, RunEvent, RunId, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { Clock, Epoch, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
+import type {
+  Fact,
+  ItemId,
+  RunEvent,
+  RunId,
+  SessionId,
+  SessionState,
+  SessionUid,
+} from "@millrace/core";
+import type {
+  BlobPlace,
+  BlobStore,
+  Clock,
+  Epoch,
+  EventLog,
+  MakeId,
+  SessionStore,
+} from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
 import type { SessionInfo } from "../definition/tool.ts";
 import type { Standing } from "../loop/state.ts";
 import type { Context } from "../context/context.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "@millrace/core/schema";
 import type { RunRecords } from "./run-records.ts";
 
 /** A session as far as this process has its facts, which it takes in order and without gaps. */
@@ -38,6 +54,10 @@ export interface WorkHost {
   /** The same store as the user gave it, for sub-agents: open sessions are shared by store. */
   readonly givenStore: SessionStore;
   readonly log: EventLog;
+  /** Where bytes of more than 32 KiB go. Left out: they stay in their parts. */
+  readonly blobs?: BlobStore | undefined;
+  /** The place of this session's blobs. */
+  readonly place: BlobPlace;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** In [0, 1). */
@@ -68,7 +88,8 @@ export class Fenced extends Error {
 
 /** Makes epochs. No epoch is made twice in a session, because each has the claimed incarnation in it. */
 export interface Epochs {
-  readonly next: () => Epoch;
+  /** `of` is the item that a call reserves: an engine gives each call of a step a generation of its own. */
+  readonly next: (of?: ItemId) => Epoch;
   /** An upper bound of all epochs made so far. Facts that close lanes use it. */
   readonly last: () => Epoch;
 }

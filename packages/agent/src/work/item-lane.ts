@@ -1,4 +1,5 @@
 import { redactData } from "@millrace/core/secrets";
+import { partsToBlobs, unpackEpoch } from "@millrace/core/ports";
 import { createLaneWriter } from "@millrace/core/writing";
 import type {
   Author,
@@ -96,8 +97,42 @@ export async function openItemLane(host: WorkHost, place: LanePlace): Promise<It
   return writeLane(host, place, opened.head);
 }
 
-export function isLane(opened: ItemLane | Item): opened is ItemLane {
-  return "commit" in opened;
+/** The lane of a call, with the intent to run it. */
+export interface CallPlace extends LanePlace {
+  readonly intent: BodyOf<"tool_execution_started">;
+}
+
+/**
+ * Opens the lane of a call. An engine repeats an attempt that it takes for lost without a new claim, so
+ * the attempt before may still run. Then the intent is stored only at a head at which the journal shows
+ * that the call may begin; once it is stored, the floor of the lane refuses the attempt before. Undefined
+ * if that one was first.
+ */
+export async function openCallLane(
+  host: WorkHost,
+  place: CallPlace,
+  mayBegin: () => boolean,
+): Promise<ItemLane | Item | undefined> {
+  const { store, uid, journal } = host;
+  const { lane, epoch, itemId, intent } = place;
+  const { incarnation, attempt } = unpackEpoch(epoch);
+  if (attempt <= 1) return await openItemLane(host, place);
+  for (;;) {
+    if (!mayBegin()) return undefined;
+    const { head } = journal.state;
+    const opens = { lane, epoch, itemId };
+    const answer = await store.append(uid, { incarnation, head, bodies: [intent], opens });
+    if (answer.outcome === "fenced") throw new Fenced();
+    if (answer.outcome === "appended") {
+      journal.stored(answer.facts);
+      return writeLane(host, place, journal.state.head);
+    }
+    await journal.catchUp();
+  }
+}
+
+export function isLane(opened: ItemLane | Item | undefined): opened is ItemLane {
+  return opened !== undefined && "commit" in opened;
 }
 
 function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
@@ -151,7 +186,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     },
     commit: async (given, { type = "item_committed", settlement, inputId, ahead } = {}) => {
       await close();
-      const item = itemWithoutSecrets(ids.ofItem(given));
+      const item = await withBlobs(host, itemWithoutSecrets(ids.ofItem(given)));
       const fact = {
         type,
         item,
@@ -181,6 +216,20 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
       notice(writer.draft().parts); // viewers have seen it
     },
   };
+}
+
+/**
+ * The item as it is stored. While the blob store fails, bytes stay in it: a reply that was paid for is not
+ * lost for its size.
+ */
+async function withBlobs({ blobs, place }: WorkHost, item: Item): Promise<Item> {
+  if (blobs === undefined) return item;
+  try {
+    const parts = await partsToBlobs(blobs, place, item.parts);
+    return parts === item.parts ? item : { ...item, parts };
+  } catch {
+    return item;
+  }
 }
 
 function openingOf({ author, callId, tool, model }: LanePlace): LiveEvent {

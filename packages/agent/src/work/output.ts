@@ -1,7 +1,6 @@
-import { parseJson } from "@millrace/core/wire";
 import { redactedMessage } from "@millrace/core/secrets";
-import { describeIssues } from "../schema/schema.ts";
-import type { Schema } from "../schema/schema.ts";
+import { describeIssues, parseAnswer } from "@millrace/core/schema";
+import type { Schema } from "@millrace/core/schema";
 import type { WorkHost } from "./host.ts";
 
 /** Whether the answer of a run has the requested shape. */
@@ -16,7 +15,7 @@ export type ReadOutput =
 
 /** Parses an answer by the requested schema. Never throws: if the schema throws, the answer is invalid. */
 export async function readOutput(schema: Schema, text: string): Promise<ReadOutput> {
-  const parsed = parseJson(unfenced(text));
+  const parsed = parseAnswer(text);
   if (!parsed.ok) {
     return { valid: false, message: `the answer is not one JSON value: ${parsed.fault.code}` };
   }
@@ -37,10 +36,4 @@ export async function checkOutput({ journal, runOptions }: WorkHost): Promise<Ou
   if (run === undefined || schema === undefined) return { state: "valid" };
   const read = await readOutput(schema, journal.runs.get(run.runId)?.text ?? "");
   return read.valid ? { state: "valid" } : { state: "invalid", message: read.message };
-}
-
-/** Removes a Markdown code fence. Models without a JSON mode often put one around JSON. */
-function unfenced(text: string): string {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
-  return fenced?.[1] ?? text;
 }

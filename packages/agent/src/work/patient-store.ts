@@ -1,5 +1,5 @@
 import type { Fact, SessionUid } from "@millrace/core";
-import type { SessionStore } from "@millrace/core/ports";
+import type { ClaimRequest, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { withoutSecrets } from "./clean-facts.ts";
 import type { StoreOutage } from "./store-outage.ts";
@@ -13,8 +13,9 @@ import type { StoreOutage } from "./store-outage.ts";
  * - `append` finds the head moved. If the facts after its head are its own, they are its answer.
  * - `open` finds its own epoch as the lane's floor. No other attempt has that epoch.
  * - `commit` finds its item, or the lane closed. A fact with its lane and epoch is its own.
- * - `claim` finds the incarnation counted up. Where the store has an index of drivers, the index names
- *   the driver of that claim. Elsewhere the claim counts as lost, and the driver claims again.
+ * - `claim` finds the incarnation counted up. The store knows the claim of an engine by its run. Where it
+ *   has an index of drivers, the index names the driver of that claim. Elsewhere the claim counts as
+ *   lost, and the driver claims again.
  *
  * Anything else is answered as it is: the head was moved, or the lane taken, by another writer.
  * What is appended or committed has no secrets but in its content, see `clean-facts.ts`.
@@ -29,7 +30,10 @@ export function patientStore(
   return { ...store, ...patientReads(store, outage), ...patientWrites(store, outage, knownHead) };
 }
 
-type Reads = Pick<SessionStore, "find" | "key" | "read" | "head" | "floors" | "checkpoint">;
+type Reads = Pick<
+  SessionStore,
+  "find" | "key" | "read" | "head" | "floors" | "claimedBy" | "checkpoint"
+>;
 
 function patientReads(store: SessionStore, outage: StoreOutage): Reads {
   const { checkpoint } = store;
@@ -39,6 +43,7 @@ function patientReads(store: SessionStore, outage: StoreOutage): Reads {
     read: (uid, options) => outage.retry(() => store.read(uid, options)),
     head: (uid) => outage.retry(() => store.head(uid)),
     floors: (uid) => outage.retry(() => store.floors(uid)),
+    claimedBy: (uid, by) => outage.retry(() => store.claimedBy(uid, by)),
     ...(checkpoint === undefined
       ? {}
       : { checkpoint: (uid) => outage.retry(() => checkpoint(uid)) }),
@@ -106,7 +111,7 @@ function patientWrites(
         const incarnation = request.from + 1;
         if (!again || answer.outcome !== "moved" || answer.incarnation !== incarnation)
           return answer;
-        if (!(await isDriver(store, uid, request.driver))) return answer;
+        if (!(await isOwnClaim(store, uid, request))) return answer;
         const facts = await store.read(uid, { after: since });
         const own = facts.filter(
           (fact) => fact.type === "session_claimed" && fact.incarnation === incarnation,
@@ -117,11 +122,13 @@ function patientWrites(
   };
 }
 
-async function isDriver(
-  { drivers }: SessionStore,
+/** Whether the claim that counted the incarnation up is the one that was requested. */
+async function isOwnClaim(
+  { drivers, claimedBy }: SessionStore,
   uid: SessionUid,
-  driver: string | undefined,
+  { from, driver, by }: ClaimRequest,
 ): Promise<boolean> {
+  if (by !== undefined) return (await claimedBy(uid, by)) === from + 1;
   return driver !== undefined && (await drivers?.find(uid))?.driver === driver;
 }
 

@@ -45,6 +45,11 @@ export class Attendance {
     return !isIdle(host.journal.standing) && !this.#waits(host);
   }
 
+  /** True while the session is open without work. */
+  get isIdle(): boolean {
+    return this.#host !== undefined && isIdle(this.#host.journal.standing);
+  }
+
   /** Closes the session. A run in progress is released, so that another driver goes on with it at once. */
   leave(): void {
     this.#leaving.abort();

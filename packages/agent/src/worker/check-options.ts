@@ -1,6 +1,6 @@
 import { checkOptions, expects } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
-import { clockCheck, logCheck } from "../session/check-options.ts";
+import { blobsCheck, clockCheck, logCheck } from "../session/check-options.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 const { call, either, having, optional, whole } = expects;
@@ -18,6 +18,13 @@ export function checkWorkerOptions(options: unknown, from: Door["from"]): void {
       "pass a store with an index of drivers, such as postgresStore({ url }) of @millrace/stores/postgres",
     ),
     log: logCheck,
+    blobs: optional(blobsCheck),
+    index: optional(
+      having(["due", "find", "beat", "leave"], "leave it out for a store with its own"),
+    ),
+    admit: optional(call()),
+    place: optional(call()),
+    allowance: optional(call()),
     capacity: optional(whole(1)),
     drainMs: optional(whole(0)),
     idleMs: optional(whole(0)),

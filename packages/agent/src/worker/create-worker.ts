@@ -7,6 +7,7 @@ import { redactError } from "@millrace/core/secrets";
 import { lifeOf } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
 import type { Opened } from "../session/open.ts";
+import { Admission, NotAdmitted } from "./admission.ts";
 import { Attendance } from "./attendance.ts";
 import type { AttendanceEnd } from "./attendance.ts";
 import { checkWorkerOptions } from "./check-options.ts";
@@ -33,7 +34,7 @@ const listedMore = 100;
  */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   checkWorkerOptions(options, createWorker);
-  const { drivers } = options.store;
+  const drivers = options.index ?? options.store.drivers;
   if (drivers === undefined) {
     const why = "a store that one process at a time may write has nothing to share";
     throw new MillraceError("invalid_definition", `the store has no index of drivers: ${why}`);
@@ -42,7 +43,8 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   return {
     name: worker.name,
     run: (how) => worker.run(how?.signals === true),
-    shutdown: () => worker.shutdown(),
+    shutdown: (how) => worker.shutdown(how?.drainMs),
+    wake: (session) => worker.wake(session),
     sessions: () => worker.sessions(),
     poisoned: () => worker.poisoned(),
     [Symbol.asyncDispose]: () => worker.shutdown(),
@@ -56,15 +58,19 @@ class SessionWorker {
   readonly #life: DriverLife;
   readonly #opener: SessionOpener;
   readonly #failures: Failures;
+  readonly #admission: Admission;
   readonly #open = new Map<
     SessionUid,
     { readonly at: Attendance; readonly ended: Promise<void> }
   >();
   /** Sessions that are listed and had nothing to do, by the head at which that was so. */
   readonly #done = new Map<SessionUid, number>();
+  /** Sessions that were woken while they were open here: the attendance may just be ending. */
+  readonly #woken = new Map<SessionUid, DueSession>();
   readonly #closing = new AbortController();
   /** Aborted to end the wait for turns in progress. */
   readonly #hurry = new AbortController();
+  #lookSoon = new AbortController();
   #passed = 0;
   #running: Promise<void> | undefined;
   #shutdown: Promise<void> | undefined;
@@ -77,6 +83,11 @@ class SessionWorker {
     this.#life = lifeOf(store, clock);
     this.#opener = new SessionOpener(options, clock, this.#life);
     this.#failures = new Failures(poisonAfter, () => clock.monotonic(), Math.random);
+    this.#admission = new Admission(
+      options,
+      () => this.#attendances(),
+      () => clock.monotonic(),
+    );
   }
 
   get name(): string {
@@ -91,6 +102,14 @@ class SessionWorker {
     return this.#failures.poisoned();
   }
 
+  wake({ isRunning = false, ...session }: Parameters<Worker["wake"]>[0]): void {
+    const { uid } = session;
+    if (this.#closing.signal.aborted) return;
+    if (this.#open.has(uid)) this.#woken.set(uid, session);
+    else if (!isRunning && choose([session], this.#known, this.#room()).take.length > 0)
+      this.#take(session);
+  }
+
   async run(signals: boolean): Promise<void> {
     const ignore = signals ? onStopSignal(() => this.#signalled()) : undefined;
     try {
@@ -102,8 +121,8 @@ class SessionWorker {
     }
   }
 
-  shutdown(): Promise<void> {
-    this.#shutdown ??= this.#drain();
+  shutdown(drainMs: number = this.#options.drainMs ?? 30_000): Promise<void> {
+    this.#shutdown ??= this.#drain(drainMs);
     return this.#shutdown;
   }
 
@@ -112,12 +131,11 @@ class SessionWorker {
     void this.shutdown();
   }
 
-  async #drain(): Promise<void> {
+  async #drain(drainMs: number): Promise<void> {
     this.#closing.abort();
     await this.#running; // what it takes last is closed too
     const open = [...this.#open.values()];
     this.#report({ type: "shutdown", open: open.length });
-    const { drainMs = 30_000 } = this.#options;
     const done = new AbortController();
     const over = AbortSignal.any([this.#hurry.signal, done.signal]);
     const turns = open.map(async ({ at }) => {
@@ -136,8 +154,9 @@ class SessionWorker {
         const next = this.#clock.monotonic() + lookMs * (1 - Math.random() / 5);
         await this.#look();
         failures = 0;
+        const either = AbortSignal.any([signal, this.#lookSoon.signal]);
         // A slow answer must not stretch the time between two reads: a gap starts observations anew.
-        await this.#clock.sleep(Math.max(leastPauseMs, next - this.#clock.monotonic()), signal);
+        await this.#clock.sleep(Math.max(leastPauseMs, next - this.#clock.monotonic()), either);
       } catch (error) {
         if (failures === 0) this.#report({ type: "store_away", error: redactError(error) });
         failures += 1;
@@ -148,6 +167,7 @@ class SessionWorker {
 
   /** Reads the index once, and takes what is free. Costs one statement, whatever the number of workers. */
   async #look(): Promise<void> {
+    if (this.#lookSoon.signal.aborted) this.#lookSoon = new AbortController();
     const sentAt = this.#clock.monotonic();
     const due = await this.#drivers.due({ limit: listedMore + this.#passed });
     if (this.#closing.signal.aborted) return;
@@ -159,18 +179,28 @@ class SessionWorker {
     const listed = new Set(due.map(({ uid }) => uid));
     for (const uid of this.#done.keys()) if (!listed.has(uid)) this.#done.delete(uid);
     this.#failures.keepListed(listed);
+    this.#admission.keepListed(listed);
+    this.#admission.review();
     for (const session of due) this.#leaveIfDriven(session);
-    const { capacity = 100 } = this.#options;
-    const working = [...this.#open.values()].filter(({ at }) => at.isWorking).length;
-    const { take, passed } = choose(due, this.#known, capacity - working);
+    const { take, passed } = choose(due, this.#known, this.#room());
     this.#passed = passed;
     for (const session of take) this.#take(session);
+  }
+
+  #room(): number {
+    const { capacity = 100 } = this.#options;
+    return capacity - this.#attendances().filter((at) => at.isWorking).length;
+  }
+
+  #attendances(): readonly Attendance[] {
+    return [...this.#open.values()].map(({ at }) => at);
   }
 
   readonly #known = {
     isOpen: ({ uid }: DueSession) => this.#open.has(uid),
     isDone: ({ uid, head }: DueSession) => this.#done.get(uid) === head,
-    isBackedOff: (session: DueSession) => this.#failures.isBackedOff(session),
+    isBackedOff: (session: DueSession) =>
+      this.#failures.isBackedOff(session) || this.#admission.isHeldBack(session),
     isDriven: (session: DueSession) => this.#life.lives(session.sign, session),
   };
 
@@ -189,7 +219,7 @@ class SessionWorker {
     const { idleMs = 5_000 } = this.#options;
     const open = async (signal: AbortSignal): Promise<Opened | undefined> => {
       await this.#refuseIfLost(session, signal);
-      return await this.#opener.open(session, signal);
+      return await this.#opener.open(session, signal, (record) => this.#admission.enter(record));
     };
     const at = new Attendance({ session, open, clock: this.#clock, idleMs });
     const after = run === undefined ? undefined : sign?.driver;
@@ -210,7 +240,10 @@ class SessionWorker {
   #ended(session: DueSession, end: AttendanceEnd): void {
     const { uid, sessionId, tenant } = session;
     this.#open.delete(uid);
+    this.#admission.left(uid);
+    this.#wakeAgain(uid, end);
     const of = { uid, sessionId, tenant };
+    if (end.why === "failed" && end.error instanceof NotAdmitted) return;
     if (end.why === "failed") {
       const { tries, nextTryInMs, poisoned, error } = this.#failures.add(session, end.error);
       this.#report({ type: "session_failed", ...of, error, tries, nextTryInMs, poisoned });
@@ -222,6 +255,14 @@ class SessionWorker {
     }
     const left = this.#closing.signal.aborted ? "shutdown" : "driven_elsewhere";
     this.#report({ type: "session_closed", ...of, why: end.why === "idle" ? "idle" : left });
+  }
+
+  /** An input that came while the session was being closed is not seen by its driver. */
+  #wakeAgain(uid: SessionUid, end: AttendanceEnd): void {
+    const woken = this.#woken.get(uid);
+    this.#woken.delete(uid);
+    if (woken !== undefined && end.why === "idle" && woken.head > end.head) this.wake(woken);
+    else if (this.#admission.holdsBack) this.#lookSoon.abort();
   }
 
   #report(event: WorkerEvent): void {

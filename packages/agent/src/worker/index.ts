@@ -3,8 +3,10 @@ export { createWorker } from "./create-worker.ts";
 export type {
   ChooseAgent,
   PoisonedSession,
+  SessionPlace,
   TenantStore,
   Worker,
   WorkerEvent,
   WorkerOptions,
 } from "./worker.ts";
+export type { Allowance } from "../definition/tool-host.ts";

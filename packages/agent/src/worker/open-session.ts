@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import type { Clock, DueSession, SessionStore } from "@millrace/core/ports";
+import type { Clock, DueSession, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { definitionOf } from "../define/define-agent.ts";
 import { shareLife } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
@@ -9,19 +9,17 @@ import { StoreOutage } from "../work/store-outage.ts";
 import { countLostDrivers } from "./lost-drivers.ts";
 import type { WorkerOptions } from "./worker.ts";
 
+type OpenerOptions = Pick<WorkerOptions, "agent" | "store" | "log" | "blobs" | "allowance">;
+
 /** Opens the sessions of a worker, each in the store of its tenant and with its agent. */
 export class SessionOpener {
-  readonly #options: Pick<WorkerOptions, "agent" | "store" | "log">;
+  readonly #options: OpenerOptions;
   readonly #clock: Clock;
   readonly #life: DriverLife;
   /** The same object for each session of a tenant, because open sessions are shared by their store. */
   readonly #stores = new Map<string, WeakRef<SessionStore>>();
 
-  constructor(
-    options: Pick<WorkerOptions, "agent" | "store" | "log">,
-    clock: Clock,
-    life: DriverLife,
-  ) {
+  constructor(options: OpenerOptions, clock: Clock, life: DriverLife) {
     this.#options = options;
     this.#clock = clock;
     this.#life = life;
@@ -29,10 +27,14 @@ export class SessionOpener {
 
   /**
    * Opens a session with its driver, and never creates one. Undefined if it was removed, or if no agent
-   * is for it. Waits for a store that is away until the signal is aborted.
+   * is for it. Waits for a store that is away until the signal is aborted. `enter` rejects to refuse it.
    */
-  async open(session: DueSession, signal: AbortSignal): Promise<Opened | undefined> {
-    const { log, agent: given } = this.#options;
+  async open(
+    session: DueSession,
+    signal: AbortSignal,
+    enter: (record: SessionRecord) => Promise<void>,
+  ): Promise<Opened | undefined> {
+    const { log, blobs, agent: given } = this.#options;
     const { uid, sessionId: id } = session;
     const store = this.#storeOf(session);
     const clock = this.#clock;
@@ -40,9 +42,12 @@ export class SessionOpener {
     if (record?.uid !== uid) return undefined;
     const chosen = typeof given === "function" ? await given(record) : given;
     if (chosen === undefined) return undefined;
+    await enter(record);
+    const allowance = await this.#options.allowance?.(record);
     const definition = definitionOf(chosen);
-    const ports = { store, log, clock };
-    return await openHost({ ...ports, ...definition, id, record, ask: "wait", waits: signal });
+    const ports = { store, log, blobs, clock };
+    const opening = { ...ports, ...definition, id, record, allowance, waits: signal };
+    return await openHost({ ...opening, ask: "wait" });
   }
 
   /** How many drivers the session's run has lost in a row, by one read of its last facts. */

@@ -1,5 +1,5 @@
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
-import type { EventLog, SessionStore } from "@millrace/core/ports";
+import type { DriverIndex, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Model } from "@millrace/core";
 import { call, say, scriptedModel, stall } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import { defineTool } from "../definition/tool.ts";
 import { processPorts } from "../testing/process-ports.ts";
 import { createWorker } from "./create-worker.ts";
-import type { WorkerEvent } from "./worker.ts";
+import type { WorkerEvent, WorkerOptions } from "./worker.ts";
 
 const patience = { timeout: 60_000 };
 const soon = { timeout: 20_000, interval: 20 };
@@ -117,6 +117,35 @@ describe("a worker", () => {
     expect(count.requests).toBe(3);
     const taken = events.filter(({ type }) => type === "session_taken");
     expect(taken).toMatchObject(ends.map(() => ({ after: first.name })));
+  });
+
+  it("leaves the run of an engine that is silent to it", patience, async () => {
+    const ports = portsFixture();
+    const agent = defineAgent({ model: countingModel([say("begun"), stall()]).model });
+    const dying = processPorts(ports.store, ports.log);
+    const engine = processPorts(ports.store, ports.log);
+    const claim: SessionStore["claim"] = (uid, request) =>
+      ports.store.claim(uid, { ...request, by: "engine_1" });
+    const { store, log } = engine.ports;
+    const driven = await agent.open({ id: "driven", store: { ...store, claim }, log });
+    await driven.send("go").until("content_delta");
+    const first = await createWorker({ agent, ...dying.ports });
+    void first.run();
+    const end = await post(ports, "left");
+    await vi.waitFor(async () => {
+      const due = (await ports.store.drivers?.due()) ?? [];
+      expect(due.filter(({ run }) => run !== undefined)).toHaveLength(2);
+    }, soon);
+    engine.kill();
+    dying.kill();
+
+    const { model } = countingModel([say("done")]);
+    const alive = { agent: defineAgent({ model }), ...processPorts(ports.store, ports.log).ports };
+    await using second = await createWorker(alive);
+    void second.run();
+
+    expect(await end()).toBe("completed");
+    expect((await ports.store.find("driven"))?.incarnation).toBe(1);
   });
 
   it(
@@ -390,4 +419,93 @@ it("a store without an index of drivers is refused", async () => {
   await expect(createWorker({ store: plain, log, agent })).rejects.toMatchObject({
     code: "invalid_definition",
   });
+});
+
+describe("a worker that is woken", () => {
+  const dueOf = async (store: SessionStore, id: string) => {
+    const record = await store.find(id);
+    if (record === undefined) throw new Error("no session");
+    return record;
+  };
+
+  it("takes the session at once, without a read of the index", patience, async () => {
+    const ports = portsFixture();
+    const { model } = countingModel([say("hello")]);
+    const due = vi.fn(async () => []);
+    const index = { ...(ports.store.drivers as DriverIndex), due };
+    await using worker = await createWorker({ agent: defineAgent({ model }), ...ports, index });
+    void worker.run();
+    const outcome = await post(ports, "s");
+
+    worker.wake(await dueOf(ports.store, "s"));
+
+    expect(await outcome()).toBe("completed");
+    expect(due.mock.calls.length).toBeGreaterThan(0); // and listed nothing
+  });
+
+  it("takes a session again whose input came while it was being closed", patience, async () => {
+    const ports = portsFixture();
+    const { model, count } = countingModel([say("hello")]);
+    const index = { ...(ports.store.drivers as DriverIndex), due: async () => [] };
+    const agent = defineAgent({ model });
+    await using worker = await createWorker({ agent, ...ports, index, idleMs: 0 });
+    void worker.run();
+    for (let round = 1; round <= 20; round += 1) {
+      const outcome = await post(ports, "s", `go ${round}`);
+      worker.wake(await dueOf(ports.store, "s"));
+      expect(await outcome()).toBe("completed");
+      expect(count.requests).toBe(round);
+    }
+  });
+
+  it("holds sessions back that are not admitted, until another one is done", patience, async () => {
+    const ports = portsFixture();
+    let [now, most] = [0, 0];
+    const model: Model = {
+      id: "counting/model",
+      stream: (request) => {
+        most = Math.max(most, (now += 1));
+        const stream = scriptedModel([[say("hello")]]).stream(request);
+        void stream.result.then(() => (now -= 1));
+        return stream;
+      },
+    };
+    const admit: WorkerOptions["admit"] = (_, beside) => beside.length < 2;
+    await using worker = await createWorker({ agent: defineAgent({ model }), ...ports, admit });
+    void worker.run();
+
+    const posts = await Promise.all(Array.from({ length: 6 }, (_, at) => post(ports, `s${at}`)));
+    for (let at = 0; at < 6; at += 1) worker.wake(await dueOf(ports.store, `s${at}`));
+    const outcomes = await Promise.all(posts.map((outcome) => outcome()));
+
+    expect(outcomes).toEqual(Array.from({ length: 6 }, () => "completed"));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it(
+    "asks for a place, tries again without one, and gives back what it got",
+    patience,
+    async () => {
+      const ports = portsFixture();
+      const model = scriptedModel(Array.from({ length: 3 }, () => [say("hello")]));
+      let [asked, held, most] = [0, 0, 0];
+      const place: WorkerOptions["place"] = async () => {
+        asked += 1;
+        if (held > 0 || asked === 1) return undefined;
+        most = Math.max(most, (held += 1));
+        return { rest: () => undefined, leave: () => (held -= 1) };
+      };
+      const agent = defineAgent({ model });
+      const worker = await createWorker({ agent, ...ports, place, idleMs: 20 });
+      void worker.run();
+
+      const posts = await Promise.all(Array.from({ length: 3 }, (_, at) => post(ports, `p${at}`)));
+      const outcomes = await Promise.all(posts.map((outcome) => outcome()));
+      await worker.shutdown();
+
+      expect(outcomes).toEqual(["completed", "completed", "completed"]);
+      expect([most, held]).toEqual([1, 0]);
+      expect(asked).toBeGreaterThan(3);
+    },
+  );
 });

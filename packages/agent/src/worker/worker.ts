@@ -1,9 +1,20 @@
-import type { Clock, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type {
+  BlobStore,
+  Clock,
+  DriverIndex,
+  DueSession,
+  EventLog,
+  SessionRecord,
+  SessionStore,
+} from "@millrace/core/ports";
 import type { SessionId, SessionUid } from "@millrace/core";
 import type { Agent } from "../define/agent.ts";
+import type { Allowance } from "../definition/tool-host.ts";
 
 /** A store of several tenants. Its index lists sessions of all of them, each with its tenant. */
 export interface TenantStore extends SessionStore {
+  /** Set where the index lists the sessions of this tenant alone, although others can be opened. */
+  readonly ownTenant?: string | undefined;
   readonly forTenant?: ((tenant: string) => SessionStore) | undefined;
 }
 
@@ -12,6 +23,14 @@ export type ChooseAgent = (
   session: SessionRecord,
 ) => Agent | undefined | Promise<Agent | undefined>;
 
+/** A place among the sessions that are worked on at once. */
+export interface SessionPlace {
+  /** Called when the session's run begins to wait for a person, and when it goes on. */
+  readonly rest: (rests: boolean) => void;
+  /** The session was closed here. */
+  readonly leave: () => void;
+}
+
 /** What a worker drives, where, and how much of it. */
 export interface WorkerOptions {
   /** The agent of all sessions, or the choice of one by the session's name and metadata. */
@@ -19,6 +38,24 @@ export interface WorkerOptions {
   /** Must have an index of drivers: PostgreSQL, or memory in tests. */
   readonly store: TenantStore;
   readonly log: EventLog;
+  /** As in `agent.open`: the one that those have who send. */
+  readonly blobs?: BlobStore | undefined;
+  /** The index of a store that has none, kept by the one process that writes it. Left out: the store's. */
+  readonly index?: DriverIndex | undefined;
+  /**
+   * Whether a session may be worked on now, beside those that are open here and do not wait for a person.
+   * False: it stays in the queue, and is asked for again with each read of the index.
+   */
+  readonly admit?:
+    | ((session: SessionRecord, beside: readonly SessionRecord[]) => boolean)
+    | undefined;
+  /**
+   * Asks for a place among the sessions of all processes, after `admit` has agreed. Undefined: none is free,
+   * and the session is asked for again after about a second. Must not reject.
+   */
+  readonly place?: ((session: SessionRecord) => Promise<SessionPlace | undefined>) | undefined;
+  /** The budget that a session's runs and their sub-agents spend, beyond their own limits. Must not reject. */
+  readonly allowance?: ((session: SessionRecord) => Promise<Allowance | undefined>) | undefined;
   /** How many runs are worked on at once. Runs that wait for a person do not count. 100 by default. */
   readonly capacity?: number | undefined;
   /** How long `shutdown` waits for turns in progress, in milliseconds. 30,000 by default. */
@@ -45,7 +82,12 @@ export interface Worker extends AsyncDisposable {
    * Takes nothing new, waits for turns in progress up to `drainMs`, and releases the rest, so that other
    * workers go on with it at once. Resolves when all sessions are closed. May be called again.
    */
-  readonly shutdown: () => Promise<void>;
+  readonly shutdown: (options?: { readonly drainMs?: number | undefined }) => Promise<void>;
+  /**
+   * Takes a session at once, if there is room, instead of with the next read of the index. For a process
+   * that has just stored an input. A session with a run is left to the driver that has it.
+   */
+  readonly wake: (session: DueSession & { readonly isRunning?: boolean | undefined }) => void;
   /** The sessions that this worker has open. */
   readonly sessions: () => readonly SessionId[];
   /** The sessions that keep failing here, with the time to their next try. */

@@ -20,6 +20,7 @@ const least: Readonly<Record<string, number>> = {
   narrate: 15,
   project: 15,
   sse: 35,
+  steps: 15,
   transcript: 25,
 };
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { answerArguments, answerCoalesce, answerFold, answerTranscript } from "./content-suites.ts";
 import { record } from "./plain.ts";
-import { answerApply, answerNarrate, answerProject } from "./session-suites.ts";
+import { answerApply, answerNarrate, answerProject, answerSteps } from "./session-suites.ts";
 import type { Implementation } from "./vector.ts";
 import { answerCodec, answerCursor, answerSse } from "./wire-suites.ts";
 
@@ -15,6 +15,7 @@ const suites: ReadonlyMap<string, (input: JsonObject) => Json> = new Map([
   ["narrate", answerNarrate],
   ["cursor", answerCursor],
   ["codec", answerCodec],
+  ["steps", answerSteps],
   ["sse", answerSse],
 ]);
 

@@ -1,9 +1,9 @@
 import { narrate, project } from "@millrace/core";
 import { apply, cursorOf, emptyState } from "@millrace/core/reading";
-import { encodeCursor } from "@millrace/core/wire";
+import { encodeCursor, receive } from "@millrace/core/wire";
 import { noUsage, sessionId, sessionUid } from "@millrace/core/writing";
 import type { Json, JsonObject, Narration, SessionState, View } from "@millrace/core";
-import { decodeFactOrBatch, list, showPart, text, toJson } from "./plain.ts";
+import { decodeFactOrBatch, list, record, showPart, text, toJson } from "./plain.ts";
 
 /** `{ uid, sessionId, messages }` to `{ verdicts, state, cursor }`. */
 export function answerApply(input: JsonObject): Json {
@@ -15,6 +15,30 @@ export function answerApply(input: JsonObject): Json {
     return applied.state;
   }, newState(input));
   return toJson({ verdicts, state: showState(state), cursor: encodeCursor(cursorOf(state)) });
+}
+
+/**
+ * `{ uid?, sessionId?, lines }` to `{ outcomes, state, items, cursor }`: a reader of a stream, which takes
+ * nothing more after a gap or a line that it can't read.
+ */
+export function answerSteps(input: JsonObject): Json {
+  const outcomes: string[] = [];
+  let state = newState(input);
+  for (const row of list(input["lines"]).map(record)) {
+    const data = row["line"] ?? JSON.stringify(row["message"]);
+    const received = receive(state, text(data), text(row["id"] ?? ""));
+    const { outcome } = received;
+    outcomes.push(outcome === "refused" ? `refused:${received.fault.code}` : outcome);
+    if ("state" in received) ({ state } = received);
+    if (outcome === "gap" || outcome === "refused" || outcome === "ended") break;
+  }
+  const items = state.items.toArray();
+  return toJson({
+    outcomes,
+    state: showState(state),
+    items,
+    cursor: encodeCursor(cursorOf(state)),
+  });
 }
 
 /** `{ messages }` to `{ view }`. */

@@ -1,6 +1,7 @@
 import type { CallId, PartId } from "../ids.ts";
 import type { Json, JsonObject, Metadata } from "../json.ts";
 import type { ArgumentFault } from "./arguments.ts";
+import type { BlobRef } from "./blob.ts";
 
 /**
  * One committed piece of content. Parts are durable and complete; what is still being written is a
@@ -78,10 +79,10 @@ export interface ToolResultPart extends PartBase {
   readonly synthetic?: true;
 }
 
-/** An image, sound or film: by its bytes, or by the address where they are. */
+/** An image, sound or film: by its bytes, by the address where they are, or by their blob. */
 export type MediaPart = PartBase & { readonly kind: "media"; readonly mediaType: string } & Source;
 
-/** A file, by its bytes or by an address. */
+/** A file, by its bytes, by an address, or by its blob. */
 export type FilePart = PartBase & {
   readonly kind: "file";
   readonly name: string;
@@ -89,8 +90,10 @@ export type FilePart = PartBase & {
 } & Source;
 
 type Source =
-  | { readonly bytes: Uint8Array; readonly url?: never }
-  | { readonly url: string; readonly bytes?: never };
+  | { readonly bytes: Uint8Array; readonly url?: never; readonly blob?: never }
+  | { readonly url: string; readonly bytes?: never; readonly blob?: never }
+  /** The bytes are in the blob store, in the place of the session that the part is in. */
+  | { readonly blob: BlobRef; readonly bytes?: never; readonly url?: never };
 
 /** A value with a shape that the request asked for. */
 export interface StructuredPart extends PartBase {

@@ -1,10 +1,13 @@
+import { parseArguments } from "../content/arguments.ts";
 import type { Author, Ending, Item } from "../content/item.ts";
 import { isCutStop } from "../content/item.ts";
 import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
-import type { ItemId } from "../ids.ts";
+import type { ItemId, PartId } from "../ids.ts";
+import type { Delta } from "./delta.ts";
 import type { Draft, DraftLimits, OpenPart } from "./draft.ts";
 import { assemblePart } from "./fold.ts";
+import { findPart } from "./verify.ts";
 
 /** What an item needs beyond its parts. */
 export type ItemHead = {
@@ -52,9 +55,20 @@ export function provenEnding(draft: Draft, ending: Ending): Ending {
 }
 
 function cutPart(open: OpenPart, limits: DraftLimits): Part {
-  const part = assemblePart(open, limits);
+  const part = wholePart(open, limits);
   if (part.kind === "tool_result") return { ...part, status: "aborted" };
   if (part.kind !== "tool_call") return part;
   const { input: _, fault: __, ...call } = part;
   return { ...call, fault: { code: "truncated" } };
+}
+
+/** The commit of an open part, or nothing if the draft has no such part open. */
+export function commitOf(draft: Draft, id: PartId): Delta | undefined {
+  const part = draft.parts[findPart(draft.parts, id)];
+  if (part?.state !== "open") return undefined;
+  return { op: "commit_part", partId: id, part: wholePart(part, draft.limits) };
+}
+
+function wholePart(open: OpenPart, limits: DraftLimits): Part {
+  return assemblePart(open, (raw) => parseArguments(raw, limits.json));
 }

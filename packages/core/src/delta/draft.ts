@@ -2,7 +2,7 @@ import type { Part } from "../content/part.ts";
 import type { PartId } from "../ids.ts";
 import { defaultJsonLimits } from "../json.ts";
 import type { Json, JsonLimits, Metadata } from "../json.ts";
-import type { BeginPart } from "./delta.ts";
+import type { BeginPart, Delta } from "./delta.ts";
 
 /**
  * What the fold holds before an item is committed: parts in the order in which they began. Readable
@@ -13,7 +13,16 @@ export interface Draft {
   /** The first illegal delta. A draft with a fault keeps what came before and takes nothing more. */
   readonly fault: Fault | undefined;
   readonly limits: DraftLimits;
+  /** A writer's draft has it. Readers take content as its writer has checked it. */
+  readonly check: ContentCheck | undefined;
 }
+
+/** Why the content of a delta is not sound, of one that is legal at its place. */
+export type ContentCheck = (
+  draft: Draft,
+  part: DraftPart | undefined,
+  delta: Delta,
+) => Fault | undefined;
 
 /** A part of a draft: still being written, or committed. */
 export type DraftPart = OpenPart | CommittedPart;
@@ -107,10 +116,13 @@ export type FaultCode =
   | "malformed_value"
   | "unknown_op";
 
-/** A draft without parts: where every fold begins. */
-export function emptyDraft(limits: DraftLimits = defaultDraftLimits): Draft {
-  return { parts: [], fault: undefined, limits };
-}
+/** Where the fold of a reader begins. */
+export const readersDraft: Draft = {
+  parts: [],
+  fault: undefined,
+  limits: noDraftLimits,
+  check: undefined,
+};
 
 /** The part's text so far. */
 export function textOf(part: OpenPart): string {

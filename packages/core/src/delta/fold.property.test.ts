@@ -5,7 +5,7 @@ import { runs } from "../../../../tests/kit/runs.ts";
 import { coalesce } from "./coalesce.ts";
 import { commitDraft } from "./commit.ts";
 import type { Delta } from "./delta.ts";
-import { emptyDraft } from "./draft.ts";
+import { emptyDraft } from "./empty-draft.ts";
 import type { Draft } from "./draft.ts";
 import { fold, foldAll } from "./fold.ts";
 import { restate } from "./restate.ts";

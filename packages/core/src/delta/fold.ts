@@ -1,10 +1,9 @@
-import { parseArguments } from "../content/arguments.ts";
+import type { ParsedArguments } from "../content/arguments.ts";
 import type { Part } from "../content/part.ts";
-import type { PartId } from "../ids.ts";
 import type { BeginPart, Delta } from "./delta.ts";
 import { isWellFormed } from "../text.ts";
 import { joinBytes, textOf } from "./draft.ts";
-import type { Draft, DraftLimits, DraftPart, OpenPart } from "./draft.ts";
+import type { Draft, DraftPart, OpenPart } from "./draft.ts";
 import { findPart, textLimit, verifyAt } from "./verify.ts";
 
 /**
@@ -15,17 +14,17 @@ import { findPart, textLimit, verifyAt } from "./verify.ts";
  */
 export function fold(draft: Draft, delta: Delta): Draft {
   if (draft.fault !== undefined) return draft;
-  const { parts, limits } = draft;
+  const { parts, limits, check } = draft;
   const at = findPart(parts, delta.partId);
   const part = at < 0 ? undefined : parts[at];
   const fault = verifyAt(draft, part, delta);
-  if (fault !== undefined) return { parts, fault, limits };
+  if (fault !== undefined) return { parts, fault, limits, check };
   const changed = step(part, delta);
   // Most items have one part while they are written; a literal is the cheapest copy of a list of one.
-  if (at === 0 && parts.length === 1) return { parts: [changed], fault: undefined, limits };
+  if (at === 0 && parts.length === 1) return { parts: [changed], fault: undefined, limits, check };
   const next = parts.slice();
   next[at < 0 ? parts.length : at] = changed;
-  return { parts: next, fault: undefined, limits };
+  return { parts: next, fault: undefined, limits, check };
 }
 
 /**
@@ -122,14 +121,15 @@ function textRun(
   }
   const parts = draft.parts.slice();
   parts[at] = appended(part, tail);
-  return { draft: { parts, fault: undefined, limits: draft.limits }, end };
+  const { limits, check } = draft;
+  return { draft: { parts, fault: undefined, limits, check }, end };
 }
 
 /**
- * The part as it would be committed now. A writer commits with this, so that only the fold assembles
+ * The part as it would be committed now. Writers commit with this, so that only the fold assembles
  * content. A tool call's arguments are parsed here and not earlier.
  */
-export function assemblePart(open: OpenPart, limits: DraftLimits): Part {
+export function assemblePart(open: OpenPart, parse: (raw: string) => ParsedArguments): Part {
   const { begin } = open;
   const text = textOf(open);
   const base =
@@ -145,7 +145,7 @@ export function assemblePart(open: OpenPart, limits: DraftLimits): Part {
         callId: begin.callId,
         tool: begin.tool,
         raw: text,
-        ...parseArguments(text, limits.json),
+        ...parse(text),
       };
     case "tool_result":
       return {
@@ -174,11 +174,4 @@ export function assemblePart(open: OpenPart, limits: DraftLimits): Part {
       begin satisfies never;
       throw new TypeError("unreachable");
   }
-}
-
-/** The commit of an open part, or nothing if the draft has no such part open. */
-export function commitOf(draft: Draft, id: PartId): Delta | undefined {
-  const part = draft.parts[findPart(draft.parts, id)];
-  if (part?.state !== "open") return undefined;
-  return { op: "commit_part", partId: id, part: assemblePart(part, draft.limits) };
 }

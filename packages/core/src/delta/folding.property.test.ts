@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { choices, legalProgram, wildProgram } from "../testing/delta-programs.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import type { Delta } from "./delta.ts";
-import { emptyDraft } from "./draft.ts";
+import { emptyDraft } from "./empty-draft.ts";
 import { fold } from "./fold.ts";
 import { Folding } from "./folding.ts";
 
@@ -55,7 +55,7 @@ test("a draft that was read stays as it was", () => {
   folding.add({ op: "begin_part", partId, kind: "text" });
   folding.add({ op: "append_text", partId, chunk: "a" });
   const before = folding.draft();
-  const copy = structuredClone(before);
+  const copy = { ...before, parts: structuredClone(before.parts) };
 
   folding.add({ op: "append_text", partId, chunk: "b" });
 

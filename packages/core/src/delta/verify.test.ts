@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import type { Part } from "../content/part.ts";
 import { callId, partId } from "../ids.ts";
 import type { Delta } from "./delta.ts";
-import { defaultDraftLimits, emptyDraft } from "./draft.ts";
+import { defaultDraftLimits } from "./draft.ts";
+import { emptyDraft } from "./empty-draft.ts";
 import type { DraftLimits } from "./draft.ts";
-import { commitOf, fold, foldAll } from "./fold.ts";
+import { commitOf } from "./commit.ts";
+import { fold, foldAll } from "./fold.ts";
 import { verify } from "./verify.ts";
 
 const id = partId("p");
@@ -42,7 +44,7 @@ const cases: readonly [string, readonly Delta[], string, DraftLimits?][] = [
   ["part_exists", [begin, begin], "begin_part after begin_part"],
   ["part_exists", [commit(text), begin], "begin_part after begin_part"],
   ["part_committed", [commit(text), append("a")], "append_text after commit_part"],
-  ["part_committed", [commit(text), commit(text)], "commit_part twice"],
+  ["part_committed", [commit(text), commit(text)], "commit_part after commit_part"],
   ["wrong_kind", [begin, bytes(1)], "append_bytes on a part of kind text"],
   ["wrong_kind", [media, append("a")], "append_text on a part of kind media"],
   [

@@ -1,10 +1,10 @@
+import type { Part } from "../content/part.ts";
 import type { PartId } from "../ids.ts";
 import { isWellFormed } from "../text.ts";
 import { fillOf } from "./delta.ts";
-import type { BeginPart, CommitPart, Delta } from "./delta.ts";
-import { textLength } from "./draft.ts";
-import type { Draft, DraftPart, Fault, OpenPart } from "./draft.ts";
-import { differenceFrom, fault, verifyJson, verifyLabels, verifyWhole } from "./verify-part.ts";
+import type { AppendText, Delta } from "./delta.ts";
+import { textLength, textOf } from "./draft.ts";
+import type { Draft, DraftPart, Fault, FaultCode, OpenPart } from "./draft.ts";
 
 /**
  * Why a delta may not follow what the draft holds; undefined if it may. The one place that decides
@@ -21,36 +21,55 @@ export function verifyAt(
   part: DraftPart | undefined,
   delta: Delta,
 ): Fault | undefined {
-  if (delta.op === "begin_part") return verifyBegin(draft, part, delta);
-  if (delta.op === "commit_part") return verifyCommit(draft, part, delta);
-  if (part === undefined)
-    return fault("unknown_part", delta.partId, `${delta.op} before begin_part`);
-  if (part.state === "committed")
-    return fault("part_committed", part.id, `${delta.op} after commit_part`);
-  const { kind } = part.begin;
-  switch (delta.op) {
-    case "append_text":
-      // The two usual kinds by name: a lookup by a key that varies costs a tenth of an append.
-      if (kind !== "text" && kind !== "tool_call" && fillOf[kind] !== "text")
-        return wrongKind(part, delta.op);
-      if (!isWellFormed(delta.chunk)) return malformedText(part);
-      if (textLength(part) + delta.chunk.length > textLimit(draft, part)) return tooLarge(part);
-      return undefined;
-    case "append_bytes":
-      if (fillOf[kind] !== "bytes") return wrongKind(part, delta.op);
-      if ((part.bytes?.length ?? 0) + delta.chunk.length > draft.limits.bytes)
-        return tooLarge(part);
-      return undefined;
-    case "replace_structured":
-      if (fillOf[kind] !== "value") return wrongKind(part, delta.op);
-      return verifyJson(draft.limits, part.id, delta.value);
-    case "set_metadata":
-      return verifyJson(draft.limits, part.id, delta.metadata);
-    default:
-      delta satisfies never; // a new operation does not compile until it is handled here
-      return fault("unknown_op", part.id, "no operation of this version");
-  }
+  if (delta.op === "append_text" && part?.state === "open") return verifyAppend(draft, part, delta);
+  return verifyPlace(part, delta) ?? draft.check?.(draft, part, delta);
 }
+
+/** By itself, because nearly all deltas are appends: the draft's check is not called for them. */
+function verifyAppend(draft: Draft, part: OpenPart, { chunk }: AppendText): Fault | undefined {
+  const { id, begin } = part;
+  const { kind } = begin;
+  // The two usual kinds by name: a lookup by a key that varies costs a tenth of an append.
+  if (kind !== "text" && kind !== "tool_call" && fillOf[kind] !== "text")
+    return wrongKind(part, "append_text");
+  if (!isWellFormed(chunk))
+    return fault("malformed_text", id, "half a surrogate pair; pass chunks through wholeText");
+  return textLength(part) + chunk.length > textLimit(draft, part) ? tooLarge(part) : undefined;
+}
+
+/** What readers check too: that the delta fits to its part, and a commit to the text that was shown. */
+function verifyPlace(part: DraftPart | undefined, delta: Delta): Fault | undefined {
+  const { op, partId } = delta;
+  if (op === "begin_part")
+    return part && fault("part_exists", partId, "begin_part after begin_part");
+  if (part?.state === "committed")
+    return fault("part_committed", partId, `${op} after commit_part`);
+  if (op === "commit_part") {
+    const { id } = delta.part;
+    if (id !== partId) return fault("commit_mismatch", partId, `its id is ${id}`);
+    // What was never streamed may come whole.
+    const streamed = part === undefined ? "" : textOf(part);
+    if (streamed === "" || streamed === textIn(delta.part)) return undefined;
+    return fault("commit_mismatch", partId, "its text is not what was streamed");
+  }
+  if (part === undefined) return fault("unknown_part", partId, `${op} before begin_part`);
+  const fill = filledBy[op];
+  if (fill !== undefined && fillOf[part.begin.kind] !== fill) return wrongKind(part, op);
+  return op in filledBy ? undefined : fault("unknown_op", partId, "no operation of this version");
+}
+
+/** The text of a part as it was streamed: a commit is a checksum of it. */
+function textIn(part: Part): unknown {
+  return "raw" in part ? part.raw : "text" in part ? part.text : undefined;
+}
+
+/** What the operations on an open part fill. */
+const filledBy = {
+  append_text: "text",
+  append_bytes: "bytes",
+  replace_structured: "value",
+  set_metadata: undefined,
+} as const satisfies Record<Exclude<Delta["op"], "begin_part" | "commit_part">, string | undefined>;
 
 /** Where the part stands, or -1. From the end, because the newest part is the likely one. */
 export function findPart(parts: readonly DraftPart[], id: PartId): number {
@@ -60,49 +79,18 @@ export function findPart(parts: readonly DraftPart[], id: PartId): number {
 }
 
 /** How much text the part may hold. */
-export function textLimit(draft: Draft, part: OpenPart): number {
-  return part.begin.kind === "tool_call" ? draft.limits.arguments : draft.limits.text;
+export function textLimit({ limits }: Pick<Draft, "limits">, part: OpenPart): number {
+  return part.begin.kind === "tool_call" ? limits.arguments : limits.text;
 }
 
-function verifyBegin(
-  draft: Draft,
-  part: DraftPart | undefined,
-  delta: BeginPart,
-): Fault | undefined {
-  const { partId } = delta;
-  if (part !== undefined) return fault("part_exists", partId, "begin_part after begin_part");
-  return verifyRoom(draft, partId) ?? verifyLabels(partId, delta);
+function wrongKind({ id, begin }: OpenPart, op: string): Fault {
+  return fault("wrong_kind", id, `${op} on a part of kind ${begin.kind}`);
 }
 
-function verifyRoom(draft: Draft, id: PartId): Fault | undefined {
-  if (draft.parts.length < draft.limits.parts) return undefined;
-  return fault("too_many_parts", id, `an item has at most ${draft.limits.parts} parts`);
+export function tooLarge({ id, begin }: OpenPart): Fault {
+  return fault("part_too_large", id, `${begin.kind} beyond its limit`);
 }
 
-function verifyCommit(
-  draft: Draft,
-  begun: DraftPart | undefined,
-  delta: CommitPart,
-): Fault | undefined {
-  const { partId, part } = delta;
-  if (begun?.state === "committed") return fault("part_committed", partId, "commit_part twice");
-  if (part.id !== partId) {
-    return fault("commit_mismatch", partId, `its id is ${part.id}`);
-  }
-  if (begun === undefined) return verifyRoom(draft, partId) ?? verifyWhole(draft.limits, part);
-  const difference = differenceFrom(begun, part);
-  if (difference === undefined) return verifyWhole(draft.limits, part);
-  return fault("commit_mismatch", partId, `its ${difference} is not what was streamed`);
-}
-
-function malformedText(part: OpenPart): Fault {
-  return fault("malformed_text", part.id, "half a surrogate pair; pass chunks through wholeText");
-}
-
-function wrongKind(part: OpenPart, op: string): Fault {
-  return fault("wrong_kind", part.id, `${op} on a part of kind ${part.begin.kind}`);
-}
-
-function tooLarge(part: OpenPart): Fault {
-  return fault("part_too_large", part.id, `${part.begin.kind} beyond its limit`);
+export function fault(code: FaultCode, id: PartId, message: string): Fault {
+  return { code, partId: id, message };
 }

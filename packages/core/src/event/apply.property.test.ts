@@ -4,7 +4,7 @@ import { choices, content } from "../testing/delta-programs.ts";
 import { History, session, uid } from "../testing/histories.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { decodeMessage, encodeMessage } from "../wire/message-codec.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import { fold } from "../delta/fold.ts";
 import { apply } from "./apply.ts";
 import type { Batch } from "./batch.ts";

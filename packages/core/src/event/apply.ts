@@ -1,4 +1,4 @@
-import { noDraftLimits } from "../delta/draft.ts";
+import { readersDraft } from "../delta/draft.ts";
 import type { Batch } from "./batch.ts";
 import type { Fact } from "./event.ts";
 import { continueLane, openLane } from "./lane.ts";
@@ -51,7 +51,7 @@ function applyBatch(state: SessionState, batch: Batch): Applied {
   if (batch.head > state.head) return { state, verdict: "gap", missing: "facts" };
   const before =
     batch.first === 0
-      ? openLane(batch, noDraftLimits)
+      ? openLane(batch, readersDraft)
       : same && batch.first === open.seq + 1
         ? open
         : undefined;

@@ -38,7 +38,20 @@ export function unpackEpoch(epoch: Epoch): EpochFields {
 
 /** The highest epoch of all incarnations before this one: what claiming the session closes. */
 export function lastEpochBefore(incarnation: number): Epoch {
-  return packEpoch({ incarnation, generation: 0, attempt: 0 }) - 1;
+  return incarnation * generations * attempts - 1;
+}
+
+/** The first epoch of the generation after this one's. */
+export function nextGeneration(epoch: Epoch): Epoch {
+  return epoch - (epoch % attempts) + attempts;
+}
+
+/**
+ * True for the highest epoch of a generation, by which a driver closes what it has started so far. No
+ * writer holds one: the intent of a call that a client carries out has it.
+ */
+export function isClosing(epoch: Epoch): boolean {
+  return unpackEpoch(epoch).attempt === attempts - 1;
 }
 
 function within(name: string, value: number, limit: number): void {

@@ -85,6 +85,15 @@ export interface InputAccepted {
   readonly inputId: InputId;
   readonly input: Input;
   readonly actor?: Actor;
+  /** The span of the request by which it came. No part of the content: a repeat may have another. */
+  readonly trace?: TraceContext;
+}
+
+/** A span by the W3C's Trace Context, as the two HTTP headers carry it. */
+export interface TraceContext {
+  /** `00-<trace id>-<span id>-<flags>`, in lower-case hex. */
+  readonly traceparent: string;
+  readonly tracestate?: string;
 }
 
 /** What is sent to a session. */
@@ -113,6 +122,8 @@ export interface QueueUpdated {
 export interface RunStarted {
   readonly type: "run_started";
   readonly runId: RunId;
+  /** That of the input which began it. */
+  readonly trace?: TraceContext;
 }
 
 /** How a run ended. */
@@ -177,6 +188,8 @@ export interface ApprovalRequested {
   /** What the tool gets instead, as JSON. Left out where its schema does not change the input. */
   readonly parsed?: Json;
   readonly hash: string;
+  /** So long it waits for an answer, counted from its time. Then it counts as denied. Left out: without limit. */
+  readonly seconds?: number;
 }
 
 export interface ApprovalResolved {

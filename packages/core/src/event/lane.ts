@@ -1,6 +1,5 @@
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
-import type { DraftLimits } from "../delta/draft.ts";
+import type { Draft } from "../delta/draft.ts";
 import { foldAll } from "../delta/fold.ts";
 import { restate } from "../delta/restate.ts";
 import type { SessionId } from "../ids.ts";
@@ -9,8 +8,8 @@ import { schemaVersion } from "./event.ts";
 import type { LiveEvent } from "./event.ts";
 import type { OpenLane } from "./state.ts";
 
-/** A lane with its opening alone, or undefined if the batch does not open one. */
-export function openLane(batch: Batch, limits: DraftLimits): OpenLane | undefined {
+/** A lane with its opening alone and an empty draft, or undefined if the batch does not open one. */
+export function openLane(batch: Batch, draft: Draft): OpenLane | undefined {
   const { lane, epoch, last: seq, time, runId, turnId, itemId } = batch;
   const opening = batch.events[0];
   if (opening?.type !== "attempt_started") return undefined;
@@ -27,7 +26,7 @@ export function openLane(batch: Batch, limits: DraftLimits): OpenLane | undefine
     callId,
     tool,
     model,
-    draft: emptyDraft(limits),
+    draft,
     message: undefined,
     stalledMs: undefined,
     retry: undefined,

@@ -1,5 +1,5 @@
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft, noDraftLimits } from "../delta/draft.ts";
+import { readersDraft } from "../delta/draft.ts";
 import type { Draft } from "../delta/draft.ts";
 import { fold, foldAll } from "../delta/fold.ts";
 import type { InputId } from "../ids.ts";
@@ -121,9 +121,8 @@ function narrateRest(
   if (item.author === "user") return [];
   const commits = item.parts.map((part): Delta => ({ op: "commit_part", partId: part.id, part }));
   const lane = before.lanes.find((open) => open.itemId === item.id);
-  const nothing = emptyDraft(noDraftLimits);
-  const known = lane !== undefined && lane.epoch === epoch ? lane.draft : nothing;
-  const rest = narrateDeltas(item.id, known, missing(known, foldAll(nothing, commits)));
+  const known = lane !== undefined && lane.epoch === epoch ? lane.draft : readersDraft;
+  const rest = narrateDeltas(item.id, known, missing(known, foldAll(readersDraft, commits)));
   const superseded = lane !== undefined && lane.epoch !== epoch;
   return superseded ? [{ type: "attempt_superseded", itemId: item.id }, ...rest] : rest;
 }
@@ -140,7 +139,7 @@ function narrateBatch(
 ): readonly Narration[] {
   const known = findLane(before, batch.lane);
   const lane = findLane(after, batch.lane) as OpenLane; // the batch has just been applied to it
-  if (batch.first > 0) return narrateEvents(lane, known?.draft ?? emptyDraft(), batch);
+  if (batch.first > 0) return narrateEvents(lane, known?.draft ?? readersDraft, batch);
   if (known?.epoch === batch.epoch) {
     // Restated from 0: only what was missing is new.
     const rest = narrateDeltas(lane.itemId, known.draft, missing(known.draft, lane.draft));
@@ -149,7 +148,7 @@ function narrateBatch(
     );
     return [...rest, ...narrateEvents(lane, lane.draft, { ...batch, events: news })];
   }
-  const narrations = narrateEvents(lane, emptyDraft(lane.draft.limits), batch);
+  const narrations = narrateEvents(lane, readersDraft, batch);
   return known === undefined
     ? narrations
     : [{ type: "attempt_superseded", itemId: known.itemId }, ...narrations];

@@ -4,6 +4,7 @@ import { textOf } from "../delta/draft.ts";
 import type { OpenPart } from "../delta/draft.ts";
 import type { CallId } from "../ids.ts";
 import type { Approval, OpenLane, QueuedInput, SessionState } from "./state.ts";
+import { noteOf, putNote } from "./note.ts";
 import { runningByCall, toolState } from "./tool-state.ts";
 import type { Evidence } from "./tool-state.ts";
 import type { View, ViewApproval, ViewInput, ViewItem, ViewPart } from "./view.ts";
@@ -150,7 +151,7 @@ function sameParts(left: readonly ViewPart[], right: readonly ViewPart[]): boole
 function viewLane(lane: OpenLane): ViewItem {
   const { itemId: id, author, stalledMs, retry } = lane;
   const parts = lane.draft.parts.map((part) =>
-    viewPart(part.state === "open" ? part : part.part, undefined),
+    part.state === "open" ? viewOpen(part) : viewPart(part.part, undefined),
   );
   return {
     id,
@@ -162,11 +163,19 @@ function viewLane(lane: OpenLane): ViewItem {
   };
 }
 
-function viewPart(part: Part | OpenPart, evidence: Evidence): ViewPart {
+function viewPart(part: Part, evidence: Evidence): ViewPart {
   const before = partViews.get(part);
   if (before !== undefined && before.evidence === evidence) return before.view;
-  const view = "begin" in part ? makeOpenView(part) : makeViewPart(part, evidence);
+  const view = makeViewPart(part, evidence);
   partViews.set(part, { evidence, view });
+  return view;
+}
+
+function viewOpen(open: OpenPart): ViewPart {
+  const before = noteOf(open) as ViewPart | undefined; // this is the only note that drafts have
+  if (before !== undefined) return before;
+  const view = makeOpenView(open);
+  putNote(open, view);
   return view;
 }
 
@@ -183,9 +192,9 @@ function makeViewPart(part: Part, evidence: Evidence): ViewPart {
     }
     case "media":
     case "file":
-      return part.bytes === undefined
-        ? { ...part, live: false }
-        : { ...part, live: false, size: part.bytes.length };
+      return part.url === undefined
+        ? { ...part, live: false, size: part.blob?.size ?? part.bytes?.length ?? 0 }
+        : { ...part, live: false };
     case "reasoning": {
       const { opaque: _, ...shown } = part; // the vendor's own, of no use to a screen
       return { ...shown, live: false };
@@ -213,14 +222,17 @@ function makeOpenView(open: OpenPart): ViewPart {
       const { callId: _, tool: __, ...shown } = base; // its lane answers the call
       return { ...shown, kind: "text", text: textOf(open) };
     }
-    case "tool_call":
-      return {
+    case "tool_call": {
+      const view: ViewPart = {
         ...base,
         kind: base.kind,
         raw: textOf(open),
         input: undefined,
         state: "writing",
       };
+      putNote(view, open);
+      return view;
+    }
     case "media":
     case "file":
       return { ...base, size: open.bytes?.length ?? 0 };

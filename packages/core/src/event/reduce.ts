@@ -19,8 +19,11 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
         incarnation: fact.incarnation,
       };
     case "input_accepted": {
-      const { input, inputId } = fact;
-      if (input.kind !== "abort") return { ...state, queue: [...state.queue, { inputId, input }] };
+      const { input, inputId, trace } = fact;
+      if (input.kind !== "abort") {
+        const queued = trace === undefined ? { inputId, input } : { inputId, input, trace };
+        return { ...state, queue: [...state.queue, queued] };
+      }
       const meant = (input.runId ?? state.run?.runId) === state.run?.runId;
       return meant ? inRun(state, { aborting: true }) : state;
     }

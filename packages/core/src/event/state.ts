@@ -5,7 +5,7 @@ import type { Draft } from "../delta/draft.ts";
 import type { CallId, InputId, ItemId, RunId, SessionId, SessionUid, TurnId } from "../ids.ts";
 import { List } from "../list.ts";
 import type { Epoch } from "./epoch.ts";
-import type { FactOf, Input } from "./event.ts";
+import type { FactOf, Input, TraceContext } from "./event.ts";
 
 /**
  * All that a reader knows of a session at one point: what facts have made of it, and the drafts of
@@ -79,6 +79,7 @@ export interface OpenLane {
 export interface QueuedInput {
   readonly inputId: InputId;
   readonly input: Exclude<Input, { readonly kind: "abort" }>;
+  readonly trace?: TraceContext;
 }
 
 export interface OpenRun {

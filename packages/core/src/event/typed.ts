@@ -38,6 +38,19 @@ type OutputJson<Out> = unknown extends Out
 /** Arguments before the tool's schema has accepted them: any of its fields may be missing or anything. */
 type Unchecked<In> = string extends keyof In ? JsonObject : { readonly [Key in keyof In]?: Json };
 
+/** Arguments that are being written: any field may be missing, and any text may be half there. */
+type PreviewOf<In> = unknown extends In
+  ? Json
+  : In extends string
+    ? string
+    : In extends readonly (infer Row)[]
+      ? readonly PreviewOf<Row>[]
+      : In extends object
+        ? string extends keyof In
+          ? In
+          : { readonly [Key in keyof In]?: PreviewOf<In[Key]> }
+        : In;
+
 // What an event or a part becomes for one tool. Interfaces, so that an editor shows a name and the tool's
 // types, and not how the type was made.
 
@@ -100,7 +113,10 @@ interface CallOnScreen<Name, Input> extends Omit<ViewCallBase, "tool" | "input">
 }
 type StateOf<State extends ToolState["state"]> = Extract<ToolState, { readonly state: State }>;
 
-interface WritingCall<Name> extends CallOnScreen<Name, undefined>, StateOf<"writing"> {}
+interface WritingCall<Name, In> extends CallOnScreen<Name, undefined>, StateOf<"writing"> {
+  /** Never there at run time: the type of `previewOf` this part. */
+  readonly "~preview"?: PreviewOf<In> | undefined;
+}
 interface WaitingCall<Name, In>
   extends CallOnScreen<Name, Unchecked<In> | undefined>, StateOf<"waiting"> {}
 interface RunningCall<Name, In> extends CallOnScreen<Name, In>, StateOf<"running"> {}
@@ -116,7 +132,7 @@ interface LostCall<Name, In> extends CallOnScreen<Name, In>, StateOf<"unknown"> 
 
 /** A call in each of its states. Its input is checked in those that it reaches by running. */
 type ScreenCall<Name, In, Out> =
-  | WritingCall<Name>
+  | WritingCall<Name, In>
   | WaitingCall<Name, In>
   | RunningCall<Name, In>
   | FinishedCall<Name, In, Out>
@@ -239,7 +255,7 @@ export type NarrationOf<Tools extends AnyTools = AnyTools> =
   | EachTool<Tools, "narratedCall" | "narratedStart" | "narratedFinish" | "narratedQuestion">;
 
 /** The parts of an agent's items. */
-export type PartOf<Tools extends AnyTools = AnyTools> =
+export type ItemPartOf<Tools extends AnyTools = AnyTools> =
   | Exclude<Part, { readonly kind: "tool_call" | "tool_result" }>
   | EachTool<Tools, "callPart" | "result">;
 
@@ -269,5 +285,5 @@ export interface ViewOf<Tools extends AnyTools = AnyTools> extends Omit<
 export type ItemOf<Tools extends AnyTools = AnyTools> = Ending & ItemContentOf<Tools>;
 
 interface ItemContentOf<Tools extends AnyTools> extends Omit<ItemContent, "parts"> {
-  readonly parts: readonly PartOf<Tools>[];
+  readonly parts: readonly ItemPartOf<Tools>[];
 }

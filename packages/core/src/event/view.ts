@@ -1,4 +1,5 @@
 import type { ArgumentFault } from "../content/arguments.ts";
+import type { BlobRef } from "../content/blob.ts";
 import type { Author, Cause, StopReason } from "../content/item.ts";
 import type { OpaquePart } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
@@ -68,11 +69,12 @@ export type ViewPart =
   | (OpaquePart & { readonly live: false })
   | ViewToolCall;
 
-/** Bytes come with the finished part; until then only their number is known. */
+/** Bytes come with the finished part; until then, and for a blob, only their number is known. */
 interface ViewSource {
   readonly size?: number;
   readonly bytes?: Uint8Array;
   readonly url?: string;
+  readonly blob?: BlobRef;
 }
 
 /** A call as a screen shows it: what it came to is on the call. */

@@ -3,8 +3,10 @@ import { defaultDraftLimits } from "../delta/draft.ts";
 import type { Fault } from "../delta/draft.ts";
 import { verifyWhole } from "../delta/verify-part.ts";
 import { MillraceError } from "../errors.ts";
+import type { TraceContext } from "../event/event.ts";
 import { inputId, partId, sessionUid } from "../ids.ts";
 import type { InputId } from "../ids.ts";
+import { partsToBlobs } from "../ports/blob-parts.ts";
 import { randomId } from "../ports/clock.ts";
 import { answerCall } from "./answer.ts";
 import { decide } from "./decide.ts";
@@ -43,6 +45,10 @@ export function createInbox(options: InboxOptions): Inbox {
     last = answer;
     return answer;
   };
+  const { blobs, tenant } = options;
+  /** Before the input is stored: a fact names no blob that is not there. */
+  const store = async (parts: readonly Part[]): Promise<readonly Part[]> =>
+    blobs === undefined ? parts : partsToBlobs(blobs, { tenant, uid: ports.uid }, parts);
   const input =
     (kind: "prompt" | "steer" | "follow_up") =>
     (content: InputContent, given: InboxSendOptions = {}): Promise<Posted | Refused> =>
@@ -50,12 +56,14 @@ export function createInbox(options: InboxOptions): Inbox {
         const id = keyed ?? newInputId(makeId);
         const asked =
           given.options === undefined ? {} : { options: checkedJson(given.options, "options") };
-        const parts = checkedParts(await partsOf(content));
+        const traced = given.trace === undefined ? {} : { trace: copyTrace(given.trace) };
+        const parts = await store(checkedParts(await partsOf(content)));
         const posted = await context.poster.post(id, {
           type: "input_accepted",
           inputId: id,
           input: { kind, parts, ...asked },
           ...by,
+          ...traced,
         });
         if (!posted.accepted) return posted;
         const begun = kind === "prompt" ? { runId: runIdOf(id) } : {};
@@ -79,6 +87,11 @@ export function createInbox(options: InboxOptions): Inbox {
       await context.poster.announced();
     },
   };
+}
+
+/** Copied field by field: nothing else of the caller's object is stored. */
+function copyTrace({ traceparent, tracestate }: TraceContext): TraceContext {
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
 async function takeBack(

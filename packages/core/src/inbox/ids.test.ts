@@ -1,15 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { inputId, turnId } from "../ids.ts";
+import { idTail, inputId, laneItemIdOf, turnId } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { countingIds, randomId } from "../reference/system.ts";
 import {
   answerInputIdOf,
-  idTail,
   inputItemIdOf,
   keyedInputId,
-  laneItemIdOf,
   newInputId,
   runIdOf,
   stopInputIdOf,

@@ -1,15 +1,10 @@
 import { MillraceError } from "../errors.ts";
-import { inputId, itemId, runId } from "../ids.ts";
-import type { InputId, ItemId, RunId, TurnId } from "../ids.ts";
+import { idTail, inputId, itemId, runId } from "../ids.ts";
+import type { InputId, ItemId, RunId } from "../ids.ts";
 import type { MakeId } from "../ports/clock.ts";
 
 // An input's id fixes the ids of everything below it, so a sender knows its run before the store has
 // answered. Ids below it are joined by "_": a tail with a "_" could name what is below another input.
-
-/** An id without the name of its sort. */
-export function idTail(id: string): string {
-  return id.replace(/^(input|run|turn)_/, "");
-}
 
 /** The run that an input begins, if it begins one. */
 export function runIdOf(input: InputId): RunId {
@@ -19,11 +14,6 @@ export function runIdOf(input: InputId): RunId {
 /** The item that an input becomes. */
 export function inputItemIdOf(input: InputId): ItemId {
   return itemId(`item_${idTail(input)}`);
-}
-
-/** The item that a lane writes in a turn: 0 is the reply, call i is answered in lane i + 1. */
-export function laneItemIdOf(turn: TurnId, lane: number): ItemId {
-  return itemId(`item_${idTail(turn)}_${lane}`);
 }
 
 /** The input by which a client answers a call: there is one, so a call is answered once. */

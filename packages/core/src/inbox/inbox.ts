@@ -1,6 +1,7 @@
 import type { Part } from "../content/part.ts";
-import type { Actor } from "../event/event.ts";
+import type { Actor, TraceContext } from "../event/event.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
 import type { MakeId } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
@@ -15,6 +16,10 @@ export interface InboxOptions {
   readonly log: Pick<EventLog, "setKey" | "announce" | "nudge">;
   /** The session's, from its record. */
   readonly uid: string;
+  /** Where bytes of more than 32 KiB go. Left out: they stay in the input. */
+  readonly blobs?: BlobStore | undefined;
+  /** The tenant of the session, for its place in the blob store. From its record. */
+  readonly tenant?: string | undefined;
   /** Makes the ids of inputs without a key. Left out: at random. */
   readonly makeId?: MakeId | undefined;
   /** The person for whom calls are made, unless a call names another. */
@@ -80,6 +85,8 @@ export interface PostOptions {
 export interface InboxSendOptions extends PostOptions {
   /** What the sender asks of the run, such as limits. Read by the driver. */
   readonly options?: JsonObject | undefined;
+  /** The span of the request by which it comes. The run that it begins is part of that trace. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface DecideOptions extends PostOptions {

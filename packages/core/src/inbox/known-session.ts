@@ -7,11 +7,11 @@ import { emptyState } from "../event/state.ts";
 import type { QueuedInput, SessionState } from "../event/state.ts";
 import type { Item } from "../content/item.ts";
 import { List } from "../list.ts";
-import { sessionId } from "../ids.ts";
+import { laneItemIdOf, sessionId } from "../ids.ts";
 import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionUid, TurnId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { isReset } from "../ports/store-row.ts";
-import { laneItemIdOf, runIdOf } from "./ids.ts";
+import { runIdOf } from "./ids.ts";
 
 export interface KnownSessionOptions {
   readonly store: Pick<SessionStore, "read">;

@@ -1,7 +1,8 @@
 import type { Fact, FactOf } from "../event/event.ts";
 import type { SessionKey, SessionUid } from "../ids.ts";
 import type { EventLog } from "../ports/event-log.ts";
-import type { AcceptOutcome, PeopleFact, SessionStore } from "../ports/session-store.ts";
+import type { PeopleFact } from "../ports/session-record.ts";
+import type { AcceptOutcome, SessionStore } from "../ports/session-store.ts";
 import { refuse, refusedBy } from "./posted.ts";
 import type { Refused } from "./posted.ts";
 

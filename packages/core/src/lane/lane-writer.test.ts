@@ -245,7 +245,7 @@ test("a wall clock that is set back by an hour changes no window, idle sign or r
     const clock = manualClock(10_000_000);
     let back = 0;
     const jumping = { ...clock, now: () => clock.now() - back };
-    const { windowMs: _, ...memory } = memoryEventLog();
+    const { window: _, ...memory } = memoryEventLog();
     const seen: (readonly [number, number])[] = [];
     const log: EventLog = {
       ...memory,

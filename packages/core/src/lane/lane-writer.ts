@@ -1,6 +1,6 @@
 import { fold } from "../delta/fold.ts";
 import type { Delta } from "../delta/delta.ts";
-import { defaultDraftLimits } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import type { Draft, Fault } from "../delta/draft.ts";
 import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
@@ -8,12 +8,14 @@ import type { LiveEvent } from "../event/event.ts";
 import { continueLane, openLane, restateLane } from "../event/lane.ts";
 import type { OpenLane } from "../event/state.ts";
 import type { PartId } from "../ids.ts";
-import type { Nudge } from "../ports/event-log.ts";
+import type { AppendOutcome, Nudge } from "../ports/event-log.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { Gathered, sizeOfEvents } from "./gathered.ts";
-import { LoopDelay } from "./loop-delay.ts";
+import { Load, defaultWindow } from "./load.ts";
 import type { LaneWriter, LaneWriterOptions } from "./writer-types.ts";
 import { Pace } from "./pace.ts";
+import type { PaceBounds } from "./pace.ts";
+import { SharedTimer } from "./shared-timer.ts";
 
 /** A lane is restated once this much was appended since the last time, or as much as its own length. */
 const restateAfter = 8 * 1024;
@@ -30,8 +32,6 @@ const reseedEveryMs = 1_000;
  * log: a log that does not answer must not hold up a stop. What it takes later, readers drop.
  */
 const closeMs = 250;
-/** Given to `abort`: without a reason it makes an error, which costs more than all the rest of a batch. */
-const wakeReason = "wake";
 
 /** Opens a lane for writing. Its deltas are folded here, and batched for the log at its pace. */
 export function createLaneWriter(options: LaneWriterOptions): LaneWriter {
@@ -74,12 +74,16 @@ class Writer {
   /** When the window ends, or ended: its timer may fire a little before. 0 once it was cut short. */
   #windowEnd = 0;
   readonly #pace: Pace;
-  readonly #loopDelay: LoopDelay;
+  readonly #timer: SharedTimer;
   /** Resolved when there is something to write. */
   #work: PromiseWithResolvers<void> | undefined;
-  /** Ends a sleep early. Replaced only once it was used: most sleeps are not ended early. */
-  #wake = new AbortController();
-  #sleeping = false;
+  /** Ends the sleep that is under way, and when it ends by itself. */
+  #resume: (() => void) | undefined;
+  #sleepsUntil = 0;
+  readonly #wakeUp = (): void => {
+    this.#resume?.();
+    this.#resume = undefined;
+  };
   /** Set when `close` has returned: nothing is appended from then on, whatever the log has answered. */
   #left = false;
   #flushed: (() => void)[] = [];
@@ -89,8 +93,8 @@ class Writer {
     this.#options = options;
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
-    this.#pace = new Pace(options.windowMs ?? options.log.windowMs ?? 50);
-    this.#loopDelay = LoopDelay.of(options.clock);
+    this.#pace = new Pace(boundsOf(options), Load.of(options.clock));
+    this.#timer = SharedTimer.of(options.clock);
     this.#appendedAt = options.clock.monotonic();
     const batch = {
       ...this.#envelope,
@@ -100,7 +104,7 @@ class Writer {
       events: [opening],
     };
     // The batch begins with its opening, so there is a lane.
-    this.#lane = openLane(batch, options.limits ?? defaultDraftLimits) as OpenLane;
+    this.#lane = openLane(batch, emptyDraft(options.limits)) as OpenLane;
     this.draft = this.#lane.draft;
     // Without nudges, readers that lack the lane wait for its next restatement.
     this.#running = Promise.all([this.#run(), this.#appendWhenIdle(), this.#listen()]);
@@ -177,22 +181,20 @@ class Writer {
         await this.#work.promise;
         continue;
       }
-      if (!this.#urgent) await this.#sleep(this.#waitMs());
+      if (!this.#urgent) await this.#sleepUntil(this.#nextEnd());
       await this.#send();
     }
     this.#stop.abort();
     this.#resolveFlushes();
   }
 
-  /** Until the next multiple of the window, or a window after the last batch where the log sets it. */
-  #waitMs(): number {
+  /** When the window ends: at the next multiple of its length, so that all lanes append together. */
+  #nextEnd(): number {
     const windowMs = this.#pace.windowMs();
-    const { log, clock } = this.#options;
-    const now = clock.monotonic();
-    if (log.windowMs !== undefined || windowMs <= 0) return this.#appendedAt + windowMs - now;
-    const ended = Math.floor(Math.max(now, this.#windowEnd) / windowMs);
+    if (windowMs <= 0) return 0;
+    const ended = Math.floor(Math.max(this.#options.clock.monotonic(), this.#windowEnd) / windowMs);
     this.#windowEnd = (ended + 1) * windowMs;
-    return this.#windowEnd - now;
+    return this.#windowEnd;
   }
 
   /** Appends `lane_idled` after `idleMs` without a batch. One timer per `idleMs`, not one per batch. */
@@ -238,10 +240,13 @@ class Writer {
     const { log, uid, epoch } = this.#options;
     const batch = this.#nextBatch();
     this.#urgent = false;
-    const timed = this.#loopDelay.start();
-    const answer = await log.append(uid, batch).catch(() => undefined);
-    const stored = answer?.outcome === "stored";
-    this.#pace.answered(timed(), stored ? answer.watched : undefined);
+    let answer: AppendOutcome | undefined;
+    try {
+      answer = await log.append(uid, batch);
+    } catch {
+      // The log is away. It may have stored the batch all the same.
+    }
+    if (answer?.outcome === "stored") this.#pace.answered(answer.watched, answer.near);
     if (answer?.outcome === "refused" && answer.last.epoch > epoch) this.fenced.abort();
     // Lost, or stored with the answer lost: restating the lane is right in both cases.
     const lost = answer === undefined || answer.outcome === "absent";
@@ -250,7 +255,7 @@ class Writer {
     if (answer !== undefined) return;
     this.#resolveFlushes();
     if (this.#stop.signal.aborted) this.#reseed = false; // the item is in the store: no reader needs the lane
-    else await this.#sleep(reseedEveryMs);
+    else await this.#sleepUntil(this.#options.clock.monotonic() + reseedEveryMs);
   }
 
   #nextBatch(): Batch {
@@ -280,7 +285,9 @@ class Writer {
     this.#urgent = true;
     this.#windowEnd = 0;
     this.#notify();
-    if (this.#sleeping) this.#wake.abort(wakeReason);
+    if (this.#resume === undefined) return;
+    this.#timer.leave(this.#sleepsUntil, this.#wakeUp);
+    this.#wakeUp();
   }
 
   #notify(): void {
@@ -288,19 +295,26 @@ class Writer {
     this.#work = undefined;
   }
 
-  /** Sleeps for so long, or until `#flushSoon`. */
-  async #sleep(ms: number): Promise<void> {
-    if (ms <= 0 || this.#stop.signal.aborted) return;
-    if (this.#wake.signal.aborted) this.#wake = new AbortController();
-    this.#sleeping = true;
-    await this.#options.clock.sleep(ms, this.#wake.signal);
-    this.#sleeping = false;
+  /** Sleeps until a time of the monotonic clock, or until `#flushSoon`. */
+  async #sleepUntil(time: number): Promise<void> {
+    if (this.#stop.signal.aborted || time <= this.#options.clock.monotonic()) return;
+    await new Promise<void>((resolve) => {
+      this.#resume = resolve;
+      this.#sleepsUntil = time;
+      this.#timer.at(time, this.#wakeUp);
+    });
   }
 
   #resolveFlushes(): void {
     for (const done of this.#flushed) done();
     this.#flushed = [];
   }
+}
+
+function boundsOf({ windowMs, log }: LaneWriterOptions): PaceBounds {
+  if (windowMs !== undefined) return { nearMs: windowMs, leastMs: windowMs, mostMs: windowMs };
+  if (log.window !== undefined) return { nearMs: log.window.leastMs, ...log.window };
+  return { nearMs: 0, ...defaultWindow };
 }
 
 function openingOf({ author, callId, tool, model }: LaneWriterOptions): LiveEvent {

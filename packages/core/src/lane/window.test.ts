@@ -3,9 +3,13 @@ import type { EventLog } from "../ports/event-log.ts";
 import type { ManualClock } from "../reference/manual-clock.ts";
 import { content } from "../testing/delta-programs.ts";
 import { append, begin, drafted, id, startWriter, uid } from "../testing/lane-fixture.ts";
-import type { LaneFixture } from "../testing/lane-fixture.ts";
+import type { LaneFixture, LaneFixtureOptions } from "../testing/lane-fixture.ts";
 
 describe("the window", () => {
+  /** A lane whose window does not follow the load. */
+  const startFixed = (options: LaneFixtureOptions = {}): LaneFixture =>
+    startWriter({ windowMs: 50, ...options });
+
   /** Writes a letter every 10 ms and counts the batches. */
   async function batchesIn(ms: number, { writer, clock, count }: LaneFixture) {
     const before = count.gathered;
@@ -31,8 +35,8 @@ describe("the window", () => {
     };
   }
 
-  test("is 50 ms while the lane is watched", async () => {
-    const fixture = startWriter();
+  test("is as long as it is set while the lane is watched", async () => {
+    const fixture = startFixed();
     fixture.writer.write(begin);
     fixture.writer.write(append("a"));
     await fixture.read();
@@ -40,7 +44,7 @@ describe("the window", () => {
     expect(await batchesIn(2_000, fixture)).toBe(40);
   });
 
-  test("is 50 ms for a log that does not know whether the lane is watched", async () => {
+  test("is no longer for a log that does not know whether the lane is watched", async () => {
     const through = (log: EventLog): EventLog => ({
       ...log,
       append: async (at, batch) => {
@@ -48,7 +52,7 @@ describe("the window", () => {
         return answer.outcome === "stored" ? { outcome: "stored" } : answer;
       },
     });
-    const fixture = startWriter({ watched: false, through });
+    const fixture = startFixed({ watched: false, through });
     fixture.writer.write(begin);
     fixture.writer.write(append("a"));
     await fixture.read();
@@ -57,7 +61,7 @@ describe("the window", () => {
   });
 
   test("is a second while the lane is not watched", async () => {
-    const fixture = startWriter({ watched: false });
+    const fixture = startFixed({ watched: false });
     fixture.writer.write(begin);
     fixture.writer.write(append("a"));
     await fixture.read();
@@ -66,7 +70,7 @@ describe("the window", () => {
   });
 
   test("does not delay the first text of a part or its end, though the lane is not watched", async () => {
-    const { writer, read } = startWriter({ watched: false });
+    const { writer, read } = startFixed({ watched: false });
     const last = async () => (await read()).at(-1)?.last;
     await read();
 
@@ -83,7 +87,7 @@ describe("the window", () => {
     ["at once", (log: EventLog) => log],
     ["an append later", oneLate],
   ])("ends for who comes, and is short from then on, if the log knows %s", async (_, through) => {
-    const fixture = startWriter({ watched: false, through });
+    const fixture = startFixed({ watched: false, through });
     const { writer, clock, log, read } = fixture;
     writer.write(begin);
     writer.write(append("a"));
@@ -101,7 +105,7 @@ describe("the window", () => {
   });
 
   test("is short for a watcher that comes while there is nothing to write", async () => {
-    const fixture = startWriter({ watched: false, through: oneLate });
+    const fixture = startFixed({ watched: false, through: oneLate });
     const { writer, clock, log } = fixture;
     writer.write(begin);
     writer.write(append("a"));
@@ -127,7 +131,7 @@ describe("the window", () => {
         },
       };
     };
-    const fixture = startWriter({ watched: false, through });
+    const fixture = startFixed({ watched: false, through });
     const { writer, clock, log } = fixture;
     writer.write(begin);
     writer.write(append("a"));
@@ -145,7 +149,7 @@ describe("the window", () => {
   });
 
   test("is long again once the last watcher has left", async () => {
-    const fixture = startWriter({ watched: false, through: oneLate });
+    const fixture = startFixed({ watched: false, through: oneLate });
     const { writer, log } = fixture;
     const leave = new AbortController();
     await log.tail(uid, { signal: leave.signal });
@@ -170,7 +174,7 @@ describe("the window", () => {
       },
     });
     for (const offset of [0, 7, 33]) {
-      const { writer, clock } = startWriter({ through });
+      const { writer, clock } = startFixed({ through });
       await clock.advance(offset);
       writer.write(begin);
       writer.write(append("a"));
@@ -185,14 +189,14 @@ describe("the window", () => {
   });
 
   test("does not end twice when its timer fires a little too early", async () => {
-    const fixture = startWriter();
+    const fixture = startFixed();
     const { clock, writer } = fixture;
     const early = {
       ...clock,
       sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms - 2, signal),
     };
     await writer.close();
-    const lane = startWriter({ clock: early });
+    const lane = startFixed({ clock: early });
     lane.writer.write(begin);
     lane.writer.write(append("a"));
     await clock.advance(0);
@@ -200,102 +204,102 @@ describe("the window", () => {
     expect(await batchesIn(2_000, { ...lane, clock })).toBe(40);
   });
 
-  test("is wider while the log is slow, and no wider than 200 ms", async () => {
-    const slowBy = async (ms: number): Promise<number> => {
-      let slow = true;
-      const through = (log: EventLog, clock: ManualClock): EventLog => ({
-        ...log,
-        append: async (at, batch) => {
-          if (slow) await clock.sleep(ms);
-          return await log.append(at, batch);
-        },
-      });
-      const fixture = startWriter({ through });
-      fixture.writer.write(begin);
-      fixture.writer.write(append("a"));
-      await fixture.clock.advance(3 * ms);
-      const batches = await batchesIn(20_000, fixture);
-      slow = false;
-      await fixture.clock.advance(ms);
-      return Math.round(20_000 / batches / 10) * 10;
-    };
-
-    expect(await slowBy(10)).toBe(50);
-    expect(await slowBy(20)).toBe(50);
-    expect(await slowBy(30)).toBe(150);
-    expect(await slowBy(100)).toBe(200);
-    // The next window ends after the answer to the batch before.
-    expect(await slowBy(500)).toBeLessThanOrEqual(500 + 220);
-  });
-
-  test("is short again after two quick answers of a log that was slow", async () => {
+  test("is no wider while the log is slow: a lane has one batch on its way, and none waits behind it", async () => {
+    let underWay = 0;
+    let most = 0;
     let slow = true;
     const through = (log: EventLog, clock: ManualClock): EventLog => ({
       ...log,
       append: async (at, batch) => {
-        if (slow) await clock.sleep(3_000);
-        return await log.append(at, batch);
-      },
-    });
-    const fixture = startWriter({ through });
-    fixture.writer.write(begin);
-    await batchesIn(10_000, fixture);
-    slow = false;
-    await fixture.clock.advance(3_000);
-
-    // Two windows of up to 200 ms, then short ones.
-    await batchesIn(400, fixture);
-
-    expect(await batchesIn(1_000, fixture)).toBe(20);
-  });
-
-  test("is short again once the log is quick again", async () => {
-    let slow = true;
-    const through = (log: EventLog, clock: ManualClock): EventLog => ({
-      ...log,
-      append: async (at, batch) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
         if (slow) await clock.sleep(40);
+        underWay -= 1;
         return await log.append(at, batch);
       },
     });
-    const fixture = startWriter({ through });
+    const fixture = startFixed({ through });
     fixture.writer.write(begin);
-    await batchesIn(2_000, fixture);
+    fixture.writer.write(append("a"));
+    await fixture.clock.advance(120);
+
+    // Of 40 windows the last one's batch is still on its way.
+    expect(await batchesIn(2_000, fixture)).toBe(39);
+    expect(most).toBe(1);
     slow = false;
-
-    await batchesIn(20_000, fixture);
-
-    expect(await batchesIn(2_000, fixture)).toBe(40);
+    await fixture.clock.advance(40);
   });
 
-  test("of a log's own begins with the last batch: what comes later is written at once", async () => {
-    const fixture = startWriter({ through: (log) => ({ ...log, windowMs: 10 }) });
+  test("of a log with a least of 0 does not exist: what comes in one turn is one batch, at once", async () => {
+    const window = { leastMs: 0, mostMs: 50 };
+    const fixture = startWriter({ through: (log) => ({ ...log, window }) });
     const { writer, clock, count } = fixture;
     writer.write(begin);
     writer.write(append("a"));
     await fixture.read();
-    await clock.advance(10);
 
     const before = count.gathered;
-    writer.write(append("b"));
-    await clock.advance(0);
-    expect(count.gathered - before).toBe(1);
-
-    for (const letter of "cdefg") {
+    for (const letter of "bcdef") {
       writer.write(append(letter));
-      await clock.advance(1);
+      writer.write(append(letter));
+      await clock.advance(0);
     }
-    expect(count.gathered - before).toBe(1);
-    await clock.advance(5);
-    expect(count.gathered - before).toBe(2);
+    expect(count.gathered - before).toBe(5);
   });
 
   test("of a log's own is a second too while the lane is not watched", async () => {
-    const fixture = startWriter({ watched: false, through: (log) => ({ ...log, windowMs: 1 }) });
+    const window = { leastMs: 0, mostMs: 50 };
+    const fixture = startWriter({ watched: false, through: (log) => ({ ...log, window }) });
     fixture.writer.write(begin);
     fixture.writer.write(append("a"));
     await fixture.clock.advance(2_000);
 
     expect(await batchesIn(10_000, fixture)).toBeLessThanOrEqual(11);
+  });
+
+  /** A log with a reader in this process, until it has left. */
+  function nearby(log: EventLog, reader: { isNear: boolean }): EventLog {
+    return {
+      ...log,
+      append: async (at, batch) => {
+        const answer = await log.append(at, batch);
+        return answer.outcome === "stored" && reader.isNear ? { ...answer, near: true } : answer;
+      },
+    };
+  }
+
+  test("does not exist for a reader in this process, and is back once it has left", async () => {
+    const reader = { isNear: true };
+    const fixture = startWriter({ through: (log) => nearby(log, reader) });
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.read();
+
+    const { writer, clock, count } = fixture;
+    const batches = async (letters: string): Promise<number> => {
+      const before = count.gathered;
+      for (const letter of letters) {
+        writer.write(append(letter));
+        await clock.advance(1);
+      }
+      return count.gathered - before;
+    };
+    expect(await batches("abcdefghijklmnopqrstuvwxyz")).toBe(26);
+    reader.isNear = false;
+    await batches("z");
+    expect(await batches("abcdefghijklmnopqrstuvwx")).toBe(3);
+  });
+
+  test.each([
+    ["of the log", { window: { leastMs: 40, mostMs: 40 } }, {}],
+    ["of the lane", {}, { windowMs: 40 }],
+  ])("%s is kept for a reader in this process, if it is set", async (_, ofLog, ofLane) => {
+    const through = (log: EventLog): EventLog => ({ ...nearby(log, { isNear: true }), ...ofLog });
+    const fixture = startWriter({ through, ...ofLane });
+    fixture.writer.write(begin);
+    fixture.writer.write(append("a"));
+    await fixture.read();
+
+    expect(await batchesIn(2_000, fixture)).toBe(50);
   });
 });

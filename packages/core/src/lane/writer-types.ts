@@ -26,10 +26,10 @@ export interface LaneWriterOptions {
   readonly model?: string | undefined;
   readonly limits?: DraftLimits | undefined;
   /**
-   * How long deltas are gathered before they go out as one batch, while the lane is watched. While it
-   * is not, it is a second; while the log is slow, up to 200 ms. Left out: the log's own, or 50 ms.
-   * A window ends at a multiple of its length by the monotonic clock, unless the log sets its own: all
-   * lanes of a process append at the same moment, and share the round trip.
+   * How long deltas are gathered before they go out as one batch, while the lane is watched, whatever the
+   * load. While it is not, it is a second. Left out: by the load of this process, within the log's
+   * bounds. A window ends at a multiple of its length by the monotonic clock: all lanes of a process
+   * append at the same moment, and share a timer and the round trip.
    */
   readonly windowMs?: number | undefined;
   /** Gathered content of this many UTF-16 units or bytes goes out at once. */

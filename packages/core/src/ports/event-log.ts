@@ -12,13 +12,8 @@ import type { SessionKey, SessionUid } from "../ids.ts";
  * anything else is dropped, as if it had been lost.
  */
 export interface EventLog {
-  /**
-   * The time between two appends of a lane while a reader is attached. A delta that comes later than
-   * that after the last append is written at once. Left out: a writer waits 50 ms from the first delta
-   * on, which keeps the number of appends to an engine low. A log whose append costs no more than a
-   * call sets a short one, so that its readers do not lag.
-   */
-  readonly windowMs?: number;
+  /** How long a lane gathers deltas while a reader is attached. Left out: 8 ms to 50 ms, and 0 to 50 for one that is `near`. */
+  readonly window?: WindowBounds;
   /**
    * Gives the log the session's key in this process, before any other call for this session. A log
    * whose medium other programs can write to has this method, and its calls throw
@@ -69,6 +64,17 @@ export interface EventLog {
   readonly remove: (uid: SessionUid) => Promise<void>;
 }
 
+/**
+ * The shortest and the longest time that a lane gathers deltas before it appends them, in milliseconds.
+ * The shortest while the process has room, longer as its event loop fills: 25 ms from half of its time on,
+ * 50 ms from three quarters on, no longer than `mostMs`. `leastMs` 0: what comes in one turn of the event loop is
+ * appended at once. The first content of each part never waits. Equal bounds are a fixed window.
+ */
+export interface WindowBounds {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
 /** A place in a lane: an epoch, and the last seq of it that is stored. */
 export interface EpochSeq {
   readonly epoch: Epoch;
@@ -82,8 +88,10 @@ export const lastOfRemoved: EpochSeq = { epoch: Number.MAX_SAFE_INTEGER, seq: 0 
 export type AppendOutcome =
   /**
    * `watched`: whether a subscriber received this batch or the one before it. Left out: not known.
+   * `near`: whether a subscriber of this process received it. Unless the log has a `window`, its lane then
+   * gathers nothing while the process has room.
    */
-  | { readonly outcome: "stored"; readonly watched?: boolean }
+  | { readonly outcome: "stored"; readonly watched?: boolean; readonly near?: boolean }
   /** Not above the lane's last batch. `last` of the same epoch: a repeated append. Of a higher one: fenced. */
   | { readonly outcome: "refused"; readonly last: EpochSeq }
   /** The lane does not exist, or was lost: append all of it again, as a batch from 0. */

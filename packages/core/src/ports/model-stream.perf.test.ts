@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import { partId } from "../ids.ts";
 import { growth, notQuadratic } from "../../../../tests/kit/growth.ts";
 import { patience } from "../../../../tests/kit/patience.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { Ending } from "../content/item.ts";
 import { partsOf } from "../delta/commit.ts";
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import { foldAll } from "../delta/fold.ts";
 import { choices, content, legalProgram, wildProgram } from "../testing/delta-programs.ts";
 import { patience } from "../../../../tests/kit/patience.ts";

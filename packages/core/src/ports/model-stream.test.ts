@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { partsOf } from "../delta/commit.ts";
+import { partsOf, commitOf } from "../delta/commit.ts";
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
-import { commitOf, foldAll } from "../delta/fold.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
+import { foldAll } from "../delta/fold.ts";
 import { MillraceError } from "../errors.ts";
 import { partId } from "../ids.ts";
 import type { ModelStream } from "./model.ts";

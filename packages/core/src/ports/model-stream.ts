@@ -3,7 +3,7 @@ import type { Usage } from "../content/usage.ts";
 import { coalesce } from "../delta/coalesce.ts";
 import { partsOf, provenEnding } from "../delta/commit.ts";
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import type { Draft, DraftLimits } from "../delta/draft.ts";
 import { Folding } from "../delta/folding.ts";
 import { MillraceError } from "../errors.ts";

@@ -3,7 +3,7 @@ import type { Ending } from "../content/item.ts";
 import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
-import type { RetryScheduled, Stalled } from "../event/event.ts";
+import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 /** What the loop calls: a request in, deltas out. */
@@ -39,13 +39,6 @@ export interface ModelRequest {
   readonly signal?: AbortSignal | undefined;
   /** Called with what happens beside the deltas, while it happens. What it throws is ignored. */
   readonly notify?: ((notice: ModelNotice) => void) | undefined;
-}
-
-/** A span by the W3C's Trace Context, as the two HTTP headers carry it. */
-export interface TraceContext {
-  /** `00-<trace id>-<span id>-<flags>`, in lower-case hex. */
-  readonly traceparent: string;
-  readonly tracestate?: string | undefined;
 }
 
 /** An event of a request for viewers and operators. It is not part of the content. */

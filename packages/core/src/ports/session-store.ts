@@ -2,7 +2,17 @@ import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { Actor, BodyOf, Fact, FactBody } from "../event/event.ts";
 import type { ItemId, RunId, SessionId, SessionKey, SessionUid } from "../ids.ts";
-import type { Metadata } from "../json.ts";
+import type {
+  CreateOptions,
+  ForkOptions,
+  ListOptions,
+  PageQuery,
+  PeopleFact,
+  SessionPage,
+  SessionRecord,
+  UpdateOutcome,
+  UpdateRequest,
+} from "./session-record.ts";
 
 /**
  * Facts, for ever, and the claims by which exactly one writer may add each of them. Three sorts of
@@ -14,12 +24,26 @@ import type { Metadata } from "../json.ts";
  */
 export interface SessionStore {
   /**
-   * Throws `session_exists` if the name is in use, and `unknown_session` for the name of a sub-agent's
-   * session whose parent was removed.
+   * Creates a session, and stores its `first` input in the same step: there is never one without the
+   * other. Throws `session_exists` if the name is in use, `unknown_session` for the name of a sub-agent's
+   * session whose parent was removed, and `invalid_id` for an owner or a title that can't be one.
    */
   readonly create: (options: CreateOptions) => Promise<SessionRecord>;
   readonly find: (sessionId: string) => Promise<SessionRecord | undefined>;
+  /** All sessions in the order of their ids, sub-agents' too: for programs that go through a store. */
   readonly list: (options?: ListOptions) => Promise<readonly SessionRecord[]>;
+  /**
+   * The sessions that a person looks for, newest activity first. A session that nothing happens to
+   * meanwhile is on exactly one page. One that becomes active moves to the front, so a later page leaves
+   * it out. Throws `invalid_id` for an `after` that no page has given.
+   */
+  readonly page: (query?: PageQuery) => Promise<SessionPage>;
+  /**
+   * Changes the title and the metadata, and raises the revision by one. With a `revision` only if the
+   * record still has that one. No fact, and no activity: the session keeps its place among pages. Throws
+   * `unknown_session`, and `invalid_id` for a text that can't be a title.
+   */
+  readonly update: (uid: SessionUid, change: UpdateRequest) => Promise<UpdateOutcome>;
   /**
    * Deletes the session, its facts, and the sessions of its sub-agents with theirs. Forks stay: they are
    * sessions of their own. Of each a tombstone is left; these are returned, the session's own first. The
@@ -53,8 +77,18 @@ export interface SessionStore {
   /** The lanes that an attempt has opened and nothing has closed: those a reader asks the log for. */
   readonly floors: (uid: SessionUid) => Promise<readonly Floor[]>;
 
-  /** Takes the session from the incarnation that the caller read, by compare-and-set. */
+  /**
+   * Takes the session from the incarnation that the caller read, by compare-and-set. Throws `invalid_id`
+   * for a `by` that can't be one.
+   */
   readonly claim: (uid: SessionUid, claim: ClaimRequest) => Promise<ClaimOutcome>;
+  /**
+   * The incarnation that this run of an engine has claimed, read from the primary. It is below the
+   * session's once another claim has come, and stays known after that, also through a reset. Undefined if
+   * the run has never claimed the session. A fork has none of its source's. Throws `unknown_session`, and
+   * `invalid_id` for a `by` that can't be one.
+   */
+  readonly claimedBy: (uid: SessionUid, by: string) => Promise<number | undefined>;
   /**
    * Stores a person's input, withdrawal or decision: once for each key, at any head. An input id is
    * used once, under any key. A refused call does not use up its key.
@@ -89,20 +123,11 @@ export interface SessionStore {
   readonly hold?: (uid: SessionUid) => Promise<void>;
 
   /**
-   * A new session that begins with this one's facts up to `n`, and goes on from their incarnation.
-   * It has this one's metadata if none is given, and no lane of it is open. What is `added` to it is
-   * accepted in the same call, so that it is never opened without.
+   * A new session that begins with this one's facts up to `n`, and goes on from their incarnation. Of
+   * owner, title and metadata it has this one's where none is given. It is no sub-agent's, and no lane
+   * of it is open. What is `added` to it is accepted in the same call, so that it is never opened without.
    */
-  readonly fork: (
-    uid: SessionUid,
-    options: CreateOptions & { readonly n: number; readonly added?: readonly PeopleFact[] },
-  ) => Promise<SessionRecord>;
-}
-
-/** The name and the metadata of a new session. */
-export interface CreateOptions {
-  readonly sessionId: string;
-  readonly metadata?: Metadata | undefined;
+  readonly fork: (uid: SessionUid, options: ForkOptions) => Promise<SessionRecord>;
 }
 
 /** By which actor a session is removed. */
@@ -122,13 +147,8 @@ export interface Tombstone {
   /** By the store's clock. */
   readonly at: number;
   readonly actor?: Actor;
-}
-
-/** Which sessions are listed. */
-export interface ListOptions {
-  /** Sessions whose id is after this one. The order is that of the ids' UTF-16 units. */
-  readonly after?: string | undefined;
-  readonly limit?: number | undefined;
+  /** The session's owner, so that a caller can be told from a stranger after the removal. */
+  readonly owner?: string;
 }
 
 /** Which facts are read. Always in order. */
@@ -164,6 +184,11 @@ export interface DriverIndex {
 export interface LivingSign {
   readonly driver: string;
   readonly beat?: number | undefined;
+  /**
+   * Set if the last claim was an engine's: the engine's run that made it. An engine restarts its work by
+   * itself, so that no beat is no sign of death.
+   */
+  readonly by?: string | undefined;
 }
 
 /** Which sessions with work are listed. */
@@ -188,25 +213,12 @@ export interface DueSession {
   readonly sign?: LivingSign | undefined;
 }
 
-/** What a store holds of a session besides its facts. */
-export interface SessionRecord {
-  readonly uid: SessionUid;
-  readonly sessionId: SessionId;
-  /** The tenant in whose store it is, by the store alone. Left out by a store without tenants: `default`. */
-  readonly tenant?: string | undefined;
-  readonly metadata: Metadata;
-  readonly incarnation: number;
-  readonly head: number;
-}
-
 /** A lane, and the epoch below which its writers are refused. */
 export interface Floor {
   readonly lane: number;
   readonly epoch: Epoch;
 }
 
-/** The facts that people may store. */
-export type PeopleFact = BodyOf<"input_accepted" | "queue_updated" | "approval_resolved">;
 /** The facts that a lane's writer may store. */
 export type LaneFact = BodyOf<"item_committed" | "item_replaced">;
 
@@ -218,8 +230,14 @@ export interface ClaimRequest {
   readonly to?: number | undefined;
   /** The number of facts that the caller decided on. Given: refused if more have come. */
   readonly head?: number | undefined;
-  /** The name of the driver, for the index. */
+  /** The name of the driver, for the index. Left out of an engine's claim: `by` is its name. */
   readonly driver?: string | undefined;
+  /**
+   * The run of an engine that drives from now on, such as the run id of a workflow: 1 to 200 characters
+   * of well-formed text. Each claims a session once: another claim of the same run is refused as
+   * `moved`, whatever its `from`. Kept beside the facts, and found by `claimedBy`.
+   */
+  readonly by?: string | undefined;
   /** The run that is on, and that the caller goes on with. */
   readonly resumes?: RunId | undefined;
 }
@@ -227,7 +245,10 @@ export interface ClaimRequest {
 /** Whether a driver has got the session. */
 export type ClaimOutcome =
   | { readonly outcome: "claimed"; readonly incarnation: number; readonly facts: readonly Fact[] }
-  /** Another claim was stored first, or facts were stored that the caller has not read. */
+  /**
+   * Another claim was stored first, or facts were stored that the caller has not read, or the engine's run
+   * has claimed the session before.
+   */
   | { readonly outcome: "moved"; readonly incarnation: number };
 
 /** What a store did with what a person sent. */
@@ -252,7 +273,7 @@ export type OpenOutcome =
   | { readonly outcome: "opened"; readonly head: number; readonly facts: readonly Fact[] }
   /** The item exists already: an earlier attempt's answer was lost. */
   | { readonly outcome: "exists"; readonly item: Item }
-  /** Not above the lane's floor, or the session has another driver. */
+  /** Not above the lane's floor, or the session has another driver, or another lane has the generation. */
   | { readonly outcome: "fenced" };
 
 /** An item and what it settles, from the writer of its lane. */

@@ -40,9 +40,9 @@ export function rowOf<OpenFloor extends Floor>(
 ): StoreRow<OpenFloor> {
   const { uid, sessionId, head, incarnation, closed, closedLanes } = state;
   const open = floors.filter(({ lane, epoch }) => epoch > closedEpoch(state, lane));
-  const { run, queue, driver } = work;
+  const { run, queue, driver, calls, updatedAt } = work;
   const own = { uid, sessionId, head, incarnation, closed, closedLanes, floors: open };
-  return { ...own, run, queue, driver };
+  return { ...own, run, queue, driver, calls, updatedAt };
 }
 
 /** What changes a row besides facts. */
@@ -78,14 +78,19 @@ export function advanceRow<OpenFloor extends Floor>(
   return rowOf(after, raiseFloor(row.floors, floor), workOf(row, facts, { all, driver }));
 }
 
-/** The work after these facts. A reset undoes earlier ones, so it is then counted anew from all. */
+/**
+ * The work after these facts. A reset undoes earlier ones, so it is then counted anew from all; it is an
+ * activity by itself.
+ */
 export function workOf(
   before: StoreWork,
   facts: readonly Fact[],
   { all, driver }: Omit<RowChange, "floor">,
 ): StoreWork {
   if (!facts.some(isReset)) return workAfter(before, facts, driver);
-  return workAfter(noWork, withoutUndone([...all, ...facts]), driver);
+  const { updatedAt } = before;
+  const time = Math.max(updatedAt, facts.at(-1)?.time ?? 0);
+  return { ...workAfter(noWork, withoutUndone([...all, ...facts]), driver), updatedAt: time };
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { Item } from "../content/item.ts";
-import { unpackEpoch } from "../event/epoch.ts";
+import { isClosing, nextGeneration, unpackEpoch } from "../event/epoch.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { Fact, FactBody } from "../event/event.ts";
 import { replay } from "../event/reduce.ts";
 import { closedEpoch, emptyState } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
+import { engineRun } from "../ids.ts";
 import type { ItemId } from "../ids.ts";
 import { equalJson } from "../json.ts";
 import type { Json } from "../json.ts";
+import type { PeopleFact } from "./session-record.ts";
 import type {
   AcceptOutcome,
   ClaimOutcome,
@@ -19,7 +21,6 @@ import type {
   Floor,
   OpenOutcome,
   OpenRequest,
-  PeopleFact,
 } from "./session-store.ts";
 import { isReset } from "./store-row.ts";
 import type { StoreRow } from "./store-row.ts";
@@ -32,6 +33,8 @@ export interface Lookup {
   readonly key?: string | undefined;
   /** The subject of a person's call: an input or a question. */
   readonly about?: PeopleFact;
+  /** The incarnation that this run of an engine has claimed. If the call claims, its own is kept for it. */
+  readonly by?: string | undefined;
   /** All facts: a reset rebuilds the row from those that it does not undo. */
   readonly all?: boolean;
 }
@@ -41,6 +44,8 @@ export interface Found {
   readonly item?: Item | undefined;
   /** The fact under the key. */
   readonly keyed?: Fact | undefined;
+  /** The incarnation that the engine's run has claimed. */
+  readonly claimed?: number | undefined;
   readonly about: Subject;
   /** In their order. */
   readonly all: readonly Fact[];
@@ -80,23 +85,19 @@ export interface StoreCall<Answer> {
   readonly answer: (facts: readonly Fact[], head: number) => Answer;
 }
 
-/** A driver takes the session. */
-export function claimCall({
-  from,
-  to,
-  head,
-  resumes,
-  driver,
-}: ClaimRequest): StoreCall<ClaimOutcome> {
+/** A driver takes the session. Throws `invalid_id` for a run of an engine that can't be one. */
+export function claimCall(request: ClaimRequest): StoreCall<ClaimOutcome> {
+  const { from, to, head, resumes } = request;
+  const by = request.by === undefined ? undefined : engineRun(request.by);
   const incarnation = from + 1;
   const reset = to === undefined ? {} : { to };
   const goesOn = resumes === undefined ? {} : { resumes };
   return {
-    lookup: { all: to !== undefined },
+    lookup: { all: to !== undefined, by },
     bodies: [{ type: "session_claimed", incarnation, ...reset, ...goesOn }],
-    driver,
-    refuse: (row) =>
-      row.incarnation === from && (head ?? row.head) === row.head
+    driver: request.driver ?? by,
+    refuse: (row, { claimed }) =>
+      claimed === undefined && row.incarnation === from && (head ?? row.head) === row.head
         ? undefined
         : { outcome: "moved", incarnation: row.incarnation },
     answer: (facts) => ({ outcome: "claimed", incarnation, facts }),
@@ -180,6 +181,9 @@ export function subjectOf({ uid, sessionId }: StoreRow, facts: readonly Fact[]):
   return { accepted: facts.some(({ type }) => type === "input_accepted"), queue, approvals };
 }
 
+/** Fields of people's facts that are no part of their content: who sent it, and by which request. */
+const noContent = { actor: null, trace: null };
+
 /**
  * True if a call under a key that was used before repeats the call that used it. What must be equal
  * is the body: kind, parts and options of an input, the answer to a question. The envelope that the
@@ -189,8 +193,8 @@ export function subjectOf({ uid, sessionId }: StoreRow, facts: readonly Fact[]):
 function isRepeat(stored: Fact, body: PeopleFact): boolean {
   const { v: _, n: __, sessionId: ___, time: ____, ...before } = stored;
   return equalJson(
-    { ...before, actor: null } as unknown as Json,
-    { ...body, actor: null } as unknown as Json,
+    { ...before, ...noContent } as unknown as Json,
+    { ...body, ...noContent } as unknown as Json,
   );
 }
 
@@ -213,9 +217,25 @@ function floorOf({ floors }: StoreRow, lane: number): Epoch | undefined {
   return floors.find((floor) => floor.lane === lane)?.epoch;
 }
 
-/** True if the epoch is above the lane's floor and of the session's driver. */
-function mayOpen(row: StoreRow, { lane, epoch }: Floor): boolean {
-  return epoch > (floorOf(row, lane) ?? 0) && isOpenTo(row, lane, epoch);
+/** True if the epoch is above the lane's floor, of the session's driver, and of a generation of its own. */
+function mayOpen(row: StoreRow, floor: Floor): boolean {
+  const { lane, epoch } = floor;
+  const isAbove = epoch > (floorOf(row, lane) ?? 0) && isOpenTo(row, lane, epoch);
+  return isAbove && !isUsedElsewhere(row, floor);
+}
+
+/**
+ * True if another lane has an epoch of the same incarnation and generation. Compared with the last epoch
+ * of each lane that is open, and the last one of each that was closed by its item: the row keeps no
+ * others. A lane that a turn, a run or a claim closed up to an epoch admits none up to that one. Epochs by
+ * which a driver closes are left out, since no writer has them.
+ */
+function isUsedElsewhere({ floors, closedLanes }: StoreRow, { lane, epoch }: Floor): boolean {
+  const next = nextGeneration(epoch);
+  return [...floors, ...closedLanes].some(
+    (other) =>
+      other.lane !== lane && !isClosing(other.epoch) && nextGeneration(other.epoch) === next,
+  );
 }
 
 /** True while the epoch is of the session's driver and nothing has closed it. */

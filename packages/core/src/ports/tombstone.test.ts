@@ -1,3 +1,5 @@
+import { makeRecord, newDetails } from "./store-record.ts";
+import { noWork } from "./store-work.ts";
 import { describe, expect, it } from "vitest";
 import { sessionId, sessionUid } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
@@ -27,7 +29,13 @@ class BreakingFamily {
           .filter(([, id]) => id > after)
           .toSorted(([, left], [, right]) => (left < right ? -1 : 1))
           .slice(0, 2)
-          .map(([uid, id]) => ({ uid, sessionId: id, metadata: {}, incarnation: 0, head: 0 })),
+          .map(([uid, id]) =>
+            makeRecord(newDetails({ sessionId: id }, { uid, createdAt: 1 }), {
+              ...noWork,
+              incarnation: 0,
+              head: 0,
+            }),
+          ),
       ),
     removeOne: (uid, left) =>
       this.#step(() => {

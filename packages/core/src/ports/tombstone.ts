@@ -2,8 +2,10 @@ import { MillraceError } from "../errors.ts";
 import type { Actor } from "../event/event.ts";
 import { actorText, sessionId, sessionUid } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
+import type { BlobStore } from "./blob-store.ts";
 import type { EventLog } from "./event-log.ts";
-import type { RemoveOptions, SessionRecord, SessionStore, Tombstone } from "./session-store.ts";
+import type { SessionRecord } from "./session-record.ts";
+import type { RemoveOptions, SessionStore, Tombstone } from "./session-store.ts";
 
 /** The name of the session in which a sub-agent works on a call, of the key of the call's effect. */
 export function childSessionId(effectKey: string): SessionId {
@@ -83,6 +85,10 @@ export interface RemovalOptions extends RemoveOptions {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly sessionId: string;
+  /** The blobs of the session and of its sub-agents' sessions are removed too. */
+  readonly blobs?: Pick<BlobStore, "remove"> | undefined;
+  /** The tenant of `store`, for a repeat that finds no record any more. Left out: the record's. */
+  readonly tenant?: string | undefined;
 }
 
 /**
@@ -92,14 +98,18 @@ export interface RemovalOptions extends RemoveOptions {
  * errors of the store and the log.
  */
 export async function removeSession(options: RemovalOptions): Promise<Tombstone | undefined> {
-  const { store, log, sessionId: name, actor } = options;
+  const { store, log, blobs, sessionId: name, actor } = options;
   const record = await store.find(name);
   const uid = record?.uid ?? (await store.tombstone(name))?.uid;
   if (uid === undefined) return undefined;
   // While the store still has the keys: with them the log notifies the subscribers of other processes.
   await shareKeys(options, uid);
   const tombstones = await store.remove(uid, { actor });
-  for (const tombstone of tombstones) await log.remove(tombstone.uid);
+  const tenant = options.tenant ?? record?.tenant;
+  for (const tombstone of tombstones) {
+    await log.remove(tombstone.uid);
+    await blobs?.remove({ tenant, uid: tombstone.uid });
+  }
   return tombstones.find((tombstone) => tombstone.uid === uid);
 }
 

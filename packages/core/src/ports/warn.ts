@@ -8,6 +8,14 @@ export type WarningCode =
   | "MILLRACE_OTHER_LOG"
   /** A registered secret stands in the content of a session. */
   | "MILLRACE_SECRET_IN_CONTENT"
+  /** A request to a server failed by a mistake of the server or of what it was given. */
+  | "MILLRACE_REQUEST_FAILED"
+  /** A server drives runs on a platform that may stop the process after an answer. */
+  | "MILLRACE_FROZEN_PLATFORM"
+  /** A server drives runs of a tenant whose runs it could not find again after a crash. */
+  | "MILLRACE_TENANT_NOT_LISTED"
+  /** A server could not report to its driver, or not close it. */
+  | "MILLRACE_DRIVER_FAILED"
   /** Processes of tools run without a PID namespace, because the machine gives none. */
   | "MILLRACE_NO_PID_NAMESPACE";
 

@@ -1,11 +1,11 @@
+import { encode } from "../wire/encode.ts";
 import type { Item } from "../content/item.ts";
 import type { Fact } from "../event/event.ts";
 import { schemaVersion } from "../event/event.ts";
 import { restore, snapshot } from "../event/snapshot.ts";
 import type { Snapshot } from "../event/snapshot.ts";
 import { emptyState } from "../event/state.ts";
-import { itemId } from "../ids.ts";
-import type { SessionId, SessionUid } from "../ids.ts";
+import type { ItemId, SessionId, SessionUid } from "../ids.ts";
 import type { Json } from "../json.ts";
 import { List } from "../list.ts";
 import { parseJsonText } from "../parse-json.ts";
@@ -54,7 +54,7 @@ const stored = object<Stored>({
   snapshot: snapshotShape,
   places: list(count),
   changes: list(
-    object<StoredChange>({ n: count, to: optional(count), itemId: optional(id(itemId)) }),
+    object<StoredChange>({ n: count, to: optional(count), itemId: optional(id<ItemId>()) }),
   ),
   needed: list(item),
   loop: optional(json),
@@ -70,7 +70,7 @@ export function encodeCheckpoint(
 ): Checkpoint {
   const { state, places, changes } = newestItems(content.placed, bytes);
   const held = new Set(state.items);
-  const encoded = stored.encode({
+  const encoded = encode(stored, {
     v: schemaVersion,
     snapshot: snapshot({ ...state, lanes: [] }),
     places: places.toArray(),

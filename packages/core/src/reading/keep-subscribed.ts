@@ -11,7 +11,7 @@ export interface KeptSubscription<Message> {
    */
   readonly subscribe: (signal: AbortSignal) => Promise<AsyncIterable<Message>>;
   /** One message, in order. Rejects to break the subscription: it is then made anew. */
-  readonly onMessage: (message: Message) => Promise<void> | void;
+  readonly onMessage: (message: Message) => Promise<void> | undefined;
   /** The subscription was made, or it broke with this error. Called at each change only. Must not throw. */
   readonly onChange?: ((broken: { readonly error: unknown } | undefined) => void) | undefined;
   /** True for an error that no new try can mend: it rejects the whole. Left out: a broken contract is one. */
@@ -47,7 +47,8 @@ export async function keepSubscribed<Message>(kept: KeptSubscription<Message>): 
       if (broken !== false && !leave.signal.aborted) kept.onChange?.(undefined);
       broken = false;
       for await (const message of messages) {
-        await kept.onMessage(message);
+        const done = kept.onMessage(message);
+        if (done !== undefined) await done; // mostly nothing, and a promise would cost more than the message
         failures = 0;
       }
       return;

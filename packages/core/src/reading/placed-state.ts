@@ -1,3 +1,4 @@
+import { encode } from "../wire/encode.ts";
 import type { Item } from "../content/item.ts";
 import { apply } from "../event/apply.ts";
 import type { Applied } from "../event/apply.ts";
@@ -114,7 +115,7 @@ const encoder = new TextEncoder();
 function encodedBytes(item: Item): number {
   const known = sizes.get(item);
   if (known !== undefined) return known;
-  const size = encoder.encode(JSON.stringify(itemShape.encode(item))).length;
+  const size = encoder.encode(JSON.stringify(encode(itemShape, item))).length;
   sizes.set(item, size);
   return size;
 }

@@ -33,34 +33,93 @@ const factsAtOnce = 256;
  * changes before it, and the facts after it are read. Rejects if the store fails.
  */
 export async function readItems(options: ReadItemsOptions): Promise<ItemPage> {
-  const { store, uid, earlier, limit = 50 } = options;
-  const known = await changesOf(store, uid, earlier.before);
+  const { store, uid, earlier, limit } = options;
+  const page = await readPlacedItems({ store, uid, before: earlier.before, limit });
+  const items = page.items.map(({ item }) => item);
+  const count = Math.max(0, earlier.count - items.length);
+  const first = page.items[0]?.n;
+  return count === 0 || first === undefined
+    ? { items }
+    : { items, earlier: { count, before: first } };
+}
+
+/** Which items are read, by the numbers of the facts that added them. */
+export interface PlacedItemsOptions {
+  readonly store: Pick<SessionStore, "read" | "checkpoint">;
+  readonly uid: SessionUid;
+  /** The first items whose facts are after this one. Left out: the last items before `before`. */
+  readonly after?: number | undefined;
+  /** Left out: the end of the session. */
+  readonly before?: number | undefined;
+  /** How many items at most. 50 if left out. */
+  readonly limit?: number | undefined;
+}
+
+/** An item, and the number of the fact that added it. */
+export interface PlacedItem {
+  readonly n: number;
+  readonly item: Item;
+}
+
+/** Items in their order. */
+export interface PlacedPage {
+  readonly items: readonly PlacedItem[];
+  /** True if there are further items in the direction of reading. */
+  readonly more: boolean;
+}
+
+/** As `readItems`, in either direction, with the numbers by which the next page is read. */
+export async function readPlacedItems(options: PlacedItemsOptions): Promise<PlacedPage> {
+  const { store, uid, limit = 50, after } = options;
+  const most = Math.max(1, limit);
+  const before = options.before ?? (await endOf(store, uid));
+  const known = await changesOf(store, uid, (after ?? before - 1) + 1);
   let { changes } = known;
-  /** The newest first. */
-  const found: { n: number; item: Item }[] = [];
-  let before = earlier.before;
-  while (before > 1 && found.length < limit) {
-    const facts = await store.read(uid, { before, limit: factsAtOnce });
-    if (!known.whole) changes = [...facts.flatMap(changeOf), ...changes];
+  const found: PlacedItem[] = [];
+  const take = (facts: readonly Fact[]): void => {
     const { undone, isExchange } = effectsOf(changes);
-    for (const fact of facts.toReversed())
+    for (const fact of facts)
       if (holdsItem(fact) && !undone(fact.n) && !isExchange(fact)) found.push(fact);
-    before = facts[0]?.n ?? 1;
+  };
+  if (after === undefined) {
+    for (let end = before; end > 1 && found.length <= most;) {
+      const facts = await store.read(uid, { before: end, limit: factsAtOnce });
+      if (!known.whole) changes = [...facts.flatMap(changeOf), ...changes];
+      take(facts.toReversed());
+      end = facts[0]?.n ?? 1;
+    }
+  } else {
+    for (let start = after; found.length <= most;) {
+      const facts = await store.read(uid, { after: start, limit: factsAtOnce });
+      take(facts.filter(({ n }) => n < before));
+      start = facts.at(-1)?.n ?? before;
+      if (facts.length < factsAtOnce || start >= before) break;
+    }
   }
-  const { latest: latestOf } = effectsOf(changes);
-  const page = found.slice(0, Math.max(1, limit)).toReversed();
-  const items: Item[] = [];
+  const page = found.slice(0, most);
+  const ordered = after === undefined ? page.toReversed() : page;
+  const items = await withLatest(options, ordered, effectsOf(changes));
+  return { items, more: found.length > most };
+}
+
+async function endOf(store: PlacedItemsOptions["store"], uid: SessionUid): Promise<number> {
+  const [last] = await store.read(uid, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+  return (last?.n ?? 0) + 1;
+}
+
+async function withLatest(
+  { store, uid }: PlacedItemsOptions,
+  page: readonly PlacedItem[],
+  { latest: latestOf }: Effects,
+): Promise<readonly PlacedItem[]> {
+  const items: PlacedItem[] = [];
   for (const { n, item } of page) {
     const latest = latestOf(item.id, n);
     const [fact] =
       latest === undefined ? [] : await store.read(uid, { after: latest - 1, limit: 1 });
-    items.push(fact !== undefined && holdsItem(fact) ? fact.item : item);
+    items.push({ n, item: fact !== undefined && holdsItem(fact) ? fact.item : item });
   }
-  const count = Math.max(0, earlier.count - page.length);
-  const first = page[0]?.n;
-  return count === 0 || first === undefined
-    ? { items }
-    : { items, earlier: { count, before: first } };
+  return items;
 }
 
 interface KnownChanges {

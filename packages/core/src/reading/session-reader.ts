@@ -124,9 +124,11 @@ export class SessionReader {
     }
   }
 
-  /** Applies a message at once if nothing before it is missing; else after that was read. */
-  async take(message: Fact | Batch): Promise<void> {
-    if (this.#advance(message).verdict === "gap") await this.#inTurn(() => this.#fillGap(message));
+  /** Applies a message at once if nothing before it is missing; else after that was read, by the promise. */
+  take(message: Fact | Batch): Promise<void> | undefined {
+    return this.#advance(message).verdict === "gap"
+      ? this.#inTurn(() => this.#fillGap(message))
+      : undefined;
   }
 
   /**

@@ -1,12 +1,15 @@
 import type { SessionUid } from "../ids.ts";
-import type { DriverIndex, LivingSign, SessionRecord } from "../ports/session-store.ts";
+import type { SessionRecord } from "../ports/session-record.ts";
+import type { DriverIndex, LivingSign } from "../ports/session-store.ts";
 import { hasWork } from "../ports/store-work.ts";
 import type { StoreWork } from "../ports/store-work.ts";
 
-/** What the index reads of a session: its record, and what it has to do. */
+/** What the index reads of a session: its record, what it has to do, and the engine that drives it. */
 export interface IndexedSession {
   readonly record: SessionRecord;
   readonly work: StoreWork;
+  /** The engine's run that made the last claim. */
+  readonly engine?: string | undefined;
 }
 
 /** The index of a store in memory. The store calls `note` after each call that may have stored facts. */
@@ -21,8 +24,8 @@ export function memoryDrivers(
   const beats = new Map<string, number>();
   // In the order in which they last began to have work, since that is the order of a set.
   const due = new Set<SessionUid>();
-  const signOf = ({ driver }: StoreWork): LivingSign | undefined =>
-    driver === undefined ? undefined : { driver, beat: beats.get(driver) };
+  const signOf = ({ work: { driver }, engine: by }: IndexedSession): LivingSign | undefined =>
+    driver === undefined ? undefined : { driver, beat: beats.get(driver), by };
 
   return {
     note: (uid) => {
@@ -34,15 +37,17 @@ export function memoryDrivers(
     leave: async (driver) => void beats.delete(driver),
     find: async (uid) => {
       const session = sessionOf(uid);
-      return session && signOf(session.work);
+      return session && signOf(session);
     },
     due: async ({ limit = 100, except } = {}) =>
       [...due]
         .flatMap((uid) => sessionOf(uid) ?? [])
         .filter(({ work }) => work.driver === undefined || work.driver !== except)
         .slice(0, limit)
-        .map(({ record: { uid, sessionId, head, incarnation }, work }) => {
-          return { uid, sessionId, head, incarnation, run: work.run, sign: signOf(work) };
+        .map((session) => {
+          const { uid, sessionId, head, incarnation } = session.record;
+          const { run } = session.work;
+          return { uid, sessionId, head, incarnation, run, sign: signOf(session) };
         }),
   };
 }

@@ -11,6 +11,7 @@ import type {
   EventLog,
   Nudge,
   SubscribeOptions,
+  WindowBounds,
 } from "../ports/event-log.ts";
 
 export interface MemoryEventLogOptions {
@@ -18,6 +19,8 @@ export interface MemoryEventLogOptions {
   readonly batchesPerLane?: number | undefined;
   /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
   readonly announcements?: number | undefined;
+  /** How long lanes gather deltas. Its readers are in the writer's process: left out, 0 to 50 ms. */
+  readonly window?: WindowBounds | undefined;
 }
 
 /** An EventLog that can lose things on purpose, as a real one does by accident. */
@@ -26,8 +29,7 @@ export interface MemoryEventLog extends EventLog {
   readonly lose: (uid: SessionUid, lane?: number) => void;
 }
 
-/** The shortest time that a timer takes: what is written in one turn of the event loop is one batch. */
-const windowMs = 1;
+const ownProcess: WindowBounds = { leastMs: 0, mostMs: 50 };
 
 /** Removed sessions whose writers are refused. Those of older ones have ended long since. */
 const maxRemoved = 10_000;
@@ -55,7 +57,7 @@ function emptyTopic(): Topic {
  * enough for an application with a single server process.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEventLog {
-  const { batchesPerLane = 10_000, announcements = 10_000 } = options;
+  const { batchesPerLane = 10_000, announcements = 10_000, window = ownProcess } = options;
   const topics = new Map<SessionUid, Topic>();
   const removed = new Set<SessionUid>();
 
@@ -102,7 +104,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
     openChannel(channels, announcements, signal);
 
   return {
-    windowMs,
+    window,
     append,
     read,
     announce: async (uid, fact) => {

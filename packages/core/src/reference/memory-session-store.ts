@@ -1,14 +1,23 @@
 import { MillraceError } from "../errors.ts";
 import { sessionId, sessionKey, sessionUid } from "../ids.ts";
 import type { SessionId, SessionKey, SessionUid } from "../ids.ts";
-import type { Metadata } from "../json.ts";
 import type { Clock, MakeId } from "../ports/clock.ts";
 import type {
-  Checkpoint,
   CreateOptions,
   SessionRecord,
-  SessionStore,
-} from "../ports/session-store.ts";
+  UpdateOutcome,
+  UpdateRequest,
+} from "../ports/session-record.ts";
+import type { Checkpoint, SessionStore, Tombstone } from "../ports/session-store.ts";
+import { pageOf } from "../ports/store-page.ts";
+import {
+  changeDetails,
+  forkDetails,
+  makeRecord,
+  newDetails,
+  requireFirst,
+} from "../ports/store-record.ts";
+import type { StoreDetails } from "../ports/store-record.ts";
 import { chooseFacts } from "../ports/store-row.ts";
 import { parentOf, refuseOrphan, removeFamily } from "../ports/tombstone.ts";
 import type { FamilyStore } from "../ports/tombstone.ts";
@@ -26,13 +35,13 @@ export interface MemorySessionStoreOptions {
 interface Row {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
-  readonly metadata: Metadata;
+  details: StoreDetails;
   readonly ledger: SessionLedger;
   readonly key: SessionKey;
   checkpoint?: Checkpoint;
 }
 
-function page(
+function listRows(
   rows: readonly Row[],
   { after, limit = 100 }: NonNullable<Parameters<SessionStore["list"]>[0]> = {},
 ): readonly SessionRecord[] {
@@ -62,36 +71,39 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
   const ledgerOf = (uid: SessionUid): SessionLedger => rowOf(uid).ledger;
   const { note, ...drivers } = memoryDrivers((uid) => {
     const row = rows.get(uid);
-    return row && { record: recordOf(row), work: row.ledger.row };
+    return row && { record: recordOf(row), work: row.ledger.row, engine: row.ledger.engine };
   });
   const write = async <T>(uid: SessionUid, call: (ledger: SessionLedger) => T): Promise<T> => {
     const answer = call(ledgerOf(uid));
     note(uid);
     return answer;
   };
-  const create = ({ sessionId: name, metadata = {} }: CreateOptions): Row => {
-    const id = sessionId(name);
+  const create = ({ first, ...request }: CreateOptions): Row => {
+    const uid = sessionUid(makeId("session"));
+    const details = newDetails(request, { uid, createdAt: now() });
+    const { sessionId: id, createdAt } = details;
     const parent = parentOf(id);
     refuseOrphan(id, parent !== undefined && tombstones.has(parent));
     if (names.has(id)) {
       throw new MillraceError("session_exists", `there is a session ${id} already`);
     }
-    const uid = sessionUid(makeId("session"));
-    const ledger = new SessionLedger({ uid, sessionId: id, now });
-    const row: Row = { uid, sessionId: id, metadata, ledger, key: randomKey() };
+    const ledger = new SessionLedger({ uid, sessionId: id, now, createdAt });
+    if (first !== undefined) requireFirst(ledger.accept(first.key, first.body).outcome, id);
+    const row: Row = { uid, sessionId: id, details, ledger, key: randomKey() };
     rows.set(uid, row);
     names.set(id, uid);
+    note(uid);
     return row;
   };
 
-  const list: SessionStore["list"] = async (options) => page([...rows.values()], options);
+  const list: SessionStore["list"] = async (options) => listRows([...rows.values()], options);
   const removeOne: FamilyStore["removeOne"] = async (uid, left) => {
     const row = rows.get(uid);
     if (row === undefined) return;
     const hash = await hashOf(row.sessionId);
     if (!rows.delete(uid)) return; // another call has removed it meanwhile
     names.delete(row.sessionId);
-    tombstones.add(hash, { uid, at: now(), ...left });
+    tombstones.add(hash, { uid, at: now(), ...left, ...ownerOf(row) });
     note(uid);
   };
   const family: FamilyStore = { list, removeOne, tombstonesOf: (root) => tombstones.ofRoot(root) };
@@ -103,24 +115,20 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return uid === undefined ? undefined : recordOf(rowOf(uid));
     },
     list,
+    page: async (query) => pageOf([...rows.values()].map(recordOf), query),
+    update: async (uid, change) => updateRow(rowOf(uid), change),
     remove: (uid, options) => removeFamily(family, uid, options),
     tombstone: async (name) => tombstones.of(sessionId(name)),
     key: async (uid) => rowOf(uid).key,
     now,
-    read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
-    head: async (uid) => ledgerOf(uid).facts.length,
     heads: async (uids) => headsOf(rows, uids),
-    floors: async (uid) => ledgerOf(uid).floors(),
-    claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
-    accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
-    open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
-    commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
-    append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
+    ...memoryReads(ledgerOf),
+    ...memoryWrites(write),
     ...memoryCheckpoints(rowOf),
     drivers,
     fork: async (uid, { n, added = [], ...request }) => {
       const source = rowOf(uid);
-      const row = create({ metadata: source.metadata, ...request });
+      const row = create(forkDetails(request, source.details));
       const own = { sessionId: row.sessionId };
       row.ledger.load(source.ledger.facts.slice(0, n).map((fact) => ({ ...fact, ...own })));
       row.ledger.acceptAll(added);
@@ -128,6 +136,42 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
       return recordOf(row);
     },
   };
+}
+
+function memoryReads(
+  ledgerOf: (uid: SessionUid) => SessionLedger,
+): Pick<SessionStore, "read" | "head" | "floors" | "claimedBy"> {
+  return {
+    read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
+    head: async (uid) => ledgerOf(uid).facts.length,
+    floors: async (uid) => ledgerOf(uid).floors(),
+    claimedBy: async (uid, by) => ledgerOf(uid).claimedBy(by),
+  };
+}
+
+/** Calls a session's ledger, and notes what that changes for drivers. */
+type Write = <T>(uid: SessionUid, call: (ledger: SessionLedger) => T) => Promise<T>;
+
+function memoryWrites(
+  write: Write,
+): Pick<SessionStore, "claim" | "accept" | "open" | "commit" | "append"> {
+  return {
+    claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
+    accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
+    open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
+    commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
+    append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
+  };
+}
+
+function updateRow(row: Row, change: UpdateRequest): UpdateOutcome {
+  const details = changeDetails(row.details, change);
+  if (details !== undefined) row.details = details;
+  return { outcome: details === undefined ? "moved" : "updated", record: recordOf(row) };
+}
+
+function ownerOf({ details: { owner } }: Row): Pick<Tombstone, "owner"> {
+  return owner === undefined ? {} : { owner };
 }
 
 function headsOf(
@@ -164,7 +208,6 @@ function randomKey(): SessionKey {
   return sessionKey(text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""));
 }
 
-function recordOf({ uid, sessionId, metadata, ledger }: Row): SessionRecord {
-  const { incarnation } = ledger.state;
-  return { uid, sessionId, metadata, incarnation, head: ledger.facts.length };
+function recordOf({ details, ledger }: Row): SessionRecord {
+  return makeRecord(details, ledger.row);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import { partsOf } from "../delta/commit.ts";
 import { foldAll } from "../delta/fold.ts";
 import { partId } from "../ids.ts";

@@ -2,7 +2,7 @@ import type { Ending } from "../content/item.ts";
 import type { Usage } from "../content/usage.ts";
 import { wholeText } from "../delta/delta.ts";
 import type { Delta, PartOpening } from "../delta/delta.ts";
-import { commitOf } from "../delta/fold.ts";
+import { commitOf } from "../delta/commit.ts";
 import { MillraceError } from "../errors.ts";
 import { callId, partId } from "../ids.ts";
 import type { Json } from "../json.ts";

@@ -1,8 +1,10 @@
 import type { Item } from "../content/item.ts";
-import type { Fact } from "../event/event.ts";
+import type { Fact, FactOf } from "../event/event.ts";
 import { emptyState } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
+import { engineRun } from "../ids.ts";
 import type { InputId, ItemId, SessionId, SessionUid } from "../ids.ts";
+import type { PeopleFact } from "../ports/session-record.ts";
 import type {
   AcceptOutcome,
   ClaimOutcome,
@@ -14,7 +16,6 @@ import type {
   Floor,
   OpenOutcome,
   OpenRequest,
-  PeopleFact,
 } from "../ports/session-store.ts";
 import {
   holdsItem,
@@ -42,6 +43,8 @@ export interface LedgerOptions {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly now: () => number;
+  /** When the session was created: its first activity. Left out: the time of its first fact is. */
+  readonly createdAt?: number | undefined;
   /** Left out: the ledger begins with the first fact. */
   readonly earlier?: EarlierFacts | undefined;
 }
@@ -56,6 +59,8 @@ export interface EarlierFacts {
   readonly keyed: (key: string) => Fact | undefined;
   readonly item: (itemId: ItemId) => Item | undefined;
   readonly accepted: (inputId: InputId) => boolean;
+  /** The incarnation that a run of an engine has claimed. */
+  readonly claimedBy: (by: string) => number | undefined;
 }
 
 /** A reset: the number of its fact, and the number above which facts were undone. */
@@ -64,9 +69,9 @@ export interface Reset {
   readonly to: number;
 }
 
-/** What calls look up: a key of `accept`, an item or an input, and the fact that has it. */
+/** What calls look up: a key of `accept`, an item, an input or an engine's run, and the fact that has it. */
 export interface LookupEntry {
-  readonly kind: "key" | "item" | "input";
+  readonly kind: "key" | "item" | "input" | "by";
   readonly id: string;
   readonly n: number;
 }
@@ -77,7 +82,11 @@ export interface Besides {
   readonly floors?: Iterable<Floor> | undefined;
   /** What `accept` stored under which key. */
   readonly keys?: Iterable<readonly [key: string, fact: Fact]> | undefined;
+  /** By which run of an engine a claim was made. */
+  readonly claims?: Iterable<readonly [by: string, fact: Fact]> | undefined;
 }
+
+type ClaimFact = FactOf<"session_claimed">;
 
 /**
  * One session's facts for a store that holds them in memory, with what the store's rules look up.
@@ -90,16 +99,21 @@ export class SessionLedger {
   readonly #keys = new Map<string, Fact>();
   #items = new Map<ItemId, ItemFact>();
   readonly #inputs = new Map<InputId, number>();
+  /** The claims of engines by their runs. None is forgotten by a reset: each run claims once. */
+  readonly #claims = new Map<string, ClaimFact>();
+  /** The last of them. */
+  #engine: { readonly by: string; readonly incarnation: number } | undefined;
   readonly #resets: Reset[] = [];
   #state: SessionState;
   #row: StoreRow;
 
   constructor(options: LedgerOptions) {
-    const { uid, sessionId, earlier } = options;
+    const { uid, sessionId, earlier, createdAt = 0 } = options;
     this.#options = options;
     this.#state = emptyState(uid, sessionId);
-    if (earlier === undefined) this.#row = rowOf(this.#state, [], noWork);
-    else {
+    if (earlier === undefined) {
+      this.#row = rowOf(this.#state, [], { ...noWork, updatedAt: createdAt });
+    } else {
       const { head, incarnation, closed, closedLanes } = earlier.row;
       this.#state = { ...this.#state, head, incarnation, closed, closedLanes, ...earlier.open };
       this.#row = earlier.row;
@@ -131,10 +145,11 @@ export class SessionLedger {
    * they are this session's own, it also adds what calls stored besides them. Linear in what is
    * loaded, except for a reset in it, by which all is rebuilt.
    */
-  load(facts: readonly Fact[], { floors = [], keys = [] }: Besides = {}): void {
+  load(facts: readonly Fact[], { floors = [], keys = [], claims = [] }: Besides = {}): void {
     this.#keep(facts);
     for (const floor of floors) this.#keep([], floor);
     for (const [key, fact] of keys) this.#keys.set(key, fact);
+    for (const [by, fact] of claims) this.#noteClaim(by, fact);
   }
 
   /** What decides the next call. The index of drivers lists the session by it. */
@@ -156,6 +171,7 @@ export class SessionLedger {
     for (const [id, { n }] of this.#keys) yield { kind: "key", id, n };
     for (const [id, { n }] of this.#items) yield { kind: "item", id, n };
     for (const [id, n] of this.#inputs) yield { kind: "input", id, n };
+    for (const [id, { n }] of this.#claims) yield { kind: "by", id, n };
   }
 
   floors(): readonly Floor[] {
@@ -164,6 +180,17 @@ export class SessionLedger {
 
   claim(request: ClaimRequest): ClaimOutcome {
     return this.#make(claimCall(request));
+  }
+
+  /** The incarnation that a run of an engine has claimed. Throws `invalid_id`. */
+  claimedBy(by: string): number | undefined {
+    return this.#claimed(engineRun(by));
+  }
+
+  /** The engine's run that made the last claim. Unset if no engine did. */
+  get engine(): string | undefined {
+    const { by, incarnation } = this.#engine ?? {};
+    return incarnation === this.#row.incarnation ? by : undefined;
   }
 
   accept(key: string, body: PeopleFact): AcceptOutcome {
@@ -194,14 +221,26 @@ export class SessionLedger {
     this.#keep(facts, floor, driver);
     const [first] = facts;
     if (lookup.key !== undefined && first !== undefined) this.#keys.set(lookup.key, first);
+    if (lookup.by !== undefined && first !== undefined) this.#noteClaim(lookup.by, first);
     return answer(facts, this.#row.head);
   }
 
-  #find({ itemId, key, about }: Lookup): Found {
+  #noteClaim(by: string, fact: Fact): void {
+    if (fact.type !== "session_claimed") return;
+    this.#claims.set(by, fact);
+    this.#engine = { by, incarnation: fact.incarnation };
+  }
+
+  #claimed(by: string): number | undefined {
+    return this.#claims.get(by)?.incarnation ?? this.#options.earlier?.claimedBy(by);
+  }
+
+  #find({ itemId, key, about, by }: Lookup): Found {
     const { earlier } = this.#options;
     return {
       item: itemId && (this.#items.get(itemId)?.item ?? earlier?.item(itemId)),
       keyed: key === undefined ? undefined : (this.#keys.get(key) ?? earlier?.keyed(key)),
+      claimed: by === undefined ? undefined : this.#claimed(by),
       about: about === undefined ? nothingFound.about : this.#subjectOf(about),
       all: this.#facts,
     };

@@ -6,7 +6,12 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) => wait(ms, signal, true),
   idle: (ms, signal) => wait(ms, signal, false),
+  // Read here and not once above: where workflows run there is no `performance`, and importing is no use.
+  busyMs: () => (performance as Timing).eventLoopUtilization?.().active ?? 0,
 };
+
+/** Node and Bun measure how busy the event loop is; browsers do not. */
+type Timing = Performance & { readonly eventLoopUtilization?: () => { readonly active: number } };
 
 function wait(ms: number, signal: AbortSignal | undefined, keepsAlive: boolean): Promise<void> {
   return new Promise((resolve) => {
@@ -19,7 +24,7 @@ function wait(ms: number, signal: AbortSignal | undefined, keepsAlive: boolean):
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.max(0, ms)); // a moment that has just passed is no mistake
     // In browsers a timer is a number, and keeps nothing alive.
     if (!keepsAlive) (timer as { readonly unref?: () => void }).unref?.();
     signal?.addEventListener("abort", done, { once: true });

@@ -10,6 +10,7 @@ import type {
   StopReason,
   WholeStop,
 } from "../content/item.ts";
+import type { BlobRef } from "../content/blob.ts";
 import type { Part, ResultStatus, ToolCallPart } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { BeginPart, Delta, PartOpening } from "../delta/delta.ts";
@@ -161,10 +162,17 @@ export const status: fc.Arbitrary<ResultStatus> = fc.constantFrom(
   "aborted",
   "unknown",
 );
-const source: fc.Arbitrary<{ readonly bytes: Uint8Array } | { readonly url: string }> = fc.oneof(
-  record({ bytes }),
-  record({ url: text }),
-);
+const blob: fc.Arbitrary<BlobRef> = record({
+  hash: fc.string({
+    unit: fc.constantFrom(..."0123456789abcdef".split("")),
+    minLength: 64,
+    maxLength: 64,
+  }),
+  size: fc.nat(),
+}).map(({ hash, size }) => ({ hash: `sha256-${hash}`, size }));
+const source: fc.Arbitrary<
+  { readonly bytes: Uint8Array } | { readonly url: string } | { readonly blob: BlobRef }
+> = fc.oneof(record({ bytes }), record({ url: text }), record({ blob }));
 
 /** A part of a kind that this version does not know. */
 const opaquePart: fc.Arbitrary<Part> = fc

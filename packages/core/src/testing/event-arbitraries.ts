@@ -4,6 +4,7 @@ import type { Batch } from "../event/batch.ts";
 import { schemaVersion } from "../event/event.ts";
 import type {
   Actor,
+  TraceContext,
   Fact,
   FactBody,
   FactOf,
@@ -60,6 +61,7 @@ const input: fc.Arbitrary<Input> = fc.oneof(
   ]),
 );
 
+const trace = record<TraceContext>({ traceparent: text, tracestate: text }, ["tracestate"]);
 const actor = record<Actor>(
   {
     user: fc.string({ minLength: 1, maxLength: 40, unit: "binary" }),
@@ -109,8 +111,17 @@ const runFinished = factOf("run_finished", both(record({ runId, closes: count })
 const approvalRequested = factOf(
   "approval_requested",
   record<Body<"approval_requested">>(
-    { ...inTurn, approvalId, callId, tool: text, input: jsonObject, parsed: json, hash: text },
-    ["parsed"],
+    {
+      ...inTurn,
+      approvalId,
+      callId,
+      tool: text,
+      input: jsonObject,
+      parsed: json,
+      hash: text,
+      seconds: amount,
+    },
+    ["parsed", "seconds"],
   ),
 );
 const approvalResolved = factOf(
@@ -163,12 +174,15 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
     "session_released",
     record({ incarnation, runId, reason: fc.constant("shutdown" as const) }),
   ),
-  input_accepted: factOf("input_accepted", record({ inputId, input, actor }, ["actor"])),
+  input_accepted: factOf(
+    "input_accepted",
+    record({ inputId, input, actor, trace }, ["actor", "trace"]),
+  ),
   queue_updated: factOf(
     "queue_updated",
     record({ inputId, change: fc.constant("taken_back" as const), actor }, ["actor"]),
   ),
-  run_started: factOf("run_started", record({ runId })),
+  run_started: factOf("run_started", record({ runId, trace }, ["trace"])),
   run_finished: runFinished,
   turn_started: factOf("turn_started", record(inTurn)),
   turn_finished: factOf("turn_finished", record({ ...inTurn, stop: stopReason, closes: count })),
@@ -258,10 +272,9 @@ const approval: fc.Arbitrary<Approval> = record<Approval>(
   { asked: approvalRequested, answer: approvalResolved },
   ["answer"],
 );
-const queued = record({
-  inputId,
-  input: input.filter((said) => said.kind !== "abort"),
-});
+const queued = record({ inputId, input: input.filter((said) => said.kind !== "abort"), trace }, [
+  "trace",
+]);
 
 /** A snapshot that a wire can carry. Its fields need not agree with each other. */
 export const snapshot: fc.Arbitrary<Snapshot> = record<Snapshot>(

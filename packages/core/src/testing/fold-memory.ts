@@ -1,6 +1,7 @@
 // Run by fold.perf.test.ts in a process of its own: folds 100 MB of text and prints how much heap that took.
 import { getHeapStatistics } from "node:v8";
-import { emptyDraft, noDraftLimits, textOf } from "../delta/draft.ts";
+import { noDraftLimits, textOf } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import { fold } from "../delta/fold.ts";
 import { partId } from "../ids.ts";
 

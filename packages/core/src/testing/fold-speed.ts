@@ -1,10 +1,11 @@
 // Run by fold.perf.test.ts in a process of its own, because a test runner's module loading changes
 // what the compiler inlines. Prints the time of folding, and of just adding the same strings.
 import type { BeginPart, Delta } from "../delta/delta.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import type { Draft } from "../delta/draft.ts";
 import { fold, foldAll } from "../delta/fold.ts";
 import { callId, partId } from "../ids.ts";
+import { median, processorTime } from "./processor-time.ts";
 
 const id = partId("p1");
 const sizes = [10_000, 20_000, 40_000, 80_000, 160_000];
@@ -35,33 +36,18 @@ function inBatches(deltas: readonly Delta[]): Draft {
   return draft;
 }
 
-/**
- * The processor time of one run, in milliseconds, as the mean of as many as fold 1.6 million deltas:
- * then every size pays for its share of the garbage, and a busy neighbour is not counted.
- */
-function timed(size: number, work: () => unknown): number {
-  const rounds = 1_600_000 / size;
-  const start = process.cpuUsage();
-  for (let round = 0; round < rounds; round += 1) work();
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1_000 / rounds;
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((left, right) => left - right)[Math.floor(times.length / 2)] ?? 0;
-}
-
 // Once to warm up: the first size would pay for compiling all three.
 measure(20_000);
 process.stdout.write(JSON.stringify({ kind: begin.kind, sizes: sizes.map(measure) }));
 
 function measure(size: number): Readonly<Record<"size" | "bare" | "one" | "batch", number>> {
   const deltas = all.slice(0, size);
+  const rounds = 1_600_000 / size; // as many as fold 1.6 million deltas
   // All three in turns, so that a slow moment is one for all.
   const trials = Array.from({ length: 5 }, () => ({
-    bare: timed(size, () => bare(deltas)),
-    one: timed(size, () => oneByOne(deltas)),
-    batch: timed(size, () => inBatches(deltas)),
+    bare: processorTime(rounds, () => bare(deltas)),
+    one: processorTime(rounds, () => oneByOne(deltas)),
+    batch: processorTime(rounds, () => inBatches(deltas)),
   }));
   return {
     size,

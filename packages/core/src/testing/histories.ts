@@ -1,6 +1,6 @@
 import type { Delta } from "../delta/delta.ts";
 import { commitDraft } from "../delta/commit.ts";
-import { emptyDraft } from "../delta/draft.ts";
+import { emptyDraft } from "../delta/empty-draft.ts";
 import type { Draft } from "../delta/draft.ts";
 import { fold } from "../delta/fold.ts";
 import { restate } from "../delta/restate.ts";

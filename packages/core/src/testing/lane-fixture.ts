@@ -52,7 +52,7 @@ export interface LaneFixture {
 export function startWriter(more: LaneFixtureOptions = {}): LaneFixture {
   const clock = manualClock();
   // As a log of an engine, which leaves the window to the writer.
-  const { windowMs: _, ...held } = memoryEventLog();
+  const { window: _, ...held } = memoryEventLog();
   const count = { gathered: 0 };
   const memory: MemoryEventLog = {
     ...held,

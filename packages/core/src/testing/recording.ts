@@ -17,7 +17,7 @@ import { manualClock } from "../reference/manual-clock.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";
 import { countingIds } from "../reference/system.ts";
-import type { SessionRecord } from "../ports/session-store.ts";
+import type { SessionRecord } from "../ports/session-record.ts";
 import { encodeMessage } from "../wire/message-codec.ts";
 
 const run = runId("run_1");

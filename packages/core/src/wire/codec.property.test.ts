@@ -203,7 +203,16 @@ describe("what can't be read", () => {
     ["that ends before it begins", { first: 5, last: 4 }],
     ["from 0 that does not open its lane", { first: 0, last: 0 }],
   ])("a batch %s is malformed", (_, fields) => {
-    const head = { v: 1, sessionId: "s", runId: "r", turnId: "t", itemId: "i", lane: 0, epoch: 1 };
+    const head = {
+      type: "batch",
+      v: 1,
+      sessionId: "s",
+      runId: "r",
+      turnId: "t",
+      itemId: "i",
+      lane: 0,
+      epoch: 1,
+    };
     const legal = {
       ...head,
       first: 5,
@@ -266,7 +275,16 @@ describe("what can't be read", () => {
 describe("what a newer version wrote", () => {
   const envelope = { v: 1, n: 1, sessionId: "s", time: 1 };
   const opening = { type: "attempt_started", author: "model" };
-  const head = { v: 1, sessionId: "s", runId: "r", turnId: "t", itemId: "i", lane: 0, epoch: 1 };
+  const head = {
+    type: "batch",
+    v: 1,
+    sessionId: "s",
+    runId: "r",
+    turnId: "t",
+    itemId: "i",
+    lane: 0,
+    epoch: 1,
+  };
   const place = { ...head, first: 0, last: 1, head: 0, time: 1 };
   const newName = fc.constantFrom("hologram", "x_1", "opaque", "toString", "__proto__", "");
 

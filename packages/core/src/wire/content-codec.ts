@@ -1,4 +1,7 @@
+import { encode } from "./encode.ts";
 import type { ArgumentFault } from "../content/arguments.ts";
+import { isBlobHash } from "../content/blob.ts";
+import type { BlobRef } from "../content/blob.ts";
 import type { Author, Cause, Ending, Item, StopReason } from "../content/item.ts";
 import { isCutStop } from "../content/item.ts";
 import type {
@@ -15,13 +18,14 @@ import type {
   ToolResultPart,
 } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
-import { callId, itemId, partId } from "../ids.ts";
+import type { CallId, ItemId, PartId } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import {
   amount,
   bytes,
   checked,
   count,
+  decodeBy,
   exactlyOne,
   flag,
   id,
@@ -35,9 +39,9 @@ import {
   tagged,
   text,
 } from "./shape.ts";
-import type { ObjectShape, Shape } from "./shape.ts";
+import type { Decoded, Shape } from "./shape.ts";
 
-const base = { id: id(partId), metadata: optional(jsonObject) };
+const base = { id: id<PartId>(), metadata: optional(jsonObject) };
 
 const argumentFault = object<ArgumentFault>({
   // Codes may grow; a reader only needs to know that there is one.
@@ -56,7 +60,7 @@ const toolCall = exactlyOne<ToolCallPart>(
   object<AnyCall>({
     ...base,
     kind: oneOf("tool_call"),
-    callId: id(callId),
+    callId: id<CallId>(),
     tool: text,
     raw: text,
     opaque: optional(json),
@@ -67,11 +71,17 @@ const toolCall = exactlyOne<ToolCallPart>(
   "fault",
 );
 
-type Sourced<T> = Omit<T, "bytes" | "url"> & {
+const blob = checked<BlobRef, BlobRef>(
+  object<BlobRef>({ hash: text, size: count }),
+  ({ hash }) => !isBlobHash(hash) && "a SHA-256",
+);
+
+type Sourced<T> = Omit<T, "bytes" | "url" | "blob"> & {
   readonly bytes?: Uint8Array;
   readonly url?: string;
+  readonly blob?: BlobRef;
 };
-const source = { bytes: optional(bytes), url: optional(text) };
+const source = { bytes: optional(bytes), url: optional(text), blob: optional(blob) };
 
 const media = exactlyOne<MediaPart>(
   object<Sourced<MediaPart>>({
@@ -82,6 +92,7 @@ const media = exactlyOne<MediaPart>(
   }),
   "bytes",
   "url",
+  "blob",
 );
 
 const file = exactlyOne<FilePart>(
@@ -94,14 +105,15 @@ const file = exactlyOne<FilePart>(
   }),
   "bytes",
   "url",
+  "blob",
 );
 
 /** What this version does not know goes through it unchanged. */
 const opaquePart: Shape<OpaquePart> = {
-  encode: (value) => value.original,
+  form: { by: "original" },
   decode: (value, path) => {
     const original = jsonObject.decode(value, path);
-    if (typeof original["kind"] !== "string") return malformed(path, "a part with a kind");
+    if (typeof original["kind"] !== "string") return malformed(path, "a kind");
     return { kind: "opaque", id: base.id.decode(original["id"], `${path}.id`), original };
   },
 };
@@ -114,7 +126,7 @@ export const resultStatus: Shape<ResultStatus> = oneOf<ResultStatus>(
   "unknown",
 );
 
-export const part: ObjectShape<Part> = tagged<Part, "kind">(
+export const part: Shape<Part> = tagged<Part, "kind">(
   "kind",
   {
     text: object<TextPart>({ ...base, kind: oneOf("text"), text }),
@@ -128,7 +140,7 @@ export const part: ObjectShape<Part> = tagged<Part, "kind">(
     tool_result: object<ToolResultPart>({
       ...base,
       kind: oneOf("tool_result"),
-      callId: id(callId),
+      callId: id<CallId>(),
       tool: text,
       status: resultStatus,
       text,
@@ -145,7 +157,7 @@ export const part: ObjectShape<Part> = tagged<Part, "kind">(
 
 /** A part as plain JSON, for code that writes parts outside of an event. */
 export function encodePart(value: Part): JsonObject {
-  return part.encode(value);
+  return encode(part, value);
 }
 
 export const usage: Shape<Usage> = object<Usage>({
@@ -185,7 +197,7 @@ type AnyItem = Omit<Item, keyof Ending> & {
 };
 
 const anyItem = object<AnyItem>({
-  id: id(itemId),
+  id: id<ItemId>(),
   author,
   parts: list(part),
   stop: stopReason,
@@ -199,5 +211,20 @@ const anyItem = object<AnyItem>({
 export const item: Shape<Item> = checked<AnyItem, Item>(anyItem, ({ stop, cause, evidence }) => {
   const cut = isCutStop(stop);
   const sound = cut ? cause !== undefined && evidence === undefined : cause === undefined;
-  return !sound && `an item that ended as ${stop} to have ${cut ? "a" : "no"} cause`;
+  return !sound && `${cut ? "a" : "no"} cause of ${stop}`;
 });
+
+/** An item as JSON: bytes are base64. */
+export function encodeItem(value: Item): JsonObject {
+  return encode(item, value);
+}
+
+/** An item from outside, such as one of a page of older items. */
+export function decodeItem(value: unknown): Decoded<Item> {
+  return decodeBy(item, value);
+}
+
+/** A part from outside, such as one that a client sends. */
+export function decodePart(value: unknown): Decoded<Part> {
+  return decodeBy(part, value);
+}

@@ -1,6 +1,6 @@
 import type { LanePosition } from "../event/batch.ts";
 import type { Cursor } from "../event/cursor.ts";
-import { sessionUid } from "../ids.ts";
+import { isSessionUid } from "../ids.ts";
 
 /** Cursors travel in a header; servers refuse longer ones. */
 const maxCursorLength = 256;
@@ -11,12 +11,17 @@ const maxCursorLength = 256;
  */
 export function encodeCursor(cursor: Cursor): string {
   let text = `1.${cursor.uid}.${cursor.head.toString(36)}`;
-  for (const { lane, epoch, seq } of cursor.lanes) {
-    const position = `.${lane.toString(36)}~${epoch.toString(36)}~${seq.toString(36)}`;
+  for (const place of cursor.lanes) {
+    const position = `.${positionText(place)}`;
     if (text.length + position.length > maxCursorLength) break;
     text += position;
   }
   return text;
+}
+
+/** A place in a lane as it stands in a cursor. */
+export function positionText({ lane, epoch, seq }: LanePosition): string {
+  return `${lane.toString(36)}~${epoch.toString(36)}~${seq.toString(36)}`;
 }
 
 /** The cursor, or undefined for any other text. A client without a cursor is sent a snapshot. */
@@ -24,8 +29,7 @@ export function decodeCursor(text: string): Cursor | undefined {
   if (text.length > maxCursorLength) return undefined;
   const [version, uid = "", head = "", ...rest] = text.split(".");
   const count = decodeNumber(head);
-  if (version !== "1" || !/^[A-Za-z0-9_-]{1,64}$/.test(uid) || count === undefined)
-    return undefined;
+  if (version !== "1" || !isSessionUid(uid) || count === undefined) return undefined;
   const lanes: LanePosition[] = [];
   for (const position of rest) {
     const [lane, epoch, seq, ...more] = position.split("~").map(decodeNumber);
@@ -34,7 +38,7 @@ export function decodeCursor(text: string): Cursor | undefined {
     if (lane <= (lanes.at(-1)?.lane ?? -1)) return undefined;
     lanes.push({ lane, epoch, seq });
   }
-  return { uid: sessionUid(uid), head: count, lanes };
+  return { uid, head: count, lanes };
 }
 
 /** One spelling for each number, so that equal cursors are equal texts. */

@@ -1,3 +1,4 @@
+import { encode } from "./encode.ts";
 import type {
   AppendBytes,
   AppendText,
@@ -7,8 +8,7 @@ import type {
   ReplaceStructured,
   SetMetadata,
 } from "../delta/delta.ts";
-import { callId, partId } from "../ids.ts";
-import type { CallId } from "../ids.ts";
+import type { CallId, PartId } from "../ids.ts";
 import { isJsonObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { part } from "./content-codec.ts";
@@ -24,7 +24,7 @@ import {
   tagged,
   text,
 } from "./shape.ts";
-import type { AnyShape, Decoded, Fields, ObjectShape } from "./shape.ts";
+import type { AnyShape, Decoded, Fields, Shape } from "./shape.ts";
 
 type BeginBase = Pick<BeginPart, "op" | "partId">;
 type Bare = BeginBase & { readonly kind: "text" | "reasoning" | "structured" };
@@ -35,7 +35,7 @@ type Called = BeginBase & {
 };
 type Named<Kind extends "media" | "file" | "custom"> = Extract<BeginPart, { readonly kind: Kind }>;
 
-const parts = id(partId);
+const parts = id<PartId>();
 const base = { op: oneOf<"begin_part">("begin_part"), partId: parts };
 const bare = object<Bare>({
   ...base,
@@ -44,7 +44,7 @@ const bare = object<Bare>({
 const called = object<Called>({
   ...base,
   kind: oneOf<"tool_call" | "tool_result">("tool_call", "tool_result"),
-  callId: id(callId),
+  callId: id<CallId>(),
   tool: text,
 });
 
@@ -61,10 +61,10 @@ const beginPart = tagged<BeginPart, "kind">(
     file: object<Named<"file">>({ ...base, kind: oneOf("file"), name: text, mediaType: text }),
     custom: object<Named<"custom">>({ ...base, kind: oneOf("custom"), name: text }),
   },
-  refused("kind", "a kind of part of this version"),
+  refused("kind"),
 );
 
-export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
+export const delta: Shape<Delta> = tagged<Delta, "op">(
   "op",
   {
     begin_part: beginPart,
@@ -74,12 +74,12 @@ export const delta: ObjectShape<Delta> = tagged<Delta, "op">(
     set_metadata: operation<SetMetadata>("set_metadata", { metadata: jsonObject }),
     commit_part: operation<CommitPart>("commit_part", { part }),
   },
-  refused("op", "an operation of this version"),
+  refused("op"),
 );
 
 /** Writes a delta as JSON. */
 export function encodeDelta(value: Delta): JsonObject {
-  return delta.encode(value);
+  return encode(delta, value);
 }
 
 /** Reads a delta from JSON. Never throws: what is malformed is a fault. */
@@ -90,17 +90,16 @@ export function decodeDelta(value: unknown): Decoded<Delta> {
 function operation<T extends Delta>(
   op: T["op"],
   fields: Fields<Omit<T, "op" | "partId">>,
-): ObjectShape<T> {
+): Shape<T> {
   // All fields of the type: those of every operation, and the given ones.
   return object<T>({ op: oneOf(op), partId: parts, ...fields } as unknown as Fields<T>);
 }
 
-function refused(tag: string, expected: string): AnyShape {
+function refused(tag: string): AnyShape {
   return {
-    encode: (value) => value,
     decode: (value, path) => {
       const named = isJsonObject(value) && typeof value[tag] === "string";
-      return malformed(path, expected, named ? "unknown_op" : "malformed");
+      return malformed(path, `a known ${tag}`, named ? "unknown_op" : "malformed");
     },
   };
 }

@@ -12,19 +12,10 @@ import type {
   Input,
   LiveEvent,
   RunOutcome,
+  TraceContext,
 } from "../event/event.ts";
 import type { Compaction } from "../event/state.ts";
-import type { CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
-import {
-  actorText,
-  approvalId,
-  callId,
-  inputId,
-  itemId,
-  runId,
-  sessionId,
-  turnId,
-} from "../ids.ts";
+import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { author, cause, item, part, resultStatus, stopReason, usage } from "./content-codec.ts";
 import { delta } from "./delta-codec.ts";
@@ -39,24 +30,24 @@ import {
   jsonObject,
   list,
   malformed,
+  named,
   object,
   oneOf,
   optional,
   tagged,
   text,
 } from "./shape.ts";
-import type { Fields, ObjectShape, Shape } from "./shape.ts";
+import type { Fields, Shape } from "./shape.ts";
 
-export const runs: Shape<RunId> = id(runId);
-export const turns: Shape<TurnId> = id(turnId);
-const calls = id(callId);
-export const items: Shape<ItemId> = id(itemId);
-export const inputs: Shape<InputId> = id(inputId);
-const approvals = id(approvalId);
-export const sessions: Shape<SessionId> = id(sessionId);
+export const runs: Shape<RunId> = id<RunId>();
+export const turns: Shape<TurnId> = id<TurnId>();
+const calls = id<CallId>();
+export const items: Shape<ItemId> = id<ItemId>();
+export const inputs: Shape<InputId> = id<InputId>();
+const approvals = id<ApprovalId>();
+export const sessions: Shape<SessionId> = id<SessionId>();
 
 export const version: Shape<typeof schemaVersion> = {
-  encode: (value) => value,
   decode: (value, path) =>
     value === schemaVersion
       ? schemaVersion
@@ -108,12 +99,15 @@ export const input: Shape<Input> = tagged<Input, "kind">(
     }),
   },
   {
-    encode: (value) => value,
-    decode: (_, path) => malformed(path, "a kind of input of this version"),
+    decode: (_, path) => malformed(path, "a known kind"),
   },
 );
 
-const actor = object<Actor>({ user: id(actorText), via: optional(id(actorText)) });
+export const trace: Shape<TraceContext> = object<TraceContext>({
+  traceparent: text,
+  tracestate: optional(text),
+});
+const actor = object<Actor>({ user: id(), via: optional(id()) });
 
 export const summary: Shape<Compaction> = object<Compaction>({
   itemId: items,
@@ -155,20 +149,20 @@ export const runFinished: Shape<FactOf<"run_finished">> = checked<
   FactOf<"run_finished">
 >(anyRunFinished, ({ outcome, cause, limit }) => {
   const why = outcome === "failed" ? cause : outcome === "limited" ? limit : "";
-  return why === undefined && `a run that ended as ${outcome} to say why`;
+  return why === undefined && `a reason of ${outcome}`;
 });
 
 /** The facts whose fields need no rule beyond themselves. */
 const simple = factShapes({
   session_claimed: { incarnation, to: optional(count), resumes: optional(runs) },
   session_released: { runId: runs, incarnation, reason: oneOf<"shutdown">("shutdown") },
-  input_accepted: { inputId: inputs, input, actor: optional(actor) },
+  input_accepted: { inputId: inputs, input, actor: optional(actor), trace: optional(trace) },
   queue_updated: {
     inputId: inputs,
     change: oneOf<"taken_back">("taken_back"),
     actor: optional(actor),
   },
-  run_started: { runId: runs },
+  run_started: { runId: runs, trace: optional(trace) },
   turn_started: inTurn,
   turn_finished: { ...inTurn, stop: stopReason, closes: count },
   approval_requested: {
@@ -179,6 +173,7 @@ const simple = factShapes({
     input: jsonObject,
     parsed: optional(json),
     hash: text,
+    seconds: optional(amount),
   },
   approval_resolved: {
     approvalId: approvals,
@@ -212,14 +207,14 @@ export const approvalResolved: Shape<FactOf<"approval_resolved">> = simple.appro
 
 /** An event of a newer version goes through this one unchanged. Its number counts all the same. */
 const opaqueFact: Shape<FactOf<"opaque">> = {
-  encode: (fact) => ({ ...fact.original, ...envelope.encode(fact) }),
+  form: { by: "original", own: envelope },
   decode: (value, path) => {
     const original = recordWithType(value, path);
     return { ...envelope.decode(value, path), type: "opaque", original };
   },
 };
 
-export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
+export const fact: Shape<Fact> = tagged<Fact, "type">(
   "type",
   {
     ...simple,
@@ -230,7 +225,7 @@ export const fact: ObjectShape<Fact> = tagged<Fact, "type">(
   opaqueFact,
 );
 
-const liveEvent: Shape<LiveEvent> = tagged<LiveEvent, "type">(
+export const liveEvent: Shape<LiveEvent> = tagged<LiveEvent, "type">(
   "type",
   {
     attempt_started: eventShape<LiveOf<"attempt_started">>("attempt_started", {
@@ -252,7 +247,7 @@ const liveEvent: Shape<LiveEvent> = tagged<LiveEvent, "type">(
     lane_idled: eventShape<LiveOf<"lane_idled">>("lane_idled", {}),
   },
   {
-    encode: (event: LiveOf<"opaque">) => event.original,
+    form: { by: "original" },
     decode: (value, path) => ({ type: "opaque", original: recordWithType(value, path) }),
   },
 );
@@ -273,19 +268,19 @@ const anyBatch = object<Batch>({
   events: list(liveEvent),
 });
 
-export const batch: ObjectShape<Batch> = checked<Batch, Batch>(
-  anyBatch,
-  ({ first, last, events }) => {
+export const batch: Shape<Batch> = named(
+  "batch",
+  checked<Batch, Batch>(anyBatch, ({ first, last, events }) => {
     const opened = first > 0 || events[0]?.type === "attempt_started";
     const sound = first <= last && events.length > 0 && opened;
-    return !sound && "events, first <= last, and from 0 an attempt_started";
-  },
+    return !sound && "first <= last, and at 0 an opening";
+  }),
 );
 
 function eventShape<T extends { readonly type: string }>(
   type: T["type"],
   fields: Fields<Omit<T, "type">>,
-): ObjectShape<T> {
+): Shape<T> {
   // All fields of the type: its name, and the others.
   return object<T>({ type: oneOf(type), ...fields } as unknown as Fields<T>);
 }
@@ -298,7 +293,7 @@ type FactFields = {
 };
 
 function factShapes(table: FactFields): {
-  readonly [Type in keyof FactFields]: ObjectShape<FactOf<Type>>;
+  readonly [Type in keyof FactFields]: Shape<FactOf<Type>>;
 } {
   const shapes = Object.entries(table).map(([type, fields]) => [
     type,
@@ -308,7 +303,7 @@ function factShapes(table: FactFields): {
 }
 
 /** An item was written in a lane under an epoch, or in no lane at all. */
-function storedShape(type: StoredFact["type"]): ObjectShape<StoredFact> {
+function storedShape(type: StoredFact["type"]): Shape<StoredFact> {
   return checked<StoredFact, StoredFact>(
     eventShape<StoredFact>(type, { ...envelopeFields, ...stored }),
     ({ lane, epoch }) =>
@@ -319,5 +314,5 @@ type StoredFact = FactOf<"item_committed" | "item_replaced">;
 
 function recordWithType(value: unknown, path: string): JsonObject {
   const record = jsonObject.decode(value, path);
-  return typeof record["type"] === "string" ? record : malformed(path, "an event with a type");
+  return typeof record["type"] === "string" ? record : malformed(path, "a type");
 }

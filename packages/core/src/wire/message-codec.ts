@@ -1,3 +1,4 @@
+import { encode } from "./encode.ts";
 import type { Batch } from "../event/batch.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
@@ -9,7 +10,6 @@ import type {
   Earlier,
   QueuedInput,
 } from "../event/state.ts";
-import { sessionUid } from "../ids.ts";
 import { isJsonObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { parseJsonText } from "../parse-json.ts";
@@ -27,6 +27,7 @@ import {
   sessions,
   summary,
   toolExecutionStarted,
+  trace,
   turns,
   version,
 } from "./event-codec.ts";
@@ -34,51 +35,63 @@ import {
   count,
   decodeBy,
   flag,
-  id,
   incarnation,
   list,
   malformed,
+  named,
   object,
   optional,
+  sessionUid,
 } from "./shape.ts";
-import type { Decoded, ObjectShape, Shape } from "./shape.ts";
+import type { Decoded, Shape } from "./shape.ts";
+import { streamEnded } from "./stream-ended.ts";
+import type { StreamEnded } from "./stream-ended.ts";
 
 /** What travels between a session and its readers. The names on the wire are those of the types. */
 export type Message = Fact | Batch | Snapshot;
 
-/** One message as one line of JSON. */
-export function encodeMessage(message: Message): string {
+/** One message as one line of JSON, whole: it can be read without knowing what came before it. */
+export function encodeMessage(message: Message | StreamEnded): string {
   return JSON.stringify(toJson(message));
 }
 
-/** Reads what `encodeMessage` wrote, also by a later release of the same version. Never throws. */
+/** Reads what `encodeMessage` wrote of a session, also by a later release of the same version. Never throws. */
 export function decodeMessage(line: string): Decoded<Message> {
   return decodeBy(anyMessage, line);
 }
 
 const anyMessage: Pick<Shape<Message>, "decode"> = {
   decode: (line, path) => {
-    let value: unknown;
-    try {
-      value = parseJsonText(line as string);
-    } catch {
-      return malformed(path, "JSON", "not_json");
-    }
-    return messageShape(value).decode(value, path);
+    const value = parseLine(line as string);
+    checkVersion(value);
+    return shapeOf(value).decode(value, path);
   },
 };
 
-/** Which of the three it is. A newer version may have any form, so the version is looked at first. */
-function messageShape(value: unknown): Shape<Message> {
-  const has = (key: string): boolean => isJsonObject(value) && Object.hasOwn(value, key);
-  if (isJsonObject(value) && typeof value["v"] === "number") version.decode(value["v"], "v");
-  const shape = has("n") ? fact : has("first") ? batch : has("closedLanes") ? snapshotShape : fact;
-  return shape as Shape<Message>;
+/** The JSON of a line from outside. */
+export function parseLine(line: string): unknown {
+  try {
+    return parseJsonText(line);
+  } catch {
+    return malformed("", "JSON", "not_json");
+  }
 }
 
-function toJson(message: Message): JsonObject {
-  if ("n" in message) return fact.encode(message);
-  return "first" in message ? batch.encode(message) : snapshotShape.encode(message);
+/** A newer version may have any form, so the version is looked at before all other fields. */
+export function checkVersion(value: unknown): void {
+  if (isJsonObject(value) && typeof value["v"] === "number") version.decode(value["v"], "v");
+}
+
+/** Which of the three it is, by its type. Whatever else it is must be a fact. */
+export function shapeOf(value: unknown): Shape<Message> {
+  const type = isJsonObject(value) ? value["type"] : undefined;
+  return type === "batch" ? batch : type === "snapshot" ? snapshotShape : fact;
+}
+
+function toJson(message: Message | StreamEnded): JsonObject {
+  if ("n" in message) return encode(fact, message);
+  if ("first" in message) return encode(batch, message);
+  return "closedLanes" in message ? encode(snapshotShape, message) : encode(streamEnded, message);
 }
 
 const activeRun = object<OpenRun>({
@@ -94,10 +107,10 @@ const activeRun = object<OpenRun>({
   released: optional(incarnation),
 });
 
-export const snapshotShape: ObjectShape<Snapshot> = object<Snapshot>({
+const plainSnapshot = object<Snapshot>({
   v: version,
   sessionId: sessions,
-  uid: id(sessionUid),
+  uid: sessionUid,
   head: count,
   incarnation,
   closed: count,
@@ -109,6 +122,7 @@ export const snapshotShape: ObjectShape<Snapshot> = object<Snapshot>({
     object<QueuedInput>({
       inputId: inputs,
       input: input as unknown as Shape<QueuedInput["input"]>,
+      trace: optional(trace),
     }),
   ),
   run: optional(activeRun),
@@ -121,3 +135,5 @@ export const snapshotShape: ObjectShape<Snapshot> = object<Snapshot>({
   compactions: list(summary),
   usage,
 });
+
+export const snapshotShape: Shape<Snapshot> = named("snapshot", plainSnapshot);

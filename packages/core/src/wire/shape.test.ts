@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { partId } from "../ids.ts";
+import { encode } from "./encode.ts";
 import {
   amount,
   bytes,
@@ -34,7 +34,7 @@ describe("single values", () => {
     ["count", count, [0, 7, Number.MAX_SAFE_INTEGER], [-1, 0.5, 2 ** 53, Infinity, "1", null]],
     ["json", json, [null, 0, "", [], {}], [undefined]],
     ["jsonObject", jsonObject, [{}, { a: 1 }], [null, [], "x"]],
-    ["id", id(partId), ["a", "😀"], ["", "x".repeat(257), "\ud800", 1]],
+    ["id", id(), ["a", "😀"], ["", "x".repeat(257), "\ud800", 1]],
     ["oneOf", oneOf("a", "b"), ["a", "b"], ["c", "", null, undefined]],
   ])("%s takes what it is for and refuses the rest", (_, shape, good, bad) => {
     for (const value of good) expect(decodeBy(shape, value)).toStrictEqual({ ok: true, value });
@@ -72,7 +72,7 @@ describe("objects", () => {
   });
 
   it("a field that is undefined is left out of what is written", () => {
-    expect(point.encode({ x: 1, label: undefined } as unknown as Point)).toStrictEqual({ x: 1 });
+    expect(encode(point, { x: 1, label: undefined } as unknown as Point)).toStrictEqual({ x: 1 });
   });
 
   it("the path leads to the fault in the record", () => {
@@ -100,7 +100,7 @@ describe("unions", () => {
   const shown = tagged<Shown, "kind">(
     "kind",
     { dot: object<Extract<Shown, { kind: "dot" }>>({ kind: oneOf("dot"), x: count }) },
-    { encode: () => "carried", decode: () => ({ kind: "opaque" }) },
+    { form: { by: "original" }, decode: () => ({ kind: "opaque" }) },
   );
 
   it("the tag chooses the shape, and an unknown one goes its own way", () => {
@@ -112,7 +112,8 @@ describe("unions", () => {
       ok: true,
       value: { kind: "opaque" },
     });
-    expect(shown.encode({ kind: "opaque" })).toBe("carried");
+    const later = { kind: "opaque" as const, original: { kind: "line" } };
+    expect(encode(shown, later)).toStrictEqual({ kind: "line" });
   });
 
   it.each(["toString", "__proto__", "constructor", "hasOwnProperty"])(

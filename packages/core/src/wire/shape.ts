@@ -1,12 +1,26 @@
 import { isJsonObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { isId, isSessionUid } from "../ids.ts";
+import type { SessionUid } from "../ids.ts";
+import { decodeBase64 } from "./base64.ts";
 
-/** How one type is encoded on the wire. Decoding reads only known fields, and checks each of them. */
+/** How one type stands on the wire. Decoding reads only known fields, and checks each of them. */
 export interface Shape<T> {
-  readonly encode: (value: T) => Json;
   readonly decode: (value: unknown, path: string) => T;
+  /** How it is written. Left out: a value is its own JSON. */
+  readonly form?: Form | undefined;
 }
+
+/** Data for `encode`, which is another module: who only reads does not load it. */
+export type Form =
+  | { readonly by: "fields"; readonly fields: readonly Field[]; readonly type?: string }
+  | { readonly by: "rows"; readonly row: { readonly form?: Form | undefined } }
+  | { readonly by: "tag"; readonly tag: string; readonly shapeOf: (name: unknown) => AnyShape }
+  | { readonly by: "base64" }
+  /** As it came, under the fields of `own`. */
+  | { readonly by: "original"; readonly own?: AnyShape };
+
+export type Field = readonly [key: string, shape: Shape<unknown> | Optional<unknown>];
 
 export type WireFaultCode =
   | "not_json"
@@ -14,7 +28,9 @@ export type WireFaultCode =
   | "malformed"
   /** A delta of a newer version: a reader must take a snapshot instead of guessing. */
   | "unknown_op"
-  | "unsupported_version";
+  | "unsupported_version"
+  /** A step that does not follow what its reader has: the reader joins anew with its cursor. */
+  | "gap";
 
 /** Why a text from the wire can't be read. */
 export interface WireFault {
@@ -50,6 +66,11 @@ export function malformed(
   });
 }
 
+/** What is not there in the state that a step is read against: something was lost before it. */
+export function gap(path: string): never {
+  return malformed(path, "what the reader has", "gap");
+}
+
 export function decodeBy<T>(shape: Pick<Shape<T>, "decode">, value: unknown): Decoded<T> {
   try {
     return { ok: true, value: shape.decode(value, "") };
@@ -68,17 +89,14 @@ function withinDepth(value: unknown, depth: number): boolean {
 }
 
 function plain<T extends Json>(is: (value: unknown) => boolean, expected: string): Shape<T> {
-  return {
-    encode: (value) => value,
-    decode: (value, path) => (is(value) ? (value as T) : malformed(path, expected)),
-  };
+  return { decode: (value, path) => (is(value) ? (value as T) : malformed(path, expected)) };
 }
 
 export const text: Shape<string> = plain((value) => typeof value === "string", "a string");
 export const flag: Shape<boolean> = plain((value) => typeof value === "boolean", "true or false");
 export const amount: Shape<number> = plain(
   (value) => typeof value === "number" && value >= 0,
-  "a number of 0 or more",
+  "a number from 0",
 );
 /** A whole number of 0 or more that a double holds exactly. */
 export const count: Shape<number> = plain(
@@ -88,38 +106,36 @@ export const count: Shape<number> = plain(
 /** A count that fits the bits of an epoch that it goes into. */
 export const incarnation: Shape<number> = plain(
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 23,
-  "an incarnation of 23 bits",
+  "23 bits",
 );
 export const json: Shape<Json> = plain(
   (value) => value !== undefined && withinDepth(value, maxDepth),
-  "a value that is not too deep",
+  "JSON, not too deep",
 );
 export const jsonObject: Shape<JsonObject> = plain(
   (value) => isJsonObject(value) && withinDepth(value, maxDepth),
-  "an object that is not too deep",
+  "an object, not too deep",
 );
 
 export const bytes: Shape<Uint8Array> = {
-  encode: encodeBase64,
-  decode: (value, path) =>
-    (typeof value === "string" ? decodeBase64(value) : undefined) ??
-    malformed(path, "bytes in base64"),
+  form: { by: "base64" },
+  decode: (value, path) => {
+    // A step's part may hold bytes that its reader has decoded before. No JSON does.
+    const bytes = typeof value === "string" ? decodeBase64(value) : value;
+    return bytes instanceof Uint8Array ? bytes : malformed(path, "base64");
+  },
 };
 
-/** An id, admitted by the one function that makes it. */
-export function id<T extends string>(admit: (value: string) => T): Shape<T> {
-  return {
-    encode: (value) => value,
-    decode: (value, path) => {
-      if (typeof value !== "string") return malformed(path, "an id");
-      try {
-        return admit(value);
-      } catch {
-        return malformed(path, "an id that can be one");
-      }
-    },
-  };
+/** An id of any sort. */
+export function id<T extends string>(): Shape<T> {
+  return anyId as unknown as Shape<T>; // sorts are known by type only
 }
+export const sessionUid: Shape<SessionUid> = plain(
+  (value) => typeof value === "string" && isSessionUid(value),
+  "a uid",
+);
+
+const anyId = plain<string>((value) => isId(value), "an id");
 
 export function oneOf<T extends string | number | boolean>(...options: readonly T[]): Shape<T> {
   return plain((value) => (options as readonly unknown[]).includes(value), options.join(" or "));
@@ -127,7 +143,7 @@ export function oneOf<T extends string | number | boolean>(...options: readonly 
 
 export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
   return {
-    encode: (values) => values.map(shape.encode),
+    form: { by: "rows", row: shape },
     decode: (value, path) => {
       if (!Array.isArray(value)) return malformed(path, "a list");
       return value.map((element, index) => shape.decode(element, `${path}[${index}]`));
@@ -150,26 +166,14 @@ export type Fields<T> = {
     : Shape<T[Key]>;
 };
 
-export interface ObjectShape<T> extends Shape<T> {
-  readonly encode: (value: T) => JsonObject;
-}
-
-export function object<T extends object>(fields: Fields<T>): ObjectShape<T> {
-  const entries = Object.entries(fields) as [string, Shape<unknown> | Optional<unknown>][];
+export function object<T extends object>(given: Fields<T>): Shape<T> {
+  const fields: readonly Field[] = Object.entries(given);
   return {
-    encode: (value) => {
-      const encoded: Record<string, Json> = {};
-      for (const [key, field] of entries) {
-        const own = (value as Record<string, unknown>)[key];
-        if (own !== undefined)
-          encoded[key] = ("optional" in field ? field.optional : field).encode(own);
-      }
-      return encoded;
-    },
+    form: { by: "fields", fields },
     decode: (value, path) => {
       if (!isJsonObject(value)) return malformed(path, "an object");
       const decoded: Record<string, unknown> = {};
-      for (const [key, field] of entries) {
+      for (const [key, field] of fields) {
         const own = Object.hasOwn(value, key) ? value[key] : undefined;
         const at = path === "" ? key : `${path}.${key}`;
         if (!("optional" in field)) decoded[key] = field.decode(own, at);
@@ -182,8 +186,8 @@ export function object<T extends object>(fields: Fields<T>): ObjectShape<T> {
 
 /** The shape of any object. */
 export interface AnyShape {
-  readonly encode: (value: never) => Json;
   readonly decode: (value: unknown, path: string) => object;
+  readonly form?: Form | undefined;
 }
 
 /**
@@ -194,11 +198,11 @@ export function tagged<T extends object, Tag extends keyof T & string>(
   tag: Tag,
   shapes: Readonly<Record<Exclude<T[Tag] & string, "opaque">, AnyShape>>,
   unknown: AnyShape,
-): ObjectShape<T> {
+): Shape<T> {
   const table = new Map<unknown, AnyShape>(Object.entries(shapes));
   const shapeOf = (name: unknown): Shape<T> => (table.get(name) ?? unknown) as unknown as Shape<T>;
   return {
-    encode: (value) => shapeOf(value[tag]).encode(value) as JsonObject,
+    form: { by: "tag", tag, shapeOf },
     decode: (value, path) => {
       if (!isJsonObject(value)) return malformed(path, "an object");
       return shapeOf(value[tag]).decode(value, path);
@@ -211,11 +215,11 @@ export function tagged<T extends object, Tag extends keyof T & string>(
  * rule is broken. `T` is narrower than what the fields alone admit.
  */
 export function checked<Loose extends object, T extends Loose>(
-  shape: ObjectShape<Loose>,
+  shape: Shape<Loose>,
   broken: (decoded: Loose) => string | false,
-): ObjectShape<T> {
+): Shape<T> {
   return {
-    encode: shape.encode,
+    form: shape.form,
     decode: (value, path) => {
       const decoded = shape.decode(value, path);
       const expected = broken(decoded);
@@ -224,14 +228,26 @@ export function checked<Loose extends object, T extends Loose>(
   };
 }
 
-/** For types with two forms, distinguished by which of two fields is there. `T` is their union. */
+/** A record that has a `type` on the wire, and none in memory, where its fields tell it from the others. */
+export function named<T extends object>(type: string, shape: Shape<T>): Shape<T> {
+  const name = oneOf(type);
+  return {
+    form: { ...(shape.form as Extract<Form, { by: "fields" }>), type },
+    decode: (value, path) => {
+      if (isJsonObject(value)) name.decode(value["type"], path === "" ? "type" : `${path}.type`);
+      return shape.decode(value, path);
+    },
+  };
+}
+
+/** For types with several forms, distinguished by which of some fields is there. `T` is their union. */
 export function exactlyOne<T extends object>(
   shape: AnyShape,
-  one: string,
-  other: string,
-): ObjectShape<T> {
+  ...fields: readonly string[]
+): Shape<T> {
+  const expected = `either ${fields.join(" or ")}`;
   return checked<object, T>(
-    shape as ObjectShape<object>,
-    (decoded) => one in decoded === other in decoded && `either ${one} or ${other}`,
+    shape,
+    (decoded) => fields.filter((field) => field in decoded).length !== 1 && expected,
   );
 }

@@ -172,6 +172,7 @@ function filePart(part: MediaPart | FilePart, options: PromptOptions): AiSdkFile
     const data = options.tagged ? { type: "data" as const, data: part.bytes } : part.bytes;
     return { type: "file", data, mediaType, ...filename };
   }
+  if (part.blob !== undefined) return { type: "text", text: `[file ${mediaType}, not here]` };
   const url = URL.canParse(part.url) ? new URL(part.url) : undefined;
   if (url === undefined || !options.takesUrl(mediaType, part.url)) {
     return { type: "text", text: `[file ${mediaType} at ${part.url}]` };

@@ -32,6 +32,9 @@ export function attachmentOf(part: MediaPart | FilePart, vendor: Vendor): Attach
   if (part.bytes !== undefined) {
     return { part, bytes: part.bytes, ...typeOf(part.mediaType, name, part.bytes) };
   }
+  if (part.blob !== undefined) {
+    throw refusalOf(part, vendor, "its bytes are in a blob store: read them and pass bytes");
+  }
   if (!/^data:/i.test(part.url)) {
     return { part, url: part.url, ...typeOf(part.mediaType, name) };
   }
@@ -159,7 +162,8 @@ function reasonOf({ bytes, url, type }: Attachment, { takes }: Vendor): string {
 function refusalOf(part: MediaPart | FilePart, { name }: Vendor, reason: string): RequestRefusal {
   const what =
     part.kind === "file" ? `the file ${JSON.stringify(part.name.slice(0, 80))}` : "media";
-  const size = part.bytes === undefined ? addressOf(part.url) : `${part.bytes.length} bytes`;
+  const length = part.bytes?.length ?? part.blob?.size;
+  const size = length === undefined ? addressOf(part.url ?? "") : `${length} bytes`;
   const type = JSON.stringify(part.mediaType.slice(0, 80));
   return new RequestRefusal(`${name} does not take ${what} (${type}, ${size}): ${reason}`, {
     part,

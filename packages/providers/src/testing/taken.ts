@@ -32,7 +32,7 @@ export function isTaken(protocol: string, part: MediaPart | FilePart): boolean {
   const rule = taken[protocol];
   const [type = ""] = part.mediaType.toLowerCase().split(";");
   if (rule === undefined) return false;
-  const bytes = part.bytes ?? bytesIn(part.url);
+  const bytes = part.bytes ?? bytesIn(part.url ?? "");
   if (bytes === undefined) return rule.url.test(`${part.url} ${type.trim()}`);
   if (rule.bytes.test(type.trim())) return bytes.length > 0;
   return type.startsWith("text/") && !part.mediaType.includes("charset") && isUtf8(bytes);
@@ -44,7 +44,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 
 /** What of a part can be found in a request: its base64, its text as JSON, its address. */
 export function formsOf(part: MediaPart | FilePart): readonly string[] {
-  const bytes = part.bytes ?? bytesIn(part.url);
+  const bytes = part.bytes ?? bytesIn(part.url ?? "");
   if (bytes === undefined) return [part.url ?? ""];
   if (bytes.length === 0) return ["<file"];
   const text = Buffer.from(bytes).toString("utf8");

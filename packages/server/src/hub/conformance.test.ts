@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { openLoopback } from "../testing/loopback.ts";
 import type { Loopback } from "../testing/loopback.ts";
 import { createHub } from "./hub.ts";
-import type { Hub, HubOptions } from "./hub.ts";
+import type { Hub } from "./hub.ts";
+import type { HubOptions } from "./options.ts";
 
 let loopback: Loopback;
 beforeAll(async () => {

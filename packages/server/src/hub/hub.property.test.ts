@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { watchAsBytes } from "../testing/watch-as-bytes.ts";
 import { createClient } from "../testing/client.ts";
-import type { Client } from "../testing/client.ts";
+import type { Client, Watched } from "../testing/client.ts";
 import { laneText } from "../testing/lane-text.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { name, SessionFixture } from "../testing/session-fixture.ts";
@@ -43,7 +43,7 @@ const lanes = 3;
 
 /** A viewer that watches, stops reading, leaves and reconnects with its state and cursor. */
 class Watcher {
-  readonly #hub: Pick<Hub, "watch">;
+  readonly #hub: Watched;
   readonly #session: SessionFixture;
   #gate: PromiseWithResolvers<void> | undefined;
   client: Client;
@@ -51,7 +51,7 @@ class Watcher {
   /** Messages that earlier connections brought and that changed nothing. */
   repeated = 0;
 
-  constructor(hub: Pick<Hub, "watch">, session: SessionFixture) {
+  constructor(hub: Watched, session: SessionFixture) {
     this.#hub = hub;
     this.#session = session;
     this.client = this.#connect();
@@ -102,7 +102,7 @@ class History {
   #words = 0;
 
   /** `ownReaders`: each viewer reads the session for itself, not through the hub. */
-  constructor(session: SessionFixture, hub: Pick<Hub, "watch">, ownReaders: boolean) {
+  constructor(session: SessionFixture, hub: Watched, ownReaders: boolean) {
     this.#session = session;
     this.#ownReaders = ownReaders;
     this.watchers = [1, 2, 3, 4].map(() => new Watcher(hub, session));
@@ -188,9 +188,21 @@ class History {
 /** A delivery flushes in a tick, so a turn of the event loop lets it run. */
 const turn = (): Promise<void> => new Promise(setImmediate);
 
-it.each<[string, (hub: Hub, session: SessionFixture) => Pick<Hub, "watch">]>([
+it.each<[string, (hub: Hub, session: SessionFixture) => Watched]>([
   ["watch", (hub) => hub],
-  ["deliver", (hub) => ({ watch: (options) => watchAsBytes(hub, options) })],
+  ["deliver in steps", (hub) => ({ watch: (options) => watchAsBytes(hub, options) })],
+  [
+    "deliver, some in steps and some whole,",
+    (hub) => {
+      let joins = 0;
+      return {
+        watch: (options) => {
+          joins += 1;
+          return watchAsBytes(hub, options, joins % 2 === 0 ? "whole" : "steps");
+        },
+      };
+    },
+  ],
   [
     "follow",
     (_, { store, log, clock }) => ({ watch: (of) => follow({ store, log, clock, ...of }) }),

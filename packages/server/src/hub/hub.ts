@@ -1,47 +1,27 @@
-import type { SessionId, SessionUid } from "@millrace/core";
 import { systemClock } from "@millrace/core/memory";
 import { noteLog } from "@millrace/core/checks";
-import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
-import type { Cursor, Followed } from "@millrace/core/reading";
-import type { Sink } from "../sse/sink.ts";
-import { deliveryRefusal, checkHubOptions, checkWatchOptions } from "./check-options.ts";
-import { Delivery } from "./delivery.ts";
-import { Room } from "./room.ts";
-import { Viewer } from "./viewer.ts";
-
-/** What a hub reads from, and its bounds. */
-export interface HubOptions {
-  readonly store: SessionStore;
-  readonly log: EventLog;
-  /** `systemClock` if left out. */
-  readonly clock?: Clock | undefined;
-  /**
-   * How often a session's head is read from the store, in case an announcement was lost: 5 s by default,
-   * and at least every second while the log or the store is away. The heads of all sessions are read by
-   * one statement. Each read is followed by a heartbeat to the sinks.
-   */
-  readonly pollMs?: number | undefined;
-  /** How long a session is kept after its last viewer left. */
-  readonly lingerMs?: number | undefined;
-  /** Facts of a session that are kept. A viewer that lacks more of them gets a snapshot. */
-  readonly keptFacts?: number | undefined;
-  /**
-   * A snapshot has the newest items that fit into so many bytes as they are encoded, and at least one; open
-   * lanes come on top. 256 KiB if left out. Core's `readItems` reads the others.
-   */
-  readonly snapshotBytes?: number | undefined;
-  /** Messages of a session that are kept. A viewer further behind gets each open lane as one batch. */
-  readonly keptMessages?: number | undefined;
-}
-
-/** Which session a viewer watches, and from where. */
-export interface WatchOptions {
-  readonly uid: SessionUid;
-  readonly sessionId: SessionId;
-  /** Where the viewer is. Left out, of another uid, or implausible: the viewer gets a snapshot. */
-  readonly cursor?: Cursor | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+import type { Followed } from "@millrace/core/reading";
+import {
+  checkHubOptions,
+  checkWatchOptions,
+  deliveryRefusal,
+  manyRefusal,
+} from "./check-options.ts";
+import { collectWithin } from "./collect.ts";
+import type { Collected } from "./collect.ts";
+import { deliverAll, deliverOne } from "./deliver.ts";
+import type {
+  CollectOptions,
+  DeliverManyOptions,
+  DeliverOptions,
+  HubOptions,
+  DeliveredEnd,
+  WatchOptions,
+} from "./options.ts";
+import { Rooms } from "./rooms.ts";
+import type { Sink } from "./sink.ts";
+import { openStreams } from "./streams.ts";
+import { watchSession } from "./watch.ts";
 
 /** Watches sessions for any number of viewers. */
 export interface Hub extends Disposable {
@@ -59,15 +39,35 @@ export interface Hub extends Disposable {
   readonly watch: (options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
   /**
    * Writes a session to a sink as server-sent events, by the same rules as `watch`. A message is
-   * encoded once for all viewers. Nothing is queued for a sink that is full.
+   * encoded once for all viewers of a form. Nothing is queued for a sink that is full, and one that lacks
+   * more than 512 messages or 256 KiB meanwhile is ended with `slow`.
    *
    * It resolves when the session, the signal, the hub or the sink has ended, and rejects when the
    * session does not exist or a contract is broken. A sink that was opened is then ended, unless it ended by itself. A
    * sink that was not opened was written nothing: a server can still answer 404.
    */
-  readonly deliver: (options: WatchOptions, sink: Sink) => Promise<void>;
+  readonly deliver: (options: DeliverOptions, sink: Sink) => Promise<DeliveredEnd>;
+  /**
+   * Writes up to 50 sessions to one sink. Each event's id is a cursor of its session, which the uid in it
+   * names. A session that can't be read, or ends, is a `stream_ended` with its id; the others go on.
+   * Resolves as `deliver` does, or when no session is left.
+   */
+  readonly deliverMany: (options: DeliverManyOptions, sink: Sink) => Promise<DeliveredEnd>;
+  /**
+   * The messages after a cursor, whole: at once if there are any, else at the first one within `waitMs`, else
+   * none. Applied, they give the state that the stream gives. Rejects as `deliver` does.
+   */
+  readonly collect: (options: CollectOptions) => Promise<Collected>;
+  /**
+   * Ends all streams with `drain`, spread over half of the time so that their readers do not come back at one
+   * moment; a stream that is opened from now on ends so at once, and what is waited for in `collect` is
+   * answered with what is there. Resolves when no stream is left.
+   */
+  readonly drain: (options: { readonly seconds: number }) => Promise<void>;
   /** How many sessions are held now. */
   readonly sessions: () => number;
+  /** How many streams are open now. */
+  readonly streams: () => number;
 }
 
 /**
@@ -76,91 +76,47 @@ export interface Hub extends Disposable {
  */
 export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
-  const { store, log, clock = systemClock } = options;
-  noteLog("hub", store, log);
-  const rooms = new Map<SessionUid, Room>();
-  let closed = false;
-
-  const roomOf = (uid: SessionUid, sessionId: SessionId): Room => {
-    const known = rooms.get(uid);
-    if (known !== undefined) return known;
-    const place = { store, log, clock, uid, sessionId };
-    const room: Room = new Room({
-      ...place,
-      pollMs: options.pollMs ?? 5_000,
-      lingerMs: options.lingerMs ?? 5_000,
-      keptFacts: options.keptFacts ?? 1_000,
-      snapshotBytes: options.snapshotBytes ?? 256 * 1_024,
-      keptMessages: options.keptMessages ?? 512,
-      onEnd: () => rooms.delete(uid),
-    });
-    rooms.set(uid, room);
-    return room;
-  };
+  noteLog("hub", options.store, options.log);
+  const { clock = systemClock } = options;
+  const rooms = new Rooms(options, clock);
+  const streams = openStreams(options, clock);
+  const serving = { rooms, streams, store: options.store, clock };
+  /** Aborted when nothing is to be waited for any more. */
+  const hurry = new AbortController();
 
   const watch = (watched: WatchOptions): AsyncGenerator<Followed, void, undefined> => {
     checkWatchOptions({ name: "hub.watch", from: watch }, watched);
-    return watchSession(watched);
+    return watchSession(rooms, watched);
   };
-
-  async function* watchSession(watched: WatchOptions): AsyncGenerator<Followed, void, undefined> {
-    const { uid, sessionId, cursor, signal } = watched;
-    if (closed || signal?.aborted === true) return;
-    const room = roomOf(uid, sessionId);
-    let resume: (() => void) | undefined;
-    const wake = (): void => resume?.();
-    const viewer = new Viewer(room, cursor, { wake });
-    room.enter();
-    signal?.addEventListener("abort", wake, { once: true });
-    try {
-      while (!isAborted(signal)) {
-        const [followed] = viewer.ready ? viewer.take(1) : [];
-        if (followed !== undefined) yield followed;
-        else if (room.end === undefined) {
-          const { promise, resolve } = Promise.withResolvers<void>();
-          resume = resolve;
-          const leave = room.wait(resolve);
-          await promise;
-          leave();
-        } else if ("error" in room.end) throw room.end.error;
-        else return;
-      }
-    } finally {
-      signal?.removeEventListener("abort", wake);
-      room.leave();
-    }
-  }
-
-  // Not async: the frame of a waiting async function would be most of the memory that a viewer costs.
-  const deliver = (watched: WatchOptions, sink: Sink): Promise<void> => {
-    const refused = deliveryRefusal({ name: "hub.deliver", from: deliver }, watched, sink);
-    if (refused !== undefined) return Promise.reject(refused);
-    const { uid, sessionId, cursor, signal } = watched;
-    if (closed || signal?.aborted === true) return Promise.resolve();
-    const room = roomOf(uid, sessionId);
-    return new Promise((resolve, reject) => {
-      const delivery = new Delivery(room, cursor, sink, (end) => {
-        room.leave();
-        if ("error" in end) reject(end.error);
-        else resolve();
-      });
-      room.enter();
-      delivery.start(signal);
-    });
+  const deliver = (delivered: DeliverOptions, sink: Sink): Promise<DeliveredEnd> => {
+    const refused = deliveryRefusal({ name: "hub.deliver", from: deliver }, delivered, sink);
+    return refused === undefined ? deliverOne(serving, delivered, sink) : Promise.reject(refused);
+  };
+  const deliverMany = (delivered: DeliverManyOptions, sink: Sink): Promise<DeliveredEnd> => {
+    const door = { name: "hub.deliverMany", from: deliverMany };
+    const refused = manyRefusal(door, delivered, sink);
+    return refused === undefined ? deliverAll(serving, delivered, sink) : Promise.reject(refused);
+  };
+  const collect = async (wanted: CollectOptions): Promise<Collected> => {
+    checkWatchOptions({ name: "hub.collect", from: collect }, wanted);
+    return collectWithin(rooms, clock, hurry.signal, wanted);
   };
 
   return {
     watch,
     deliver,
+    deliverMany,
+    collect,
+    drain: ({ seconds }) => {
+      hurry.abort();
+      return streams.drain((seconds * 1_000) / 2);
+    },
     sessions: () => rooms.size,
+    streams: () => streams.size,
     [Symbol.dispose]: () => {
-      closed = true;
-      for (const room of rooms.values()) room.close();
+      hurry.abort();
+      streams.endAll();
+      rooms.close();
     },
   };
-}
-
-/** A function, because the compiler would take `aborted` as unchanged across a wait. */
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
 }

@@ -1,11 +1,16 @@
 import { SessionReader } from "@millrace/core/reading";
 import type { Fact, SessionState } from "@millrace/core";
-import type { SessionSource } from "@millrace/core/reading";
+import type { Followed, SessionSource } from "@millrace/core/reading";
 import { Ring } from "./ring.ts";
 
 export interface MirrorOptions extends SessionSource {
   /** Called after each change of the ring. */
   readonly changed: () => void;
+  /**
+   * Called with each message before it is in the ring, and the state before it; without a state while
+   * viewers may hold lanes that are not shown. Returns how many bytes the message has for a viewer.
+   */
+  readonly applied: (before: SessionState | undefined, followed: Followed) => number;
   /** How many of the last facts are kept for viewers that reconnect. */
   readonly keptFacts: number;
   /** The bytes of items in a snapshot, as in `follow`. */
@@ -20,6 +25,9 @@ export interface MirrorOptions extends SessionSource {
  */
 const factsAtJoin = 256;
 
+/** How many sizes of snapshots are shared at one state. Viewers may ask for any. */
+const budgetsAtMost = 8;
+
 /**
  * One session as this process has read it: its reader, its last facts and its last messages. The room
  * drives the reader; the reader's callbacks fill the ring.
@@ -30,11 +38,15 @@ export class Mirror {
   readonly #keptFacts: number;
   readonly #changed: () => void;
   #facts: Fact[] = [];
+  /** The reader's state after the last message: the one before the next. */
+  #last: SessionState | undefined;
+  /** What joining viewers are sent of the state, by its bytes. */
+  #newest: { readonly of: SessionState; readonly byBytes: Map<number, SessionState> } | undefined;
   /** False until the first subscription: lanes may be read in part until then. */
   #hasLanes = false;
 
   constructor(options: MirrorOptions) {
-    const { keptFacts, keptMessages, changed } = options;
+    const { keptFacts, keptMessages, changed, applied } = options;
     this.#keptFacts = keptFacts;
     this.#changed = changed;
     this.ring = new Ring(keptMessages);
@@ -43,13 +55,17 @@ export class Mirror {
       factsAfter: (head) => head - Math.min(keptFacts, factsAtJoin),
       onMessage: (followed) => {
         const { message, cursor } = followed;
+        const before = this.#last;
+        this.#last = this.reader.state;
         if ("n" in message) this.#keep(message);
         else if (!this.#hasLanes) return;
         // Lanes that viewers have not been sent are in no cursor: they get all of them later.
-        this.ring.push(this.#hasLanes ? followed : { message, cursor: { ...cursor, lanes: [] } });
+        const shown = this.#hasLanes ? followed : { message, cursor: { ...cursor, lanes: [] } };
+        this.ring.push(shown, applied(this.#hasLanes ? before : undefined, shown));
         changed();
       },
       onReset: (facts) => {
+        this.#last = this.reader.state;
         this.#facts = facts.slice(-keptFacts);
         // Before any later message: those apply to the new state, which no viewer has yet.
         this.ring.skip();
@@ -66,6 +82,7 @@ export class Mirror {
   showLanes(): void {
     if (this.#hasLanes) return;
     this.#hasLanes = true;
+    this.#newest = undefined;
     this.ring.skip();
     this.#changed();
   }
@@ -78,8 +95,15 @@ export class Mirror {
 
   /** The same with the newest items within so many bytes, for a viewer that joins. */
   newest(bytes: number): SessionState {
-    const state = this.reader.newest(bytes);
-    return this.#hasLanes ? state : { ...state, lanes: [] };
+    const { state } = this.reader;
+    if (this.#newest?.of !== state) this.#newest = { of: state, byBytes: new Map() };
+    const { byBytes } = this.#newest;
+    const known = byBytes.get(bytes);
+    if (known !== undefined) return known;
+    const newest = this.reader.newest(bytes);
+    const shown = this.#hasLanes ? newest : { ...newest, lanes: [] };
+    if (byBytes.size < budgetsAtMost) byBytes.set(bytes, shown);
+    return shown;
   }
 
   #keep(fact: Fact): void {

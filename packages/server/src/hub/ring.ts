@@ -14,6 +14,9 @@ const spansAtMost = 8;
 export class Ring {
   readonly #capacity: number;
   readonly #held: Followed[] = [];
+  /** For each held message the bytes of all before it. */
+  readonly #before: number[] = [];
+  #bytes = 0;
   /** The arrays given out since the last push, by their first index. */
   readonly #spans = new Map<number, readonly Followed[]>();
   #start = 0;
@@ -33,9 +36,12 @@ export class Ring {
     return this.#end;
   }
 
-  push(followed: Followed): void {
+  /** `bytes`: how many it has for a viewer. */
+  push(followed: Followed, bytes: number): void {
     this.#spans.clear();
     this.#held[this.#end % this.#capacity] = followed;
+    this.#before[this.#end % this.#capacity] = this.#bytes;
+    this.#bytes += bytes;
     this.#end += 1;
     this.#start = Math.max(this.#start, this.#end - this.#capacity);
   }
@@ -46,9 +52,16 @@ export class Ring {
       : this.#held[index % this.#capacity];
   }
 
+  /** The bytes of the held messages from an index on. */
+  bytesSince(index: number): number {
+    if (index >= this.#end) return 0;
+    const from = this.#before[Math.max(index, this.#start) % this.#capacity];
+    return this.#bytes - (from ?? this.#bytes);
+  }
+
   /**
    * At most so many messages from an index on. Between two pushes, equal calls give the same array
-   * (as long as it is remembered): `frameOf` encodes an array once for all viewers that hold it.
+   * (as long as it is remembered): an array is encoded once for all viewers that hold it.
    */
   since(index: number, atMost: number): readonly Followed[] {
     if (index >= this.#end) return nothing;

@@ -1,15 +1,19 @@
 import { MillraceError } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
 import { isAhead, keepSubscribed, pollHead, welcome } from "@millrace/core/reading";
-import type { Cursor, Followed, SessionReader, Welcome } from "@millrace/core/reading";
-import { frameOf, heartbeatOf } from "../sse/frame.ts";
-import type { Frame } from "../sse/frame.ts";
+import type { Cursor, SessionReader, Welcome } from "@millrace/core/reading";
+import type { SessionState } from "@millrace/core";
+import type { Encoder, Encoding } from "../encoding/encoding.ts";
+import type { StreamEndReason } from "@millrace/core/wire";
+import { Deliveries } from "./deliveries.ts";
+import { Encoders } from "./encoders.ts";
+import { HeldItems } from "./held-items.ts";
 import { Mirror } from "./mirror.ts";
 import type { MirrorOptions } from "./mirror.ts";
 import type { Ring } from "./ring.ts";
 
-export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
-  /** The period of the head check and of the heartbeat. */
+export interface RoomOptions extends Omit<MirrorOptions, "changed" | "applied"> {
+  /** The period of the head check. */
   readonly pollMs: number;
   /** How long the room stays open without a viewer. */
   readonly lingerMs: number;
@@ -20,14 +24,7 @@ export interface RoomOptions extends Omit<MirrorOptions, "changed"> {
 /** Why a room closed. `error` is set when it failed: `watch` throws it and `deliver` rejects with it. */
 export interface RoomEnd {
   readonly error?: unknown;
-}
-
-/** A delivery as the room sees it: called on every change until it is detached. Must not throw. */
-export interface Attached {
-  /** Writes what is new to the sink, or ends the delivery if the room has closed. */
-  readonly pump: () => void;
-  /** Writes a heartbeat, after each poll of the store. */
-  readonly beat: (frame: Frame) => void;
+  readonly reason?: StreamEndReason | undefined;
 }
 
 /** Viewers that join without a cursor within this time share one read of the head. */
@@ -44,21 +41,20 @@ const flushAfter = 16;
  *
  * A broken subscription is renewed and a failed read is retried; viewers stay. While the log is away,
  * from the first join on, viewers are served from the store at the pace of the poll. A viewer of
- * `watch` waits by `wait`; a delivery is attached and pumped.
+ * `watch` waits by `wait`; a delivery is one of `deliveries`, which are written to.
  */
 export class Room {
   readonly #options: RoomOptions;
   readonly #mirror: Mirror;
   readonly #done = new AbortController();
   readonly #waiting = new Set<() => void>();
-  readonly #attached = new Set<Attached>();
+  /** Each is in it while it is to be written to. */
+  readonly deliveries: Deliveries;
   /** Changes not yet pushed to deliveries. */
   #unflushed = 0;
-  /**
-   * Set during a flush: the messages that were framed last, and their frame. Most deliveries stand at
-   * the same index and are sent the same frame.
-   */
-  #lastFramed: { messages: readonly Followed[]; frame: Frame } | undefined;
+  readonly #flush = (): void => this.flush();
+  readonly #encoders = new Encoders();
+  readonly #heldItems = new HeldItems();
   #viewers = 0;
   /** Counts calls of `enter` and `leave`. A linger that began before the last of them is void. */
   #moves = 0;
@@ -66,6 +62,8 @@ export class Room {
   #subscribed = false;
   #storeAway = false;
   #polling = false;
+  /** When the store last answered. */
+  #answeredAt = -Infinity;
   #end: RoomEnd | undefined;
   #catchingUp: Promise<void> | undefined;
   /** The read of the head under way or over, when it began, and the next one, which has not begun. */
@@ -75,7 +73,13 @@ export class Room {
 
   constructor(options: RoomOptions) {
     this.#options = options;
-    this.#mirror = new Mirror({ ...options, changed: () => this.#wakeAll() });
+    this.#mirror = new Mirror({
+      ...options,
+      applied: (before, followed) =>
+        this.#encoders.applied(before && this.#heldItems.of(before, followed), followed),
+      changed: () => this.#wakeAll(),
+    });
+    this.deliveries = new Deliveries(this.#mirror.ring);
     const leavePoll = pollHead(options.store, options.clock, {
       uid: options.uid,
       everyMs: options.pollMs,
@@ -122,31 +126,35 @@ export class Room {
     return () => this.#waiting.delete(wake);
   }
 
-  attach(attached: Attached): void {
-    this.#attached.add(attached);
+  /** What encodes for a delivery. Each call is paired with one of `dropEncoder`. */
+  openEncoder(encoding: Encoding): Encoder {
+    return this.#encoders.open(encoding);
   }
 
-  detach(attached: Attached): void {
-    this.#attached.delete(attached);
+  dropEncoder(encoding: Encoding): void {
+    this.#encoders.drop(encoding);
   }
 
-  /** The bytes of messages that a viewer has taken. */
-  frameOf(messages: readonly Followed[]): Frame {
-    const last = this.#lastFramed;
-    if (last?.messages === messages) return last.frame;
-    const frame = frameOf(messages);
-    if (last !== undefined) {
-      last.messages = messages;
-      last.frame = frame;
-    }
-    return frame;
+  /** The state that viewers are brought to. */
+  get state(): SessionState {
+    return this.#mirror.state;
+  }
+
+  /** The head, or nothing if the store has not answered of late. What waits is sent first. */
+  get storeHead(): number | undefined {
+    this.flush();
+    const { clock, pollMs } = this.#options;
+    const isRecent = clock.monotonic() - this.#answeredAt <= 2 * pollMs;
+    return this.#storeAway || !isRecent ? undefined : this.#reader.state.head;
   }
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
-  welcome(cursor: Cursor | undefined, limit: number): Welcome {
+  welcome(cursor: Cursor | undefined, limit: number, budget?: number): Welcome {
     const { facts, ring, state } = this.#mirror;
-    const newest = this.#mirror.newest(this.#options.snapshotBytes);
-    return welcome({ state, newest, facts, recent: ring }, cursor, limit);
+    const newest = this.#mirror.newest(budget ?? this.#options.snapshotBytes);
+    const given = welcome({ state, newest, facts, recent: ring }, cursor, limit);
+    this.#heldItems.joined(state, given.messages);
+    return given;
   }
 
   /** How many reads of the store have begun, to be given to `isAtLeast`. */
@@ -214,13 +222,13 @@ export class Room {
           this.#subscribed = broken === undefined;
           if (broken !== undefined) this.#joinByStore();
           else {
-            this.#storeAway = false;
+            this.#hasAnswered();
             this.#mirror.showLanes();
             this.#begin();
           }
         },
       });
-      this.close();
+      this.close({ reason: "removed" });
     } catch (error) {
       this.#fail(error);
     }
@@ -252,7 +260,8 @@ export class Room {
   #fail(error: unknown): void {
     this.#storeAway = true;
     if (!MillraceError.is(error)) return;
-    this.close(this.#joined && error.code === "unknown_session" ? {} : { error });
+    const isRemoved = this.#joined && error.code === "unknown_session";
+    this.close(isRemoved ? { reason: "removed" } : { error });
   }
 
   /** After every read; only the first one that has joined has an effect. */
@@ -262,15 +271,14 @@ export class Room {
     this.#wakeAll();
   }
 
-  /** Reads what the store has beyond the state, in case an announcement was lost, and sends a heartbeat. */
+  /** Reads what the store has beyond the state, in case an announcement was lost. */
   async #poll(head?: number): Promise<void> {
     if (this.#polling || this.#end !== undefined) return;
     this.#polling = true;
     try {
       await this.#reader.poll(head);
-      this.#storeAway = false;
+      this.#hasAnswered();
       this.#begin();
-      this.#beat();
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -300,24 +308,22 @@ export class Room {
    * been taken from the tail, and before any I/O is waited for.
    */
   #flushSoon(): void {
-    if (this.#attached.size === 0) return;
+    if (this.deliveries.isEmpty) return;
     this.#unflushed += 1;
-    if (this.#unflushed === flushAfter) this.#flush();
-    else if (this.#unflushed === 1) process.nextTick(() => this.#flush());
+    if (this.#unflushed === flushAfter) this.flush();
+    else if (this.#unflushed === 1) process.nextTick(this.#flush);
   }
 
-  #flush(): void {
+  /** Writes what has arrived to all deliveries. */
+  flush(): void {
     if (this.#unflushed === 0) return;
     this.#unflushed = 0;
-    this.#lastFramed = { messages: [], frame: frameOf([]) };
-    for (const attached of this.#attached) attached.pump();
-    this.#lastFramed = undefined;
+    if (this.#end !== undefined) this.deliveries.scatter();
+    this.deliveries.flush();
   }
 
-  /** Flushes first: a heartbeat carries the head, and the facts up to it must be sent before it. */
-  #beat(): void {
-    this.#flush();
-    const frame = heartbeatOf(this.#reader.state.head);
-    for (const attached of this.#attached) attached.beat(frame);
+  #hasAnswered(): void {
+    this.#storeAway = false;
+    this.#answeredAt = this.#options.clock.monotonic();
   }
 }

@@ -1,4 +1,6 @@
+import { isAhead } from "@millrace/core/reading";
 import type { Cursor, Followed } from "@millrace/core/reading";
+import type { RingPlace } from "./abreast.ts";
 import type { Room } from "./room.ts";
 
 /** Facts that are copied for one viewer at a time. The others stay where they are held for all. */
@@ -8,6 +10,13 @@ const factsAtOnce = 256;
 export interface ViewerOwner {
   /** Called when the viewer becomes ready after a read that was needed for its cursor. */
   readonly wake: () => void;
+}
+
+/** Where a viewer begins. */
+export interface ViewerPlace {
+  readonly cursor?: Cursor | undefined;
+  /** The bytes of items in a snapshot. */
+  readonly budget?: number | undefined;
 }
 
 /**
@@ -27,14 +36,22 @@ export class Viewer {
   #taken = 0;
   /** The next index in the ring; undefined before the welcome is complete. */
   #index: number | undefined;
+  /** The bytes of items in a snapshot for this viewer. Undefined: the room's. */
+  readonly #budget: number | undefined;
+  /**
+   * `meets`: the viewer's state will be the room's once it has taken its welcome. `in step`: what was taken
+   * last is from the ring, and the viewer's state before it was the room's.
+   */
+  #place: "apart" | "meets" | "in step" = "apart";
   /** How many reads of the store the room had begun when the viewer came. */
   readonly #reads: number;
   /** Whether the viewer was compared with the room's state, which happens once. */
   #compared: "not yet" | "catching up" | "done" = "not yet";
 
-  constructor(room: Room, cursor: Cursor | undefined, owner: ViewerOwner) {
+  constructor(room: Room, from: ViewerPlace, owner: ViewerOwner) {
     this.#room = room;
-    this.#cursor = cursor;
+    this.#cursor = from.cursor;
+    this.#budget = from.budget;
     this.#owner = owner;
     this.#reads = room.reads;
   }
@@ -62,6 +79,44 @@ export class Viewer {
     return messages;
   }
 
+  /** Whether what was taken last follows the room's state before it, and not just the viewer's cursor. */
+  get inStep(): boolean {
+    return this.#place === "in step";
+  }
+
+  /** Whether the viewer has taken all that the room has, and what it takes next is in step. */
+  get isAbreast(): boolean {
+    const isAtEnd = this.#welcome.length === 0 && this.#index === this.#room.ring.end;
+    return isAtEnd && this.#place !== "apart";
+  }
+
+  /** What came before this place was taken for a viewer that was abreast. */
+  stand({ index, cursor }: RingPlace): void {
+    this.#index = index;
+    this.#cursor = cursor ?? this.#cursor;
+  }
+
+  /** Whether more than that waits for the viewer. What its welcome has does not count: it is bounded. */
+  isBehind(messages: number, bytes: number): boolean {
+    if (this.#index === undefined) return false;
+    const { ring } = this.#room;
+    return ring.end - this.#index > messages || ring.bytesSince(this.#index) > bytes;
+  }
+
+  /** Where the viewer is after all that it has taken. */
+  get cursor(): Cursor | undefined {
+    return this.#cursor;
+  }
+
+  /** Takes back the messages that were taken last, and were not sent. */
+  untake(messages: readonly Followed[]): void {
+    if (this.#welcome.length > 0) this.#taken -= messages.length;
+    else {
+      this.#welcome = messages;
+      this.#taken = 0;
+    }
+  }
+
   #compare(): void {
     if (this.#room.isAtLeast(this.#cursor, this.#reads)) {
       this.#compared = "done";
@@ -83,12 +138,19 @@ export class Viewer {
     if (this.#index === undefined || this.#index < ring.start) return this.#resync(atMost);
     const messages = ring.since(this.#index, atMost);
     this.#index += messages.length;
+    if (this.#place === "meets") this.#place = "in step";
     return messages;
   }
 
   #resync(atMost: number): readonly Followed[] {
-    const { messages, complete } = this.#room.welcome(this.#cursor, factsAtOnce);
+    const { messages, complete } = this.#room.welcome(this.#cursor, factsAtOnce, this.#budget);
     this.#index = complete ? this.#room.ring.end : undefined;
+    // A viewer may hold more of a lane than the room, which a welcome does not take from it.
+    const [first] = messages;
+    const replaced = first !== undefined && "closedLanes" in first.message;
+    const meets =
+      replaced || this.#cursor === undefined || !isAhead(this.#cursor, this.#room.state);
+    this.#place = meets ? "meets" : "apart";
     // Not kept if it goes out whole: a snapshot would stay in memory as long as its viewer does.
     if (messages.length <= atMost) return messages;
     this.#welcome = messages;

@@ -1,9 +1,16 @@
 import { apply, emptyState, restore } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";
 import type { Cursor, Followed } from "@millrace/core/reading";
-import type { Hub } from "../hub/hub.ts";
+import type { WatchOptions } from "../hub/options.ts";
 import { name } from "./session-fixture.ts";
 import type { SessionFixture } from "./session-fixture.ts";
+
+/** A hub, or what reads it by way of bytes: that needs the state that belongs to the cursor. */
+export interface Watched {
+  readonly watch: (
+    options: WatchOptions & { readonly state?: SessionState | undefined },
+  ) => AsyncGenerator<Followed, void, undefined>;
+}
 
 export interface ClientOptions {
   /** The state that it starts from, and the cursor that belongs to it. */
@@ -28,7 +35,7 @@ export interface Client {
 
 /** Watches until `leave` is called. */
 export function createClient(
-  hub: Pick<Hub, "watch">,
+  hub: Watched,
   { uid }: SessionFixture,
   options: ClientOptions = {},
 ): Client {
@@ -55,7 +62,13 @@ export function createClient(
   };
   const read = async (): Promise<void> => {
     const { signal } = end;
-    for await (const followed of hub.watch({ uid, sessionId: name, cursor, signal })) {
+    for await (const followed of hub.watch({
+      uid,
+      sessionId: name,
+      cursor,
+      signal,
+      state: options.state,
+    })) {
       take(followed);
       await options.pace?.();
     }

@@ -4,7 +4,6 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "../hub/hub.ts";
-import type { Frame } from "../sse/frame.ts";
 import { sseSink } from "../sse/sse-sink.ts";
 import { listen } from "./loopback.ts";
 import { startReader } from "./reader.ts";
@@ -100,8 +99,9 @@ async function eventBytes(): Promise<Uint8Array> {
   const sink = {
     bind: () => undefined,
     open: () => undefined,
-    write: ({ plain }: Frame) => {
-      frames[Math.min(count, 1)]?.resolve(plain);
+    write: (bytes: Uint8Array) => {
+      if (!Buffer.from(bytes).includes("id: ")) return true; // the opening
+      frames[Math.min(count, 1)]?.resolve(bytes);
       count += 1;
       return true;
     },

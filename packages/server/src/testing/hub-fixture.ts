@@ -1,7 +1,8 @@
 import { emptyState, replay, snapshot } from "@millrace/core/reading";
 import { expect } from "vitest";
 import { createHub } from "../hub/hub.ts";
-import type { Hub, HubOptions } from "../hub/hub.ts";
+import type { Hub } from "../hub/hub.ts";
+import type { HubOptions } from "../hub/options.ts";
 import type { Client } from "./client.ts";
 import { name, SessionFixture } from "./session-fixture.ts";
 

@@ -2,14 +2,15 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core/wire";
 import type { Followed } from "@millrace/core/reading";
-import type { Hub, WatchOptions } from "../hub/hub.ts";
+import type { Hub } from "../hub/hub.ts";
 import { sseSink } from "../sse/sse-sink.ts";
+import { StreamReader, formFor } from "./stream-reader.ts";
+import type { Resumed } from "./stream-reader.ts";
 
 interface Visit {
   readonly hub: Hub;
-  readonly options: WatchOptions;
+  readonly options: Resumed;
   /** How the delivery ended. Never rejects. */
   readonly outcome: PromiseWithResolvers<Error | undefined>;
 }
@@ -17,7 +18,7 @@ interface Visit {
 /** A server on loopback: watching goes through a real socket, as bytes, and is decoded again. */
 export interface Loopback extends AsyncDisposable {
   /** As `hub.watch`. */
-  readonly watch: (hub: Hub, options: WatchOptions) => AsyncGenerator<Followed, void, undefined>;
+  readonly watch: (hub: Hub, options: Resumed) => AsyncGenerator<Followed, void, undefined>;
 }
 
 export async function openLoopback(): Promise<Loopback> {
@@ -28,10 +29,7 @@ export async function openLoopback(): Promise<Loopback> {
   });
   const port = await listen(server);
 
-  async function* watch(
-    hub: Hub,
-    options: WatchOptions,
-  ): AsyncGenerator<Followed, void, undefined> {
+  async function* watch(hub: Hub, options: Resumed): AsyncGenerator<Followed, void, undefined> {
     count += 1;
     const path = `/${count}`;
     const visit: Visit = { hub, options, outcome: Promise.withResolvers() };
@@ -44,7 +42,7 @@ export async function openLoopback(): Promise<Loopback> {
     try {
       // `once` types an event's arguments as `any[]`.
       const [response] = (await once(request, "response")) as [IncomingMessage];
-      yield* decode(response);
+      yield* decode(response, options);
       const error = await visit.outcome.promise;
       if (error !== undefined) throw error;
     } catch (error) {
@@ -76,7 +74,7 @@ async function serve(visit: Visit | undefined, response: ServerResponse): Promis
   const { hub, options, outcome } = visit;
   const { uid, sessionId, cursor } = options;
   try {
-    await hub.deliver({ uid, sessionId, cursor }, sseSink(response));
+    await hub.deliver({ uid, sessionId, cursor, form: formFor(options) }, sseSink(response));
     outcome.resolve(undefined);
   } catch (error) {
     outcome.resolve(error instanceof Error ? error : new Error(String(error)));
@@ -85,21 +83,13 @@ async function serve(visit: Visit | undefined, response: ServerResponse): Promis
   response.end();
 }
 
-/** Fails at anything but a message with a cursor. */
 async function* decode(
   response: AsyncIterable<Uint8Array>,
+  options: Resumed,
 ): AsyncGenerator<Followed, void, undefined> {
-  const decoder = createSseDecoder();
+  const reader = new StreamReader(options.state);
   const text = new TextDecoder();
-  for await (const bytes of response) {
-    for (const event of decoder.feed(text.decode(bytes, { stream: true }))) {
-      if (event.kind !== "event") throw new TypeError(`unexpected: ${event.kind}`);
-      const message = decodeMessage(event.data);
-      const cursor = decodeCursor(event.id);
-      if (!message.ok || cursor === undefined) throw new TypeError(`unexpected: ${event.data}`);
-      yield { message: message.value, cursor };
-    }
-  }
+  for await (const bytes of response) yield* reader.feed(text.decode(bytes, { stream: true }));
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {

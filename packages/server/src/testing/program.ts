@@ -7,10 +7,10 @@ import { parseJsonText } from "@millrace/core/wire";
  * Runs a program of this folder, in a process of its own that can collect its garbage at once, and
  * gives the JSON that it prints. The programs are our own, so its type is known.
  */
-export async function measure<T>(program: string): Promise<T> {
+export async function measure<T>(program: string, ...given: readonly string[]): Promise<T> {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const flags = ["--conditions=@millrace/source", "--expose-gc", "--no-warnings"];
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path]);
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, path, ...given]);
   return parseJsonText(stdout) as T;
 }
 

@@ -21,7 +21,12 @@ export type Request =
     }
   | { readonly ask: "until"; readonly bytes: number }
   | { readonly ask: "times" }
-  | { readonly ask: "resume"; readonly path: string; readonly length: number }
+  | {
+      readonly ask: "resume";
+      readonly port: number;
+      readonly path: string;
+      readonly length: number;
+    }
   | { readonly ask: "close"; readonly path: string };
 
 const sockets = new Map<string, Socket[]>();
@@ -43,17 +48,22 @@ function take(bytes: Buffer): void {
   if (got >= wanted) reached?.();
 }
 
+async function join(port: number, path: string, cursor: string | undefined): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  await once(socket, "connect");
+  const last = cursor === undefined ? "" : `last-event-id: ${cursor}\r\n`;
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${last}\r\n`);
+  return socket;
+}
+
 async function open(request: Extract<Request, { ask: "open" }>): Promise<void> {
   const { port, path, count, cursor, stalled } = request;
   const opened = sockets.get(path) ?? [];
   sockets.set(path, opened);
   for (let from = 0; from < count; from += 100) {
     const wave = Array.from({ length: Math.min(100, count - from) }, async () => {
-      const socket = connect({ port, host: "127.0.0.1" });
+      const socket = await join(port, path, cursor);
       opened.push(socket);
-      await once(socket, "connect");
-      const last = cursor === undefined ? "" : `last-event-id: ${cursor}\r\n`;
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${last}\r\n`);
       if (stalled === true) return;
       socket.on("data", take);
       await once(socket, "data");
@@ -72,18 +82,33 @@ async function until(bytes: number): Promise<void> {
 }
 
 /** The texts that stalled connections show once they have read so much of the open lane. */
-async function resume(path: string, length: number): Promise<readonly string[]> {
+async function resume({
+  port,
+  path,
+  length,
+}: Extract<Request, { ask: "resume" }>): Promise<readonly string[]> {
   const all = sockets.get(path) ?? [];
   return Promise.all(
-    all.map(async (socket) => {
-      const screen = new Screen();
-      for await (const bytes of socket) {
-        screen.take(bytes as Buffer); // no encoding was set, so it is a Buffer
-        if (screen.laneText().length >= length) break;
+    all.map(async (stalled) => {
+      let screen = new Screen();
+      await readScreen(stalled, screen, length);
+      // A viewer that read too slowly was ended, and comes back with its cursor.
+      for (let times = 0; screen.reason === "slow" && times < 100; times += 1) {
+        screen = new Screen(screen);
+        const socket = await join(port, path, screen.lastEventId);
+        await readScreen(socket, screen, length);
+        socket.destroy();
       }
       return screen.laneText();
     }),
   );
+}
+
+async function readScreen(socket: Socket, screen: Screen, length: number): Promise<void> {
+  for await (const bytes of socket) {
+    screen.take(bytes as Buffer); // no encoding was set, so it is a Buffer
+    if (screen.laneText().length >= length || screen.reason !== undefined) break;
+  }
 }
 
 async function answer(request: Request): Promise<unknown> {
@@ -93,7 +118,7 @@ async function answer(request: Request): Promise<unknown> {
     case "until":
       return until(request.bytes);
     case "resume":
-      return resume(request.path, request.length);
+      return resume(request);
     case "times": {
       const taken = [...times.values()];
       times = new Map();

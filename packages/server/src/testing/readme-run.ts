@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { decodeCursor } from "@millrace/core/wire";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
-import { createHub, sseSink } from "@millrace/server";
+import { createHub, sseSink } from "@millrace/server/hub";
 
 const store = memorySessionStore();
 const hub = createHub({ store, log: memoryEventLog(), clock: systemClock });

@@ -1,18 +1,35 @@
-import { apply, restore } from "@millrace/core/reading";
-import { createSseDecoder, decodeMessage } from "@millrace/core/wire";
-import type { SessionState } from "@millrace/core";
+import type { Cursor } from "@millrace/core/reading";
+import { encodeCursor } from "@millrace/core/wire";
 import { laneText } from "./lane-text.ts";
+import { StreamReader } from "./stream-reader.ts";
 
 /** The session's state as one connection received it. Parses the raw HTTP response from its first byte. */
 export class Screen {
-  readonly #decoder = createSseDecoder();
+  readonly #reader: StreamReader;
+  #cursor: Cursor | undefined;
   readonly #text = new TextDecoder();
   #unread = Buffer.alloc(0);
   #inHead = true;
-  #state: SessionState | undefined;
+
+  /** With a screen: goes on from what that one shows, as a client that comes back. */
+  constructor(from?: Screen) {
+    this.#reader = new StreamReader(from === undefined ? undefined : from.#reader.state);
+    this.#cursor = from === undefined ? undefined : from.#cursor;
+  }
+
+  /** The position after all that it shows, as the header of a request. */
+  get lastEventId(): string | undefined {
+    return this.#cursor && encodeCursor(this.#cursor);
+  }
 
   laneText(): string {
-    return this.#state === undefined ? "" : (laneText(this.#state) ?? "");
+    const { state } = this.#reader;
+    return state === undefined ? "" : (laneText(state) ?? "");
+  }
+
+  /** Why the stream ended, once it has. */
+  get reason(): string | undefined {
+    return this.#reader.reason;
   }
 
   take(bytes: Buffer): void {
@@ -34,17 +51,10 @@ export class Screen {
   }
 
   #show(events: Uint8Array): void {
-    for (const event of this.#decoder.feed(this.#text.decode(events, { stream: true }))) {
-      if (event.kind !== "event") throw new TypeError(event.kind);
-      const decoded = decodeMessage(event.data);
-      if (!decoded.ok) throw new TypeError(decoded.fault.message);
-      if ("closedLanes" in decoded.value) this.#state = restore(decoded.value);
-      else {
-        if (this.#state === undefined) throw new TypeError("a message before the first snapshot");
-        const applied = apply(this.#state, decoded.value);
-        if (applied.verdict === "gap") throw new TypeError(`a gap: ${applied.missing}`);
-        this.#state = applied.state;
-      }
+    for (const { cursor } of this.#reader.feed(this.#text.decode(events, { stream: true }))) {
+      if (this.#reader.state === undefined)
+        throw new TypeError("a message before the first snapshot");
+      this.#cursor = cursor;
     }
   }
 }

@@ -125,6 +125,7 @@ for (let phase = 0; phase < 3; phase += 1) {
 }
 const shown = (await reader.ask({
   ask: "resume",
+  port,
   path: "/stalled",
   length: text.length,
 })) as readonly string[];

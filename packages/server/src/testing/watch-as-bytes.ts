@@ -1,18 +1,21 @@
-import { createSseDecoder, decodeCursor, decodeMessage } from "@millrace/core/wire";
 import type { Followed } from "@millrace/core/reading";
-import type { Hub, WatchOptions } from "../hub/hub.ts";
-import type { Frame } from "../sse/frame.ts";
-import type { Sink, SinkEvents } from "../sse/sink.ts";
+import type { Form } from "../encoding/forms.ts";
+import type { Hub } from "../hub/hub.ts";
+import type { Sink, SinkEvents } from "../hub/sink.ts";
+import { StreamReader, formFor } from "./stream-reader.ts";
+import type { Resumed } from "./stream-reader.ts";
 
 /** Watches a hub through a sink that is full after each frame, and decodes the frame's bytes. */
 export async function* watchAsBytes(
   hub: Hub,
-  options: WatchOptions,
+  options: Resumed,
+  form: Form = formFor(options),
 ): AsyncGenerator<Followed, void, undefined> {
   const sink = new OneFrameSink();
+  const reader = new StreamReader(options.state);
   let ended = false;
   const over = hub
-    .deliver(options, sink)
+    .deliver({ ...options, form }, sink)
     .then(() => ({}))
     .catch((error: unknown) => ({ error }))
     .finally(() => {
@@ -21,7 +24,7 @@ export async function* watchAsBytes(
     });
   for (;;) {
     const frame = sink.take();
-    if (frame !== undefined) yield* decode(frame);
+    if (frame !== undefined) yield* reader.feed(Buffer.from(frame).toString());
     else if (ended) break;
     else await sink.wait();
   }
@@ -31,7 +34,7 @@ export async function* watchAsBytes(
 
 class OneFrameSink implements Sink {
   #events: SinkEvents | undefined;
-  #frame: Frame | undefined;
+  #frame: Uint8Array | undefined;
   #pause: PromiseWithResolvers<void> | undefined;
 
   bind(events: SinkEvents): void {
@@ -40,16 +43,20 @@ class OneFrameSink implements Sink {
 
   open(): void {}
 
-  write(frame: Frame): boolean {
+  write(frame: Uint8Array): boolean {
     if (this.#frame !== undefined) throw new TypeError("written to while full");
     this.#frame = frame;
     this.wake();
     return false;
   }
 
-  end(): void {}
+  end(last?: Uint8Array): void {
+    if (last === undefined) return;
+    this.#frame = this.#frame === undefined ? last : Buffer.concat([this.#frame, last]);
+    this.wake();
+  }
 
-  take(): Frame | undefined {
+  take(): Uint8Array | undefined {
     const frame = this.#frame;
     this.#frame = undefined;
     if (frame !== undefined) queueMicrotask(() => this.#events?.drained());
@@ -64,15 +71,5 @@ class OneFrameSink implements Sink {
   wake(): void {
     this.#pause?.resolve();
     this.#pause = undefined;
-  }
-}
-
-function* decode({ plain }: Frame): Generator<Followed, void, undefined> {
-  for (const event of createSseDecoder().feed(Buffer.from(plain).toString())) {
-    if (event.kind !== "event") throw new TypeError(event.kind);
-    const message = decodeMessage(event.data);
-    const cursor = decodeCursor(event.id);
-    if (!message.ok || cursor === undefined) throw new TypeError(event.data);
-    yield { message: message.value, cursor };
   }
 }

@@ -22,7 +22,7 @@ async function writeSession(folder: string, size: number): Promise<void> {
     const own = { ...item(`item_${at}`, "some words ".repeat(10)), id: itemId(`item_${at}`) };
     return { type: "item_committed", item: own, runId: runId("run_1"), ...envelope };
   });
-  const lines = encodeSession({ uid, sessionId: name, metadata: {} }, "import", facts);
+  const lines = encodeSession({ uid, sessionId: name, metadata: {} }, { call: "import", facts });
   await writeFile(join(folder, "talk.jsonl"), Buffer.concat([...lines]));
   await using store = fileStore(folder, { fsync: "never" });
   await store.keepCheckpoint(uid, { head: size, text: "{}" });

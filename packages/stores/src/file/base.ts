@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { schemaVersion } from "@millrace/core/wire";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { StoreRow } from "@millrace/core/ports";
+import type { StoreDetails, StoreRow } from "@millrace/core/ports";
 import type { Reset } from "@millrace/core/memory";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 import { replaceWhole } from "./folder.ts";
@@ -27,6 +27,9 @@ export interface Base {
   readonly end: number;
   readonly hash: string;
   readonly row: StoreRow;
+  readonly details: StoreDetails;
+  /** The byte at which the newest line of an update begins. */
+  readonly changed: number | undefined;
   readonly open: OpenSubjects;
   readonly resets: readonly Reset[];
   /** Some lines, by which facts are found in the file. */
@@ -35,7 +38,7 @@ export interface Base {
 }
 
 /** Later releases that change the form count this up: a base of another form is left aside. */
-const form = 1;
+const form = 3;
 
 /** Where the base of a session's file is. */
 function basePath(path: string): string {

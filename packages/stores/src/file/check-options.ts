@@ -1,5 +1,6 @@
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
+import type { FileBlobsOptions } from "./file-blobs.ts";
 import type { FileStoreOptions } from "./file-store.ts";
 
 const { call, having, oneOf, optional, text } = expects;
@@ -15,5 +16,14 @@ export function checkFileOptions(folder: unknown, options: unknown, from: Door["
     fsync: optional(oneOf("always", "never")),
     onBroken: optional(call()),
     onTorn: optional(call()),
+  });
+}
+
+/** Throws `invalid_definition` for options of `fileBlobs` that can't be used. */
+export function checkFileBlobsOptions(options: unknown, from: Door["from"]): void {
+  checkOptions<FileBlobsOptions>({ name: "fileBlobs", from }, options, {
+    folder: text('pass a folder, as in fileBlobs({ folder: "sessions" })'),
+    fsync: optional(oneOf("always", "never")),
+    clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
   });
 }

@@ -70,6 +70,10 @@ export class StoredFacts implements EarlierFacts {
     );
   }
 
+  claimedBy(by: string): number | undefined {
+    return this.#entriesOf("by", by).find((entry) => entry.by === by)?.incarnation;
+  }
+
   #entriesOf(kind: LookupEntry["kind"], id: string): readonly Entry[] {
     const places = this.#table.find(this.ref, { kind, id }).filter((at) => at < this.base.end);
     return places.map((at) => this.#entryAt(at));
@@ -126,7 +130,7 @@ async function hashBefore(handle: FileHandle, { at }: Place): Promise<string | u
 }
 
 /** The line that begins at a byte, without its line feed. Undefined if its seal is wrong. */
-function readLineAt(path: string, at: number): Buffer | undefined {
+export function readLineAt(path: string, at: number): Buffer | undefined {
   const file = openOwnSync(path);
   try {
     const seal = Buffer.alloc(sealLength);

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { claimCall, isReset } from "@millrace/core/ports";
+import { claimCall, forkDetails, isReset, newDetails, requireFirst } from "@millrace/core/ports";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
@@ -15,12 +15,14 @@ import type {
 import { SessionLedger, randomId, steadyNow, systemClock } from "@millrace/core/memory";
 import { checkFileOptions } from "./check-options.ts";
 import { encodeSession } from "./copy.ts";
+import type { FirstFacts } from "./copy.ts";
 import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { factsPerBase as defaultFactsPerBase } from "./keeping.ts";
 import type { Entry } from "./line.ts";
 import { recordOf } from "./record.ts";
+import { summaryOf } from "./summary.ts";
 import { FolderSecret } from "./secret.ts";
 import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
@@ -61,7 +63,7 @@ export interface FileStore extends SessionStore, AsyncDisposable {
   readonly exportSession: (sessionId: string) => AsyncIterable<string>;
   /** A new session that begins with facts that were exported, under its own name. */
   readonly importSession: (
-    options: CreateOptions,
+    options: Omit<CreateOptions, "first">,
     lines: AsyncIterable<string> | Iterable<string>,
   ) => Promise<SessionRecord>;
   /** Finishes all writes and releases all locks. Calls after it throw `closed`. */
@@ -87,21 +89,20 @@ export function openFileStore(
   const now = steadyNow(clock);
   const { factsPerBase } = options;
   const sessions = new SessionFolder({ folder, now, fsync, factsPerBase, onBroken, onTorn });
-  const create = async (
-    { sessionId: id, metadata = {} }: CreateOptions & { readonly sessionId: SessionId },
-    call: Entry["call"] = "append",
-    facts: readonly Fact[] = [],
-  ): Promise<SessionUid> => {
-    const header = { uid: sessionUid(makeId("session")), sessionId: id, metadata };
-    if (checkJson(metadata) !== undefined) {
-      throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
-    }
-    const path = sessions.pathOf(id);
+  const create: CreateFile = async (request, begin) => {
+    const own = { uid: sessionUid(makeId("session")), createdAt: now() };
+    const details = newDetails(request, own);
+    const { uid, sessionId: id, metadata } = details;
+    checkMetadata(id, metadata);
+    const ledger = new SessionLedger({ ...details, now });
+    const begun = begin(ledger);
+    const summary = summaryOf({ details, changed: undefined }, ledger.row);
     await makeFolder(folder, fsync);
-    if (await createWhole(path, encodeSession(header, call, facts), fsync)) {
+    const lines = encodeSession(details, { ...begun, facts: ledger.facts, summary });
+    if (await createWhole(sessions.pathOf(id), lines, fsync)) {
       // Asked afterwards: a removal leaves its tombstone first and then looks for children.
-      await sessions.refuseRemovedParent(header.uid, id);
-      return header.uid;
+      await sessions.refuseRemovedParent(uid, id);
+      return sessions.adoptNew(uid, id);
     }
     throw new MillraceError("session_exists", `there is a session ${id} already`);
   };
@@ -110,33 +111,43 @@ export function openFileStore(
     if (record !== undefined) return sessions.adopt(record.uid, id);
     throw new MillraceError("unknown_session", `there is no session ${id}`);
   };
-  const copy = async (...copied: Parameters<typeof create>): Promise<SessionRecord> =>
-    (await sessions.adoptNew(await create(...copied), copied[0].sessionId)).view(recordOf);
   return {
     ...createCalls(sessions, new FolderSecret(folder, fsync)),
     now,
-    create: (request) =>
+    create: ({ first, ...request }) =>
       sessions.during(async () => {
-        const id = sessionId(request.sessionId);
-        const file = await sessions.adoptNew(await create({ ...request, sessionId: id }), id);
+        if (first !== undefined) checkBodies([first.body]);
+        const file = await create(request, (ledger) => {
+          if (first === undefined) return { call: "append" };
+          requireFirst(ledger.accept(first.key, first.body).outcome, request.sessionId);
+          return { call: "accept", key: first.key };
+        });
         await file.hold().catch(ignore("session_locked")); // the session exists all the same
         return file.view(recordOf);
       }),
     find: (name) => sessions.during(async () => sessions.record(sessionId(name))),
     list: ({ after, limit = 100 } = {}) => sessions.during(() => sessions.list(after, limit)),
+    page: (query) => sessions.during(() => sessions.page(query)),
+    update: (uid, change) =>
+      sessions.during(async () => {
+        checkMetadata(uid, change.metadata);
+        return (await sessions.fileOf(uid)).update(change);
+      }),
     remove: (uid, options) => sessions.during(() => sessions.remove(uid, options)),
     tombstone: (name) => sessions.during(async () => sessions.tombstones.of(sessionId(name))),
-    fork: (uid, { n, sessionId: name, metadata, added = [] }) =>
+    fork: (uid, { n, added = [], ...request }) =>
       sessions.during(async () => {
         checkBodies(added);
-        const own = { sessionId: sessionId(name) };
+        const own = { sessionId: sessionId(request.sessionId) };
         const source = await sessions.fileOf(uid);
-        const { header } = await source.view((reading) => reading);
+        const { kept } = await source.view((reading) => reading);
         const facts = await source.read({ before: n + 1 });
-        const ledger = new SessionLedger({ uid, ...own, now });
-        ledger.load(facts.map((fact) => ({ ...fact, ...own })));
-        ledger.acceptAll(added);
-        return copy({ ...own, metadata: metadata ?? header.metadata }, "fork", ledger.facts);
+        const file = await create(forkDetails(request, kept.details), (ledger) => {
+          ledger.load(facts.map((fact) => ({ ...fact, ...own })));
+          ledger.acceptAll(added);
+          return { call: "fork" };
+        });
+        return file.view(recordOf);
       }),
     hold: (uid) => sessions.during(async () => (await sessions.fileOf(uid)).hold()),
     release: (uid) => sessions.during(async () => sessions.known(uid)?.release()),
@@ -146,17 +157,38 @@ export function openFileStore(
         await findFile(id).catch(ignore("corrupt_session")); // the verdict reports it
         return verifySessionFile(sessions.pathOf(id), wanted);
       }),
+    ...transferCalls(sessions, findFile, create),
+    close: () => sessions.close(),
+    [Symbol.asyncDispose]: () => sessions.close(),
+  };
+}
+
+/** Creates a session's file with the facts that `begin` puts into its ledger. */
+type CreateFile = (
+  request: CreateOptions,
+  begin: (ledger: SessionLedger) => Omit<FirstFacts, "facts">,
+) => Promise<SessionFile>;
+
+/** Sessions as lines of text, out and in. */
+function transferCalls(
+  sessions: SessionFolder,
+  findFile: (id: SessionId) => Promise<SessionFile>,
+  create: CreateFile,
+): Pick<FileStore, "exportSession" | "importSession"> {
+  return {
     exportSession: async function* exportSession(name) {
       const facts = await sessions.during(async () => (await findFile(sessionId(name))).read());
       for (const fact of facts) yield encodeFact(fact);
     },
     importSession: (request, lines) =>
       sessions.during(async () => {
-        const id = sessionId(request.sessionId);
-        return copy({ ...request, sessionId: id }, "import", await readFacts(id, lines));
+        const facts = await readFacts(sessionId(request.sessionId), lines);
+        const file = await create(request, (ledger) => {
+          ledger.load(facts);
+          return { call: "import" };
+        });
+        return file.view(recordOf);
       }),
-    close: () => sessions.close(),
-    [Symbol.asyncDispose]: () => sessions.close(),
   };
 }
 
@@ -165,6 +197,7 @@ type Calls =
   | "read"
   | "head"
   | "floors"
+  | "claimedBy"
   | "checkpoint"
   | "keepCheckpoint"
   | "claim"
@@ -194,6 +227,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileSt
     read: (uid, options) => sessions.during(() => fileOf(uid, (file) => file.read(options))),
     head: (uid) => view(uid, ({ head }) => head),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
+    claimedBy: (uid, by) => view(uid, (ledger) => ledger.claimedBy(by)),
     checkpoint: (uid) => sessions.during(() => fileOf(uid, (file) => file.checkpoint())),
     keepCheckpoint: (uid, checkpoint) =>
       sessions.during(() => fileOf(uid, (file) => file.keepCheckpoint(checkpoint))),
@@ -204,7 +238,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileSt
           checkBodies(claimCall(request).bodies);
           return ledger.claim(request);
         },
-        (answer) => noted("claim", answer),
+        (answer) => noted("claim", answer, { by: request.by }),
         request.to !== undefined,
       ),
     accept: (uid, key, body) =>
@@ -255,6 +289,11 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileSt
   };
 }
 
+function checkMetadata(id: string, metadata: CreateOptions["metadata"]): void {
+  if (metadata === undefined || checkJson(metadata) === undefined) return;
+  throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
+}
+
 function floorOf(opens: Floor | undefined): { readonly floor?: Floor } {
   return opens === undefined ? {} : { floor: { lane: opens.lane, epoch: opens.epoch } };
 }
@@ -263,7 +302,7 @@ function floorOf(opens: Floor | undefined): { readonly floor?: Floor } {
 function noted(
   call: Entry["call"],
   answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
-  besides: { readonly key?: string; readonly floor?: Floor } = {},
+  besides: Pick<Entry, "key" | "by" | "floor"> = {},
 ): Note {
   const { facts = [] } = answer;
   return facts.length === 0 ? undefined : { call, facts, ...besides };

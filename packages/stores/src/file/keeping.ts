@@ -15,6 +15,13 @@ const factsPerMark = 256;
 /** A base is written once so many facts have come since the last one: opening reads those. */
 export const factsPerBase = 32;
 
+/** What a line holds that can be looked up. */
+export interface NotedLine {
+  readonly facts: readonly Fact[];
+  readonly key?: string | undefined;
+  readonly by?: string | undefined;
+}
+
 /** What a writer has decided to write: the last line, and when all of it is on the disk. */
 export interface WriterState {
   readonly lines: number;
@@ -51,16 +58,14 @@ export class BaseKeeper {
   }
 
   /** Notes what a line holds that the writer has decided to write. */
-  note(
-    at: number,
-    { facts, key }: { readonly facts: readonly Fact[]; readonly key?: string | undefined },
-  ): void {
+  note(at: number, { facts, key, by }: NotedLine): void {
     if (facts.some((fact) => fact.type === "session_claimed" && fact.to !== undefined)) {
       [this.#table, this.#added] = [undefined, undefined]; // undone items are looked up no more
       return;
     }
     if (this.#added === undefined) return;
     if (key !== undefined && facts.length > 0) this.#added.push({ kind: "key", id: key, at });
+    if (by !== undefined && facts.length > 0) this.#added.push({ kind: "by", id: by, at });
     for (const fact of facts) {
       if (holdsItem(fact)) this.#added.push({ kind: "item", id: fact.item.id, at });
       if (fact.type === "input_accepted") this.#added.push({ kind: "input", id: fact.inputId, at });
@@ -98,7 +103,7 @@ export class BaseKeeper {
   }
 
   #baseOf({ lines, end, hash }: Pick<WriterState, "lines" | "end" | "hash">): Omit<Base, "table"> {
-    const { ledger, header, places } = this.#reading;
+    const { ledger, header, places, kept } = this.#reading;
     for (; this.#seen < places.count; this.#seen += 1) {
       const place = places.at(this.#seen);
       const last = this.#marks.find(place.head);
@@ -112,6 +117,7 @@ export class BaseKeeper {
       end,
       hash,
       row,
+      ...kept,
       open: { queue, approvals },
       resets: [...resets],
       marks: Places.of(this.#marks.toArray()),

@@ -1,29 +1,35 @@
 import { createHash } from "node:crypto";
 import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
-import { sessionId, sessionUid } from "@millrace/core/writing";
-import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { Metadata } from "@millrace/core/writing";
-import type { Floor } from "@millrace/core/ports";
+import { callId, sessionId, sessionUid } from "@millrace/core/writing";
+import type { Fact, SessionId } from "@millrace/core";
+import type { Floor, SessionParent, StoreDetails } from "@millrace/core/ports";
 import { decodeFact, encodeFact } from "../fact-text.ts";
+import { decodeChange } from "./summary.ts";
+import type { Change, Summary } from "./summary.ts";
 
 /** The version of the file format. Facts have a version of their own. */
 const formatVersion = 1;
 
-/** The first line: which session this is. */
-export interface Header {
-  readonly uid: SessionUid;
-  readonly sessionId: SessionId;
-  readonly metadata: Metadata;
+/** The first line: which session this is, and its details at creation. */
+export interface Header extends Omit<StoreDetails, "revision" | "createdAt"> {
+  /** Left out by earlier releases. */
+  readonly createdAt?: number | undefined;
 }
 
 /** Every other line: all that one call stored. */
 export interface Entry {
-  readonly call: "claim" | "accept" | "open" | "commit" | "append" | "fork" | "import";
+  readonly call: "claim" | "accept" | "open" | "commit" | "append" | "fork" | "import" | "update";
   readonly facts: readonly Fact[];
   /** The key of `accept`. */
   readonly key?: string | undefined;
+  /** The run of an engine that `claim` was made by. */
+  readonly by?: string | undefined;
   /** The floor that `open`, or an `append` that opens a lane, raised. */
   readonly floor?: Floor | undefined;
+  /** What `update` made of title and metadata. */
+  readonly change?: Change | undefined;
+  /** Left out by earlier releases, and where another line of the same call follows. */
+  readonly summary?: Summary | undefined;
   /** The number of the session's last fact, and its incarnation, after this call. */
   readonly head: number;
   readonly incarnation: number;
@@ -48,15 +54,20 @@ export const sealLength = 75;
 const seal = /^,"hash":"([0-9a-f]{64})"\}$/;
 
 /** The first line of a file. */
-export function encodeHeader({ uid, sessionId, metadata }: Header): Written {
-  const fields = { millrace: "session", format: formatVersion, uid, sessionId, metadata };
+export function encodeHeader(header: Header): Written {
+  const { uid, sessionId, metadata, owner, title, parent, createdAt } = header;
+  const own = { uid, sessionId, metadata, owner, title, parent, createdAt };
+  const fields = { millrace: "session", format: formatVersion, ...own };
   return close(noHash, JSON.stringify(fields).slice(0, -1));
 }
 
 /** The line that follows one with the hash `before`. */
 export function encodeEntry(before: string, entry: Entry): Written {
-  const { call, key, floor, facts, head, incarnation } = entry;
-  const start = JSON.stringify({ call, key, ...floor }).slice(0, -1);
+  const { call, key, by, floor, facts, head, incarnation, summary, change } = entry;
+  // The summary comes first, and in this order: `readSummary` finds it without parsing the line.
+  const { at, status, changed } = summary ?? {};
+  const fields = { call, at, status, changed, key, by, ...floor, change };
+  const start = JSON.stringify(fields).slice(0, -1);
   const texts = facts.map(encodeFact).join(",");
   return close(before, `${start},"facts":[${texts}],"head":${head},"incarnation":${incarnation}`);
 }
@@ -96,8 +107,19 @@ export function decodeHeader(line: Buffer): Read<Header> {
     return refuse("the header lacks a field");
   }
   if (checkJson(metadata) !== undefined) return refuse("the metadata is not plain JSON");
+  const { owner, title, createdAt } = fields;
   try {
-    return { ok: true, value: { uid: sessionUid(uid), sessionId: sessionId(id), metadata } };
+    const own = { uid: sessionUid(uid), sessionId: sessionId(id), metadata };
+    return {
+      ok: true,
+      value: {
+        ...own,
+        ...(typeof owner === "string" ? { owner } : {}),
+        ...(typeof title === "string" ? { title } : {}),
+        ...decodeParent(fields["parent"]),
+        ...(typeof createdAt === "number" ? { createdAt } : {}),
+      },
+    };
   } catch {
     return refuse("an id in the header can't be one");
   }
@@ -114,7 +136,7 @@ export function decodeEntry(
 ): Read<Entry> {
   const fields = fieldsOf(line);
   if (fields === undefined) return refuse("it is not JSON");
-  const { call, key, lane, epoch, incarnation } = fields;
+  const { call, key, by, lane, epoch, incarnation } = fields;
   const texts = fields["facts"];
   if (typeof call !== "string" || !Array.isArray(texts)) return refuse("it has no facts");
   const head = before ?? Number(fields["head"]) - texts.length;
@@ -130,6 +152,9 @@ export function decodeEntry(
     facts.push(read.fact);
   }
   if (fields["head"] !== head + facts.length) return refuse("its head is not its last fact");
+  const change = fields["change"] === undefined ? undefined : decodeChange(fields["change"]);
+  if (fields["change"] !== undefined && change === undefined)
+    return refuse("its change is not one");
   const isFloor = Number.isSafeInteger(lane) && Number.isSafeInteger(epoch);
   return {
     ok: true,
@@ -137,11 +162,21 @@ export function decodeEntry(
       call: call as Entry["call"], // informative only: its effect is in the other fields
       facts,
       key: typeof key === "string" ? key : undefined,
+      by: typeof by === "string" ? by : undefined,
       floor: isFloor ? { lane: lane as number, epoch: epoch as number } : undefined,
+      change,
       head: head + facts.length,
       incarnation: Number(incarnation),
     },
   };
+}
+
+/** Throws for ids that can't be ids. */
+function decodeParent(value: unknown): { readonly parent?: SessionParent } {
+  if (!isJsonObject(value)) return {};
+  const { sessionId: id, callId: call } = value;
+  const [parent = "", called = ""] = [id, call].filter((each) => typeof each === "string");
+  return { parent: { sessionId: sessionId(parent), callId: callId(called) } };
 }
 
 function close(before: string, start: string): Written {

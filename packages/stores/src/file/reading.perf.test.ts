@@ -18,7 +18,10 @@ const uid = sessionUid("u");
 /** Writes a session of so many facts, one a line as calls leave them. */
 async function writeSession(folder: string, size: number): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const [head] = encodeSession({ uid, sessionId: name, metadata: {} }, "import", []);
+  const [head] = encodeSession(
+    { uid, sessionId: name, metadata: {} },
+    { call: "import", facts: [] },
+  );
   const header = head as Buffer;
   let hash = /"hash":"(\w+)"/.exec(header.toString())?.[1] as string;
   const lines = [header];

@@ -1,5 +1,5 @@
 import type { Fact } from "@millrace/core";
-import type { Floor } from "@millrace/core/ports";
+import type { Floor, StoreDetails } from "@millrace/core/ports";
 import { isReset } from "@millrace/core/ports";
 import { SessionLedger } from "@millrace/core/memory";
 import type { FileHandle } from "node:fs/promises";
@@ -12,10 +12,14 @@ import { Places } from "./places.ts";
 import { readLines } from "./scan.ts";
 import type { RawLine } from "./scan.ts";
 import { endsWith } from "./seal.ts";
+import { withChange } from "./summary.ts";
+import type { Change, KeptDetails } from "./summary.ts";
 
 /** What was read of a session's file, up to the last line that is whole. */
 export interface Reading {
   readonly header: Header;
+  /** The header's details, as updates have changed them. The writer changes it in its place. */
+  readonly kept: KeptDetails;
   /** Of all facts, or of those that are not in `stored`. */
   readonly ledger: SessionLedger;
   /** The facts up to a base, which were not read. */
@@ -50,8 +54,8 @@ export async function readSession(
   handle: FileHandle,
   options: ReadSessionOptions,
 ): Promise<Reading> {
-  const { ino: inode, size } = await handle.stat({ bigint: true });
-  const span = { inode, length: Number(size) };
+  const { ino: inode, size, mtimeMs } = await handle.stat({ bigint: true });
+  const span = { inode, length: Number(size), changedAt: Number(mtimeMs) };
   const usable = (reading: Reading | undefined): reading is Reading =>
     reading?.inode === inode && (options.whole !== true || reading.ledger.isWhole);
   const starts = [
@@ -86,14 +90,17 @@ async function startAtBase(
   if (base === undefined || base.end > length) return undefined;
   const stored = new StoredFacts(path, header.value, base);
   const ledger = new SessionLedger({ ...header.value, now, earlier: stored });
-  const { lines, end, hash } = base;
-  const places = new Places();
-  return { header: header.value, ledger, stored, places, lines, end, hash, tail: 0, inode };
+  const { lines, end, hash, details, changed } = base;
+  const [places, kept] = [new Places(), { details, changed }];
+  const read = { header: header.value, kept, ledger, stored, places };
+  return { ...read, lines, end, hash, tail: 0, inode };
 }
 
 interface Span {
   readonly inode: bigint;
   readonly length: number;
+  /** When the file was last written, in milliseconds since 1970. */
+  readonly changedAt: number;
   readonly before?: Reading;
 }
 
@@ -101,14 +108,16 @@ interface Span {
 async function readOn(
   handle: FileHandle,
   { path, now }: ReadSessionOptions,
-  { inode, length, before }: Span,
+  { inode, length, changedAt, before }: Span,
 ): Promise<Reading | undefined> {
   let header = before?.header;
+  let change: { readonly own: Change; readonly at: number } | undefined;
   let [lines, end, hash] = [before?.lines ?? 0, before?.end ?? 0, before?.hash ?? noHash];
   const known = before?.ledger.head ?? 0;
   const facts: Fact[] = [];
   const floors: Floor[] = [];
   const keys: (readonly [string, Fact])[] = [];
+  const claims: (readonly [string, Fact])[] = [];
   const places = before?.places ?? new Places();
   for await (const line of readLines(handle, { number: lines, at: end }, length)) {
     const next = line.ended ? checkSeal(hash, line.bytes) : undefined;
@@ -125,11 +134,13 @@ async function readOn(
       const head = known + facts.length;
       const read = decodeEntry(line.bytes, head, header.sessionId);
       if (!read.ok) throw corrupt(path, line, read.message);
-      const { key, floor } = read.value;
+      const { key, by, floor, change: own } = read.value;
+      if (own !== undefined) change = { own, at: line.at };
       const [first] = read.value.facts;
       for (const fact of read.value.facts) facts.push(fact);
       if (floor !== undefined) floors.push(floor);
       if (key !== undefined && first !== undefined) keys.push([key, first]);
+      if (by !== undefined && first !== undefined) claims.push([by, first]);
       places.add({ head, at: line.at, number: line.number });
     }
     lines = line.number;
@@ -137,11 +148,20 @@ async function readOn(
     hash = next;
   }
   if (header === undefined) throw corrupt(path, { number: 1, at: 0 }, "the file is empty");
+  const kept = before?.kept ?? { details: detailsOf(header, facts, changedAt), changed: undefined };
+  if (change !== undefined) {
+    [kept.details, kept.changed] = [withChange(kept.details, change.own), change.at];
+  }
   const ledger = before?.ledger ?? new SessionLedger({ ...header, now });
   if (!ledger.isWhole && facts.some(isReset)) return undefined;
-  ledger.load(facts, { floors, keys });
+  ledger.load(facts, { floors, keys, claims });
   const stored = before?.stored;
-  return { header, ledger, stored, places, lines, end, hash, tail: length - end, inode };
+  return { header, kept, ledger, stored, places, lines, end, hash, tail: length - end, inode };
+}
+
+/** The details that a file begins with. One of an earlier release is as old as its first fact. */
+function detailsOf(header: Header, [first]: readonly Fact[], changedAt: number): StoreDetails {
+  return { ...header, revision: 1, createdAt: header.createdAt ?? first?.time ?? changedAt };
 }
 
 /**

@@ -6,7 +6,7 @@ import { MillraceError } from "@millrace/core";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
 import { rangeOf } from "@millrace/core/ports";
-import type { Checkpoint, ReadOptions } from "@millrace/core/ports";
+import type { Checkpoint, ReadOptions, UpdateOutcome, UpdateRequest } from "@millrace/core/ports";
 import { readCheckpoint } from "./checkpoint-file.ts";
 import { readRange } from "./earlier.ts";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
@@ -68,11 +68,21 @@ export class SessionFile {
     return this.#calls.size === 0 && this.#live() === undefined;
   }
 
-  /** Reads the session from the memory of this process's writer, or from the disk if there is none. */
+  /**
+   * Reads the session from the memory of this process's writer, or from the disk if there is none. If
+   * `read` looks something up and the table of ids is lost, all lines are read.
+   */
   async view<T>(read: (reading: Reading) => T): Promise<T> {
     return this.#tracked(async () => {
-      const held = await this.#viewHeld(read);
-      return held === undefined ? this.#turns.take(() => this.#viewDisk(read)) : held.value;
+      try {
+        const held = await this.#viewHeld(read);
+        return held === undefined ? await this.#turns.take(() => this.#viewDisk(read)) : held.value;
+      } catch (error) {
+        if (!(error instanceof LostTableError)) throw error;
+        return this.#turns.take(() =>
+          this.#withFile(async (handle) => read(await this.#readOn(handle, true))),
+        );
+      }
     });
   }
 
@@ -111,9 +121,20 @@ export class SessionFile {
     note: (outcome: T) => Note,
     { all }: { readonly all: boolean } = { all: false },
   ): Promise<T> {
+    this.#isWanted = true;
+    return this.#asWriter((writer) => writer.run(call, note), all);
+  }
+
+  /** Changes title and metadata. The lock is kept afterwards only if it was before. */
+  async update(change: UpdateRequest): Promise<UpdateOutcome> {
+    const outcome = await this.#asWriter((writer) => writer.update(change));
+    if (!this.#isWanted && this.#calls.size === 0) await this.#turns.take(() => this.#close());
+    return outcome;
+  }
+
+  async #asWriter<T>(use: (writer: SessionWriter) => Promise<T>, all = false): Promise<T> {
     return this.#tracked(async () => {
       let needsAll = all;
-      this.#isWanted = true;
       for (let tries = 0; tries < maxTries; tries += 1) {
         const writer = await this.#hold(needsAll);
         if (writer.ending !== undefined) {
@@ -121,7 +142,7 @@ export class SessionFile {
           continue;
         }
         try {
-          return await writer.run(call, note);
+          return await use(writer);
         } catch (error) {
           if (!(error instanceof LostTableError)) throw error;
           needsAll = true; // nothing was decided

@@ -4,7 +4,9 @@ import type { SessionId, SessionUid } from "@millrace/core";
 import { parentOf, refuseOrphan, removeFamily } from "@millrace/core/ports";
 import type {
   FamilyStore,
+  PageQuery,
   RemoveOptions,
+  SessionPage,
   SessionRecord,
   SessionStore,
   Tombstone,
@@ -14,6 +16,7 @@ import type { Fsync } from "./folder.ts";
 import { FolderListing, placeAfter } from "./listing.ts";
 import { extension, stemOf } from "./name.ts";
 import { corrupt } from "./corrupt.ts";
+import { PageIndex } from "./page-index.ts";
 import { glanceAt, headerAt, recordOf } from "./record.ts";
 import { SessionFile } from "./session-file.ts";
 import type { TornTail } from "./session-file.ts";
@@ -52,6 +55,7 @@ export class SessionFolder {
   readonly #calls = new Set<Promise<unknown>>();
   readonly #listing: FolderListing;
   readonly #index: UidIndex;
+  readonly #pages: PageIndex;
   readonly tombstones: Tombstones;
   #isClosed = false;
   /** Whether the folder is there and other users can't write to it. */
@@ -63,6 +67,11 @@ export class SessionFolder {
       options.onBroken?.({ path, error }),
     );
     this.#index = new UidIndex(options.folder);
+    this.#pages = new PageIndex({
+      pathOf: (id) => this.pathOf(id),
+      isHeld: (uid) => this.#isHeld(uid),
+      record: (id) => this.#reportBroken(this.pathOf(id), () => this.record(id)),
+    });
     this.tombstones = new Tombstones(options.folder, options.fsync);
   }
 
@@ -126,14 +135,16 @@ export class SessionFolder {
     return removeFamily({ list, removeOne, tombstonesOf }, uid, options);
   }
 
-  async #removeOne(uid: SessionUid, left: Omit<Tombstone, "uid" | "at">): Promise<void> {
+  async #removeOne(uid: SessionUid, left: Omit<Tombstone, "uid" | "at" | "owner">): Promise<void> {
     const file = await this.findFile(uid);
     const id = this.#names.get(uid);
     if (file === undefined || id === undefined) return;
     const at = this.#options.now();
+    const header = await headerAt(this.pathOf(id)).catch(() => undefined); // a broken one is removed too
+    const owned = header?.owner === undefined ? {} : { owner: header.owner };
     // The index before the file: a repeat finds the file, and with it the line that is left.
     await file.remove(async () => {
-      await this.tombstones.add(id, { uid, at, ...left });
+      await this.tombstones.add(id, { uid, at, ...left, ...owned });
       await this.#index.remove(uid);
     });
     this.#files.delete(uid);
@@ -158,10 +169,18 @@ export class SessionFolder {
       throw corrupt(path, { number: 1, at: 0 }, `it is of the session ${header.sessionId}`);
     }
     this.#names.set(header.uid, id);
-    const isHeld = this.#files.get(header.uid)?.isIdle === false;
-    if (record !== undefined && !isHeld) return record;
+    if (record !== undefined && !this.#isHeld(header.uid)) return record;
     // The writer's facts may not be on the disk yet, and a file with a torn end has to be read whole.
     return this.adopt(header.uid, id).view(recordOf);
+  }
+
+  #isHeld(uid: SessionUid): boolean {
+    return this.#files.get(uid)?.isIdle === false;
+  }
+
+  /** A page of records, newest activity first. Files that can't be read are reported and left out. */
+  async page(query?: PageQuery): Promise<SessionPage> {
+    return this.#pages.page(await this.#listing.ids(), query);
   }
 
   /** The records after an id, in the order of ids. Files that can't be read are reported and left out. */

@@ -56,14 +56,10 @@ export class Tombstones {
   /** Adds one, unless a removal that was cut off has added it. On the disk when this resolves. */
   async add(id: SessionId, tombstone: Tombstone): Promise<void> {
     if (await this.has(tombstone.uid)) return;
-    const { uid, root, at, actor } = tombstone;
-    const line = JSON.stringify([
-      uid,
-      root,
-      hashOf(id),
-      at,
-      ...(actor === undefined ? [] : [actor]),
-    ]);
+    const { uid, root, at, actor, owner } = tombstone;
+    const by = actor === undefined && owner === undefined ? [] : [actor ?? null];
+    const owned = owner === undefined ? [] : [owner];
+    const line = JSON.stringify([uid, root, hashOf(id), at, ...by, ...owned]);
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
     const handle = await openOwn(this.#path, flags, 0o600);
     try {
@@ -119,11 +115,13 @@ function parseTombstone(
   try {
     const value = parseJsonText(line);
     if (!Array.isArray(value)) return undefined;
-    const [uid, root, hash, at, actor] = value as readonly unknown[];
+    const [uid, root, hash, at, actor, owner] = value as readonly unknown[];
     if (typeof uid !== "string" || typeof root !== "string") return undefined;
     if (typeof hash !== "string" || typeof at !== "number") return undefined;
     const by = isJsonObject(actor) ? { actor: actor as unknown as Actor } : {}; // as it was written
-    return { hash, tombstone: { uid: sessionUid(uid), root: sessionUid(root), at, ...by } };
+    const owned = typeof owner === "string" ? { owner } : {};
+    const own = { uid: sessionUid(uid), root: sessionUid(root), at, ...by, ...owned };
+    return { hash, tombstone: own };
   } catch {
     return undefined;
   }

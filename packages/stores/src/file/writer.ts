@@ -2,7 +2,8 @@ import { lstatSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { MillraceError } from "@millrace/core";
 import type { SessionLedger } from "@millrace/core/memory";
-import type { Checkpoint } from "@millrace/core/ports";
+import { changeDetails } from "@millrace/core/ports";
+import type { Checkpoint, UpdateOutcome, UpdateRequest } from "@millrace/core/ports";
 import { appendAll } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { encodeEntry } from "./line.ts";
@@ -12,6 +13,8 @@ import { Turns } from "./turns.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint-file.ts";
 import { BaseKeeper } from "./keeping.ts";
 import type { Reading } from "./reading.ts";
+import { recordOf } from "./record.ts";
+import { changeOf, summaryOf } from "./summary.ts";
 
 /** A file that is open for appending, and its lock. */
 export interface WriterOptions {
@@ -25,7 +28,7 @@ export interface WriterOptions {
 }
 
 /** What a call writes to the file. Undefined if it stores nothing. */
-export type Note = Pick<Entry, "call" | "facts" | "key" | "floor"> | undefined;
+export type Note = Pick<Entry, "call" | "facts" | "key" | "by" | "floor" | "change"> | undefined;
 
 interface Waiting {
   readonly bytes: Buffer;
@@ -90,6 +93,19 @@ export class SessionWriter {
     return outcome;
   }
 
+  /** Changes title and metadata, and resolves when that is stored. */
+  async update(change: UpdateRequest): Promise<UpdateOutcome> {
+    const { kept } = this.reading;
+    const details = changeDetails(kept.details, change);
+    if (details !== undefined) {
+      [kept.details, kept.changed] = [details, this.#end];
+      this.#write({ call: "update", facts: [], change: changeOf(details) });
+    }
+    const record = recordOf(this.reading);
+    await this.#last;
+    return { outcome: details === undefined ? "moved" : "updated", record };
+  }
+
   /** Resolves when everything decided so far is on the disk, or rejects if it can't be. */
   settled(): Promise<void> {
     return this.#last;
@@ -124,7 +140,8 @@ export class SessionWriter {
   #write(note: NonNullable<Note>): void {
     const { head } = this.ledger;
     const { incarnation } = this.ledger.state;
-    const { bytes, hash } = encodeEntry(this.#hash, { ...note, head, incarnation });
+    const summary = summaryOf(this.reading.kept, this.ledger.row);
+    const { bytes, hash } = encodeEntry(this.#hash, { ...note, summary, head, incarnation });
     const place = { head: head - note.facts.length, at: this.#end, number: this.#lines + 1 };
     this.#options.reading.places.add(place);
     this.#keeper.note(this.#end, note);

@@ -62,6 +62,7 @@ describe.each([
     const app = postgresStore({ ...options, pool: roles.app, tenant: "a" });
     const worker = postgresStore({ ...options, pool: roles.worker, acrossTenants: true });
     const [one, other] = [app, app.forTenant("b")];
+    expect([one, other, worker].map(({ ownTenant }) => ownTenant)).toEqual(["a", "b", undefined]);
     const made = [
       await one.create({ sessionId: sessionId("talk") }),
       await other.create({ sessionId: sessionId("talk") }),
@@ -86,6 +87,9 @@ describe.each([
     // The application sees the worker's beat, which is for all tenants; two were sent.
     expect(await one.drivers!.find(made[0]!.uid)).toEqual({ driver: "worker_1", beat: 2 });
     expect(await worker.drivers!.due({ except: "worker_1" })).toMatchObject([{ tenant: "b" }]);
+    await other.claim(made[1]!.uid, { from: 1, driver: "app_1", by: "engine_1" });
+    const [, driven] = await worker.drivers!.due();
+    expect(driven?.sign).toEqual({ driver: "app_1", beat: 1, by: "engine_1" });
     await worker.drivers!.leave("worker_1");
     expect(await one.drivers!.find(made[0]!.uid)).toEqual({ driver: "worker_1" });
   });
@@ -98,12 +102,22 @@ describe.each([
     await store.accept(uid, "key", prompt("input", secret));
     await store.keepCheckpoint!(uid, { head: 1, text: secret });
     const attacks = [
+      `select * from ${name}.due_with_engines(null, 100)`,
       `select * from ${name}.due_sessions(null, 100)`,
       `select * from ${name}.session_heads(array['${uid}'])`,
       `select ${name}.beat_driver('forged')`,
       `select ${name}.leave_driver('forged')`,
     ];
-    const tables = ["session", "fact", "item", "checkpoint", "readable_fact", "input"];
+    await store.claim(uid, { from: 0, by: "engine_1" });
+    const tables = [
+      "session",
+      "fact",
+      "item",
+      "checkpoint",
+      "engine_claim",
+      "readable_fact",
+      "input",
+    ];
     const tricks = [
       "select 1",
       `set search_path to ${name}, millrace_across`,
@@ -126,7 +140,7 @@ describe.each([
       expect(await tryAs(roles.owner, `select * from ${name}.session`, used)).toEqual([]);
     }
     const seen = await Promise.all(attacks.map((attack) => tryAs(roles.worker, attack)));
-    expect(seen[0]).toMatchObject([{ uid, tenant: "a", head: "1" }]);
+    expect(seen[0]).toMatchObject([{ uid, tenant: "a", head: "2" }]);
     expect(Object.keys((seen[0] as object[])[0]!)).toEqual([
       "uid",
       "tenant",
@@ -136,6 +150,7 @@ describe.each([
       "run",
       "driver",
       "beat",
+      "engine",
     ]);
     expect(JSON.stringify(seen)).not.toContain(secret);
   });

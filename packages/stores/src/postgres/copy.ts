@@ -1,16 +1,34 @@
 import { MillraceError } from "@millrace/core";
-import { itemsOf, noWork, parentOf, refuseOrphan, rowOf, workAfter } from "@millrace/core/ports";
+import {
+  foldTitle,
+  forkDetails,
+  isChild,
+  itemsOf,
+  newDetails,
+  noWork,
+  parentOf,
+  refuseOrphan,
+  requireFirst,
+  rowOf,
+  workAfter,
+} from "@millrace/core/ports";
 import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
-import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { CreateOptions, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { CreateOptions, ForkOptions, SessionRecord, StoreDetails } from "@millrace/core/ports";
 import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection, Transaction } from "./connection.ts";
 import { beginChain, encodeFacts } from "./fact-row.ts";
 import { readFacts } from "./lookup.ts";
-import { encodeClosedLanes, encodeName, encodeWork, recordOf } from "./row.ts";
+import {
+  encodeClosedLanes,
+  encodeMetadata,
+  encodeName,
+  encodeWork,
+  optional,
+  recordOf,
+} from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
 import { factColumns, itemColumns, onlyRow } from "./writing.ts";
@@ -21,27 +39,47 @@ export interface CopyOptions {
   readonly statements: Statements;
   readonly tenant: string;
   readonly makeUid: () => string;
+  readonly now: () => number;
 }
 
 /** Facts in one statement. Bounded, so that no statement grows with the session. */
 const factsPerStatement = 256;
 
-/** Creates a session that begins with these facts. Throws `session_exists`. */
+/** Creates a session, with its first input if it is given one. Throws `session_exists`. */
 export async function createSession(
   options: CopyOptions,
-  { sessionId: id, metadata }: { readonly sessionId: SessionId; readonly metadata: string },
-  facts: readonly Fact[] = [],
+  { first, ...request }: CreateOptions,
 ): Promise<SessionRecord> {
-  const { connection, makeUid } = options;
-  const uid = sessionUid(makeUid());
-  const rows = encodeFacts(facts, beginChain({ uid, sessionId: id, metadata }));
-  const chain = rows.at(-1)?.hash ?? beginChain({ uid, sessionId: id, metadata });
-  const copied = rowOf(
-    replay(emptyState(uid, id), facts),
-    [],
-    workAfter(noWork, withoutUndone(facts)),
-  );
-  const row: SessionRow = { ...copied, metadata, chain, version: 0, workKnown: true };
+  const { makeUid, now } = options;
+  const details = newDetails(request, { uid: sessionUid(makeUid()), createdAt: now() });
+  if (first === undefined) return insertCopy(options, details);
+  checkBodies([first.body]);
+  const ledger = new SessionLedger({ ...details, now });
+  requireFirst(ledger.accept(first.key, first.body).outcome, details.sessionId);
+  return insertCopy(options, details, { facts: ledger.facts, key: first.key });
+}
+
+/** Facts that a session begins with, and the key of the first. */
+interface Beginning {
+  readonly facts: readonly Fact[];
+  readonly key?: string;
+}
+
+async function insertCopy(
+  options: CopyOptions,
+  details: StoreDetails,
+  { facts, key }: Beginning = { facts: [] },
+): Promise<SessionRecord> {
+  const { connection } = options;
+  const { uid, sessionId: id, createdAt } = details;
+  const metadata = encodeMetadata(id, details.metadata);
+  const begun = beginChain({ uid, sessionId: id, metadata });
+  const rows = encodeFacts(facts, begun, key);
+  const chain = rows.at(-1)?.hash ?? begun;
+  const work = workAfter(noWork, withoutUndone(facts));
+  const updatedAt = Math.max(createdAt, work.updatedAt);
+  const copied = rowOf(replay(emptyState(uid, id), facts), [], { ...work, updatedAt });
+  const row: SessionRow = { ...copied, metadata, details, chain, version: 0, workKnown: true };
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
       await refuseRemovedParent(options, id, send);
@@ -78,12 +116,12 @@ async function refuseRemovedParent(
 
 /** Creates a session that begins with another one's facts up to `n`, and with the facts in `added`. */
 export async function forkSession(
-  options: CopyOptions & { readonly now: () => number },
+  options: CopyOptions,
   uid: SessionUid,
-  request: Parameters<SessionStore["fork"]>[1],
+  request: ForkOptions,
 ): Promise<SessionRecord> {
-  const { connection, statements, tenant, now } = options;
-  const { n, metadata, added = [] } = request;
+  const { connection, statements, tenant, now, makeUid } = options;
+  const { n, added = [] } = request;
   const id = sessionId(request.sessionId);
   checkBodies(added);
   const [rows, bodies] = await connection.retrying(() =>
@@ -96,21 +134,30 @@ export async function forkSession(
   const ledger = new SessionLedger({ uid, sessionId: id, now });
   ledger.load(readFacts(uid, bodies).map((fact) => ({ ...fact, sessionId: id })));
   ledger.acceptAll(added);
-  const own = metadata === undefined ? source.metadata : encodeMetadata(id, metadata);
-  return createSession(options, { sessionId: id, metadata: own }, ledger.facts);
-}
-
-/** The column of metadata. Throws `invalid_event` for what is not plain JSON. */
-export function encodeMetadata(id: SessionId, metadata: CreateOptions["metadata"]): string {
-  if (checkJson(metadata ?? {}) === undefined) return JSON.stringify(metadata ?? {});
-  throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
+  const own = { uid: sessionUid(makeUid()), createdAt: now() };
+  const details = newDetails(forkDetails(request, source.details), own);
+  return insertCopy(options, details, { facts: ledger.facts });
 }
 
 function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {
   const { uid, sessionId, metadata, incarnation, head, closed, closedLanes, chain } = row;
   const progress = [incarnation, head, closed, encodeClosedLanes(closedLanes), chain];
   const values = [uid, tenant, encodeName(sessionId), metadata, ...progress, ...encodeWork(row)];
-  return { statement: statements.create, values };
+  return { statement: statements.create, values: [...values, ...encodeDetails(row.details)] };
+}
+
+/** The columns of details that are written once, and the title: owner, title, parent, creation. */
+function encodeDetails(details: StoreDetails): readonly unknown[] {
+  const { owner, title, parent, createdAt } = details;
+  const unnamed = isChild(details) ? Buffer.alloc(0) : null;
+  return [
+    optional(owner),
+    optional(title),
+    optional(title && foldTitle(title)),
+    parent === undefined ? unnamed : encodeName(parent.sessionId),
+    optional(parent?.callId),
+    createdAt,
+  ];
 }
 
 function* insertFacts(

@@ -52,7 +52,11 @@ export function driverIndex(
   };
 }
 
-function signOf({ driver, beat }: Rows[number]): LivingSign | undefined {
+function signOf({ driver, beat, engine }: Rows[number]): LivingSign | undefined {
   if (driver === null) return undefined;
-  return { driver: decodeId(driver), beat: beat === null ? undefined : Number(beat) };
+  return {
+    driver: decodeId(driver),
+    beat: beat === null ? undefined : Number(beat),
+    by: engine === null ? undefined : decodeId(engine),
+  };
 }

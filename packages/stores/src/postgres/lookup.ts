@@ -39,7 +39,7 @@ type Types = readonly FactBody["type"][];
 
 /** The statements that find what a call is decided by. */
 export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
-  const { itemId, key, about, all = false } = lookup;
+  const { itemId, key, about, by, all = false } = lookup;
   const statements: Bound[] = [];
   /** Adds a statement. Returns the index of its rows among the answers. */
   const add = (...[name, ...values]: Parameters<Bind>): number =>
@@ -47,6 +47,7 @@ export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
   const item = itemId === undefined ? undefined : add("item", encodeId(itemId));
   const keyed = key === undefined ? undefined : add("keyed", encodeKey(key));
   const people = about && add("about", encodeId(idOf(about)), ...typesOf[about.type]);
+  const engine = by === undefined ? undefined : add("claimed", encodeId(by));
   const whole = all ? add("read", 0, null) : undefined;
   return {
     statements,
@@ -57,11 +58,17 @@ export function bindLookup(lookup: Lookup, bind: Bind): BoundLookup {
       return {
         item: stored && itemOf(stored),
         keyed: factsAt(keyed)[0],
+        claimed: engine === undefined ? undefined : readClaimed(answers[engine]),
         about: subjectOf(row, factsAt(people)),
         all: factsAt(whole),
       };
     },
   };
+}
+
+/** The incarnation that an engine's run has claimed. Undefined: it never has. */
+export function readClaimed([row]: Rows = []): number | undefined {
+  return row && Number(row["incarnation"]);
 }
 
 /** Decodes the bodies of facts. */

@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../../../scripts/services/shared.ts";
+import { encodeFact } from "../fact-text.ts";
 import { prompt } from "../testing/fixtures.ts";
 import { openPool } from "../testing/postgres.ts";
 import { printSql } from "./migrate.ts";
@@ -60,7 +61,7 @@ describe("migrate", () => {
     expect(await store.head(uid)).toBe(1);
     expect(await tablesOf("twice")).toContain("fact_7");
     const { rows } = await pool.query("select number from twice.migration order by number");
-    expect(rows).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => ({ number })));
+    expect(rows).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((number) => ({ number })));
   });
 
   it("gives each session that was made before there were keys one of its own", async () => {
@@ -83,14 +84,56 @@ describe("migrate", () => {
     expect(await Promise.all(made.map(({ uid }) => store.key(uid)))).toEqual(keys);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])(
+  it("gives sessions that were made before there were records the times of their facts", async () => {
+    const schema = "timeless";
+    const store = postgresStore({ pool, schema });
+    const earlier = (await printSql({ schema })).split("-- 0008")[0];
+    await pool.query(`${earlier} commit; reset search_path`);
+    const insert = async (uid: string, name: string, times: readonly number[]): Promise<void> => {
+      await pool.query(
+        `insert into ${schema}.session (uid, tenant, name, metadata, chain, head, queue, due_since)
+         values ($1, 'default', $2, '{}', '', $3, '[["input","prompt"]]', now())`,
+        [uid, encodeName(name), times.length],
+      );
+      for (const [at, time] of times.entries()) {
+        const envelope = { v: 1, n: at + 1, sessionId: sessionId(name), time } as const;
+        await pool.query(
+          `insert into ${schema}.fact (uid, n, tenant, type, body, hash)
+           values ($1, $2, 'default', 'input_accepted', $3, '')`,
+          [uid, at + 1, encodeFact({ ...prompt(at === 0 ? "input" : `input_${at}`), ...envelope })],
+        );
+      }
+    };
+    const before = Date.now();
+    await insert("old", "old talk", [1_000, 2_000, 3_000]);
+    await insert("empty", "empty talk", []);
+    await insert("child", "sub_old_item_1", [4_000]);
+
+    await store.migrate();
+
+    const old = await store.find("old talk");
+    expect(old).toMatchObject({
+      createdAt: 1_000,
+      updatedAt: 3_000,
+      revision: 1,
+      status: "running",
+    });
+    const empty = await store.find("empty talk");
+    expect(empty?.createdAt).toBeGreaterThanOrEqual(before - 2_000);
+    const { records } = await store.page();
+    expect(records.map(({ uid }) => uid)).toEqual(["empty", "old"]); // and no sub-agent's
+    expect(await store.find("sub_old_item_1")).not.toHaveProperty("parent");
+    expect((await store.update(sessionUid("old"), { title: "new" })).record.title).toBe("new");
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])(
     "brings a schema that has %i migrations to what a new one is, with its sessions",
     async (count) => {
       const schema = `from_${count}`;
       const all = await printSql({ schema });
       // As earlier releases ran them: with temporary objects searched first.
       const earlier = all
-        .split(`-- 000${count + 1}_`)[0]
+        .split(`-- ${String(count + 1).padStart(4, "0")}_`)[0]
         ?.replaceAll(`path to ${schema}, pg_temp;`, `path to ${schema};`);
       await pool.query(`${earlier} commit; reset search_path`);
       await pool.query(
@@ -120,7 +163,7 @@ describe("migrate", () => {
     await Promise.all(stores.map((store) => store.migrate()));
 
     const { rows } = await pool.query("select number from at_once.migration order by number");
-    expect(rows).toEqual([1, 2, 3, 4, 5, 6, 7].map((number) => ({ number })));
+    expect(rows).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((number) => ({ number })));
   });
 
   it("refuses a schema that was made by other migrations, and changes nothing", async () => {
@@ -142,12 +185,12 @@ describe("migrate", () => {
   it("leaves a schema of a later release as it is", async () => {
     const store = postgresStore({ pool, schema: "later" });
     await store.migrate();
-    await pool.query("insert into later.migration (number, name, hash) values (8, 'x', 'y')");
+    await pool.query("insert into later.migration (number, name, hash) values (11, 'x', 'y')");
 
     await store.migrate();
 
     const { rows } = await pool.query("select count(*)::int as count from later.migration");
-    expect(rows).toEqual([{ count: 8 }]);
+    expect(rows).toEqual([{ count: 11 }]);
   });
 
   it("prints the SQL that makes the same tables and is known to a later migrate", async () => {

@@ -1,22 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import { refusePlainTransport } from "@millrace/core/checks";
 import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
-import { rememberUrl } from "@millrace/core/secrets";
 import { sessionId } from "@millrace/core/writing";
 import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
-import { Client, Pool } from "pg";
-import type { ClientConfig, PoolConfig } from "pg";
+import type { Pool } from "pg";
 import { checkPostgresOptions } from "./check-options.ts";
 import { Connection } from "./connection.ts";
 import type { SharedPool } from "./connection.ts";
-import { createSession, encodeMetadata, forkSession } from "./copy.ts";
+import { createSession, forkSession } from "./copy.ts";
 import { checkpointCalls } from "./checkpoint.ts";
 import { driverIndex } from "./drivers.ts";
+import { checkTenant, openPool, refusePlainPool } from "./open-pool.ts";
 import { migrate } from "./migrate.ts";
 import type { MigrateOptions } from "./migrate.ts";
 import { readingCalls } from "./reading.ts";
+import { recordCalls } from "./records.ts";
 import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
@@ -63,6 +62,8 @@ export interface PostgresStore extends SessionStore, AsyncDisposable {
    * pool; closing this one closes it.
    */
   readonly forTenant: (tenant: string) => PostgresStore;
+  /** The one tenant whose sessions `drivers.due` lists. Undefined with `acrossTenants`: all. */
+  readonly ownTenant: string | undefined;
   /** Checks a session for changes that no writer made. Throws `unknown_session`. */
   readonly verify: (sessionId: string, options?: PostgresVerifyOptions) => Promise<SessionVerdict>;
   /** Waits for calls under way and ends the store's own pool. Later calls throw `closed`. */
@@ -136,12 +137,10 @@ function storeOf(parts: StoreParts): PostgresStore {
     shared: true,
     drivers: driverIndex(context, { sharedBeats, allDue: acrossTenants }),
     now,
-    create: async ({ sessionId: name, metadata }) => {
-      const id = sessionId(name);
-      return createSession(context, { sessionId: id, metadata: encodeMetadata(id, metadata) });
-    },
+    create: (request) => createSession({ ...context, now }, request),
+    ...recordCalls(context),
     ...tombstoneCalls(context, (uid) => writer.forget(uid)),
-    claim: (uid, request) => writer.write(uid, claimCall(request)),
+    claim: async (uid, request) => writer.write(uid, claimCall(request)),
     accept: (uid, key, body) => writer.write(uid, acceptCall(key, body)),
     open: async (uid, request) => {
       checkFloor(request);
@@ -155,6 +154,7 @@ function storeOf(parts: StoreParts): PostgresStore {
     fork: (uid, request) => forkSession({ ...context, now }, uid, request),
     migrate: async (roles = {}) => migrate(shared.pool, { ...roles, schema }),
     forTenant: parts.forTenant,
+    ownTenant: acrossTenants ? undefined : tenant,
     verify: async (name, wanted) => {
       const id = sessionId(name);
       return connection.retrying(() => verifySession(context, id, wanted));
@@ -162,50 +162,6 @@ function storeOf(parts: StoreParts): PostgresStore {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** PostgreSQL can't hold U+0000, and half a surrogate pair becomes U+FFFD: two tenants would be one. */
-function checkTenant(tenant: string): string {
-  if (tenant !== "" && !tenant.includes("\0") && tenant.isWellFormed()) return tenant;
-  throw new MillraceError(
-    "invalid_definition",
-    `a tenant needs a name of well-formed text without U+0000, not ${JSON.stringify(tenant)}: use an id of your own for it, such as "acme" or "tenant_42"`,
-  );
-}
-
-/** Throws `invalid_definition` for a pool of the caller that sends in the clear to another machine. */
-function refusePlainPool(pool: Pool, allowPlain: boolean | undefined): void {
-  const { options } = pool as { readonly options?: PoolConfig };
-  // A stream of the caller's own, such as a connector of a cloud, encrypts as it sees fit.
-  if (options === undefined || options.stream !== undefined) return;
-  refusePlain(options, allowPlain);
-}
-
-/** Asks the driver, which also reads the parameters of the address and its own environment variables. */
-function refusePlain(config: ClientConfig, allowPlain: boolean | undefined): void {
-  const { host, ssl } = new Client(config);
-  refusePlainTransport({
-    host: host.startsWith("/") ? undefined : host, // a socket
-    encrypted: ssl, // false, or settings: the driver then insists on TLS
-    allowPlain,
-    instead: "add sslmode=verify-full to the address",
-  });
-}
-
-function openPool({ url = process.env["DATABASE_URL"], allowPlain }: PostgresStoreOptions): Pool {
-  if (url === undefined) {
-    throw new MillraceError("invalid_definition", "a url, a pool or DATABASE_URL is needed");
-  }
-  refusePlain({ connectionString: url }, allowPlain);
-  rememberUrl(url);
-  const silence = { connectionTimeoutMillis: 10_000, keepAlive: true };
-  const pool = new Pool({ connectionString: url, pipeline: true, ...silence });
-  // The pool replaces an idle connection that breaks. Without a listener the event would throw.
-  const ignore = (): void => undefined;
-  pool.on("error", ignore);
-  // One that breaks in the packet that completes its login has no listener of the pool any more.
-  pool.on("connect", (client) => void client.on("error", ignore));
-  return pool;
 }
 
 /** Tokens identify a call among those of all processes. */

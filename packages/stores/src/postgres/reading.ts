@@ -1,9 +1,9 @@
 import { MillraceError } from "@millrace/core";
-import { sessionId, sessionKey, sessionUid } from "@millrace/core/writing";
+import { engineRun, sessionId, sessionKey, sessionUid } from "@millrace/core/writing";
 import type { SessionStore } from "@millrace/core/ports";
 import type { Connection, Rows } from "./connection.ts";
-import { readFacts } from "./lookup.ts";
-import { decodeRow, encodeName, recordOf } from "./row.ts";
+import { readClaimed, readFacts } from "./lookup.ts";
+import { decodeRow, encodeId, encodeName, recordOf } from "./row.ts";
 import type { StatementName, Statements } from "./statements.ts";
 import { onlyRow } from "./writing.ts";
 
@@ -31,10 +31,10 @@ export function askerOf({ connection, statements }: ReadContext): Ask {
     );
 }
 
+type ReadingCall = "find" | "list" | "key" | "read" | "head" | "heads" | "floors" | "claimedBy";
+
 /** The calls that store nothing. */
-export function readingCalls(
-  context: ReadContext,
-): Pick<SessionStore, "find" | "list" | "key" | "read" | "head" | "heads" | "floors"> {
+export function readingCalls(context: ReadContext): Pick<SessionStore, ReadingCall> {
   const { tenant, acrossTenants = false } = context;
   const ask = askerOf(context);
   return {
@@ -72,6 +72,12 @@ export function readingCalls(
     floors: async (uid) => {
       const { floors } = onlyRow(uid, (await ask(["row", uid, tenant]))[0]);
       return floors.map(({ lane, epoch }) => ({ lane, epoch }));
+    },
+    claimedBy: async (uid, by) => {
+      const run = encodeId(engineRun(by));
+      const [rows, claims] = await ask(["row", uid, tenant], ["claimed", uid, tenant, run]);
+      onlyRow(uid, rows);
+      return readClaimed(claims);
     },
   };
 }

@@ -1,11 +1,18 @@
 import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
-import { inputId, runId, sessionId, sessionUid } from "@millrace/core/writing";
+import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { callId, inputId, runId, sessionId, sessionUid } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
-import { hasWork } from "@millrace/core/ports";
-import type { ClosedLane, Floor, SessionRecord, StoreRow, StoreWork } from "@millrace/core/ports";
+import { hasWork, makeRecord, statusOf } from "@millrace/core/ports";
+import type {
+  ClosedLane,
+  Floor,
+  SessionRecord,
+  StoreDetails,
+  StoreRow,
+  StoreWork,
+} from "@millrace/core/ports";
 
 /** An open lane, and the token of the call that opened it. */
 export interface OpenFloor extends Floor {
@@ -14,8 +21,10 @@ export interface OpenFloor extends Floor {
 
 /** A session's row: what the store's rules decide by, and the version for compare-and-set. */
 export interface SessionRow extends StoreRow<OpenFloor> {
-  /** JSON, as it is stored. */
+  /** JSON as it was at creation, with which the chain begins. */
   readonly metadata: string;
+  /** As they were when the row was read: an update changes no version. */
+  readonly details: StoreDetails;
   readonly chain: Buffer;
   readonly version: number;
   /** False for a row of an earlier release: its run and its queue are counted at its next write. */
@@ -24,7 +33,7 @@ export interface SessionRow extends StoreRow<OpenFloor> {
 
 /** The columns that `decodeRow` reads. */
 export const rowColumns =
-  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version, run, queue, driver";
+  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version, run, queue, driver, calls, updated_at, owner, title, parent, parent_call, metadata_now, revision, created_at";
 
 /** Reads a row that was selected with `rowColumns`. */
 export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRow {
@@ -46,14 +55,14 @@ export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRo
     ...decodeWork(columns),
     chain: columns["chain"] as Buffer, // a bytea column
     version: Number(columns["version"]),
-    workKnown: columns["queue"] !== null,
+    workKnown: columns["queue"] !== null && columns["calls"] !== null,
+    details: decodeDetails(columns),
   };
 }
 
 /** The part of a row that callers of the store see. */
 export function recordOf(row: SessionRow, tenant: string): SessionRecord {
-  const { uid, sessionId, incarnation, head } = row;
-  return { uid, sessionId, tenant, metadata: decodeMetadata(row.metadata), incarnation, head };
+  return { ...makeRecord(row.details, row), tenant };
 }
 
 /** Closed lanes as their column holds them: an object of epochs by lane. */
@@ -68,12 +77,18 @@ export function encodeFloors(floors: readonly OpenFloor[]): string {
   );
 }
 
-/** The columns of a session's work: run, queue, driver, and whether there is any. */
+/** The columns of a session's work: run, queue, driver, whether there is any, calls, activity, status. */
 export function encodeWork(work: StoreWork): readonly unknown[] {
-  const { run, queue, driver } = work;
+  const { run, queue, driver, calls, updatedAt } = work;
   const waiting = JSON.stringify(queue.map(({ inputId, kind }) => [inputId, kind]));
-  const id = (value: string | undefined): Buffer | null => (value ? encodeId(value) : null);
-  return [id(run), waiting, id(driver), hasWork(work)];
+  const open = JSON.stringify(calls.map(({ callId, on }) => [callId, on]));
+  const own = [optional(run), waiting, optional(driver), hasWork(work)];
+  return [...own, open, updatedAt, statusOf(work)];
+}
+
+/** An id or a text as its column holds it. Null: there is none. */
+export function optional(value: string | undefined): Buffer | null {
+  return value ? encodeId(value) : null;
 }
 
 /** A name as its column holds it: in UTF-16, high byte first, so that bytes order as units do. */
@@ -91,17 +106,22 @@ export function encodeKey(key: string): Buffer {
   return createHash("sha256").update(Buffer.from(key, "utf16le")).digest();
 }
 
+/** The column of metadata. Throws `invalid_event` for what is not plain JSON. */
+export function encodeMetadata(id: string, metadata: Metadata): string {
+  if (checkJson(metadata) === undefined) return JSON.stringify(metadata);
+  throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
+}
+
 /** An id from its column. */
 export function decodeId(bytes: unknown): string {
   return (bytes as Buffer).toString("utf8"); // a bytea column
 }
 
 function decodeWork(columns: Readonly<Record<string, unknown>>): StoreWork {
-  const { run, queue, driver } = columns;
-  const waiting = parseJsonText(typeof queue === "string" ? queue : "[]") as readonly (readonly [
-    string,
-    string,
-  ])[]; // as `encodeWork` writes them
+  const { run, queue, driver, calls } = columns;
+  const [waiting, open] = [queue, calls].map(
+    (text) => parseJsonText(typeof text === "string" ? text : "[]") as Pairs,
+  ) as [Pairs, Pairs]; // as `encodeWork` writes them
   return {
     run: run === null ? undefined : runId(decodeId(run)),
     queue: waiting.map(([id, kind]) => ({
@@ -109,6 +129,30 @@ function decodeWork(columns: Readonly<Record<string, unknown>>): StoreWork {
       kind: kind as StoreWork["queue"][number]["kind"],
     })),
     driver: driver === null ? undefined : decodeId(driver),
+    calls: open.map(([id, on]) => ({
+      callId: callId(id),
+      on: on as StoreWork["calls"][number]["on"],
+    })),
+    updatedAt: Number(columns["updated_at"]),
+  };
+}
+
+type Pairs = readonly (readonly [string, string])[];
+
+function decodeDetails(columns: Readonly<Record<string, unknown>>): StoreDetails {
+  const { owner, title, parent, metadata, metadata_now: changed } = columns;
+  const call = columns["parent_call"];
+  return {
+    uid: sessionUid(String(columns["uid"])),
+    sessionId: decodeName(columns["name"] as Buffer), // a bytea column, as the others
+    ...(owner === null ? {} : { owner: decodeId(owner) }),
+    ...(title === null ? {} : { title: decodeId(title) }),
+    ...(parent === null || call === null
+      ? {}
+      : { parent: { sessionId: decodeName(parent as Buffer), callId: callId(decodeId(call)) } }),
+    metadata: decodeMetadata(String(changed ?? metadata)),
+    revision: Number(columns["revision"]),
+    createdAt: Number(columns["created_at"]),
   };
 }
 

@@ -5,7 +5,7 @@ import { memorySessionStore } from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operation, perform, progressOf } from "../testing/operations.ts";
+import { engines, operation, perform, progressOf } from "../testing/operations.ts";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { openDatabase } from "../testing/postgres.ts";
 import type { Database } from "../testing/postgres.ts";
@@ -33,6 +33,7 @@ describe("the rules in PostgreSQL", () => {
       // Each remembers the rows that it wrote, and must notice that the other one has written since.
       const stores = [0, 1].map(() => postgresStore({ pool, clock }));
       const seen = new Map<string, number>();
+      const seenStatus = new Map<string, number>();
       const step = fc.tuple(fc.constantFrom(0, 0, 0, 1), operation);
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
@@ -57,11 +58,21 @@ describe("the rules in PostgreSQL", () => {
             (await memory.drivers!.due()).length > 0,
           );
           expect(await other!.floors(uid)).toEqual(await memory.floors(expected.uid));
-          expect({ ...(await one!.find(name)), uid: "" }).toEqual({
+          for (const by of engines) {
+            const claimed = await memory.claimedBy(expected.uid, by);
+            expect(await other!.claimedBy(uid, by)).toBe(claimed);
+          }
+          const right = (await memory.drivers!.find(expected.uid))?.by;
+          expect((await other!.drivers!.find(uid))?.by).toBe(right);
+          const own = { uid: "", createdAt: 0, updatedAt: 0 };
+          const found = await one!.find(name);
+          expect({ ...found, ...own }).toEqual({
             ...(await memory.find(name)),
-            uid: "",
+            ...own,
             tenant: "default",
           });
+          const status = found?.status ?? "none";
+          seenStatus.set(status, (seenStatus.get(status) ?? 0) + 1);
           expect((await one!.verify(name)).ok).toBe(true);
         }),
         { numRuns: times },
@@ -72,6 +83,7 @@ describe("the rules in PostgreSQL", () => {
         `count: ${times} histories; ${all.map(([what, n]) => `${what} ${n}`).join(", ")}`,
       );
       expect(all.length).toBe(14); // every answer of every call was there
+      expect([...seenStatus.keys()].toSorted()).toEqual(["idle", "paused", "running"]);
     },
     patience * 5,
   );

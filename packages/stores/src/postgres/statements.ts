@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/core";
 import type { Statement } from "./connection.ts";
+import { recordStatements } from "./record-statements.ts";
+import type { RecordStatements } from "./record-statements.ts";
 import { rowColumns } from "./row.ts";
 import { tombstoneColumns } from "./tombstones.ts";
 import { insertFactColumns, writeText } from "./write-statement.ts";
@@ -9,7 +11,7 @@ import { workStatements } from "./work-statements.ts";
 import type { WorkStatements } from "./work-statements.ts";
 
 /** The store's SQL, for one schema. Every statement filters by tenant, besides row-level security. */
-export interface Statements extends WorkStatements {
+export interface Statements extends WorkStatements, RecordStatements {
   readonly create: Statement;
   readonly find: Statement;
   readonly list: Statement;
@@ -27,6 +29,7 @@ export interface Statements extends WorkStatements {
   readonly keyed: Statement;
   readonly about: Statement;
   readonly token: Statement;
+  readonly claimed: Statement;
   readonly write: (shape: WriteShape) => Statement;
   readonly clearItems: Statement;
   readonly clearCheckpoint: Statement;
@@ -37,7 +40,7 @@ export interface Statements extends WorkStatements {
 }
 
 /** The names of those that are always the same. */
-export type StatementName = Exclude<keyof Statements, "write">;
+export type StatementName = Exclude<keyof Statements, "write" | "page">;
 
 /** Returns a name that goes into SQL unquoted. Throws for one that would need quotes. */
 export function checkName(name: string, what: string): string {
@@ -50,7 +53,7 @@ export function statementsOf(schema: string): Statements {
   checkName(schema, "schema");
   const named = (text: string): Statement => {
     const full = text.replaceAll(
-      /\b(from|into|update|join) (session|fact|item|checkpoint|driver|tombstone)\b/g,
+      /\b(from|into|update|join) (session|fact|item|checkpoint|driver|tombstone|engine_claim)\b/g,
       (_, verb, table) => `${String(verb)} ${schema}.${String(table)}`,
     );
     const hash = createHash("sha256").update(full).digest("hex");
@@ -60,9 +63,10 @@ export function statementsOf(schema: string): Statements {
   return {
     create: named(
       `insert into session (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes,
-         chain, run, queue, driver, due_since)
+         chain, run, queue, driver, due_since, calls, updated_at, status, owner, title, title_folded,
+         parent, parent_call, created_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-         case when $13::boolean then clock_timestamp() end)
+         case when $13::boolean then clock_timestamp() end, $14, $15, $16, $17, $18, $19, $20, $21, $22)
        on conflict (tenant, name) do nothing returning uid`,
     ),
     find: named(`select ${rowColumns} from session where tenant = $1 and name = $2`),
@@ -92,6 +96,9 @@ export function statementsOf(schema: string): Statements {
          and (about = $3 and type = any($4) or type = any($5)) order by n`,
     ),
     token: named(`select body from fact where uid = $1 and tenant = $2 and token = $3 order by n`),
+    claimed: named(
+      `select incarnation from engine_claim where uid = $1 and tenant = $2 and run = $3`,
+    ),
     write: (shape) => {
       const key = JSON.stringify(shape);
       const known = writes.get(key) ?? named(writeText(shape));
@@ -117,6 +124,7 @@ export function statementsOf(schema: string): Statements {
     ),
     verifyItems: named(`select item_id, n from item where uid = $1 and tenant = $2`),
     ...workStatements(named, schema),
+    ...recordStatements(named),
   };
 }
 

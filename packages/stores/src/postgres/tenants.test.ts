@@ -46,6 +46,7 @@ const tables = [
   "item",
   "checkpoint",
   "driver",
+  "engine_claim",
   "readable_fact",
   "run",
   "input",
@@ -74,6 +75,7 @@ describe("tenants", () => {
     await expect(theirs!.head(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.floors(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.claimedBy(own.uid, "engine_1")).rejects.toMatchObject(unknown);
     await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
     await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
     const opening = { lane: 1, epoch: 2 ** 30 + 90_000, itemId: itemId("x") };
@@ -93,6 +95,7 @@ describe("tenants", () => {
       await fillSession(store, uid);
       await store.keepCheckpoint!(uid, { head: 9, text: "text" });
       await store.drivers!.beat("driver");
+      await store.claim(uid, { from: 1, by: "engine_1" });
     }
 
     for (const table of tables) {
@@ -111,8 +114,11 @@ describe("tenants", () => {
     const before = await contentOf(store, uid);
     const forged = `insert into millrace.fact (uid, n, tenant, type, body, hash)
       values ('${uid}', 10, 'owner', 'opaque', '{}', '')`;
+    const claim = `insert into millrace.engine_claim (uid, run, incarnation, tenant)
+      values ('${uid}', 'engine_1', 1, 'owner')`;
 
     expect(await forgetful("other", forged)).toBe("42501");
+    expect(await forgetful("other", claim)).toBe("42501");
     expect(await forgetful("other", "update millrace.session set head = 0 returning uid")).toEqual(
       [],
     );
@@ -135,8 +141,13 @@ describe("tenants", () => {
     for (let part = 0; part < 8; part += 1) {
       expect(await forgetful("owner", `select * from millrace.fact_${part}`)).toBe(denied);
     }
+    await store.claim(uid, { from: 1, by: "engine_1" });
+    expect(await forgetful("owner", "update millrace.engine_claim set run = ''")).toBe(denied);
+    expect(await forgetful("owner", "delete from millrace.engine_claim")).toBe(denied);
+    expect(await forgetful("owner", "select * from millrace.engine_claim")).toHaveLength(1);
     await store.remove(uid);
 
+    expect(await forgetful("owner", "select * from millrace.engine_claim")).toEqual([]);
     expect(await rowsOf(uid)).toEqual({ facts: "0", items: "0", sessions: "0" });
   });
 
@@ -189,6 +200,7 @@ describe("tenants", () => {
     expect(await theirs!.list()).toEqual([]);
     await expect(theirs!.read(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
+    await expect(theirs!.claimedBy(own.uid, "engine_1")).rejects.toMatchObject(unknown);
     await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
     await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
     await expect(theirs!.fork(own.uid, { sessionId: "f", n: 3 })).rejects.toMatchObject(unknown);

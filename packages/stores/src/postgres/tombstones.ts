@@ -7,10 +7,10 @@ import type { SessionStore, Tombstone } from "@millrace/core/ports";
 import type { Rows } from "./connection.ts";
 import { askerOf, readingCalls } from "./reading.ts";
 import type { ReadContext } from "./reading.ts";
-import { encodeName } from "./row.ts";
+import { decodeId, encodeName } from "./row.ts";
 
 /** The columns that `readTombstone` reads. */
-export const tombstoneColumns = "uid, root, actor, extract(epoch from at) as seconds";
+export const tombstoneColumns = "uid, root, actor, owner, extract(epoch from at) as seconds";
 
 /** The calls that remove sessions and find what is left of them. Each session is one transaction. */
 export function tombstoneCalls(
@@ -41,11 +41,12 @@ export function tombstoneCalls(
   };
 }
 
-function readTombstone({ uid, root, actor, seconds }: Rows[number]): Tombstone {
+function readTombstone({ uid, root, actor, owner, seconds }: Rows[number]): Tombstone {
   return {
     uid: sessionUid(String(uid)),
     root: sessionUid(String(root)),
     at: Math.round(Number(seconds) * 1_000),
     ...(actor === null ? {} : { actor: parseJsonText(actor as string) as Actor }), // as it was written
+    ...(owner === null ? {} : { owner: decodeId(owner) }),
   };
 }

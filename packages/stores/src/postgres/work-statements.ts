@@ -19,6 +19,10 @@ export interface WorkStatements {
 const beat =
   "(select sum(d.beat) from driver d where d.name = s.driver and d.tenant in (s.tenant, '')) as beat";
 
+/** The engine's run that made the last claim. */
+const engine =
+  "(select c.run from engine_claim c where c.uid = s.uid and c.tenant = s.tenant and c.incarnation = s.incarnation) as engine";
+
 /** The statements. Those across tenants call functions that only a role of workers may call. */
 export function workStatements(named: (text: string) => Statement, schema: string): WorkStatements {
   return {
@@ -45,11 +49,11 @@ export function workStatements(named: (text: string) => Statement, schema: strin
        where tenant = $1 and (name = $2 or at < clock_timestamp() - interval '1 day')`,
     ),
     driver: named(
-      `select s.driver, ${beat} from session s
+      `select s.driver, ${beat}, ${engine} from session s
        where s.uid = $1 and s.tenant = $2 and s.driver is not null`,
     ),
     due: named(
-      `select s.uid, s.name, s.head, s.incarnation, s.run, s.driver, ${beat} from session s
+      `select s.uid, s.name, s.head, s.incarnation, s.run, s.driver, ${beat}, ${engine} from session s
        where s.tenant = $1 and s.due_since is not null
          and ($2::bytea is null or s.driver is distinct from $2)
        order by s.due_since limit $3`,
@@ -57,6 +61,6 @@ export function workStatements(named: (text: string) => Statement, schema: strin
     headsAcross: named(`select uid, head from ${schema}.session_heads($1)`),
     beatAcross: named(`select ${schema}.beat_driver($1)`),
     leaveAcross: named(`select ${schema}.leave_driver($1)`),
-    dueAcross: named(`select * from ${schema}.due_sessions($1, $2)`),
+    dueAcross: named(`select * from ${schema}.due_with_engines($1, $2)`),
   };
 }

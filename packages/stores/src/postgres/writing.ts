@@ -160,12 +160,14 @@ export class SessionWriter {
       ...encodeWork(next),
       ...(rows.length > 0 ? [token, ...factColumns(rows)] : []),
       ...(items.size > 0 ? itemColumns(items) : []),
+      ...(lookup.by === undefined ? [] : [encodeId(lookup.by)]),
       ...unused.filter((id) => id !== null),
     ];
     const [item, key, input] = unused;
     const statement = statements.write({
       facts: rows.length > 0,
       items: items.size > 0,
+      engine: lookup.by !== undefined,
       unused: [item !== null, key !== null, input !== null],
     });
     return { row: next, facts, statement: { statement, values } };
@@ -213,7 +215,8 @@ async function countWork(
 ): Promise<SessionRow> {
   const [bodies] = await send(bind("read", 0, null));
   const facts = withoutUndone(readFacts(row.uid, bodies));
-  return { ...row, ...workAfter(noWork, facts), workKnown: true };
+  const { updatedAt } = row;
+  return { ...row, ...workAfter({ ...noWork, updatedAt }, facts), workKnown: true };
 }
 
 /** What a reset deletes: items are made anew, and a checkpoint of what it undoes is void. */

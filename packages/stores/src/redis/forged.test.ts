@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeMessage } from "@millrace/core/wire";
-import { runId, sessionId, sessionKey } from "@millrace/core/writing";
+import { itemId, runId, sessionId, sessionKey } from "@millrace/core/writing";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { Nudge, SessionKey } from "@millrace/core/ports";
+import type { Batch, Nudge, SessionKey } from "@millrace/core/ports";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { sharedRedis } from "../../../../scripts/services/shared.ts";
@@ -46,6 +46,13 @@ function forgeries(uid: SessionUid, sort: "fact" | "batch" | "nudge", text: stri
     own.seal(sort, `${text} `).slice(0, 22) + text,
     ` ${own.seal(sort, text)}`,
   ];
+}
+
+/** The text of an entry of the first attempt. */
+async function storedAt(lane: string, seq: number): Promise<string> {
+  const id = `${epochOf(1)}-${seq}`;
+  const [entry] = (await redis.xRange(lane, id, id)) ?? [];
+  return entry?.message["b"] ?? "";
 }
 
 describe("a seal", () => {
@@ -129,6 +136,51 @@ describe("what is forged in Redis", () => {
     await log.append(uid, batchAt(1, 30));
 
     expect(await log.read(uid, 0)).toEqual([batchAt(1, 0), batchAt(1, 30)]);
+  });
+
+  it("is not read from a lane as a short entry, nor is a true one of another place", async () => {
+    const uid = newUid();
+    await using log = openLog(uid);
+    const keys = keysOf(prefix, uid);
+    const [lane, other] = [keys.lane(0), keys.lane(1)];
+    const words = (attempt: number, seq: number, at: number): Batch => ({
+      ...batchAt(attempt, seq, seq, at),
+      itemId: itemId("item_0"), // so that the lanes differ in their numbers alone
+    });
+    for (const seq of [0, 1, 2, 3]) await log.append(uid, words(1, seq, 0));
+    for (const seq of [0, 1, 5]) await log.append(uid, words(1, seq, 1));
+    const [second, third, foreign] = [
+      await storedAt(lane, 2),
+      await storedAt(lane, 3),
+      await storedAt(other, 5),
+    ];
+    for (const text of [second, third, foreign]) expect(text).toMatch(/^[\w-]{22}\w+"1:\d "$/);
+    const forged = [
+      [4, second], // replayed
+      [5, foreign], // of another lane, at its own number
+      [6, `${"A".repeat(22)}${third.slice(22)}`],
+      [7, third.slice(22)],
+      [8, `${third.slice(0, 22)}1"FORGED"`],
+      [9, `${third.slice(0, 22)}1.0[{"type":"lane_idled"}]`],
+      [
+        10,
+        new Seal(uid, otherKey).seal("batch", encodeMessage(words(1, 10, 0))).slice(0, 22) +
+          `7"1:10 "`,
+      ],
+      [11, `${"A".repeat(22)}1"`],
+      [12, `${"A".repeat(22)}1.0[`],
+      [13, `${"A".repeat(22)}zzzzzzzzzzz.zzzzzzzzzzz[]`],
+    ] as const;
+    for (const [seq, text] of forged) await redis.xAdd(lane, `${epochOf(1)}-${seq}`, { b: text });
+    await log.append(uid, words(1, 30, 0));
+    // A true entry of the epoch before, under the successor's heading.
+    const read = [0, 1, 2, 3, 30].map((seq) => words(1, seq, 0));
+    expect(await log.read(uid, 0)).toEqual(read);
+    expect(await log.read(uid, 0, { epoch: epochOf(1), seq: 2 })).toEqual(read.slice(3));
+    await log.append(uid, words(2, 0, 0));
+    await log.append(uid, words(2, 1, 0));
+    await redis.xAdd(lane, `${epochOf(2)}-2`, { b: second });
+    expect(await log.read(uid, 0)).toEqual([words(2, 0, 0), words(2, 1, 0)]);
   });
 
   it.each([

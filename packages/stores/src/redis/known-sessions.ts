@@ -3,6 +3,7 @@ import { createBatchEncoder } from "@millrace/core/wire";
 import type { SessionUid } from "@millrace/core";
 import type { Epoch, SessionKey } from "@millrace/core/ports";
 import type { BatchEncoder } from "@millrace/core/wire";
+import type { Heading } from "./entries.ts";
 import { keysOf } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { Seal } from "./seal.ts";
@@ -13,6 +14,8 @@ export interface KnownLane {
   readonly encode: BatchEncoder;
   /** The epoch whose last append from this process was stored. */
   held: Epoch | undefined;
+  /** That of the last entry that this process stored whole. Short ones may follow it. */
+  heading: Heading | undefined;
 }
 
 /** The state of a session that this process writes or reads. */
@@ -119,7 +122,8 @@ export class KnownSessions {
 export function laneOf({ keys, lanes }: KnownSession, lane: number): KnownLane {
   const known = lanes.get(lane);
   if (known !== undefined) return known;
-  const made = { key: keys.lane(lane), encode: createBatchEncoder(), held: undefined };
+  const key = keys.lane(lane);
+  const made = { key, encode: createBatchEncoder(), held: undefined, heading: undefined };
   lanes.set(lane, made);
   return made;
 }

@@ -1,26 +1,34 @@
 import { checkBatch, isAfter, lastOfRemoved } from "@millrace/core/ports";
-import { decodeMessage } from "@millrace/core/wire";
-import type { SessionUid } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
 import type { AppendOutcome, Batch, EpochSeq } from "@millrace/core/ports";
+import { entriesOf, EntryDecoder, headingAfter, headingOf, shortEntry } from "./entries.ts";
+import type { Entry } from "./entries.ts";
 import { entryId } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
 import { laneOf } from "./known-sessions.ts";
 import type { KnownLane, KnownSession, KnownSessions } from "./known-sessions.ts";
 import type { Client, Link } from "./link.ts";
-import type { Seal } from "./seal.ts";
+import type { Near } from "./near.ts";
+import { isDemotion, isRefusal, namesOf } from "./replies.ts";
 import type { Shards } from "./shards.ts";
+
+type NearTail = Near<Fact | Batch>;
 
 export interface LanesOptions {
   readonly shards: Shards;
   readonly sessions: KnownSessions;
   readonly retentionSeconds: number;
   readonly batchesPerLane: number;
+  /** The subscribers of this process to a channel of batches. */
+  readonly near: (channel: string) => NearTail | undefined;
 }
 
-/** The one field of a stream entry. Its value is the sealed batch. */
+/** The one field of a stream entry. Its value is the sealed batch, or a short entry in its place. */
 const field = "b";
 /** Entries read by one command. Redis serves no other client while it makes a long answer. */
 const pageLength = 500;
+/** A whole entry is never further above a short one that follows it. */
+const longestStride = 64;
 /** A lane whose item is in the store expires after this at the latest. */
 const settledSeconds = 600;
 /** The writer of an open lane appends at least this often: `lane_idled` if it has no delta. */
@@ -39,7 +47,8 @@ export class Lanes {
   readonly #options: LanesOptions;
   /**
    * A lane is maintained (expiry renewed, length trimmed) when its sequence numbers pass a multiple of
-   * this. Most appends are then one XADD and one SPUBLISH; one in `#stride` is five commands.
+   * this. Most appends are then one XADD and one SPUBLISH; one in `#stride` is five commands. That one is
+   * stored whole, so a short entry has its heading near it, and a lane that is trimmed ends with a whole one.
    */
   readonly #stride: number;
 
@@ -47,7 +56,7 @@ export class Lanes {
     this.#options = options;
     // An idle lane gains one number every `idleSeconds`: maintain it at least twice per retention.
     const spare = Math.floor(options.retentionSeconds / (2 * idleSeconds));
-    this.#stride = Math.max(1, Math.min(64, spare));
+    this.#stride = Math.max(1, Math.min(longestStride, spare));
   }
 
   /**
@@ -70,8 +79,9 @@ export class Lanes {
     const client = link.client ?? (await this.#open(link));
     const holds = isHeld(lane, batch);
     const due = this.#isDue(batch);
-    const added = client.sendCommand(this.#addition(lane.key, batch, text, due));
-    if (holds) publishBatch(client, session, text);
+    const stored = entryText(lane, batch, text, due || !holds);
+    const added = client.sendCommand(this.#addition(lane.key, batch, stored, due));
+    let near = holds ? this.#publishBatch(client, session, text) : undefined;
     if (due) this.#renewExpiry(client, session.keys, lane.key, batch.lane);
     // Asked after the lane is in the set of lanes. So either the removal finds the lane, or this finds it.
     const notice =
@@ -91,34 +101,47 @@ export class Lanes {
       return { outcome: "absent" };
     }
     if (!holds) {
-      publishBatch(client, session, text);
+      near = this.#publishBatch(client, session, text);
       lane.held = batch.epoch;
-      return { outcome: "stored" }; // `watched` is that of an earlier epoch
     }
-    const { watched } = session;
-    return watched === undefined ? { outcome: "stored" } : { outcome: "stored", watched };
+    near?.push(batch);
+    return storedOutcome(holds ? session.watched : undefined, near); // else it is that of an earlier epoch
   }
 
   /**
    * The batches of a lane after a position, in order. An entry that is not a sealed batch of this lane
-   * is left out: the reader sees a gap and requests the lane from its writer.
+   * is left out: the reader sees a gap and requests the lane from its writer. So is a short entry without
+   * the whole one that it follows.
    */
   async read(uid: SessionUid, lane: number, after?: EpochSeq): Promise<readonly Batch[]> {
     const session = this.#options.sessions.of(uid);
     const key = session.keys.lane(lane);
+    const decoder = new EntryDecoder(session.seal, lane);
     const batches: Batch[] = [];
+    let isSought = false;
     let from = after === undefined ? "-" : `(${after.epoch}-${after.seq}`;
     for (;;) {
       const command = ["XRANGE", key, from, "+", "COUNT", `${pageLength}`];
       const page = entriesOf(await this.#send(session, command));
       for (const entry of page) {
-        const batch = decodeEntry(session.seal, entry, lane);
+        if (!isSought && decoder.lacksHeading(entry)) {
+          isSought = true;
+          for (const earlier of await this.#before(session, key, entry)) decoder.decode(earlier);
+        }
+        const batch = decoder.decode(entry);
         if (batch !== undefined) batches.push(batch);
       }
       const last = page.at(-1);
       if (last === undefined || page.length < pageLength) return batches;
       from = `(${last.id}`;
     }
+  }
+
+  /** The entries before one, as far back as its heading can be. */
+  async #before(session: Place, key: string, { id }: Entry): Promise<readonly Entry[]> {
+    const [epoch] = id.split("-");
+    const command = ["XREVRANGE", key, `(${id}`, `${epoch}-0`, "COUNT", `${longestStride}`];
+    return entriesOf(await this.#send(session, command)).toReversed();
   }
 
   /** Publishes a sealed text in a channel. Resolves to the number of connections that received it. */
@@ -215,14 +238,28 @@ export class Lanes {
       throw error;
     }
     const asked = await this.#open(link);
-    const newest = ["XREVRANGE", lane.key, "+", "-", "COUNT", "1"];
-    const [entry] = entriesOf(await asked.sendCommand(newest));
-    const last = entry && decodeEntry(session.seal, entry, batch.lane);
+    const newest = ["XREVRANGE", lane.key, "+", "-", "COUNT", `${longestStride + 1}`];
+    const entries = entriesOf(await asked.sendCommand(newest)).toReversed();
+    const decoder = new EntryDecoder(session.seal, batch.lane);
+    const last = entries.map((entry) => decoder.decode(entry)).at(-1);
     if (last !== undefined && !isAfter(endOf(batch), last.epoch, last.last)) {
       return { outcome: "refused", last: endOf(last) };
     }
     await asked.sendCommand(["UNLINK", lane.key]);
     return { outcome: "absent" };
+  }
+
+  /**
+   * Publishes a batch to the subscribers of the session. It may be lost: readers fill the gap. The append
+   * does not wait for it, so the number of subscribers is reported by the next append. Those of this process
+   * are the result: they are handed the batch, if it is stored.
+   */
+  #publishBatch(client: Client, session: KnownSession, text: string): NearTail | undefined {
+    const near = this.#options.near(session.keys.tail);
+    near?.expect(text);
+    const published = client.sendCommand(["SPUBLISH", session.keys.tail, text]);
+    published.then((receivers) => noteWatched(session, receivers), ignore);
+    return near;
   }
 
   /** A batch from 0 creates the lane and drops all before it. Any other needs the lane to exist. */
@@ -262,18 +299,26 @@ function isRemoved({ seal }: KnownSession, notice: unknown): boolean {
   return typeof notice === "string" && seal.isRemoval(notice);
 }
 
-/** After a failed append: the next one of this epoch is published only once it is stored. */
-function releaseLane(lane: KnownLane, { epoch }: Batch): void {
-  if (lane.held === epoch) lane.held = undefined;
+function storedOutcome(watched: boolean | undefined, near: NearTail | undefined): AppendOutcome {
+  if (near === undefined)
+    return watched === undefined ? { outcome: "stored" } : { outcome: "stored", watched };
+  return watched === undefined
+    ? { outcome: "stored", near: true }
+    : { outcome: "stored", watched, near: true };
 }
 
-/**
- * Publishes a batch to the subscribers of the session. It may be lost: readers fill the gap. The append
- * does not wait for it, so the number of subscribers is reported by the next append.
- */
-function publishBatch(client: Client, session: KnownSession, text: string): void {
-  const published = client.sendCommand(["SPUBLISH", session.keys.tail, text]);
-  published.then((receivers) => noteWatched(session, receivers), ignore);
+/** The entry of a batch: a short one if it follows others of its epoch. Notes the heading of the next. */
+function entryText(lane: KnownLane, batch: Batch, sealed: string, isWhole: boolean): string {
+  const { heading } = lane;
+  const short = isWhole || heading === undefined ? undefined : shortEntry(sealed, batch, heading);
+  lane.heading =
+    short === undefined || heading === undefined ? headingOf(batch) : headingAfter(heading, batch);
+  return short ?? sealed;
+}
+
+/** After a failed append: the next one of this epoch is stored whole, and published only once it is stored. */
+function releaseLane(lane: KnownLane, { epoch }: Batch): void {
+  if (lane.held === epoch) lane.held = undefined;
 }
 
 function noteWatched(session: KnownSession, receivers: unknown): void {
@@ -293,45 +338,6 @@ interface Refused {
 
 /** What is needed to find a session's node. */
 type Place = Pick<KnownSession, "keys">;
-
-interface Entry {
-  readonly id: string;
-  /** Alternating names and values. */
-  readonly fields: readonly string[];
-}
-
-/** The reply to XRANGE: pairs of an id and its fields. */
-function entriesOf(reply: unknown): readonly Entry[] {
-  return (reply as readonly (readonly [string, readonly string[]])[]).map(([id, fields]) => ({
-    id,
-    fields,
-  }));
-}
-
-/** Undefined for an entry without the seal, of another lane, or under another id than its batch has. */
-function decodeEntry(seal: Seal, { id, fields }: Entry, lane: number): Batch | undefined {
-  const text = seal.open("batch", fields[1] ?? "");
-  if (text === undefined) return undefined;
-  const decoded = decodeMessage(text);
-  if (!decoded.ok || !("first" in decoded.value)) return undefined;
-  const batch = decoded.value;
-  return batch.lane === lane && entryId(batch) === id ? batch : undefined;
-}
-
-/** The reply to SMEMBERS: a set or a list of strings. */
-function namesOf(reply: unknown): readonly string[] {
-  return [...(reply as Iterable<string>)];
-}
-
-/** XADD with an id that is not above the last one. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("equal or smaller");
-}
-
-/** The node became a replica. The address may already lead to its new primary. */
-function isDemotion(error: unknown): error is Error {
-  return error instanceof Error && error.message.startsWith("READONLY");
-}
 
 /** For commands that may be lost. */
 function ignoreFailure(sent: Promise<unknown>): void {

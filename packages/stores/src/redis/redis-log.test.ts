@@ -111,12 +111,14 @@ describe("between two writers", () => {
   });
 });
 
-describe("of what the log does not store, at most one batch in a row is announced", () => {
+describe("of what the log does not store, at most one batch in a row is announced elsewhere", () => {
   it("when the lane was lost", async () => {
     await using log = keyedRedisLog({ url, prefix });
+    await using other = keyedRedisLog({ url, prefix });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
-    const { all } = listen(await log.tail(uid));
+    const { all } = listen(await other.tail(uid));
+    const { all: near } = listen(await log.tail(uid));
     await redis.unlink(keysOf(prefix, uid).lane(0));
 
     for (const seq of [1, 2, 3]) {
@@ -126,6 +128,7 @@ describe("of what the log does not store, at most one batch in a row is announce
 
     await until(() => names(all).includes("4"), "the re-seed arrives");
     expect(names(all)).toEqual(["1", "4"]);
+    expect(names(near)).toEqual(["4"]);
   });
 
   it("when the writer was superseded from elsewhere", async () => {
@@ -150,9 +153,11 @@ describe("of what the log does not store, at most one batch in a row is announce
     await using server = await startRedis();
     const admin = await createClient({ url: server.url }).connect();
     await using log = keyedRedisLog({ url: server.url });
+    await using other = keyedRedisLog({ url: server.url });
     const uid = newUid();
     await log.append(uid, batchAt(1, 0));
-    const { all } = listen(await log.tail(uid));
+    const { all } = listen(await other.tail(uid));
+    const { all: near } = listen(await log.tail(uid));
     await admin.configSet("maxmemory", "1");
 
     for (const seq of [1, 2, 3]) {
@@ -163,6 +168,7 @@ describe("of what the log does not store, at most one batch in a row is announce
 
     await until(() => names(all).includes("4"), "the stored batch arrives");
     expect(names(all)).toEqual(["1", "4"]);
+    expect(names(near)).toEqual(["4"]);
     admin.destroy();
   });
 });

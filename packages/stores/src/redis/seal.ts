@@ -7,7 +7,7 @@ import type { SessionKey } from "@millrace/core/ports";
 export type Sort = "fact" | "batch" | "nudge" | "removal";
 
 /** Characters of base64url, with 132 of the HMAC's 256 bits: too many to guess. */
-const macLength = 22;
+export const macLength = 22;
 /** Bytes that SHA-256 takes at a time. */
 const blockLength = 64;
 const removed = "removed";

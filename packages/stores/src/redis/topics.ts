@@ -3,6 +3,7 @@ import { createChannel } from "@millrace/core/ports";
 import type { Channel } from "@millrace/core/ports";
 import type { Client, Link } from "./link.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
+import { Near } from "./near.ts";
 import type { Sort } from "./seal.ts";
 import type { Shards } from "./shards.ts";
 import { slotOf } from "./slot.ts";
@@ -24,7 +25,7 @@ export interface TopicsOptions<T> {
 interface Topic<T> {
   readonly channel: string;
   readonly slot: number;
-  readonly taps: Set<Channel<T>>;
+  readonly near: Near<T>;
   readonly listen: (text: string) => void;
   /** The connection that it is subscribed on, or is being subscribed on. */
   link: Link | undefined;
@@ -69,7 +70,7 @@ export class Topics<T> {
       signal?.removeEventListener("abort", tap.end);
       for (const topic of topics) this.#leave(topic, tap);
     });
-    for (const { taps } of topics) taps.add(tap);
+    for (const { near } of topics) near.taps.add(tap);
     if (signal?.aborted === true) {
       tap.end();
       return tap;
@@ -87,9 +88,14 @@ export class Topics<T> {
     return tap;
   }
 
+  /** The subscribers of this process to a channel, if it has any. */
+  near(channel: string): Near<T> | undefined {
+    return this.#topics.get(channel)?.near;
+  }
+
   /** Ends all local subscribers of a channel. */
   end(channel: string): void {
-    for (const tap of this.#topics.get(channel)?.taps ?? []) tap.end();
+    for (const tap of this.#topics.get(channel)?.near.taps ?? []) tap.end();
   }
 
   /** A connection was made: subscribes every channel that has no subscription. */
@@ -112,7 +118,7 @@ export class Topics<T> {
       return;
     }
     const broken = new Error("the subscription to Redis broke: join anew", { cause });
-    for (const { taps } of topics) for (const tap of taps) tap.fail(broken);
+    for (const { near } of topics) for (const tap of near.taps) tap.fail(broken);
   }
 
   close(): void {
@@ -123,17 +129,16 @@ export class Topics<T> {
   #topicOf({ seal }: KnownSession, { channel, sort }: Source): Topic<T> {
     const known = this.#topics.get(channel);
     if (known !== undefined) return known;
-    const taps = new Set<Channel<T>>();
-    const receive = this.#options.receiver((value) => {
-      for (const tap of taps) tap.push(value);
-    });
+    const near = new Near<T>();
+    const receive = this.#options.receiver((value) => near.push(value));
     const listen = (text: string): void => {
+      if (near.takeExpected(text)) return;
       const opened = seal.open(sort, text);
       if (opened !== undefined) receive(opened);
-      else if (seal.isRemoval(text)) for (const tap of taps) tap.end();
+      else if (seal.isRemoval(text)) for (const tap of near.taps) tap.end();
     };
     const slot = slotOf(channel);
-    const topic = { channel, slot, taps, listen, link: undefined, subscribed: undefined };
+    const topic = { channel, slot, near, listen, link: undefined, subscribed: undefined };
     this.#topics.set(channel, topic);
     return topic;
   }
@@ -162,8 +167,8 @@ export class Topics<T> {
   }
 
   #leave(topic: Topic<T>, tap: Channel<T>): void {
-    topic.taps.delete(tap);
-    if (topic.taps.size > 0 || this.#topics.get(topic.channel) !== topic) return;
+    topic.near.taps.delete(tap);
+    if (topic.near.taps.size > 0 || this.#topics.get(topic.channel) !== topic) return;
     this.#topics.delete(topic.channel);
     void this.#unsubscribe(topic);
   }

@@ -7,7 +7,12 @@ import fc from "fast-check";
 
 /** A call that writes. Its numbers are relative to the session's head and incarnation. */
 export type Operation =
-  | { readonly call: "claim"; readonly off: number; readonly back: number | undefined }
+  | {
+      readonly call: "claim";
+      readonly off: number;
+      readonly back: number | undefined;
+      readonly engine: number | undefined;
+    }
   /** Without a key: one made of the body, so that the same content has the same key. */
   | { readonly call: "accept"; readonly key: number | undefined; readonly body: PeopleFact }
   | { readonly call: "open"; readonly epoch: Place; readonly item: number; readonly tool: boolean }
@@ -48,6 +53,8 @@ const inTurn = { runId: run, turnId: turn };
 /** Mostly 0, so that most calls are stored. */
 const off = fc.constantFrom(0, 0, 0, 0, 0, 0, -1, 1);
 const few = fc.nat(3);
+/** The runs of engines that claim. */
+export const engines: readonly string[] = [0, 1, 2, 3].map((at) => `engine_${at}`);
 const place = fc.record({
   lane: fc.constantFrom(0, 0, 1, 2),
   off,
@@ -89,7 +96,15 @@ const body: fc.Arbitrary<Body> = fc.oneof(
 
 /** Calls with few ids, so that they conflict often. */
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ call: fc.constant("claim" as const), off, back: back() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      call: fc.constant("claim" as const),
+      off,
+      back: back(),
+      engine: fc.option(few, { nil: undefined }),
+    }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({ call: fc.constant("accept" as const), key: key(), body: people }),
@@ -150,7 +165,8 @@ export async function perform(
   switch (made.call) {
     case "claim": {
       const to = made.back === undefined ? undefined : Math.max(0, head - made.back);
-      return store.claim(uid, { from: Math.max(0, incarnation + made.off), to });
+      const by = made.engine === undefined ? undefined : engines[made.engine];
+      return store.claim(uid, { from: Math.max(0, incarnation + made.off), to, by });
     }
     case "accept":
       return store.accept(uid, `key_${made.key ?? JSON.stringify(made.body)}`, made.body);

@@ -177,23 +177,6 @@ async function gatheredDeltaCost(perBatch: number): Promise<number> {
   return cost / (lanes * batches * perBatch);
 }
 
-/** The bytes that Redis needs for each delta of a turn that is written by so many in a batch. */
-async function bytesPerDelta(deltas: number, perBatch: number): Promise<number> {
-  const uid = keyedUid();
-  const place = { log, clock: systemClock, uid, ...idsOf(uid), lane: 0, epoch: epochOf(1) };
-  const writer = createLaneWriter({ ...place, head: 3, author: "model", windowMs: 60_000 });
-  writer.write({ op: "begin_part", partId: part, kind: "text" });
-  for (let n = 1; n <= deltas; n += 1) {
-    writer.write({ op: "append_text", partId: part, chunk });
-    if (n % perBatch === 0) await writer.flush();
-  }
-  await writer.flush();
-  const key = `${prefix}{${uid}}:lane:0`;
-  const bytes = Number(await quick.sendCommand(["MEMORY", "USAGE", key, "SAMPLES", "0"]));
-  await writer.close();
-  return bytes / deltas;
-}
-
 const append = [];
 for (let round = 0; round < rounds; round += 1) append.push(await appendCosts());
 // Other load on the machine only adds: of many short rounds the least counts.
@@ -207,17 +190,10 @@ for (let round = 0; round < rounds; round += 1) {
   for (const perBatch of [5, 16, 64]) take(`by${perBatch}`, await gatheredDeltaCost(perBatch));
   await quick.flushAll();
 }
-const memory = {
-  turnBy5: await bytesPerDelta(20, 5),
-  turnBy20: await bytesPerDelta(20, 20),
-  longBy5: await bytesPerDelta(2_000, 5),
-  longBy20: await bytesPerDelta(2_000, 20),
-};
 console.log(
   JSON.stringify({
     ...medians(append),
     ...least,
-    ...memory,
     bytes: scriptOf(keyedUid()).sealed[1]?.length,
   }),
 );

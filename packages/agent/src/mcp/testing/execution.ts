@@ -1,6 +1,6 @@
 import { callId, sessionId } from "@millrace/core/writing";
 
-import { describeIssues } from "../../schema/schema.ts";
+import { describeIssues } from "@millrace/core/schema";
 import type { AnyInput } from "../describe-tools.ts";
 import type { Tool, ToolExecution } from "../../definition/tool.ts";
 

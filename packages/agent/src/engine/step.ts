@@ -1,0 +1,83 @@
+import type { ItemId, ResultStatus } from "@millrace/core";
+import type { LoopSettings } from "../definition/loop-settings.ts";
+import type { Outline } from "../loop/outline.ts";
+import type { CallVerdict, Doing, FailedAttempt, Standing } from "../loop/state.ts";
+
+/** The long actions. An engine performs each in one step, so that it can be lost and repeated alone. */
+export type LongWork = "reply" | "respond" | "compact" | "execute";
+
+/**
+ * One step of a session that an engine drives: at most one long action, and everything around it that
+ * only records. Ids and numbers only, so that it may stand in an engine's history.
+ */
+export interface StepRequest {
+  /** The engine's run, by which the session is claimed. */
+  readonly by: string;
+  /** The number of the last fact that the engine knows. 0: it knows nothing yet. */
+  readonly head: number;
+  /** The long action that this step may perform. Left out: it only records. */
+  readonly work?: LongWork | undefined;
+  /** The calls that this step may execute, by the reserved ids of their results. */
+  readonly calls?: readonly ItemId[] | undefined;
+  /** What other steps of the same run are doing. */
+  readonly elsewhere?: Elsewhere | undefined;
+  /** The first of the generations that are this step's own, one for each item that it writes. */
+  readonly generation: number;
+  /** The highest generation that the run has given out. */
+  readonly given: number;
+  /** How often the engine has begun this step, from 1. */
+  readonly attempt: number;
+  /** True if `settings` are wanted in the answer. */
+  readonly wantsSettings?: boolean | undefined;
+}
+
+/** Work under way in other steps. */
+export interface Elsewhere {
+  readonly reply?: boolean | undefined;
+  readonly compaction?: boolean | undefined;
+  readonly calls?: readonly ItemId[] | undefined;
+}
+
+/** What a step uses of its engine. */
+export interface StepContext {
+  /** Aborted if the step is to end without storing anything: it is lost, or its worker shuts down. */
+  readonly signal: AbortSignal;
+  /** Whether the engine's run is the session's current one. Asked before it claims the session. */
+  readonly isCurrent: () => Promise<boolean>;
+}
+
+/** What became of a step. Without content, as the request. */
+export type StepAnswer =
+  | Stepped
+  /** Another run or another driver has claimed the session since: this run is over. */
+  | { readonly outcome: "superseded" }
+  /** Another driver that lives has the session's run. Ask again later. */
+  | { readonly outcome: "driven" }
+  /** The session was removed, or no agent of this worker is for it. */
+  | { readonly outcome: "gone" };
+
+/** A step that was performed, with what the engine must know to decide on the next. */
+export interface Stepped {
+  readonly outcome: "stepped";
+  /** The number of the last fact that this answer includes. */
+  readonly head: number;
+  /** The facts since the request's head. Left out: see `standing`. */
+  readonly outlines?: readonly Outline[] | undefined;
+  /** Instead of outlines, if the engine knew nothing, or facts were undone, or there are many. */
+  readonly standing?: Standing | undefined;
+  readonly memory: StepMemory;
+  /** The time by the store's clock. */
+  readonly now: number;
+  /** The highest generation that was used, if it is above the given ones. */
+  readonly generation?: number | undefined;
+  readonly settings?: LoopSettings | undefined;
+}
+
+/** The part of `Doing` that a step found out and did not store. Left out: as of a driver that has just started. */
+export interface StepMemory {
+  readonly verdicts?: readonly (readonly [ItemId, CallVerdict])[] | undefined;
+  readonly answers?: readonly (readonly [ItemId, ResultStatus])[] | undefined;
+  readonly output?: Doing["output"] | undefined;
+  /** With the time of the retry as milliseconds from `now`. */
+  readonly failed?: (Omit<FailedAttempt, "retryAt"> & { readonly retryInMs?: number }) | undefined;
+}

@@ -1,0 +1,135 @@
+import type { SessionUid } from "@millrace/core";
+import type { DueSession, SessionRecord } from "@millrace/core/ports";
+import type { Attendance } from "./attendance.ts";
+import type { SessionPlace, WorkerOptions } from "./worker.ts";
+
+/** Thrown while a session is opened that may not be worked on now. Not a failure of the session. */
+export class NotAdmitted extends Error {
+  override readonly name = "NotAdmitted";
+}
+
+/** After a refusal by all processes together, a session is not asked for again for about so long. */
+const refusedMs = 750;
+
+interface Refused {
+  readonly record: SessionRecord;
+  /** By the monotonic clock: nothing tells this process when another one gives a place back. */
+  until: number;
+}
+
+interface Entered {
+  readonly record: SessionRecord;
+  place?: SessionPlace | undefined;
+  rests: boolean;
+}
+
+/**
+ * Holds sessions back that `admit` or `place` refuses. An open session without work is counted, because its
+ * next prompt begins without a question; so it is closed where that makes room for another one here.
+ */
+export class Admission {
+  readonly #options: Pick<WorkerOptions, "admit" | "place">;
+  readonly #open: () => Iterable<Attendance>;
+  readonly #monotonic: () => number;
+  readonly #refused = new Map<SessionUid, Refused>();
+  /** Sessions that were admitted and are not closed. */
+  readonly #entered = new Map<SessionUid, Entered>();
+
+  constructor(
+    options: Pick<WorkerOptions, "admit" | "place">,
+    open: () => Iterable<Attendance>,
+    monotonic: () => number,
+  ) {
+    this.#options = options;
+    this.#open = open;
+    this.#monotonic = monotonic;
+  }
+
+  /** True while a session is held back. */
+  get holdsBack(): boolean {
+    return this.#refused.size > 0;
+  }
+
+  /** Throws `NotAdmitted`. Until `left` is called the session is counted. */
+  async enter(record: SessionRecord): Promise<void> {
+    const { admit, place } = this.#options;
+    if (admit === undefined && place === undefined) return;
+    if (!this.#mayEnter(record)) throw this.#refuse(record, 0);
+    const entered: Entered = { record, rests: false };
+    this.#entered.set(record.uid, entered); // before the wait, in which others are asked for
+    if (place !== undefined) {
+      entered.place = await place(record);
+      if (entered.place === undefined) {
+        this.#entered.delete(record.uid);
+        const pause = refusedMs * (1 + Math.random() / 3);
+        throw this.#refuse(record, this.#monotonic() + pause);
+      }
+    }
+    this.#refused.delete(record.uid);
+  }
+
+  /** The session was closed, or could not be opened. */
+  left(uid: SessionUid): void {
+    const place = this.#entered.get(uid)?.place;
+    this.#entered.delete(uid);
+    if (place === undefined) return;
+    place.leave();
+    for (const refused of this.#refused.values()) refused.until = 0;
+  }
+
+  /** True for a session that was refused and would be again. */
+  isHeldBack({ uid }: DueSession): boolean {
+    const refused = this.#refused.get(uid);
+    if (refused === undefined) return false;
+    return this.#monotonic() < refused.until || !this.#mayEnter(refused.record);
+  }
+
+  /** Forgets sessions that have no work any more. */
+  keepListed(listed: ReadonlySet<SessionUid>): void {
+    for (const uid of this.#refused.keys()) if (!listed.has(uid)) this.#refused.delete(uid);
+  }
+
+  /** Lets places rest whose sessions wait for a person, and takes them up again afterwards. */
+  review(): void {
+    const open = this.#attended();
+    for (const entered of this.#entered.values()) {
+      const rests = waits(open.get(entered.record.uid));
+      if (rests !== entered.rests) entered.place?.rest(rests);
+      entered.rests = rests;
+    }
+  }
+
+  #refuse(record: SessionRecord, until: number): NotAdmitted {
+    this.#refused.set(record.uid, { record, until });
+    return new NotAdmitted(`${record.sessionId} waits: too many others are worked on`);
+  }
+
+  #attended(): ReadonlyMap<SessionUid, Attendance> {
+    return new Map([...this.#open()].map((at) => [at.session.uid, at]));
+  }
+
+  #mayEnter(record: SessionRecord): boolean {
+    const { admit } = this.#options;
+    if (admit === undefined) return true;
+    const open = this.#attended();
+    const active = [...this.#entered.values()]
+      .map((entered) => entered.record)
+      .filter((other) => other.uid !== record.uid && !waits(open.get(other.uid)));
+    if (admit(record, active)) return true;
+    const leaves = active.find(
+      ({ uid }) =>
+        open.get(uid)?.isIdle === true &&
+        admit(
+          record,
+          active.filter((other) => other.uid !== uid),
+        ),
+    );
+    if (leaves !== undefined) open.get(leaves.uid)?.leave();
+    return false;
+  }
+}
+
+/** True for a session whose run waits for a person. */
+function waits(at: Attendance | undefined): boolean {
+  return at !== undefined && !at.isWorking && !at.isIdle;
+}

@@ -1,0 +1,190 @@
+import type { AnyTools } from "@millrace/core/reading";
+import { WatchedSessions } from "./stream/watched.ts";
+import { newKey, Requests } from "./http/requests.ts";
+import type { TokenSource } from "./http/requests.ts";
+import { KeptPosts } from "./outbox/kept-posts.ts";
+import { memoryOutbox, storageOutbox } from "./outbox/outbox.ts";
+import type { Outbox } from "./outbox/outbox.ts";
+import { currentPage, followPage } from "./page.ts";
+import { createSession } from "./session/create-session.ts";
+import { errorOf } from "./session/refusal.ts";
+import { Sender } from "./session/sender.ts";
+import type { ClientSession, ClientView, SessionDetails } from "./session/types.ts";
+import { Connector } from "./stream/connector.ts";
+import type { ClientConnection } from "./stream/connector.ts";
+import { tabsOf } from "./stream/tabs.ts";
+import { seekMissing } from "./stream/missing.ts";
+
+/** Anything that names an agent's tools by its type: `typeof millrace`. */
+export interface Served {
+  readonly "~agent"?: { readonly tools: AnyTools };
+}
+
+/** The tools of the agent that a server serves. */
+export type ToolsOf<S> = S extends { readonly "~agent"?: infer A }
+  ? NonNullable<A> extends { readonly tools: infer Tools extends AnyTools }
+    ? Tools
+    : AnyTools
+  : AnyTools;
+
+/** A part as a screen of this client shows it, with the types of the agent's tools: `PartOf<typeof client>`. */
+export type PartOf<C> =
+  C extends Client<infer Tools> ? ClientView<Tools>["items"][number]["parts"][number] : never;
+
+/** Options of `createClient`. */
+export interface ClientOptions {
+  /** Where the server is mounted, such as `/agent`. */
+  readonly url: string;
+  /** The bearer token, or how it is got: asked before each request. Left out: the application's cookie. */
+  readonly token?: string | TokenSource | undefined;
+  /** The platform's own, if it is left out. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Where sends are kept until they are answered. Left out: `localStorage` in a page, else memory. */
+  readonly outbox?: Outbox | undefined;
+  /**
+   * Whether the tabs of one user share one stream. Left out: in pages that are served by HTTP/1.1, where a
+   * browser has six connections to an origin for all its tabs.
+   */
+  readonly shareTabs?: boolean | undefined;
+  /** In [0, 1), for pauses. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Which sessions are listed. */
+export interface SessionQuery {
+  /** Part of the title. */
+  readonly q?: string | undefined;
+  readonly status?: SessionDetails["status"] | undefined;
+  readonly parent?: string | undefined;
+  readonly limit?: number | undefined;
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** A page of sessions, those with the newest activity first. */
+export interface SessionList {
+  readonly sessions: readonly SessionDetails[];
+  readonly next?: string;
+}
+
+/** A client of a server: one stream for all sessions that are watched. All functions are bound. */
+export interface Client<Tools extends AnyTools = AnyTools> extends Disposable {
+  /** A session by its id, the same object each time; without an id a new one. No request. */
+  readonly session: (id?: string) => ClientSession<Tools>;
+  /** Own sessions. Rejects with a `MillraceError` if it is refused. */
+  readonly sessions: (query?: SessionQuery) => Promise<SessionList>;
+  readonly connection: ClientConnection;
+  /** Tries again at once: a person asks for it, or has signed in. */
+  readonly reconnect: () => void;
+  /** Leaves the stream and repeats nothing more. Stops no run; what is kept is sent by the next page. */
+  readonly close: () => void;
+}
+
+/** Makes a client. The first request is made by the first subscription or send. */
+export function createClient<S extends Served = Served>(
+  options: ClientOptions,
+): Client<ToolsOf<S>> {
+  const { url, token, random = Math.random } = options;
+  // Called as a method of another object, a browser's fetch throws.
+  const call: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const requests = new Requests({ url, token, fetch: call, random });
+  const watched = new WatchedSessions();
+  const connector = new Connector({
+    requests,
+    sessions: watched,
+    random,
+    tabs: tabsOf(options.shareTabs),
+  });
+  const closing = new AbortController();
+  const kept = new KeptPosts(options.outbox ?? usualOutbox(), requests);
+  const sessions = new Map<string, { readonly session: ClientSession; readonly sender: Sender }>();
+
+  followWanted(watched, connector);
+  seekMissing({ watched, requests, random, signal: closing.signal });
+  const open = (
+    id: string,
+    isNew: boolean,
+  ): { readonly session: ClientSession; readonly sender: Sender } => {
+    const known = sessions.get(id);
+    if (known !== undefined) return known;
+    const state = watched.of(id);
+    const { signal: closed } = closing;
+    const onChange = (): void => {
+      watched.change(state);
+      watched.flush();
+    };
+    const sender = new Sender({ requests, kept, id, isNew, signal: closed, onChange });
+    const parts = { session: state, sender, requests, connector, closed, changed: onChange };
+    const session = createSession({
+      ...parts,
+      watch: (listener) => watched.watch(state, listener),
+      appeared: () => watched.appeared(state),
+      forget: () => watched.forget(state),
+      open: (other) => open(other, false).session,
+    });
+    const made = { session, sender };
+    sessions.set(id, made);
+    return made;
+  };
+  const resume = async (who: string): Promise<void> => {
+    for (const { sessionId, key, path, body } of await kept.named(who)) {
+      const { sender } = open(sessionId, false);
+      if (!sender.waiting.some((each) => each.key === key)) void sender.post({ key, path, body });
+    }
+  };
+  requests.onWho = (who) => void resume(who);
+  const page = currentPage();
+  const leave = page && followPage(page, (type) => connector.take({ type }));
+  const close = (): void => {
+    leave?.();
+    closing.abort();
+    connector.take({ type: "close" });
+  };
+  return {
+    session: (id) => open(id ?? newKey(), id === undefined).session,
+    sessions: async (query = {}) => {
+      const given = Object.entries(query).filter(([, value]) => value !== undefined);
+      const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+      const path = `/v1/sessions${given.length === 0 ? "" : `?${search.toString()}`}`;
+      const answered = await requests.untilAnswered(path, { signal: closing.signal });
+      if (!answered.ok) throw errorOf(answered.problem);
+      return answered.json as unknown as SessionList; // of our server
+    },
+    get connection() {
+      return connector.connection;
+    },
+    reconnect: () => connector.take({ type: "reconnect" }),
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+/** Keeps the connection at what is wanted. Changes of one turn of the event loop open one stream. */
+function followWanted(watched: WatchedSessions, connector: Connector): void {
+  let isDue = false;
+  let asked: ReadonlySet<string> = new Set();
+  watched.onWanted = (anew) => {
+    if (anew) asked = new Set();
+    if (isDue) return;
+    isDue = true;
+    queueMicrotask(() => {
+      isDue = false;
+      const wanted = new Set(watched.wanted.map(({ id }) => id));
+      const isMore = watched.lacking.some(({ id }) => !asked.has(id));
+      asked = wanted;
+      // One that is no longer wanted is left out of the next stream: it is not worth another one.
+      if (isMore) connector.take({ type: "watch" });
+      else if (wanted.size === 0) connector.take({ type: "unwatch" });
+    });
+  };
+}
+
+function usualOutbox(): Outbox {
+  try {
+    const { localStorage, document } = globalThis as Partial<typeof globalThis>;
+    if (localStorage !== undefined && document !== undefined) return storageOutbox(localStorage);
+  } catch {
+    // A page that may not store.
+  }
+  return memoryOutbox();
+}

@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import { Requests } from "../http/requests.ts";
+import { KeptPosts } from "./kept-posts.ts";
+import { memoryOutbox, storageOutbox } from "./outbox.ts";
+import type { KeptPost, TextStorage } from "./outbox.ts";
+
+/** A `localStorage` in memory that holds a number of entries. */
+function storageOf(entries: Record<string, string> = {}, most = Infinity): TextStorage {
+  const all = new Map(Object.entries(entries));
+  return {
+    get length() {
+      return all.size;
+    },
+    key: (at) => [...all.keys()][at] ?? null,
+    getItem: (key) => all.get(key) ?? null,
+    setItem: (key, value) => {
+      if (all.size >= most && !all.has(key)) throw new DOMException("full", "QuotaExceededError");
+      all.set(key, value);
+    },
+    removeItem: (key) => void all.delete(key),
+  };
+}
+
+const day = 24 * 3_600_000;
+const post = (key: string, time = 1_000): KeptPost => ({
+  key,
+  sessionId: "s",
+  who: "acme/ann",
+  path: "/inputs",
+  body: { text: "Hi" },
+  time,
+});
+
+it("what one page has put is loaded by the next one, until it is removed", async () => {
+  const storage = storageOf({ theme: "dark" });
+  const first = storageOutbox(storage, () => 2_000);
+  await first.put(post("a"));
+  await first.put(post("b"));
+  await first.remove("a");
+  expect(await storageOutbox(storage, () => 2_000).load()).toEqual([post("b")]);
+  expect(storage.getItem("theme")).toBe("dark");
+});
+
+it("what can't be read or is a week old is removed, and what is not its own stays", async () => {
+  const kept = JSON.stringify(post("old"));
+  const storage = storageOf({
+    "millrace:outbox:old": kept,
+    "millrace:outbox:torn": kept.slice(0, 20),
+    "millrace:outbox:null": "null",
+    "millrace:outbox:half": JSON.stringify({ key: "half", time: 1 }),
+    other: "{",
+  });
+  expect(await storageOutbox(storage, () => 1_000 + 6 * day).load()).toEqual([post("old")]);
+  expect(storage.length).toBe(2);
+  expect(await storageOutbox(storage, () => 1_000 + 7 * day).load()).toEqual([]);
+  expect([storage.length, storage.key(0)]).toEqual([1, "other"]);
+});
+
+it("what does not fit is not kept, and nobody is stopped by it", async () => {
+  const storage = storageOf({}, 1);
+  const outbox = storageOutbox(storage, () => 2_000);
+  await outbox.put(post("a"));
+  expect(() => outbox.put(post("b"))).not.toThrow();
+  expect(await outbox.load()).toEqual([post("a")]);
+});
+
+it("what was kept for a user is named to nobody else, in the order in which it was kept", async () => {
+  const outbox = memoryOutbox();
+  const requests = new Requests({ url: "/", token: undefined, fetch, random: () => 0 });
+  const kept = new KeptPosts(outbox, requests);
+  const { who: _, ...unnamed } = post("c", 3_000);
+  kept.put(unnamed); // before the first answer
+  for (const each of [post("b", 2_000), post("a", 1_000)]) await outbox.put(each);
+
+  expect(await kept.named("acme/eve")).toEqual([]);
+  expect(await outbox.load()).toContainEqual({ ...unnamed, who: "acme/eve" });
+  expect(await kept.named("acme/ann")).toEqual([post("a", 1_000), post("b", 2_000)]);
+});

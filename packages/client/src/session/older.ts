@@ -1,0 +1,82 @@
+import { MillraceError, project } from "@millrace/core";
+import type { Item, SessionState, View, ViewItem } from "@millrace/core";
+import { emptyState } from "@millrace/core/reading";
+import { decodeItem } from "@millrace/core/wire";
+import { List } from "@millrace/core/writing";
+import type { OlderItems, WatchedSession } from "../stream/watched.ts";
+
+/** A page as the server answers it. */
+interface Page {
+  readonly items: readonly { readonly item: unknown }[];
+  readonly next?: string;
+}
+
+/** Makes what loads the page before all that is there. Calls that overlap load one page. */
+export function earlierLoader(
+  session: WatchedSession,
+  read: (query: string) => Promise<unknown>,
+): (limit?: number) => Promise<boolean> {
+  let underWay: Promise<boolean> | undefined;
+  const load = async (limit: number | undefined): Promise<boolean> => {
+    const { state, older } = session;
+    const from = older === undefined ? state?.earlier && state.items.at(0)?.id : older.from;
+    if (state === undefined || from === undefined) return false;
+    const query = new URLSearchParams({ before: from });
+    if (limit !== undefined) query.set("limit", String(limit));
+    const { items, next } = (await read(`?${query.toString()}`)) as Page; // of our server
+    // A snapshot came meanwhile, and begins elsewhere: the page does not fit to it.
+    const isSame = session.state?.earlier?.before === state.earlier?.before;
+    if (session.older !== older || !isSame) return session.state?.earlier !== undefined;
+    session.older = { items: [...items.map(itemOf), ...(older?.items ?? [])], from: next };
+    return next !== undefined;
+  };
+  return (limit) => (underWay ??= load(limit).finally(() => (underWay = undefined)));
+}
+
+function itemOf({ item }: Page["items"][number]): Item {
+  const decoded = decodeItem(item);
+  if (decoded.ok) return decoded.value;
+  throw new MillraceError("refused", `an item can't be read: ${decoded.fault.code}`);
+}
+
+/** What a view shows of older items: they are before its own. */
+export function withOlder(
+  view: View,
+  state: SessionState,
+  older: OlderItems | undefined,
+): Pick<View, "items" | "earlier"> {
+  const { items, earlier } = view;
+  if (older === undefined) return { items, earlier };
+  const { count, before } = earlier ?? { count: 0, before: 0 };
+  const left = { count: Math.max(1, count - older.items.length), before };
+  return {
+    items: [...viewsOf(older, state), ...items],
+    earlier: older.from === undefined ? undefined : left,
+  };
+}
+
+/** Views by the items that they show; they hold until answers to their last calls come. */
+const known = new WeakMap<
+  OlderItems,
+  { readonly answers: readonly Item[]; readonly views: readonly ViewItem[] }
+>();
+
+function viewsOf(older: OlderItems, state: SessionState): readonly ViewItem[] {
+  const answers = leadingAnswers(state);
+  const before = known.get(older);
+  if (before?.answers.at(-1) === answers.at(-1) && before !== undefined) return before.views;
+  const items = List.of([...older.items, ...answers]);
+  const views = project({ ...emptyState(state.uid, state.sessionId), items }).items;
+  known.set(older, { answers, views });
+  return views;
+}
+
+/** Answers at the beginning of a state belong to calls that are before it. They are shown on their calls. */
+function leadingAnswers({ items }: SessionState): readonly Item[] {
+  const answers: Item[] = [];
+  for (const item of items) {
+    if (item.parts.length === 0 || item.parts.some(({ kind }) => kind !== "tool_result")) break;
+    answers.push(item);
+  }
+  return answers;
+}

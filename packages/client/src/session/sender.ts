@@ -1,0 +1,166 @@
+import { MillraceError } from "@millrace/core";
+import type { Answered, ProblemAnswer, Requests, RouteRequest } from "../http/requests.ts";
+import type { KeptPosts } from "../outbox/kept-posts.ts";
+import { errorOf } from "./refusal.ts";
+
+/** Something on its way to the server. */
+export interface Outgoing {
+  readonly key: string;
+  /** Below the session. */
+  readonly path: string;
+  readonly method?: "DELETE" | undefined;
+  /** The body, or how it is made. It is made when its turn comes. */
+  readonly body?: unknown;
+  readonly makeBody?: (() => Promise<unknown>) | undefined;
+  /** What a screen shows of it meanwhile. */
+  readonly shown?: { readonly kind: "prompt" | "steer" | "follow_up"; readonly text: string };
+}
+
+interface Entry extends Outgoing {
+  readonly answered: Promise<Answered>;
+  readonly settle: (answered: Answered) => void;
+  /** It may have arrived. */
+  posted: boolean;
+  dropped: boolean;
+}
+
+/** What a sender needs. */
+export interface SenderParts {
+  readonly requests: Requests;
+  readonly kept: KeptPosts;
+  /** Of the session. */
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+}
+
+/** Posts what is sent to one session, one at a time and in order, and repeats each until it is answered. */
+export class Sender {
+  /** The session's address below the mount. */
+  readonly path: string;
+  readonly #parts: SenderParts;
+  #entries: Entry[] = [];
+  #works = false;
+  /** True until the server is known to have the session. */
+  #isNew: boolean;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+    this.#isNew = parts.isNew;
+    this.path = `/v1/sessions/${encodeURIComponent(parts.id)}`;
+  }
+
+  /** Those that have no answer yet, in order. */
+  get waiting(): readonly Readonly<Entry>[] {
+    return this.#entries;
+  }
+
+  /** Resolves with the answer; refused as `aborted` if it was dropped, as `closed` with the client. */
+  post(outgoing: Outgoing): Promise<Answered> {
+    const { promise, resolve } = Promise.withResolvers<Answered>();
+    if (this.#entries.some(({ key }) => key === outgoing.key)) {
+      resolve(refused("key_reused", "this key is on its way already"));
+      return promise;
+    }
+    const entry = { answered: promise, settle: resolve, posted: false, dropped: false };
+    this.#entries.push({ ...outgoing, ...entry });
+    if (outgoing.body !== undefined) this.#keep(outgoing, outgoing.body);
+    this.#parts.onChange();
+    if (!this.#works) void this.#work();
+    return promise;
+  }
+
+  /** Drops one that can't have arrived. False: it may have. */
+  drop(key: string): boolean {
+    const entry = this.#entries.find((each) => each.key === key);
+    if (entry === undefined || entry.posted) return false;
+    entry.dropped = true;
+    this.#done(entry, refused("aborted", "it was taken back before it was sent"));
+    return true;
+  }
+
+  /** Uploads a file. The session is made first if there is none. */
+  async upload(bytes: Uint8Array, mediaType: string): Promise<string> {
+    const request = { body: bytes, headers: { "content-type": mediaType } };
+    const path = `${this.path}/blobs`;
+    let answered = await this.#ask(path, request);
+    if (!answered.ok && answered.problem.status === 404) {
+      const key = `create-${this.#parts.id}`.replaceAll(/[^A-Za-z0-9-]/g, "-").padEnd(16, "-");
+      const made = await this.#create(key.slice(0, 128), undefined);
+      if (made.ok) answered = await this.#ask(path, request);
+    }
+    if (!answered.ok) throw errorOf(answered.problem);
+    return String(answered.json["hash"]);
+  }
+
+  async #work(): Promise<void> {
+    this.#works = true;
+    for (let [entry] = this.#entries; entry !== undefined; [entry] = this.#entries) {
+      entry.posted = entry.makeBody === undefined;
+      let answered: Answered;
+      try {
+        answered = await this.#deliver(entry);
+      } catch (error) {
+        // A file was refused. Else only its own signal ends a repetition, so the client is closed: what is
+        // kept stays kept.
+        answered = MillraceError.is(error)
+          ? { ok: false, problem: error.cause as ProblemAnswer }
+          : refused("closed", "the client is closed");
+      }
+      if (!entry.dropped) this.#done(entry, answered);
+    }
+    this.#works = false;
+  }
+
+  async #deliver(entry: Entry): Promise<Answered> {
+    const { key, path, method } = entry;
+    const body = entry.makeBody === undefined ? entry.body : await entry.makeBody();
+    if (entry.dropped) return refused("aborted", "");
+    entry.posted = true;
+    if (entry.makeBody !== undefined) this.#keep(entry, body);
+    const isInput = path === "/inputs";
+    if (isInput && this.#isNew) {
+      const made = await this.#create(key, body);
+      if (made.ok || made.problem.code !== "session_exists") return made;
+    }
+    const headers = isInput ? { "idempotency-key": key } : undefined;
+    const answered = await this.#ask(this.path + path, { method: method ?? "POST", body, headers });
+    if (!isInput || answered.ok || answered.problem.status !== 404) return answered;
+    // A page may name any session; the first prompt makes it. A foreign name stays refused.
+    const made = await this.#create(key, body);
+    return made.ok || made.problem.code !== "session_exists" ? made : answered;
+  }
+
+  async #create(key: string, input: unknown): Promise<Answered> {
+    const made = await this.#ask("/v1/sessions", {
+      body: { id: this.#parts.id, input },
+      headers: { "idempotency-key": key },
+    });
+    if (made.ok || made.problem.code === "session_exists") this.#isNew = false;
+    return made;
+  }
+
+  #ask(path: string, request: RouteRequest): Promise<Answered> {
+    const { requests, signal } = this.#parts;
+    return requests.untilAnswered(path, { ...request, signal });
+  }
+
+  #keep({ key, path, method }: Outgoing, body: unknown): void {
+    if (method !== undefined) return;
+    const { kept, id } = this.#parts;
+    kept.put({ key, sessionId: id, path, body, time: Date.now() });
+  }
+
+  #done(entry: Entry, answered: Answered): void {
+    this.#entries = this.#entries.filter((each) => each !== entry);
+    if (answered.ok || answered.problem.code !== "closed") this.#parts.kept.remove(entry.key);
+    entry.settle(answered);
+    this.#parts.onChange();
+  }
+}
+
+/** A refusal that no server gave. */
+export function refused(code: string, detail: string): Answered {
+  return { ok: false, problem: { status: 0, code, detail, retryable: false } };
+}

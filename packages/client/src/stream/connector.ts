@@ -1,0 +1,105 @@
+import { connectionOf, initialMachine, step } from "../connection/machine.ts";
+import type { Command, ConnectionEvent, Machine } from "../connection/machine.ts";
+import type { TimerName } from "../connection/states.ts";
+import type { Requests } from "../http/requests.ts";
+import { carryJson, carryStream } from "./carry.ts";
+import type { Report } from "./carry.ts";
+import { carryShared } from "./tabs.ts";
+import type { Tabs } from "./tabs.ts";
+import type { WatchedSessions } from "./watched.ts";
+
+/** How a client's connection stands. `reconnecting` and `offline` are for people to see. */
+export type ClientConnection = ReturnType<typeof connectionOf>;
+
+/** What a connector needs. */
+export interface ConnectorParts {
+  readonly requests: Requests;
+  readonly sessions: WatchedSessions;
+  readonly random: () => number;
+  readonly tabs?: Tabs | undefined;
+}
+
+/** Carries out what the machine of the connection commands: timers, streams, renewals. */
+export class Connector {
+  readonly #parts: ConnectorParts;
+  readonly #timers = new Map<TimerName, ReturnType<typeof setTimeout>>();
+  #machine: Machine = initialMachine;
+  #held: AbortController | undefined;
+
+  constructor(parts: ConnectorParts) {
+    this.#parts = parts;
+  }
+
+  get machine(): Machine {
+    return this.#machine;
+  }
+
+  get connection(): ClientConnection {
+    return connectionOf(this.#machine);
+  }
+
+  take(event: ConnectionEvent): void {
+    const before = this.#machine;
+    const shown = this.connection;
+    const { requests, sessions, random } = this.#parts;
+    const { machine, commands } = step(before, event, random());
+    this.#machine = machine;
+    for (const command of commands) this.#carryOut(command);
+    if (machine.state === "live" && before.state !== "live") requests.wake();
+    if (this.connection === shown && machine.refusal === before.refusal) return;
+    sessions.changeAll();
+    sessions.flush();
+  }
+
+  #carryOut(command: Command): void {
+    const { requests, sessions, tabs } = this.#parts;
+    switch (command.type) {
+      case "connect":
+        this.#hold(command.number, (signal, report) => {
+          const carried = { requests, sessions, signal, report };
+          if (command.form === "json") return carryJson(carried);
+          const name = tabs?.name(requests.who);
+          if (tabs !== undefined && name !== undefined) return carryShared(carried, tabs, name);
+          const onOpen = (url: string): void => {
+            // Now it is known who this is, and that streams are scarce: the next one is shared.
+            if (tabs?.isWorth(url) === true) this.take({ type: "watch" });
+          };
+          return carryStream({ ...carried, onOpen });
+        });
+        break;
+      case "renew":
+        this.#hold(command.number, async (_signal, report) => {
+          await requests.renew();
+          report({ type: "renewed" });
+        });
+        break;
+      case "disconnect":
+        this.#held?.abort();
+        this.#held = undefined;
+        break;
+      case "set_timer":
+        this.#clear(command.timer);
+        this.#timers.set(
+          command.timer,
+          setTimeout(() => this.take({ type: command.timer }), command.ms),
+        );
+        break;
+      case "clear_timer":
+        this.#clear(command.timer);
+        break;
+      default:
+        command satisfies never;
+    }
+  }
+
+  #clear(timer: TimerName): void {
+    clearTimeout(this.#timers.get(timer));
+    this.#timers.delete(timer);
+  }
+
+  #hold(number: number, work: (signal: AbortSignal, report: Report) => Promise<void>): void {
+    const held = (this.#held = new AbortController());
+    const report: Report = (event) => this.take({ ...event, number });
+    work(held.signal, report).catch(() => report({ type: "failed" }));
+  }
+}

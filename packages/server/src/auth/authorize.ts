@@ -1,0 +1,31 @@
+import type { SessionRecord } from "@millrace/core/ports";
+import type { SessionAction, Identity, ServedSession } from "../http/identity.ts";
+import type { MaybePromise } from "../http/types.ts";
+
+/** What the one authoriser is asked. */
+export interface AuthorizeQuestion {
+  readonly who: Identity;
+  readonly action: SessionAction;
+  readonly session: ServedSession;
+}
+
+/** Answers whether an identity may do something to a session. */
+export type Authorize = (asked: AuthorizeQuestion) => MaybePromise<boolean>;
+
+/**
+ * The role table: owners may do all, admins of the tenant all but speak and decide for others, services
+ * all. A session without an owner is for admins and services.
+ */
+export const roleTable = ({ who, action, session }: AuthorizeQuestion): boolean => {
+  if (session.tenant !== who.tenant) return false;
+  if (session.owner !== "" && session.owner === who.user) return true;
+  if (who.roles?.includes("service") === true) return true;
+  if (who.roles?.includes("admin") !== true) return false;
+  return action === "list" || action === "read" || action === "stop" || action === "manage";
+};
+
+/** A record as `authorize` gets it. The tenant is the one whose store it was read from. */
+export function servedSession(record: SessionRecord, tenant: string): ServedSession {
+  const { sessionId: id, owner = "", metadata, parent } = record;
+  return { id, tenant, owner, metadata, ...(parent === undefined ? {} : { parent }) };
+}

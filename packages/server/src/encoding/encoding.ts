@@ -1,0 +1,35 @@
+import type { SessionState } from "@millrace/core";
+import type { Followed } from "@millrace/core/reading";
+
+/**
+ * How the messages of a session become the bytes of a delivery. The hub knows nothing else of a format:
+ * neither what a message looks like nor over which protocol its bytes travel.
+ */
+export interface Encoding {
+  /** Deliveries of a room whose encodings have one name share what is made of a message. */
+  readonly name: string;
+  /** What the deliveries of one room share. Made for the first of them, dropped after the last. */
+  readonly share: () => SharedEncoder;
+}
+
+/** An encoding in one room, with its caches. */
+export interface SharedEncoder {
+  /**
+   * The room applied a message to this state, and no viewer has it yet. Called for each message while a
+   * delivery of this encoding is attached: the state before it is at hand only now. Without a state a
+   * viewer may hold other lanes than the room. Returns how many bytes the message has for a viewer.
+   */
+  readonly applied: (before: SessionState | undefined, followed: Followed) => number;
+  /** What encodes for one delivery. An encoding that holds no state per viewer gives all the same one. */
+  readonly open: () => Encoder;
+}
+
+/** An encoding for one delivery. */
+export interface Encoder {
+  /**
+   * The bytes of messages that follow what the delivery was sent. `inStep`: they are from the room's ring,
+   * and the viewer's state before the first of them is the room's. The bytes are shared: never changed.
+   * Viewers in the same place are mostly given the same array, and then the same bytes.
+   */
+  readonly encode: (messages: readonly Followed[], inStep: boolean) => Uint8Array;
+}

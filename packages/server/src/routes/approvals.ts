@@ -1,0 +1,90 @@
+import type { SessionId } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
+import { readSession } from "@millrace/core/reading";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { RouteWork } from "../http/route-context.ts";
+import { inboxOf, sessionOf } from "./common.ts";
+import { problemOf } from "./refusals.ts";
+
+/** A question as clients see it. */
+interface ApprovalJson {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+  /** What the tool gets instead, where its schema changes the input. */
+  readonly parsed?: unknown;
+  readonly hash: string;
+  readonly askedAt: number;
+  /** When it counts as denied, if it waits with a limit. */
+  readonly expiresAt?: number;
+}
+
+/** Sub-agents are nested at most so deep. */
+const maxDepth = 8;
+/** Sessions that one answer reads at most. */
+const maxSessions = 200;
+
+/** The questions that wait for a decision, with those of running sub-agents if they are asked for. */
+export const listApprovals: RouteWork = async (context) => {
+  const session = sessionOf(context);
+  const isDeep = context.query["deep"] === true;
+  const approvals = await waitingIn(context.store, session, isDeep);
+  return { status: 200, json: { approvals } };
+};
+
+/** Allows or denies a call. The same decision again is 200, the opposite one `settled`. */
+export const decideApproval: RouteWork = async (context) => {
+  const session = sessionOf(context);
+  const { approvalId = "" } = context.params;
+  const { decision, reason, hash } = context.body as DecideBody; // of the route's shape
+  const inbox = inboxOf(context, session);
+  const decide = decision === "allow" ? inbox.allow : inbox.deny;
+  const decided = await decide(approvalId, { reason, hash });
+  if (!decided.accepted) throw problemOf(decided);
+  // The process that asked may be gone: this one then drives on.
+  context.runs.wake(session, decided.n);
+  return { status: 200, json: { decision: decided.decision, actor: decided.actor } };
+};
+
+interface DecideBody {
+  readonly decision: "allow" | "deny";
+  readonly reason?: string;
+  readonly hash?: string;
+}
+
+function approvalJson(asked: FactOf<"approval_requested">): Omit<ApprovalJson, "sessionId"> {
+  const { approvalId: id, callId, tool, input, parsed, hash, time: askedAt, seconds } = asked;
+  const expires = seconds === undefined ? {} : { expiresAt: askedAt + seconds * 1_000 };
+  return { id, callId, tool, input, parsed, hash, askedAt, ...expires };
+}
+
+async function waitingIn(
+  store: SessionStore,
+  root: SessionRecord,
+  isDeep: boolean,
+): Promise<readonly ApprovalJson[]> {
+  const found: ApprovalJson[] = [];
+  const seen = new Set<SessionId>([root.sessionId]);
+  let level: readonly SessionRecord[] = [root];
+  for (let depth = 0; level.length > 0 && depth <= maxDepth; depth += 1) {
+    const below: SessionRecord[] = [];
+    for (const { uid, sessionId } of level) {
+      const { state } = (await readSession({ store, uid, sessionId })).placed;
+      for (const { asked, answer } of state.approvals) {
+        if (answer !== undefined) continue;
+        found.push({ sessionId, ...approvalJson(asked) });
+      }
+      if (!isDeep) continue;
+      for (const { childSessionId: child } of state.executions) {
+        if (child === undefined || seen.has(child) || seen.size >= maxSessions) continue;
+        seen.add(child);
+        const record = await store.find(child);
+        if (record !== undefined) below.push(record);
+      }
+    }
+    level = below;
+  }
+  return found;
+}

@@ -1,0 +1,128 @@
+import type { BlobPlace, BlobPutOutcome, StoredBlob } from "@millrace/core/ports";
+import type { Answer } from "../http/answer.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import type { RouteContext, RouteWork } from "../http/route-context.ts";
+import { byteRange, contentDigest } from "./byte-range.ts";
+import { sessionOf } from "./common.ts";
+import { namesTag } from "./etag.ts";
+import { keptBytes } from "./kept-bytes.ts";
+
+/** Stores the bytes of a request in its session. Always reads them, so nobody can probe for content. */
+export const uploadBlob: RouteWork = async (context) => {
+  const { blobs, bytes, limits, header } = context;
+  const place = placeOf(context);
+  const digest = contentDigest(header("content-digest"));
+  if (digest === "malformed") {
+    throw new Problem("invalid_request", "Content-Digest has the form sha-256=:<base64>:");
+  }
+  const room = Math.max(0, limits.blobBytesPerSession - (await blobs.total(place)));
+  const limit = Math.min(limits.blobBytes, room);
+  const mediaType = header("content-type") ?? "application/octet-stream";
+  const kept = keptBytes(bytes ?? noBytes());
+  const fits = Number(header("content-length") ?? 0) <= room;
+  const put: BlobPutOutcome = fits
+    ? await blobs.put(place, kept.bytes, { mediaType, limit, digest })
+    : { outcome: "too_large", limit };
+  if (put.outcome !== "too_large" || limit === limits.blobBytes) return uploaded(put);
+  // A repeat of what is there needs no room: its first answer may have been lost.
+  const blob = await blobs.find(place, await kept.hash());
+  if (blob !== undefined) return uploaded({ outcome: "exists", blob });
+  throw full(context);
+};
+
+async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}
+
+/** Reads a blob, or a range of it. What it is called is data: no browser runs it. */
+export const readBlob: RouteWork = async (context) => {
+  const { blobs, header } = context;
+  const place = placeOf(context);
+  const { hash = "" } = context.params;
+  const blob = await blobs.find(place, hash);
+  if (blob === undefined) throw notFound();
+  const tag = `"${blob.hash}"`;
+  if (namesTag(header("if-none-match"), tag)) return { status: 304, headers: { etag: tag } };
+  const ifRange = header("if-range");
+  const isSame = ifRange === undefined || ifRange.trim() === tag;
+  const range = isSame ? byteRange(header("range"), blob.size) : "whole";
+  if (range === "none") {
+    throw new Problem("range_not_satisfiable", `this blob has ${blob.size} bytes`, {
+      headers: { "content-range": `bytes */${blob.size}` },
+    });
+  }
+  const part = range === "whole" ? undefined : range;
+  const bytes = await blobs.read(place, hash, part);
+  if (bytes === undefined) throw notFound();
+  const headers = { ...inertHeaders(context, blob), etag: tag, "accept-ranges": "bytes" };
+  if (part === undefined) {
+    return { status: 200, headers: { ...headers, "content-length": String(blob.size) }, bytes };
+  }
+  const { start, end } = part;
+  const shown = {
+    "content-length": String(end - start),
+    "content-range": `bytes ${start}-${end - 1}/${blob.size}`,
+  };
+  return { status: 206, headers: { ...headers, ...shown }, bytes };
+};
+
+function placeOf(context: RouteContext): BlobPlace {
+  const { tenant, uid } = sessionOf(context);
+  return { tenant, uid };
+}
+
+function full({ limits }: RouteContext): Problem {
+  const detail = `the blobs of a session have at most ${limits.blobBytesPerSession} bytes`;
+  return new Problem("quota_exceeded", detail, { policy: "blobBytesPerSession" });
+}
+
+function uploaded(put: BlobPutOutcome): Answer {
+  switch (put.outcome) {
+    case "too_large": {
+      const { limit } = put;
+      throw new Problem("too_large", `a blob has at most ${limit} bytes`, { limit });
+    }
+    case "digest_mismatch":
+      throw new Problem("digest_mismatch", "the bytes are not those that Content-Digest names");
+    case "stored":
+    case "exists": {
+      const { hash, size, mediaType } = put.blob;
+      const headers = { location: `blobs/${hash}` };
+      const json = { hash, size, mediaType };
+      return { status: put.outcome === "stored" ? 201 : 200, headers, json };
+    }
+    default:
+      return put satisfies never;
+  }
+}
+
+/** Media that a page may show. SVG and HTML are never among them. */
+const inline: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "video/mp4",
+  "video/webm",
+  "audio/mpeg",
+  "audio/mp3",
+  "audio/wav",
+  "audio/x-wav",
+  "audio/ogg",
+  "video/ogg",
+]);
+
+function inertHeaders(
+  { query }: RouteContext,
+  { mediaType }: StoredBlob,
+): Readonly<Record<string, string>> {
+  const isPlain = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;[\x20-\x7e]*)?$/i.test(mediaType);
+  const essence = mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return {
+    "content-type": isPlain ? mediaType : "application/octet-stream",
+    "content-disposition": inline.has(essence) ? "inline" : "attachment",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": query["ticket"] === undefined ? "same-origin" : "cross-origin",
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, max-age=31536000, immutable",
+  };
+}

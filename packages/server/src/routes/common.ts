@@ -1,0 +1,51 @@
+import { createInbox } from "@millrace/core";
+import type { Actor, Inbox } from "@millrace/core";
+import type { SessionRecord, TraceContext } from "@millrace/core/ports";
+import { notFound } from "../http/problem.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import { knownStart } from "./known-start.ts";
+
+/** The session of the path. Routes whose path names none do not call this. */
+export function sessionOf({ session }: Pick<RouteContext, "session">): SessionRecord {
+  if (session === undefined) throw notFound();
+  return session;
+}
+
+/** The person for whom a request is made, as facts name them. */
+export function actorOf({ who }: Pick<RouteContext, "who">): Actor {
+  return { user: who.user, via: "http" };
+}
+
+/** What people send to a session, in the name of the caller. Reads no more of the session than it needs. */
+export function inboxOf(
+  context: Pick<RouteContext, "store" | "log" | "who">,
+  { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
+): Inbox {
+  const { store, log } = context;
+  const start = knownStart({ store, uid, sessionId });
+  return createInbox({ store, log, uid, actor: actorOf(context), start });
+}
+
+/** A list of vendors' members by the W3C's rule, within the length that everybody takes. */
+const traceState = /^[\x20-\x7e]{1,512}$/;
+
+/** The span that the caller's request is part of, for the run that it begins. A malformed one is as good as none. */
+export function traceOf({ header }: Pick<RouteContext, "header">): TraceContext | undefined {
+  const traceparent = header("traceparent") ?? "";
+  const [, trace = "", span = ""] =
+    /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent) ?? [];
+  if (!/[1-9a-f]/.test(trace) || !/[1-9a-f]/.test(span)) return undefined;
+  const tracestate = header("tracestate");
+  const hasState = tracestate !== undefined && traceState.test(tracestate);
+  return hasState ? { traceparent, tracestate } : { traceparent };
+}
+
+/** Set on the answer to a repeat. */
+export function replayedHeader(replayed: boolean): Readonly<Record<string, string>> {
+  return replayed ? { "idempotency-replayed": "true" } : {};
+}
+
+/** A part of a relative reference. */
+export function pathSegment(id: string): string {
+  return encodeURIComponent(id);
+}

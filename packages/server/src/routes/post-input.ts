@@ -1,0 +1,107 @@
+import type { Part, Posted, Refused } from "@millrace/core";
+import { readSession } from "@millrace/core/reading";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { Answer } from "../http/answer.ts";
+import { Problem } from "../http/problem.ts";
+import type { RouteContext, RouteWork } from "../http/route-context.ts";
+import { overspentProblem } from "./make-once.ts";
+import { inboxOf, replayedHeader, sessionOf, traceOf } from "./common.ts";
+import { problemOf } from "./refusals.ts";
+import { runStream } from "./run-stream.ts";
+import { blobsAt, sentParts } from "./sent-parts.ts";
+import type { SentInput } from "./sent-parts.ts";
+import { waitForRun } from "./wait-for-run.ts";
+
+/**
+ * Stores an input, then begins its run. The answer follows the commit. How the request waits is its own
+ * matter: the run goes on whatever becomes of the connection.
+ */
+export const postInput: RouteWork = async (context) => {
+  const session = sessionOf(context);
+  const sent = context.body as SentInput & { readonly cursor?: string }; // of the route's shape
+  refuseChild(session);
+  if (context.form === "stream" && sent.kind !== "prompt") {
+    throw new Problem("not_acceptable", "only a prompt has a run of its own to stream");
+  }
+  const { uid, tenant } = session;
+  const parts = await sentParts(sent, blobsAt(context.blobs, { tenant, uid }));
+  const posted = await post(context, session, sent, parts);
+  const headers = { ...replayedHeader(posted.replayed), ...runHeader(posted) };
+  const { inputId, runId, n } = posted;
+  if (context.form === "stream") {
+    return { ...runStream(context, session, posted, sent.cursor), headers };
+  }
+  const accepted: Answer = { status: 202, headers, json: { inputId, runId, n } };
+  if (context.waitMs === 0 || runId === undefined) return accepted;
+  const run = await waitForRun(context, session, runId);
+  const waited = { ...headers, "preference-applied": `wait=${context.waitMs / 1_000}` };
+  if (run.status === "finished") return { status: 200, headers: waited, json: run };
+  return { ...accepted, headers: waited };
+};
+
+/** Takes back an input that still waits. */
+export const takeBackInput: RouteWork = async (context) => {
+  const session = sessionOf(context);
+  const { inputId = "" } = context.params;
+  const taken = await inboxOf(context, session).takeBack(inputId);
+  if (!taken.accepted) throw problemOf(taken);
+  context.runs.note(session, async () => taken.n);
+  return { status: 204 };
+};
+
+/** Throws `read_only` for a sub-agent's session: its inputs come from the agent that calls it. */
+function refuseChild({ parent }: SessionRecord): void {
+  if (parent === undefined) return;
+  throw new Problem("read_only", "a sub-agent's session takes no inputs: send to its root");
+}
+
+async function post(
+  context: RouteContext,
+  session: SessionRecord,
+  { kind, options }: SentInput,
+  parts: readonly Part[],
+): Promise<Posted> {
+  const inbox = inboxOf(context, session);
+  const send = { prompt: inbox.send, steer: inbox.steer, follow_up: inbox.followUp }[kind];
+  const { key } = context;
+  const refusal = await refusalOf(context, session);
+  // A repeat is answered also while others are refused, and it adds nothing.
+  if (refusal !== undefined && !(await isRepeat(context, session))) throw refusal;
+  const posted: Posted | Refused = await send(parts, { key, options, trace: traceOf(context) });
+  if (!posted.accepted) throw problemOf(posted);
+  context.runs.wake(session, posted.n);
+  return posted;
+}
+
+async function refusalOf(
+  context: RouteContext,
+  session: SessionRecord,
+): Promise<Problem | undefined> {
+  if (await queueIsFull(context, session)) return tooMany(context.limits.inputsPerSession);
+  const overspent = await context.quotas.overspent(session.owner);
+  return overspent && overspentProblem(overspent);
+}
+
+/** The queue is read only if the session has work: without work nothing waits. */
+async function queueIsFull(
+  { store, limits }: RouteContext,
+  { uid, sessionId, status }: SessionRecord,
+): Promise<boolean> {
+  if (status === "idle") return false;
+  const { placed } = await readSession({ store, uid, sessionId });
+  return placed.state.queue.length >= limits.inputsPerSession;
+}
+
+async function isRepeat({ store, key }: RouteContext, { uid }: SessionRecord): Promise<boolean> {
+  const facts = await store.read(uid);
+  return facts.some((fact) => fact.type === "input_accepted" && fact.inputId === `input_${key}`);
+}
+
+function tooMany(limit: number): Problem {
+  const detail = `${limit} inputs wait in this session already: take some back, or wait`;
+  return new Problem("quota_exceeded", detail, { policy: "inputsPerSession" });
+}
+
+function runHeader({ runId }: Posted): Readonly<Record<string, string>> {
+  return runId === undefined ? {} : { "millrace-run": runId };
+}

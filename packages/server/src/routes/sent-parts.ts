@@ -1,0 +1,82 @@
+import { partId } from "@millrace/core/writing";
+import type { JsonObject, Part } from "@millrace/core";
+import type { BlobPlace, BlobStore, StoredBlob } from "@millrace/core/ports";
+import { decodePart, isJsonObject } from "@millrace/core/wire";
+import { Problem } from "../http/problem.ts";
+
+/** An input as a client sends it, of the shape that the route checks. */
+export interface SentInput {
+  readonly kind: "prompt" | "steer" | "follow_up";
+  readonly text?: string | undefined;
+  readonly parts?: readonly JsonObject[] | undefined;
+  readonly options?: JsonObject | undefined;
+}
+
+/** Bytes of a part that are taken as they are. Larger ones are uploaded first. */
+const inlineBytes = 32 * 1_024;
+
+/** Finds a blob of the session, and lets its age begin again. Undefined: there is none. */
+export type FindBlob = (hash: string) => Promise<StoredBlob | undefined>;
+
+/** Finds the blobs of a place. */
+export function blobsAt(blobs: BlobStore, place: BlobPlace): FindBlob {
+  return (hash) => blobs.find(place, hash, { renew: true });
+}
+
+/** In a session that does not exist yet. */
+export const noBlobs: FindBlob = async () => undefined;
+
+/**
+ * The parts of an input, with ids where the client gave none, and with the sizes of their blobs. Throws
+ * `invalid_request`, `too_large` and `unknown_blob`.
+ */
+export async function sentParts(
+  { text, parts = [] }: SentInput,
+  find: FindBlob,
+  pointer = "",
+): Promise<readonly Part[]> {
+  if (text !== undefined) return [{ kind: "text", id: partId("p1"), text: text.toWellFormed() }];
+  const given = new Set(parts.map(({ id }) => id));
+  let next = 0;
+  const newId = (): string => {
+    do next += 1;
+    while (given.has(`p${next}`));
+    return `p${next}`;
+  };
+  const sent: Part[] = [];
+  for (const [at, part] of parts.entries()) {
+    const where = `${pointer}/parts/${at}`;
+    const named = { ...part, id: part["id"] ?? newId() };
+    const decoded = decodePart(await withBlob(named, find, where));
+    if (!decoded.ok) {
+      throw new Problem("invalid_request", decoded.fault.message, { pointer: where });
+    }
+    checkSize(decoded.value, `${where}/bytes`);
+    sent.push(decoded.value);
+  }
+  return sent;
+}
+
+async function withBlob(part: JsonObject, find: FindBlob, where: string): Promise<JsonObject> {
+  const { blob } = part;
+  if (!isJsonObject(blob)) return part;
+  const { hash, size } = blob;
+  const found = typeof hash === "string" ? await find(hash) : undefined;
+  if (found === undefined || (size !== undefined && size !== found.size)) {
+    throw new Problem(
+      "unknown_blob",
+      "no such blob is in this session: upload its bytes to this session first",
+      { pointer: `${where}/blob` },
+    );
+  }
+  return { ...part, blob: { hash: found.hash, size: found.size } };
+}
+
+function checkSize(part: Part, pointer: string): void {
+  if (part.kind !== "file" && part.kind !== "media") return;
+  if ((part.bytes?.length ?? 0) <= inlineBytes) return;
+  throw new Problem("too_large", "bytes above 32 KiB are uploaded as a blob first, and named", {
+    pointer,
+    limit: inlineBytes,
+  });
+}

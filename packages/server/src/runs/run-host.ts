@@ -1,0 +1,99 @@
+import type { Agent, SessionInfo } from "@millrace/agent";
+import { createWorker } from "@millrace/agent/worker";
+import type { TenantStore, Worker, WorkerEvent, WorkerOptions } from "@millrace/agent/worker";
+import type { BlobStore, Clock, EventLog, SessionRecord } from "@millrace/core/ports";
+import { localIndex } from "./local-index.ts";
+
+/** The agent of all sessions, or the choice of one by what is known of a session. */
+export type ServedAgent = Agent | ((session: SessionInfo) => Agent | Promise<Agent>);
+
+/** Which sessions are driven in this process, and how many at once. */
+export interface RunHostOptions {
+  readonly agent: ServedAgent;
+  /** Of all tenants: its index finds the sessions that a process which died has left. */
+  readonly store: TenantStore;
+  readonly log: EventLog;
+  readonly blobs?: BlobStore | undefined;
+  /** `false`: nothing is opened here; a worker elsewhere drives. Left out: `true`. */
+  readonly drive?: boolean | undefined;
+  /** Which runs may be worked on, and what they may spend. A run above the limits waits in its queue. */
+  readonly limits: Pick<WorkerOptions, "admit" | "place" | "allowance">;
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** Drives runs in this process, beyond the requests that began them. */
+export interface RunHost {
+  /** True if runs are driven here. */
+  readonly drives: boolean;
+  /**
+   * Called after an input was stored, with the session as it was found before and the number of the
+   * input's fact: its run begins at once if no run is on. Costs nothing where another process has the run.
+   */
+  readonly wake: (session: SessionRecord, n: number) => void;
+  /**
+   * Called after a fact was stored that begins no run: a stop, or an input that was taken back. A driver of
+   * this process reads it by itself, so that `head` is called only for a driver outside.
+   */
+  readonly note: (session: SessionRecord, head: () => Promise<number>) => void;
+  /** Finishes turns under way, releases claims and hands over. Resolves after so many seconds at most. */
+  readonly close: (options: { readonly seconds: number }) => Promise<void>;
+}
+
+/** How long a session stays open after its run, so that a prompt that follows is driven at once. */
+const idleMs = 5_000;
+/** Runs in one process: beyond it they wait. A run costs memory by its session's items. */
+const capacity = 1_000;
+
+/**
+ * A run host. A process that serves requests and drives is a worker of its store: prompts of its own
+ * requests begin at once, and runs of processes that died are found in the store's index. Starts at once.
+ */
+export function createRunHost(options: RunHostOptions): RunHost {
+  const { agent: served, store, log, blobs, drive = true, limits, clock, onEvent } = options;
+  if (!drive) return undriven;
+  const index = store.drivers === undefined ? localIndex(store) : undefined;
+  const agent = async (session: SessionRecord): Promise<Agent> =>
+    typeof served === "function" ? await served(infoOf(session)) : served;
+  const started: Promise<Worker> = createWorker({
+    agent,
+    store,
+    log,
+    blobs,
+    index,
+    clock,
+    idleMs,
+    capacity,
+    ...limits,
+    onEvent: (event) => {
+      if (event.type === "session_closed" && event.why === "idle") index?.forget(event.uid);
+      onEvent?.(event);
+    },
+  });
+  void started.then((worker) => worker.run());
+  return {
+    drives: true,
+    wake: (session, n) => {
+      const { uid, sessionId, tenant, incarnation, status } = session;
+      const head = Math.max(session.head, n);
+      const due = { uid, sessionId, tenant, incarnation, head, isRunning: status !== "idle" };
+      index?.note(due);
+      void started.then((worker) => worker.wake(due));
+    },
+    note: () => undefined,
+    close: async ({ seconds }) => {
+      await (await started).shutdown({ drainMs: seconds * 1_000 });
+    },
+  };
+}
+
+const undriven: RunHost = {
+  drives: false,
+  wake: () => undefined,
+  note: () => undefined,
+  close: async () => undefined,
+};
+
+function infoOf({ sessionId, tenant = "default", owner, metadata }: SessionRecord): SessionInfo {
+  return { id: sessionId, tenant, user: owner ?? "local", metadata };
+}

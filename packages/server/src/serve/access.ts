@@ -1,0 +1,93 @@
+import type { SessionRecord } from "@millrace/core/ports";
+import { MillraceError } from "@millrace/core";
+import { servedSession } from "../auth/authorize.ts";
+import type { Authorize } from "../auth/authorize.ts";
+import { askApplication } from "../auth/within.ts";
+import type { SessionAction, Identity, ServedSession } from "../http/identity.ts";
+import { Problem, notFound } from "../http/problem.ts";
+import type { TenantPorts } from "../http/route-context.ts";
+
+/** Sub-agents may have sub-agents; deeper is a loop. */
+const deepest = 32;
+
+/** Finds sessions for an identity, and asks the one authoriser about them. */
+export class Access {
+  readonly #authorize: Authorize;
+
+  constructor(authorize: Authorize) {
+    this.#authorize = authorize;
+  }
+
+  /** The session, if the action is allowed. Throws the one 404 without `read`, `forbidden` with it. */
+  async find(
+    ports: TenantPorts,
+    who: Identity,
+    id: string,
+    actions: readonly SessionAction[],
+  ): Promise<SessionRecord> {
+    const record = await findRecord(ports, id);
+    if (record === undefined) throw notFound();
+    const session = await this.#rootOf(ports, record);
+    for (const action of actions) {
+      if (await this.allows(who, action, session)) continue;
+      if (action === "read" || !(await this.allows(who, "read", session))) throw notFound();
+      throw new Problem("forbidden", `you may read this session, but not ${action}`);
+    }
+    return record;
+  }
+
+  /** The same, without a refusal: undefined if it is missing or the action is not allowed. */
+  async open(
+    ports: TenantPorts,
+    who: Identity,
+    id: string,
+    action: SessionAction,
+  ): Promise<SessionRecord | undefined> {
+    const record = await findRecord(ports, id);
+    return record !== undefined && (await this.allowsRecord(ports, who, action, record))
+      ? record
+      : undefined;
+  }
+
+  /** Whether an action on a session that was read is allowed. For a sub-agent's session its root is asked for. */
+  async allowsRecord(
+    ports: TenantPorts,
+    who: Identity,
+    action: SessionAction,
+    record: SessionRecord,
+  ): Promise<boolean> {
+    return this.allows(who, action, await this.#rootOf(ports, record));
+  }
+
+  /** Asks about something that is not there yet, so that nothing is to be hidden. Throws `forbidden`. */
+  async admit(who: Identity, action: SessionAction, session: ServedSession): Promise<void> {
+    if (await this.allows(who, action, session)) return;
+    throw new Problem("forbidden", `you may not ${action} sessions here`);
+  }
+
+  async allows(who: Identity, action: SessionAction, session: ServedSession): Promise<boolean> {
+    const asked = { who, action, session };
+    const answer = await askApplication("authorize", () => this.#authorize(asked));
+    return (answer as unknown) === true;
+  }
+
+  async #rootOf(ports: TenantPorts, record: SessionRecord): Promise<ServedSession> {
+    let root = record;
+    for (let depth = 0; root.parent !== undefined; depth += 1) {
+      const above = depth < deepest ? await findRecord(ports, root.parent.sessionId) : undefined;
+      if (above === undefined) throw notFound();
+      root = above;
+    }
+    return servedSession(root, ports.tenant);
+  }
+}
+
+/** An id that can't be one names nothing. */
+async function findRecord({ store }: TenantPorts, id: string): Promise<SessionRecord | undefined> {
+  try {
+    return await store.find(id);
+  } catch (error) {
+    if (MillraceError.is(error) && error.code === "invalid_id") return undefined;
+    throw error;
+  }
+}

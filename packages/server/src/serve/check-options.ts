@@ -1,0 +1,74 @@
+import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import type { Door } from "@millrace/core/checks";
+import { defaultLimits } from "../http/route-limits.ts";
+import type { ServerLimits } from "../http/route-limits.ts";
+import type { MillraceOptions, StreamSettings } from "./millrace.ts";
+
+const { above0, call, either, flag, from0, having, list, optional, record, text, whole } = expects;
+
+/** Throws `invalid_definition` for options of a server that can't be used. */
+export function checkMillraceOptions(options: unknown, from: Door["from"]): void {
+  const door = { name: "createMillrace", from };
+  const store = having(["find", "create"], "");
+  checkOptions<MillraceOptions>(door, options, {
+    agent: either(
+      call(),
+      having(["open", "run"], ""),
+      "pass an agent of defineAgent, or a function that gives one",
+    ),
+    authenticate: optional(call("pass a function that gives { tenant, user } or nothing")),
+    authorize: optional(call("pass a function that gives true or false")),
+    store: optional(
+      either(call(), store, "pass a store, or a function that makes one for a tenant"),
+    ),
+    log: optional(having(["append", "read", "announce"], "pass an event log")),
+    blobs: optional(having(["put", "read"], "pass a blob store")),
+    drive: optional(flag),
+    driver: optional(
+      having(["wake"], "pass a driver, such as temporalDriver() of @millrace/temporal/client"),
+    ),
+    counters: optional(
+      having(["take", "hold", "release"], "pass counters, such as redisCounters()"),
+    ),
+    secret: optional({
+      ...text("use a text of 32 characters or more"),
+      accepts: isLong,
+      secret: true,
+    }),
+    basePath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
+    origins: optional(list("pass a list such as https://app.example")),
+    hosts: optional(list("pass a list such as app.example")),
+    cookies: optional(flag),
+    trustProxy: optional(flag),
+    limits: optional(record()),
+    streams: optional(record()),
+    onRequest: optional(call()),
+  });
+  const { drive, driver, limits = {}, streams = {} } = options as MillraceOptions; // checked above
+  if (drive !== undefined && driver !== undefined) {
+    const fix = "leave drive out, or leave the driver out and let this process or a worker drive";
+    throw refusal(door, `drive is ${drive} beside a driver, which has all runs: ${fix}`);
+  }
+  const limitChecks = Object.fromEntries(
+    Object.keys(defaultLimits).map((name) => [name, optional(from0("a number"))]),
+  ) as Readonly<Record<keyof ServerLimits, ReturnType<typeof optional>>>;
+  checkOptions<ServerLimits>({ ...door, inside: "limits" }, limits, limitChecks);
+  checkOptions<StreamSettings>({ ...door, inside: "streams" }, streams, {
+    maxSeconds: optional(above0("seconds")),
+    heartbeatSeconds: optional(above0("seconds")),
+    stallSeconds: optional(above0("seconds")),
+    recheckSeconds: optional({
+      accepts: (value) => typeof value === "number" && value > 0 && value <= 25,
+      fix: "use seconds up to 25",
+    }),
+    budgetBytes: optional(whole(1)),
+  });
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === "string" && value.length >= 32;
+}
+
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && /^(?:\/[A-Za-z0-9._~-]+)*\/?$/.test(value);
+}

@@ -1,0 +1,92 @@
+import type { Agent, SessionInfo } from "@millrace/agent";
+import type { TenantStore } from "@millrace/agent/worker";
+import type { BlobStore, Counters, EventLog, SessionDriver } from "@millrace/core/ports";
+import type { Authorize } from "../auth/authorize.ts";
+import type { Authenticate } from "../auth/authenticator.ts";
+import type { ServerLimits } from "../http/route-limits.ts";
+import type { Route } from "../http/route.ts";
+import type { RequestLine } from "./exchange.ts";
+import type { OpenApiDocument } from "../openapi/document.ts";
+import type { EventResponse } from "../sse/sse-sink.ts";
+import type { NodeRequest } from "./node.ts";
+import type { MakeStore } from "./tenant-store.ts";
+
+/** What a server is made of. Only the agent is needed; each other line is an upgrade of its own. */
+export interface MillraceOptions<A extends Agent = Agent> {
+  readonly agent: A | ((session: SessionInfo) => A | Promise<A>);
+  /** Finds out whom a request acts for; nothing means no. Left out: local mode, for this machine alone. */
+  readonly authenticate?: Authenticate | undefined;
+  /** The one authoriser. Left out: the role table. */
+  readonly authorize?: Authorize | undefined;
+  /**
+   * The sessions. A store with `forTenant` is opened for each tenant; a function makes one for each; a
+   * plain store serves the tenant `default` alone. Left out: memory, one store for each tenant.
+   */
+  readonly store?: TenantStore | MakeStore | undefined;
+  /** Live text. Left out: memory. */
+  readonly log?: EventLog | undefined;
+  /** Files. Left out: memory. */
+  readonly blobs?: BlobStore | undefined;
+  /** `false`: this process posts and reads, and a worker drives. */
+  readonly drive?: boolean | undefined;
+  /**
+   * An engine that drives all runs, such as Temporal: this process posts, reads, and reports to it what was
+   * stored. It is closed with the server. Not beside `drive`.
+   */
+  readonly driver?: SessionDriver | undefined;
+  /** Counts of limits. Left out: of this process. */
+  readonly counters?: Counters | undefined;
+  /** Signs tickets and names identities. Left out: `MILLRACE_SECRET`, else random for this process. */
+  readonly secret?: string | undefined;
+  /** The mount, where the host does not strip it from the path. */
+  readonly basePath?: string | undefined;
+  /** Origins whose pages may use the server. Left out: its own. */
+  readonly origins?: readonly string[] | undefined;
+  /** Names by which the server is reached. Left out: any, in local mode loopback. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Whether pages of other origins send their cookies. */
+  readonly cookies?: boolean | undefined;
+  /** Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed. */
+  readonly trustProxy?: boolean | undefined;
+  readonly limits?: Partial<ServerLimits> | undefined;
+  readonly streams?: StreamSettings | undefined;
+  /** Called once for each request. One that fails changes no answer; a warning tells of it. */
+  readonly onRequest?: ((line: RequestLine) => void) | undefined;
+}
+
+/** How streams live. */
+export interface StreamSettings {
+  /** After how long a stream is recycled, ± 10 %. Left out: 30 min ± 20 %. */
+  readonly maxSeconds?: number | undefined;
+  readonly heartbeatSeconds?: number | undefined;
+  /**
+   * A connection that takes no byte for so long while bytes wait is closed, at the earliest after half of it;
+   * on Linux also one that is gone without a word. Left out: 60.
+   */
+  readonly stallSeconds?: number | undefined;
+  /** How often open streams are asked about again, ± 12 %. At most 25, which is the default. */
+  readonly recheckSeconds?: number | undefined;
+  /** Bytes of items in a snapshot, unless a reader asks for other. */
+  readonly budgetBytes?: number | undefined;
+}
+
+/** A server of sessions, as a handler for any host. All functions are bound. */
+export interface Millrace<A extends Agent = Agent> extends AsyncDisposable {
+  /** For hosts of the web's API: Hono, Next, Bun, Deno. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** For `node:http`, Express, and HTTP/2's compatibility API. Streams are written to the socket. */
+  readonly node: (request: NodeRequest, response: EventResponse) => void;
+  /** The table of routes. */
+  readonly routes: readonly Route[];
+  /** The routes as an OpenAPI 3.1 document. */
+  readonly openapi: () => OpenApiDocument;
+  /** Ends the open streams of a user, or of a tenant, in this process. */
+  readonly disconnect: (who: {
+    readonly tenant: string;
+    readonly user?: string | undefined;
+  }) => void;
+  /** Drains: streams end by and by, waits answer with what is, runs are handed over. */
+  readonly close: (options?: { readonly seconds?: number | undefined }) => Promise<void>;
+  /** The type of the agent, for clients. Never set. */
+  readonly "~agent"?: A;
+}

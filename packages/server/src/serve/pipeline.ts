@@ -1,0 +1,327 @@
+import type { SessionRecord } from "@millrace/core/ports";
+import { identify, unauthenticated } from "../auth/authenticator.ts";
+import type { Authenticate } from "../auth/authenticator.ts";
+import type { Addresses } from "../auth/addresses.ts";
+import { formOf, waitOf } from "../http/accept.ts";
+import type { Answer, StreamAnswer } from "../http/answer.ts";
+import type { Sink } from "../hub/sink.ts";
+import { untilGrid } from "../http/grid.ts";
+import type { Identity } from "../http/identity.ts";
+import { requestHead } from "../http/incoming.ts";
+import type { Incoming } from "../http/incoming.ts";
+import { keyOf } from "../http/key.ts";
+import type { Matched, RouteTable } from "../http/match.ts";
+import { belowBase, pathSegments, splitTarget } from "../http/path.ts";
+import { Problem, notFound } from "../http/problem.ts";
+import { checkQuery, readQuery } from "../http/query.ts";
+import type { RawQuery } from "../http/query.ts";
+import { readBody } from "../http/read-body.ts";
+import type { Quotas, RouteContext, RouteWork, TenantPorts } from "../http/route-context.ts";
+import type { ServerLimits } from "../http/route-limits.ts";
+import type { RouteName } from "../http/route.ts";
+import type { RateLimits } from "../limits/rate-limits.ts";
+import type { OwnedSessions } from "../limits/owned-sessions.ts";
+import type { Slots, StreamSlot } from "../limits/slots.ts";
+import type { Spend } from "../limits/spend.ts";
+import type { ReadTicket, Tickets } from "../auth/tickets.ts";
+import type { Access } from "./access.ts";
+import { Exchange } from "./exchange.ts";
+import type { ExchangeSettings } from "./exchange.ts";
+import { problemOf } from "./faults.ts";
+import { heldBody } from "./held-body.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import { preflight } from "./preflight.ts";
+import type { Reply } from "./reply.ts";
+import { wasRemoved } from "./removed.ts";
+import type { Tenants } from "./tenants.ts";
+
+/** What the pipeline is made of. */
+export interface PipelineParts {
+  readonly basePath: string;
+  readonly table: RouteTable;
+  readonly addresses: Addresses;
+  readonly authenticate: Authenticate;
+  /** Whether health needs credentials too. */
+  readonly local: boolean;
+  readonly access: Access;
+  readonly limits: ServerLimits;
+  readonly rates: RateLimits;
+  readonly slots: Slots;
+  readonly owned: OwnedSessions;
+  readonly spend: Spend;
+  readonly tenants: Tenants;
+  readonly streams: OpenStreams;
+  /** Undefined in local mode, which has no tickets. */
+  readonly tickets: Tickets | undefined;
+  readonly settings: ExchangeSettings;
+  readonly works: Readonly<Partial<Record<RouteName, RouteWork>>>;
+  /** The routes of the server itself, which need no tenant. */
+  readonly own: Readonly<Partial<Record<RouteName, () => Promise<Answer>>>>;
+  /** Aborted when waits are to answer with what is. */
+  readonly closing: AbortSignal;
+  /** By the clock of this host, for expiry. */
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/**
+ * Handles one request. The order of the checks is part of the contract: host, path, verb, origin,
+ * credentials, rate, size and form, then find and authorise, then meaning. All before the find are blind
+ * to ids, so that no earlier answer says whether something exists.
+ */
+export async function handle(parts: PipelineParts, incoming: Incoming): Promise<Reply> {
+  const exchange = new Exchange(incoming, parts.settings);
+  try {
+    return await answer(parts, exchange);
+  } catch (error) {
+    return refuse(parts, exchange, error);
+  }
+}
+
+/** The answer of a refusal. A 404 waits for the grid, and counts. */
+async function refuse(parts: PipelineParts, exchange: Exchange, error: unknown): Promise<Reply> {
+  const problem = problemOf(error, exchange.requestId);
+  if (problem.code !== "not_found") return exchange.refusal(problem);
+  let shown = problem;
+  try {
+    if (exchange.who !== undefined) await parts.rates.chargeNotFound(exchange.who);
+  } catch (limited) {
+    shown = problemOf(limited, exchange.requestId);
+  }
+  await untilGrid(() => exchange.age, parts.sleep);
+  return exchange.refusal(shown);
+}
+
+async function answer(parts: PipelineParts, exchange: Exchange): Promise<Reply> {
+  const { incoming } = exchange;
+  exchange.address = parts.addresses.admit(incoming);
+  refuseLongHeaders(incoming, parts.limits.headerBytes);
+  const { path, query } = splitTarget(incoming.target);
+  const below = belowBase(path, parts.basePath);
+  if (below === undefined) throw notFound();
+  const { verbs, match } = parts.table.place(pathSegments(below));
+  const rawQuery = readQuery(query);
+  const matched = incoming.method === "OPTIONS" ? undefined : match(incoming.method);
+  exchange.route = matched?.route;
+  const explicit = isExplicit(incoming, matched, rawQuery);
+  parts.addresses.admitOrigin(incoming, exchange.address, explicit);
+  if (matched === undefined) return exchange.reply(preflight(verbs));
+  const { route } = matched;
+  const isNeeded = route.signedIn || parts.local;
+  const caller = isNeeded ? await callerOf(parts, exchange, matched, rawQuery) : undefined;
+  exchange.who = caller?.who;
+  if (caller !== undefined) exchange.rate = await parts.rates.charge(caller.who, route.bucket);
+  const own = parts.own[route.name];
+  if (own !== undefined) {
+    checkQuery(rawQuery, route.query);
+    formOf(route, incoming.header("accept"));
+    return exchange.reply(await own());
+  }
+  if (caller === undefined) throw notFound();
+  return work(parts, exchange, { ...matched, ...caller, rawQuery });
+}
+
+function refuseLongHeaders({ headerBytes }: Incoming, limit: number): void {
+  if (headerBytes <= limit) return;
+  throw new Problem("headers_too_large", `the headers have more than ${limit} bytes`, { limit });
+}
+
+/** Whether credentials were put there by a program, not added by a browser. */
+function isExplicit(incoming: Incoming, matched: Matched | undefined, query: RawQuery): boolean {
+  if (incoming.header("authorization") !== undefined) return true;
+  return matched?.route.ticket !== undefined && query.has("ticket");
+}
+
+/** For whom a request acts, and how to find that out again while its stream is open. */
+interface Caller {
+  readonly who: Identity;
+  readonly ticket: ReadTicket | undefined;
+  readonly identify: () => Promise<Identity | undefined>;
+}
+
+async function callerOf(
+  parts: PipelineParts,
+  { incoming, address }: Exchange,
+  { route, params }: Matched,
+  query: RawQuery,
+): Promise<Caller> {
+  const presented = route.ticket === undefined ? undefined : query.get("ticket");
+  if (route.ticket !== undefined && presented !== undefined) {
+    const asked = { use: route.ticket, sessionId: params["id"] ?? "", hash: params["hash"] };
+    const ticket = await parts.tickets?.read(presented, asked, parts.now());
+    if (ticket === undefined) throw unauthenticated();
+    const { who } = ticket;
+    return { who, ticket, identify: async () => who };
+  }
+  const url = `${address?.origin ?? "http://localhost"}${splitTarget(incoming.target).path}`;
+  const { header } = incoming;
+  const ask = (): Promise<Identity> =>
+    identify(
+      parts.authenticate,
+      { header, request: () => requestHead(incoming, url) },
+      parts.now(),
+    );
+  return { who: await ask(), ticket: undefined, identify: () => ask().catch(undefinedIfRefused) };
+}
+
+/** A refusal is an answer; that nothing answered is not. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (error instanceof Problem && error.code === "unauthenticated") return undefined;
+  throw error;
+}
+
+/** A request whose caller is known. */
+interface Admitted extends Matched, Caller {
+  readonly rawQuery: RawQuery;
+}
+
+async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted): Promise<Reply> {
+  const { route, params, who } = admitted;
+  const { incoming } = exchange;
+  const query = checkQuery(admitted.rawQuery, route.query);
+  const form = formOf(route, incoming.header("accept"));
+  if (query["v"] !== undefined && query["v"] !== "1") {
+    throw new Problem("not_acceptable", "messages are spoken in version 1", { supported: [1] });
+  }
+  const key = keyOf(route, incoming.header("idempotency-key"));
+  const { json, bytes } = await readBody(incoming, route.request, parts.limits);
+
+  const ports = parts.tenants.of(who.tenant);
+  const { access, limits } = parts;
+  const { id } = params;
+  const asked = route.actions.filter((action) => action !== "create" && action !== "list");
+  let session: SessionRecord | undefined;
+  try {
+    session = id === undefined ? undefined : await access.find(ports, who, id, asked);
+  } catch (error) {
+    const cursor = incoming.header("last-event-id") ?? stringOf(query["cursor"]);
+    const isMissing = error instanceof Problem && error.code === "not_found" && id !== undefined;
+    if (!isMissing || route.name !== "watchSession") throw error;
+    if (!(await wasRemoved({ access, ports, who, id, cursor }))) throw error;
+    return exchange.reply({ status: 204 });
+  }
+  const { ticket } = admitted;
+  if (ticket !== undefined && session?.uid !== ticket.uid) throw notFound();
+  const run = parts.works[route.name];
+  if (run === undefined) throw notFound();
+  const slot = form === "stream" ? openSlot(parts, who, session) : undefined;
+  const held = route.name === "exportSession" ? parts.slots.export(who) : undefined;
+  try {
+    const context: RouteContext = {
+      ...ports,
+      who,
+      session,
+      params,
+      query,
+      header: incoming.header,
+      key,
+      body: json,
+      bytes,
+      form,
+      waitMs: waitOf(incoming.header("prefer"), limits.waitSeconds),
+      get signal() {
+        return AbortSignal.any([incoming.signal, parts.closing]);
+      },
+      open: (sessionId, action) => access.open(ports, who, sessionId, action),
+      admit: (action, session) => access.admit(who, action, { ...session, tenant: ports.tenant }),
+      limits,
+      quotas: quotasOf(parts, ports, who),
+      now: () => ports.store.now(),
+    };
+    const answered = await run(context);
+    if (held !== undefined) return heldBody(exchange.reply(answered), held, incoming.signal);
+    return slot === undefined
+      ? exchange.reply(answered)
+      : streamed({ parts, exchange, admitted, ports, slot }, answered);
+  } catch (error) {
+    held?.();
+    slot?.release();
+    throw error;
+  }
+}
+
+function quotasOf(
+  { owned, spend, rates }: PipelineParts,
+  ports: TenantPorts,
+  who: Identity,
+): Quotas {
+  const { tenant, store } = ports;
+  return {
+    hasRoom: (user) => owned.hasRoom(store, { tenant, user }),
+    made: (user) => owned.made({ tenant, user }),
+    overspent: (user) => spend.overspent({ tenant, user }),
+    missed: () => rates.chargeNotFound(who),
+  };
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function openSlot(
+  { slots }: PipelineParts,
+  who: Identity,
+  session: SessionRecord | undefined,
+): StreamSlot {
+  const slot = slots.stream(who);
+  try {
+    if (session !== undefined) slot.view(session.uid);
+    return slot;
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
+}
+
+/** What a stream is tied to. */
+interface Streaming {
+  readonly parts: PipelineParts;
+  readonly exchange: Exchange;
+  readonly admitted: Admitted;
+  readonly ports: TenantPorts;
+  readonly slot: StreamSlot;
+}
+
+/** The reply, with its stream tied to what it holds and to those who are asked about it. */
+function streamed(streaming: Streaming, answered: Answer): Reply {
+  const { parts, exchange, slot } = streaming;
+  const { stream } = answered;
+  if (stream === undefined) {
+    slot.release();
+    return exchange.reply(answered);
+  }
+  for (const { uid } of stream.sessions) slot.view(uid);
+  return {
+    ...exchange.reply(answered),
+    stream: {
+      start: (sink) => follow(streaming, stream, sink),
+      failed: (error) => refuse(parts, exchange, error),
+      ended: () => slot.release(),
+    },
+  };
+}
+
+async function follow(
+  { parts, exchange, admitted, ports }: Streaming,
+  stream: StreamAnswer,
+  sink: Sink,
+): Promise<void> {
+  const { who, identify: ask } = admitted;
+  const { header } = exchange.incoming;
+  const handle = stream.start(sink);
+  const forget = parts.streams.add({
+    who,
+    credentials: `${header("authorization") ?? ""}\0${header("cookie") ?? ""}`,
+    sessions: stream.sessions,
+    identify: ask,
+    // Read anew: what grants a right may stand in the session's metadata.
+    mayRead: async (now, { sessionId, uid }) =>
+      (await parts.access.open(ports, now, sessionId, "read"))?.uid === uid,
+    end: handle.end,
+  });
+  try {
+    await handle.ended;
+  } finally {
+    forget();
+  }
+}

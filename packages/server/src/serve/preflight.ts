@@ -1,0 +1,31 @@
+import type { Answer } from "../http/answer.ts";
+
+const allowedHeaders = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "Last-Event-ID",
+  "Prefer",
+  "If-Match",
+  "If-None-Match",
+  "If-Range",
+  "Range",
+  "Content-Digest",
+  "Millrace-Session",
+  "Traceparent",
+  "Tracestate",
+].join(", ");
+
+/** The answer to OPTIONS. Which origin may read it stands in the common CORS headers. */
+export function preflight(verbs: readonly string[]): Answer {
+  const allow = verbs.join(", ");
+  return {
+    status: 204,
+    headers: {
+      allow,
+      "access-control-allow-methods": allow,
+      "access-control-allow-headers": allowedHeaders,
+      "access-control-max-age": "7200",
+    },
+  };
+}

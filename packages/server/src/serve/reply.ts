@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import type { Sink } from "../hub/sink.ts";
+
+/** A whole answer, ready for a connection. */
+export interface Reply {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty for HEAD, 204 and 304. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined;
+  /** Set if the body is server-sent events. */
+  readonly stream?: ReplyStream | undefined;
+}
+
+/** A stream that was admitted and not begun. */
+export interface ReplyStream {
+  /** Resolves when nothing follows. */
+  readonly start: (sink: Sink) => Promise<void>;
+  /** The answer instead, if it failed before the sink was opened. */
+  readonly failed: (error: unknown) => Promise<Reply>;
+  /** Called once, when nothing follows. */
+  readonly ended: () => void;
+}
+
+/** What every answer has. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  vary: "Origin, Authorization, Cookie",
+};
+
+/** Seconds of `Retry-After`, jittered by ± 25 %, so that those who were refused together do not return together. */
+export function retryAfter(seconds: number, random: number): string {
+  return String(Math.max(1, Math.round(seconds * (0.75 + random / 2))));
+}
+
+/** A strong entity tag of these bytes. */
+export function etagOf(bytes: Uint8Array): string {
+  return `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Whether `If-None-Match` names the tag. Weak comparison, as RFC 9110 says for GET. */
+export function matchesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === "*") return true;
+  const plain = etag.replace(/^W\//, "");
+  return header.split(",").some((each) => each.trim().replace(/^W\//, "") === plain);
+}

@@ -1,0 +1,58 @@
+import { memorySessionStore } from "@millrace/core/memory";
+import type { Client } from "@temporalio/client";
+import { expect, test, vi } from "vitest";
+import { temporalDriver } from "./temporal-driver.ts";
+import type { TemporalDriverOptions } from "./options.ts";
+
+const store = memorySessionStore();
+// Never called: only what it has is looked at.
+const client = { workflow: {} } as unknown as Client;
+
+test.each<[string, TemporalDriverOptions, string]>([
+  ["no store", {}, "store is missing, in which lost wakes are found: pass the store of the server"],
+  ["a store without an index", { store: {} }, "store has no index of drivers"],
+  [
+    "an address beside a client",
+    { store, client, address: "a:1" },
+    "address is given beside a client",
+  ],
+  ["another machine without TLS", { store, address: "temporal.example:7233" }, "set tls: true"],
+  [
+    "TLS switched off beside a key",
+    { store, address: "t.example:1", tls: false, apiKey: "k" },
+    "tls",
+  ],
+  ["an empty queue", { store, taskQueue: "" }, "taskQueue"],
+])("%s is refused, with what to do", (_, options, message) => {
+  expect(() => temporalDriver(options)).toThrow(message);
+});
+
+test.each<[string, TemporalDriverOptions]>([
+  ["this machine", { store, address: "localhost:7233" }],
+  ["TLS", { store, address: "temporal.example:7233", tls: true }],
+  ["a key, which turns TLS on", { store, address: "temporal.example:7233", apiKey: "a key" }],
+  ["a network that is trusted", { store, address: "temporal.example:7233", allowPlain: true }],
+  ["an index without a store", { index: { due: async () => [] } }],
+])("%s is accepted, and nothing is connected before the first wake", async (_, options) => {
+  await using driver = temporalDriver(options);
+  await driver.close();
+});
+
+test("a tenant whose lost wakes the store does not list is warned of, once", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+  const one = { ...store, ownTenant: "default", forTenant: () => store };
+  // As far as a driver uses one.
+  const down = {
+    workflow: {},
+    withDeadline: () => Promise.reject(new Error("away")),
+  } as unknown as Client;
+  await using driver = temporalDriver({ store: one, client: down });
+  const { uid, sessionId, head } = await store.create({ sessionId: "s" });
+
+  for (const tenant of ["default", "t1", "t2"]) driver.wake({ uid, sessionId, tenant, head });
+
+  expect(warned.mock.calls.map(([message]) => String(message))).toEqual([
+    expect.stringContaining('lists work of the tenant "default" alone'),
+  ]);
+  warned.mockRestore();
+});

@@ -1,0 +1,4 @@
+import { memoryBackend, openSuiteTarget } from "./kit/suite-target.ts";
+import { runSuite } from "./kit/run-suite.ts";
+
+runSuite("bare Node, memory", () => openSuiteTarget("node", memoryBackend()));

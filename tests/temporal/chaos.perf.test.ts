@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runCampaign } from "../chaos/campaign.ts";
+import { bundleTemporalNodes } from "../kit/deployment/bundle-temporal.ts";
+import type { NodePrograms } from "../kit/deployment/bundle.ts";
+import { runs } from "../kit/runs.ts";
+
+const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+const histories = Number(process.env["HISTORIES"] ?? runs(8, 40));
+/** Each has a Temporal server of its own, and takes a core. */
+const atOnce = Number(process.env["AT_ONCE"] ?? 3);
+const faultMs = runs(8_000, 25_000);
+/** As without Temporal, and the time without a heartbeat by which it finds that a worker is gone. */
+const stillLimitMs = 5_000 + 2_000;
+
+let programs: NodePrograms;
+
+beforeAll(async () => {
+  programs = await bundleTemporalNodes();
+}, 120_000);
+afterAll(() => programs[Symbol.asyncDispose]());
+
+it(
+  "whatever befalls Temporal, its servers and processes, a deployment loses and doubles nothing, and then goes on by itself",
+  { timeout: 600_000 * Math.max(1, histories / 8) },
+  async () => {
+    const drives = () => "temporal" as const;
+    const name = "chaos with Temporal";
+    const campaign = { name, firstSeed, histories, atOnce, faultMs, programs, drives };
+
+    const { stillP99, faults } = await runCampaign(campaign);
+
+    expect(stillP99).toBeLessThanOrEqual(stillLimitMs);
+    expect(faults).toBeGreaterThan(histories * 4);
+  },
+);
