@@ -12,8 +12,6 @@ const timed = "{packages/*/{src,test},apps/*/src,tests}/**/*.perf.test.ts";
 // Tests that import `scripts/services/temporal.ts`, however far away. Other tests beside them need no server,
 // and belong to "tests".
 const temporal = testsWithTemporal(import.meta.dirname);
-// `TEMPORAL=1` runs them: the server takes minutes to build.
-const withTemporal = process.env["TEMPORAL"] === "1" || process.env["CAMPAIGN"] === "1";
 
 // `npm run test:unit`: without services, child processes and measurements of time.
 const unit = process.env["UNIT"] === "1";
@@ -55,7 +53,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "temporal",
-          include: mutation || unit || !withTemporal ? [] : temporal,
+          include: mutation || unit ? [] : temporal,
           exclude: [...configDefaults.exclude, timed],
           sequence: { groupOrder: 1 },
           // Each file has a server with a PostgreSQL of its own, which keep a core busy while they start.
@@ -71,7 +69,6 @@ export default defineConfig({
           name: "timed",
           // Afterwards, alone, one file at a time.
           include: mutation || unit ? [] : [timed],
-          exclude: [...configDefaults.exclude, ...(withTemporal ? [] : ["tests/temporal/**"])],
           sequence: { groupOrder: 2 },
           fileParallelism: false,
         },

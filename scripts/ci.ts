@@ -5,7 +5,7 @@
  *
  *     .ci/run           on a fresh checkout
  *     npm run ci        when the dependencies are installed
- *     npm run ci -- test build
+ *     npm run ci -- tests build
  *                       these stages
  */
 import { spawnSync } from "node:child_process";
@@ -22,8 +22,10 @@ const failures: string[] = [];
 
 const stages: Readonly<Record<string, Stage>> = {
   check: () => count(npm("run", "check")),
-  ...(process.env["TEMPORAL"] === "1" && { "temporal server": buildTemporal }),
-  test: runTests,
+  tests: () => runTests("tests"),
+  "temporal server": buildTemporal,
+  "tests with Temporal": () => runTests("temporal"),
+  "timed tests": () => runTests("timed"),
   build: () => count(npm("run", "build")),
   examples: runExamples,
   differential: () => count(npm("run", "differential")),
@@ -36,9 +38,9 @@ const stages: Readonly<Record<string, Stage>> = {
 };
 
 /**
- * Waits for the build of the Temporal server that .ci/run has started, or builds it. A stage of its
- * own, because a build beside the tests would change the times that they measure. After a failure the
- * tests that need the server fail too.
+ * Waits for the build of the Temporal server that .ci/run has started, or builds it. It goes on beside
+ * the tests before it, and is over before times are measured. After a failure the tests that need the
+ * server fail too.
  */
 async function buildTemporal(): Promise<Tally> {
   const command = ["npm", "run", "--silent", "services", "--", "install", "temporal"] as const;
@@ -48,12 +50,14 @@ async function buildTemporal(): Promise<Tally> {
   return count(ok);
 }
 
-function runTests(): Tally {
+/** Runs the tests of one project of `vitest.config.ts`. */
+function runTests(project: string): Tally {
   using folder = temporaryFolder();
   const file = join(folder.path, "tests.json");
   const ok = npm(
     "test",
     "--",
+    `--project=${project}`,
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${file}`,

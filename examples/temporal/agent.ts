@@ -25,5 +25,5 @@ const model = {
 };
 
 export const agent = defineAgent({ model, tools: [weather] });
-export const store = postgresStore(); // DATABASE_URL
+export const store = postgresStore({ acrossTenants: true }); // DATABASE_URL; the sessions of all tenants
 export const log = redisLog(); // REDIS_URL

@@ -14,4 +14,5 @@ export const millrace = createMillrace({
 });
 // #endregion
 const server = createServer(millrace.node).listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
+process.once("SIGTERM", () => void millrace.close().then(() => process.exit()));
 server.on("listening", () => console.log(JSON.stringify(server.address())));

@@ -163,7 +163,6 @@ function start(
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
-      TEMPORAL: "1",
       NODE_OPTIONS: "",
       PATH: [join(path, "bin"), process.env["PATH"]].join(delimiter),
       XDG_CACHE_HOME: join(path, "cache"),
