@@ -100,7 +100,7 @@ export async function connectTo({ temporal, redis, postgres }: Servers): Promise
   const connection = await Connection.connect({ address: temporal.url });
   started.defer(() => connection.close());
   const client = new Client({ connection, identity });
-  const ports = { store, log, temporal: { address: temporal.url } };
+  const ports = { store, log, address: temporal.url };
   const kept = started.move();
   return {
     client,

@@ -31,8 +31,7 @@ const { heartbeatMs } = config;
 async function connect(): Promise<TemporalWorker> {
   for (;;) {
     try {
-      const temporal = { address };
-      return await createWorker({ agent, store, log, temporal, taskQueue, workflows, heartbeatMs });
+      return await createWorker({ agent, store, log, address, taskQueue, workflows, heartbeatMs });
     } catch {
       await sleep(200);
     }

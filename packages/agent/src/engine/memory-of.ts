@@ -1,14 +1,16 @@
+import { verdictOf } from "../loop/calls.ts";
 import type { CallVerdict, LoopState } from "../loop/state.ts";
 import type { StepMemory } from "./step.ts";
 
 /** What a step found out and did not store, as an engine keeps it: without what has no use any more. */
-export function memoryOf({ standing, doing }: LoopState, now: number): StepMemory {
-  const open = new Set(
-    standing.run?.turn?.reply?.calls.flatMap(({ itemId, settled }) => (settled ? [] : [itemId])),
-  );
-  const verdicts = [...doing.verdicts].flatMap(([itemId, verdict]) =>
-    open.has(itemId) ? [[itemId, withoutHash(verdict)] as const] : [],
-  );
+export function memoryOf(state: LoopState, now: number): StepMemory {
+  const { standing, doing } = state;
+  const calls = standing.run?.turn?.reply?.calls.filter(({ settled }) => !settled) ?? [];
+  const open = new Set(calls.map(({ itemId }) => itemId));
+  const verdicts = calls.flatMap((call) => {
+    const verdict = verdictOf(state, call); // with labels, which the engine does not know
+    return verdict === undefined ? [] : [[call.itemId, withoutHash(verdict)] as const];
+  });
   const answers = [...doing.answers].filter(([itemId]) => open.has(itemId));
   const { failed, output } = doing;
   return {

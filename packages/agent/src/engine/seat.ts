@@ -19,6 +19,7 @@ import type { Doing, LoopState } from "../loop/state.ts";
 import type { LocalDriver } from "../session/host-options.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
+import { briefSettings, briefStanding, briefTools } from "./brief-of.ts";
 import { EngineClaim } from "./engine-claim.ts";
 import { memoryOf } from "./memory-of.ts";
 import { ownPart } from "./own-part.ts";
@@ -135,14 +136,16 @@ export class Seat implements LocalDriver {
     const outlines = await this.#recent.since({ store, uid }, request.head, head);
     const now = store.now();
     const { used } = epochs;
+    const tools = briefTools(agent.settings, standing);
     return {
       outcome: "stepped",
       head,
-      ...(outlines === undefined ? { standing } : { outlines }),
+      ...(outlines === undefined ? { standing: briefStanding(standing) } : { outlines }),
       memory: memoryOf(this.#state(request), now),
       now,
       ...(used === undefined ? {} : { generation: used }),
-      ...(request.wantsSettings === true ? { settings: agent.settings } : {}),
+      ...(tools === undefined ? {} : { tools }),
+      ...(request.wantsSettings === true ? { settings: briefSettings(agent.settings) } : {}),
     };
   }
 

@@ -1,7 +1,7 @@
 import type { ItemId, ResultStatus } from "@millrace/core";
-import type { LoopSettings } from "../definition/loop-settings.ts";
+import type { BriefSettings, BriefStanding, BriefTools } from "../loop/brief.ts";
 import type { Outline } from "../loop/outline.ts";
-import type { CallVerdict, Doing, FailedAttempt, Standing } from "../loop/state.ts";
+import type { CallVerdict, Doing, FailedAttempt } from "../loop/state.ts";
 
 /** The long actions. An engine performs each in one step, so that it can be lost and repeated alone. */
 export type LongWork = "reply" | "respond" | "compact" | "execute";
@@ -64,13 +64,15 @@ export interface Stepped {
   /** The facts since the request's head. Left out: see `standing`. */
   readonly outlines?: readonly Outline[] | undefined;
   /** Instead of outlines, if the engine knew nothing, or facts were undone, or there are many. */
-  readonly standing?: Standing | undefined;
+  readonly standing?: BriefStanding | undefined;
   readonly memory: StepMemory;
   /** The time by the store's clock. */
   readonly now: number;
   /** The highest generation that was used, if it is above the given ones. */
   readonly generation?: number | undefined;
-  readonly settings?: LoopSettings | undefined;
+  /** The tools of the calls that are open at `head`, as far as they are not as usual. */
+  readonly tools?: BriefTools | undefined;
+  readonly settings?: BriefSettings | undefined;
 }
 
 /** The part of `Doing` that a step found out and did not store. Left out: as of a driver that has just started. */

@@ -132,7 +132,7 @@ function mayHaveActed(state: LoopState, call: CallStanding): boolean {
 }
 
 /** What was assessed, and at least a question for a call that completes the three labels. */
-function verdictOf(state: LoopState, call: CallStanding): CallVerdict | undefined {
+export function verdictOf(state: LoopState, call: CallStanding): CallVerdict | undefined {
   const verdict = state.doing.verdicts.get(call.itemId);
   const asks = verdict?.decision === "allow" && completesLabels(state, call);
   return asks ? { ...verdict, decision: "ask" } : verdict;

@@ -1,6 +1,8 @@
 export type { Action, ActionOf, Answer, AnswerReason, RunEnding } from "./action.ts";
 export type { Question, ReadyCall, RecordAction, WorkAction } from "./action.ts";
 export { advance, standingOf, standingOfOutlines } from "./advance.ts";
+export { settingsOfBrief, standingOfBrief } from "./brief.ts";
+export type { BriefSettings, BriefStanding, BriefTools } from "./brief.ts";
 export { decide } from "./decide.ts";
 export { factsFor } from "./facts.ts";
 export type { CheckedAnswer, FailedFacts, Known } from "./known.ts";

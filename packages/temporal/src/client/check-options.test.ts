@@ -1,6 +1,6 @@
 import { memorySessionStore } from "@millrace/core/memory";
 import type { Client } from "@temporalio/client";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { temporalDriver } from "./temporal-driver.ts";
 import type { TemporalDriverOptions } from "./options.ts";
 
@@ -35,6 +35,16 @@ test.each<[string, TemporalDriverOptions]>([
   ["an index without a store", { index: { due: async () => [] } }],
 ])("%s is accepted, and nothing is connected before the first wake", async (_, options) => {
   await using driver = temporalDriver(options);
+  await driver.close();
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("an address of the environment is checked as one that is given", async () => {
+  vi.stubEnv("TEMPORAL_ADDRESS", "temporal.example:7233");
+
+  expect(() => temporalDriver({ store })).toThrow("the connection to temporal.example");
+  await using driver = temporalDriver({ store, client }); // which has an address of its own
   await driver.close();
 });
 

@@ -1,5 +1,6 @@
 import { Client, Connection } from "@temporalio/client";
 import { rememberHeaders } from "@millrace/core/secrets";
+import { addressOf } from "../connect-options.ts";
 import type { TemporalDriverOptions } from "./options.ts";
 
 /** A client that is there when it is asked for. */
@@ -17,7 +18,8 @@ const reconnecting = {
 
 /** The application's client, or one of the driver's own that is made and connects with its first call. */
 export function connectedClient(options: TemporalDriverOptions): ConnectedClient {
-  const { client: given, address = "127.0.0.1:7233", namespace = "default", tls, apiKey } = options;
+  const { client: given, namespace = "default", tls, apiKey } = options;
+  const address = addressOf(options);
   if (given !== undefined) return { get: () => given, close: async () => undefined };
   if (typeof apiKey === "string")
     rememberHeaders(`https://${address}`, { authorization: `Bearer ${apiKey}` });

@@ -1,7 +1,8 @@
-import type { Client, ConnectionOptions } from "@temporalio/client";
+import type { Client } from "@temporalio/client";
 import type { TenantStore } from "@millrace/agent/worker";
 import type { SessionId, SessionUid } from "@millrace/core";
 import type { Clock, DriverIndex } from "@millrace/core/ports";
+import type { TemporalConnectOptions } from "../connect-options.ts";
 
 /** What a driver is made of: a way to Temporal, and the index in which it finds lost wakes. */
 export interface TemporalDriverOptions extends TemporalConnectOptions {
@@ -23,19 +24,6 @@ export interface TemporalDriverOptions extends TemporalConnectOptions {
   readonly onEvent?: ((event: TemporalDriverEvent) => void) | undefined;
   /** Left out: the system's. */
   readonly clock?: Clock | undefined;
-}
-
-/** How Temporal is reached by a driver without a client of the application. */
-export interface TemporalConnectOptions {
-  /** Host and port. `127.0.0.1:7233` by default. */
-  readonly address?: string | undefined;
-  /** `default` by default. */
-  readonly namespace?: string | undefined;
-  /** As Temporal's own option. Left out: on if there is an `apiKey`. */
-  readonly tls?: ConnectionOptions["tls"] | undefined;
-  readonly apiKey?: string | (() => string) | undefined;
-  /** `true`: another machine may be reached without TLS. */
-  readonly allowPlain?: boolean | undefined;
 }
 
 /** What happens to a driver, for a log. No content. */

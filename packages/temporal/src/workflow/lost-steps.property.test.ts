@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
 import { openSeat } from "@millrace/agent/engine";
-import type { EngineSeat, LongWork, StepAnswer, StepRequest } from "@millrace/agent/engine";
+import type { EngineSeat, StepAnswer, StepRequest } from "@millrace/agent/engine";
 import { createInbox } from "@millrace/core";
-import type { Fact, ItemId } from "@millrace/core";
+import type { Fact } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { Random } from "../../../../tests/kit/random.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
-import { SessionLoop } from "./session-loop.ts";
+import { StepEngine } from "../testing/step-engine.ts";
 
 const histories = runs(60, 5_000);
 const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
@@ -47,53 +47,18 @@ function agentOf(effects: Effects): Agent {
   });
 }
 
-/**
- * An engine without Temporal: it decides as a workflow does, runs each step at one of three workers, and
- * loses attempts at any moment, with or without ending them.
- */
-class LossyEngine {
-  readonly loop = new SessionLoop(() => Date.now());
+/** Runs each step at one of three workers, and loses attempts at any moment, with or without ending them. */
+class LossySeats {
   readonly #seats: readonly EngineSeat[];
   readonly #random: Random;
-  readonly #by: string;
   lost = 0;
 
-  constructor(seats: readonly EngineSeat[], random: Random, by: string) {
+  constructor(seats: readonly EngineSeat[], random: Random) {
     this.#seats = seats;
     this.#random = random;
-    this.#by = by;
   }
 
-  async run(): Promise<void> {
-    await this.#take(undefined, [], true);
-    for (let left = 200; left > 0; left -= 1) {
-      const action = this.loop.decide();
-      if (action.do === "wait" && this.loop.standing.run === undefined) return;
-      if (action.do === "execute") {
-        const ids = action.calls.map(({ itemId }) => itemId);
-        await this.#take("execute", ids);
-      } else if (action.do === "reply") await this.#take("reply", []);
-      else if (action.do === "wait") await sleep(1);
-      else await this.#take(undefined, []);
-    }
-    throw new Error("the engine comes to no end");
-  }
-
-  async #take(
-    work: LongWork | undefined,
-    calls: readonly ItemId[],
-    wantsSettings = false,
-  ): Promise<void> {
-    const items = work === "execute" ? calls.length : work === undefined ? 0 : 1;
-    const generation = items === 0 ? 0 : this.loop.giveOut(items);
-    const { given, head } = this.loop;
-    const request = { by: this.#by, head, work, calls, generation, given, wantsSettings };
-    const answer = await this.#attempts(request);
-    expect(answer.outcome).toBe("stepped");
-    if (answer.outcome === "stepped") this.loop.take(answer);
-  }
-
-  async #attempts(request: Omit<StepRequest, "attempt">): Promise<StepAnswer> {
+  async step(request: Omit<StepRequest, "attempt">): Promise<StepAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       const seat = this.#random.pick(this.#seats);
       const given = new AbortController();
@@ -120,13 +85,13 @@ async function check(seed: number): Promise<number> {
   const inbox = createInbox({ uid: record.uid, store, log });
   await inbox.send("begin", { key: "k" });
   const seats = await Promise.all([1, 2, 3].map(() => openSeat({ agent, record, store, log })));
-  const engine = new LossyEngine(seats, random, `run-${seed}`);
-  await engine.run();
+  const lossy = new LossySeats(seats, random);
+  await new StepEngine(`run-${seed}`, (request) => lossy.step(request)).run();
   await sleep(20); // zombies end
   const facts = await store.read(record.uid);
   judge(facts, effects);
   await Promise.all(seats.map((seat) => seat.close()));
-  return engine.lost;
+  return lossy.lost;
 }
 
 function judge(facts: readonly Fact[], effects: Effects): void {

@@ -1,14 +1,16 @@
 import {
   advance,
-  callsToRemember,
   decide,
   doingNothing,
   emptyStanding,
+  settingsOfBrief,
+  standingOfBrief,
 } from "@millrace/agent/loop";
 import type {
   Action,
+  BriefSettings,
+  BriefTools,
   Doing,
-  LoopSettings,
   LoopState,
   Outline,
   ReplyOutline,
@@ -22,10 +24,15 @@ export interface LastReply extends ReplyOutline {
   readonly itemId: ItemId;
 }
 
+/** Repeats are found where a step records, so one call is kept: too few to see any. */
+const remembered = 1;
+
 /** What a workflow knows of its session: outlines and numbers, and nothing of its content. */
 export class SessionLoop {
   #standing: Standing = emptyStanding;
-  #settings: LoopSettings | undefined;
+  #settings: BriefSettings | undefined;
+  /** Of the calls that are open. */
+  #tools: BriefTools = {};
   #memory: StepMemory = {};
   /** When the failed attempt is tried again, by the workflow's clock. */
   #retryAt: number | undefined;
@@ -59,8 +66,7 @@ export class SessionLoop {
 
   /** The task queue of the workers that have the tool. Undefined: every worker. */
   queueOf(tool: string): string | undefined {
-    const tools = this.#settings?.tools ?? {};
-    return Object.hasOwn(tools, tool) ? tools[tool]?.queue : undefined;
+    return Object.hasOwn(this.#tools, tool) ? this.#tools[tool]?.queue : undefined;
   }
 
   /** The highest generation that was given out. */
@@ -95,20 +101,21 @@ export class SessionLoop {
   }
 
   take(answer: Stepped): void {
-    const { head, outlines, standing, memory, now, generation = 0, settings } = answer;
+    const { head, outlines, standing, tools = {}, memory, now } = answer;
+    const { generation = 0, settings } = answer;
     this.#settings = settings ?? this.#settings;
     this.#ahead = now - this.#now();
     this.#generation = Math.max(this.#generation, generation);
     if (head < this.#head) return; // a step that began earlier ended later
-    const remember = this.#settings === undefined ? undefined : callsToRemember(this.#settings);
-    if (standing !== undefined) this.#standing = standing;
+    if (standing !== undefined) this.#standing = standingOfBrief(standing);
     for (const fact of outlines ?? []) {
       if (fact.n <= this.#head) continue;
-      this.#standing = advance(this.#standing, fact, remember);
+      this.#standing = advance(this.#standing, fact, remembered);
       this.#lastReply = replyIn(fact) ?? this.#lastReply;
     }
     this.#head = head;
     this.#memory = memory;
+    this.#tools = tools;
     const retryInMs = memory.failed?.retryInMs;
     this.#retryAt = retryInMs === undefined ? undefined : now + retryInMs;
   }
@@ -120,7 +127,7 @@ export class SessionLoop {
 
   decide(): Action {
     if (this.#settings === undefined) return { do: "wait" };
-    return decide(this.#state(this.#settings));
+    return decide(this.#state(settingsOfBrief(this.#settings, this.#tools, this.#standing)));
   }
 
   /** The milliseconds until a time by the store's clock. */
@@ -128,7 +135,7 @@ export class SessionLoop {
     return Math.max(0, time - this.#ahead - this.#now());
   }
 
-  #state(settings: LoopSettings): LoopState {
+  #state(settings: LoopState["settings"]): LoopState {
     const now = this.#now() + this.#ahead;
     return { standing: this.#standing, settings, doing: this.#doing(), now };
   }

@@ -44,6 +44,8 @@ interface StepOptions {
 
 /** How long to wait for another driver that has the session. */
 const drivenMs = 2_000;
+/** A deadline that is further away is looked at again: no engine takes any number. */
+const longestTimerMs = 30 * 86_400_000;
 /** Looks without progress, before the workflow waits between them. */
 const patience = 3;
 
@@ -159,7 +161,7 @@ export class WorkflowSession {
   async #changed(until: number | undefined): Promise<void> {
     const woken = (): boolean => this.#woken;
     if (until === undefined) await condition(woken);
-    else await condition(woken, Math.max(1, this.#loop.msUntil(until)));
+    else await condition(woken, Math.min(longestTimerMs, Math.max(1, this.#loop.msUntil(until))));
     this.#woken = false;
   }
 
