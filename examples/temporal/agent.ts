@@ -1,8 +1,6 @@
-// The agent, the same with and without Temporal, and where its sessions are.
+// The agent, the same with and without Temporal.
 import { defineAgent, defineTool } from "@millrace/agent";
 import { call, say, scriptedModel } from "@millrace/core/testing";
-import { postgresStore } from "@millrace/stores/postgres";
-import { redisLog } from "@millrace/stores/redis";
 import { z } from "zod";
 
 const weather = defineTool({
@@ -25,5 +23,3 @@ const model = {
 };
 
 export const agent = defineAgent({ model, tools: [weather] });
-export const store = postgresStore({ acrossTenants: true }); // DATABASE_URL; the sessions of all tenants
-export const log = redisLog(); // REDIS_URL

@@ -7,8 +7,9 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { createClient } from "@millrace/client";
-import { log, store } from "./agent.ts";
+import { postgresStore } from "@millrace/stores/postgres";
 
+await using store = postgresStore();
 await store.migrate();
 
 /** Starts a program of this folder, and waits for its first line. */
@@ -50,5 +51,3 @@ for (const child of [server.process, (await second)?.process]) {
   child?.kill("SIGTERM");
   if (child?.exitCode === null) await once(child, "exit");
 }
-await store[Symbol.asyncDispose]();
-await log[Symbol.asyncDispose]();

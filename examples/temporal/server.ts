@@ -1,14 +1,17 @@
 // The web server of the example `on-the-web`, with one line more: what drives its sessions.
 import { createServer } from "node:http";
 import { createMillrace } from "@millrace/server";
+import { postgresStore } from "@millrace/stores/postgres";
+import { redisLog } from "@millrace/stores/redis";
 import { temporalDriver } from "@millrace/temporal/client";
-import { agent, log, store } from "./agent.ts";
+import { agent } from "./agent.ts";
 
 // #region server
+const store = postgresStore({ acrossTenants: true }); // of all tenants, for sessions whose signal was lost
 export const millrace = createMillrace({
   agent,
   store,
-  log,
+  log: redisLog(),
   driver: temporalDriver({ store }),
   authenticate: () => ({ tenant: "acme", user: "ann" }), // everybody is Ann: for the example only
 });

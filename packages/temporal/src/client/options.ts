@@ -20,7 +20,7 @@ export interface TemporalDriverOptions extends TemporalConnectOptions {
   readonly store?: Pick<TenantStore, "drivers" | "ownTenant" | "forTenant"> | undefined;
   /** The index of a store that has none. Left out: the store's. */
   readonly index?: Pick<DriverIndex, "due"> | undefined;
-  /** Called with what happens, for a log. One that fails changes nothing. */
+  /** Called with what happens, for a log. One that fails changes nothing. Left out: warnings of the process. */
   readonly onEvent?: ((event: TemporalDriverEvent) => void) | undefined;
   /** Left out: the system's. */
   readonly clock?: Clock | undefined;

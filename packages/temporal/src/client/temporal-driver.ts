@@ -1,6 +1,7 @@
 import { warn } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/memory";
 import type { SessionDriver } from "@millrace/core/ports";
+import { redactedMessage } from "@millrace/core/secrets";
 import { defaultTaskQueue } from "../names.ts";
 import { checkDriverOptions } from "./check-options.ts";
 import { connectedClient } from "./connect.ts";
@@ -51,15 +52,29 @@ export function temporalDriver(options: TemporalDriverOptions): TemporalDriver {
   return { wake, close, [Symbol.asyncDispose]: close };
 }
 
-/** An observer that fails does not stop the driver. */
-function reportTo(onEvent: TemporalDriverOptions["onEvent"]): (event: TemporalDriverEvent) => void {
+/** An observer that fails does not stop the driver. Without one, failures are warnings of the process. */
+function reportTo(
+  onEvent: (event: TemporalDriverEvent) => void = warnOf,
+): (event: TemporalDriverEvent) => void {
   return (event) => {
     try {
-      onEvent?.(event);
+      onEvent(event);
     } catch {
       // Its own matter.
     }
   };
+}
+
+function warnOf(event: TemporalDriverEvent): void {
+  if (event.type === "temporal_back") return;
+  const message = {
+    temporal_away: "Temporal does not answer, so no session goes on; it is tried again",
+    wake_refused: "Temporal refused to start or signal the workflow of a session",
+    store_away:
+      "the store does not list its sessions, so lost wakes are not found; it is tried again",
+  }[event.type];
+  const instead = "check `address` or TEMPORAL_ADDRESS, or pass `onEvent`";
+  warn("MILLRACE_DRIVER_FAILED", `${message}: ${redactedMessage(event.error)}`, instead);
 }
 
 /** Warns once of a tenant whose lost wakes the store's index would not show. */
