@@ -31,13 +31,15 @@ export function routeTo(
   cells: Readonly<Record<string, Millrace>>,
   newcomers: string,
   directory: Pool,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (request, response) => {
-    const tenant = tenantOf(request.headers.authorization);
-    const name = tenant === undefined ? newcomers : await cellOf(tenant, newcomers, directory);
-    const cell = cells[name];
-    if (cell === undefined) response.writeHead(503).end();
-    else cell.node(request, response); // one without a tenant is refused there
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const find = async (tenant: string | undefined): Promise<Millrace | undefined> =>
+    cells[tenant === undefined ? newcomers : await cellOf(tenant, newcomers, directory)];
+  return (request, response) => {
+    const refuse = (): void => void response.writeHead(503).end();
+    find(tenantOf(request.headers.authorization)).then(
+      (cell) => (cell === undefined ? refuse() : cell.node(request, response)),
+      refuse, // the directory is away
+    );
   };
 }
 // #endregion

@@ -43,6 +43,8 @@ export interface Recipe {
    */
   readonly answers: (place: Place, pid: number) => Promise<boolean>;
   readonly url: (place: Place) => string;
+  /** How many ports it needs beside its own. None if left out. */
+  readonly furtherPorts?: number | undefined;
   /** The signal that ends it at once without leaving anything behind. */
   readonly quit: NodeJS.Signals;
   /** Fills the folder before the first start. */
@@ -59,6 +61,8 @@ export interface Recipe {
 export interface Place {
   readonly folder: string;
   readonly port: number;
+  /** Those of its other services, which stay the same over a restart. */
+  readonly furtherPorts: readonly number[];
 }
 
 /** How a server is started. */
@@ -86,13 +90,14 @@ export async function startServer(recipe: Recipe): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), `millrace-${recipe.name}-`));
   watch({ folder });
   for (let left = 4; ; left--) {
-    const server = new OwnServer(recipe, { folder, port: await freePort() });
+    const [port = 0, ...furtherPorts] = await freePorts(1 + (recipe.furtherPorts ?? 0));
+    const server = new OwnServer(recipe, { folder, port, furtherPorts });
     try {
       if (left === 4) await recipe.prepare?.(server.place);
       await server.start();
       return publicSide(server);
     } catch (error) {
-      // Another process may have taken the port meanwhile.
+      // Another process may have taken a port meanwhile.
       if (left > 0 && readLog(folder).includes("in use")) continue;
       await server.close();
       throw error;
@@ -111,6 +116,12 @@ export async function freePort(): Promise<number> {
     if (await isFree(port)) return port;
   }
   throw new Error("found no free port between 15000 and 32000");
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -270,7 +281,9 @@ async function until(isSo: () => boolean): Promise<void> {
 /** The last lines of a server's log. */
 function readLog(folder: string): string {
   try {
-    return readFileSync(join(folder, "log.txt"), "utf8").slice(-2_000);
+    const text = readFileSync(join(folder, "log.txt"), "utf8").slice(-20_000);
+    // A line may go on with the stack of its error, longer than all that says something.
+    return text.replaceAll(/^(.{1000}).+$/gm, "$1…").slice(-4_000);
   } catch {
     return "(no log)";
   }

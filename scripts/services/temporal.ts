@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { callGrpc, encodeField } from "./grpc.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { findTemporal, missing } from "./programs.ts";
-import { type Server, freePort, startServer } from "./server.ts";
+import { type Server, startServer } from "./server.ts";
 
 /** A running Temporal server. Its `url` is the address for clients, host and port, without a scheme. */
 export interface TemporalServer extends Server {
@@ -55,20 +55,20 @@ async function createSchema(sqlTool: string, postgres: PostgresServer): Promise<
   }
 }
 
-/** Its four services use ports of their own, which stay the same over a restart. */
+/** Its four services have ports of their own. */
 async function startOn(
   file: string,
   postgres: PostgresServer,
   { settings = {} }: TemporalOptions,
 ): Promise<Server> {
-  const ports = await freePorts();
   const dynamic = Object.entries(settings).map(
     ([name, value]) => `${name}:\n  - value: ${value}\n`,
   );
   return startServer({
     name: "temporal",
     prepare: ({ folder }) => writeFile(join(folder, "dynamic.yaml"), dynamic.join("")),
-    command: ({ folder, port }) => ({
+    furtherPorts: portNames.length,
+    command: ({ folder, port, furtherPorts }) => ({
       file,
       parameters: ["--allow-no-auth", "start"],
       environment: {
@@ -84,7 +84,7 @@ async function startOn(
         TEMPORAL_BROADCAST_ADDRESS: "127.0.0.1",
         LOG_LEVEL: "warn",
         DYNAMIC_CONFIG_FILE_PATH: join(folder, "dynamic.yaml"),
-        ...ports,
+        ...portsOf(furtherPorts),
         FRONTEND_GRPC_PORT: `${port}`,
       },
     }),
@@ -99,16 +99,14 @@ async function startOn(
   });
 }
 
-async function freePorts(): Promise<Readonly<Record<string, string>>> {
-  const services = ["FRONTEND", "MATCHING", "HISTORY", "WORKER"];
-  const names = [
-    ...services.flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
-    "FRONTEND_HTTP_PORT",
-  ];
-  const ports = new Set<number>();
-  while (ports.size < names.length) ports.add(await freePort());
-  const numbers = ports.values();
-  return Object.fromEntries(names.map((name) => [name, `${numbers.next().value}`]));
+const portNames = [
+  ...["FRONTEND", "MATCHING", "HISTORY", "WORKER"].map((name) => `${name}_MEMBERSHIP_PORT`),
+  ...["MATCHING", "HISTORY", "WORKER"].map((name) => `${name}_GRPC_PORT`),
+  "FRONTEND_HTTP_PORT",
+];
+
+function portsOf(ports: readonly number[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(portNames.map((name, at) => [name, `${ports[at]}`]));
 }
 
 /** Finished runs are kept for a day, the shortest that Temporal allows. */
