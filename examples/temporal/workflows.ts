@@ -11,9 +11,9 @@ export async function supportWorkflow(args: WorkflowArgs): Promise<number> {
   let replies = 0;
   for (;;) {
     const reply = await streamReply(session); // every viewer sees it; the history gets its outline
-    if (reply !== undefined) replies += 1;
-    if (reply?.stop !== "tools") return replies;
-    await executeTools(session);
+    if (reply === undefined) return replies; // nothing is left to do: the next input starts the next one
+    replies += 1;
+    if (reply.stop === "tools") await executeTools(session);
   }
 }
 // #endregion

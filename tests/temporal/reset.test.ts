@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { emptyState, replay, snapshot } from "@millrace/core/reading";
-import { Client, Connection } from "@temporalio/client";
 import { expect, it } from "vitest";
 import { bundleTemporalNodes } from "../kit/deployment/bundle-temporal.ts";
 import { Deployment } from "../kit/deployment/deployment.ts";
 import { isSealed, textOfItem } from "../kit/deployment/paced-agent.ts";
 import { until } from "../kit/until.ts";
+import { connectClient } from "./kit/connect-client.ts";
 import { PromptedSession } from "./kit/prompted-session.ts";
 
 /** What a viewer sees of a reset. Without one it would be a fault. */
@@ -23,8 +23,7 @@ it(
       webs: 1,
       agent: { chunkMs: 60 },
     });
-    await using connection = await connect(deployment.temporal?.url);
-    const client = new Client({ connection });
+    await using client = await connectClient(deployment.temporal?.url);
     using session = await PromptedSession.create(deployment, "s1");
     const { uid, sessionId } = session.record;
     await session.prompt("effect", 300);
@@ -63,9 +62,3 @@ it(
     expect(deployment.strays).toEqual([]);
   },
 );
-
-/** Closed with the test. */
-async function connect(address: string | undefined): Promise<Connection & AsyncDisposable> {
-  const connection = await Connection.connect(address === undefined ? {} : { address });
-  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.close() });
-}

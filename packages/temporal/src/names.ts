@@ -1,7 +1,9 @@
 import type { SessionUid } from "@millrace/core";
 
-/** What client, workflow and worker agree on. A change here is a change of stored histories. */
-export const workflowType = "agentWorkflow";
+// What client, workflow and worker agree on. A change here is a change of stored histories.
+
+/** The workflow of drivers that name none. */
+export const defaultWorkflowType = "agentWorkflow";
 
 /** The signal that facts have come. Its one argument is the number of the last one; it has no content. */
 export const saidSignal = "said";

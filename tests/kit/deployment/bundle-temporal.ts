@@ -6,8 +6,10 @@ import { bundleWorkflow } from "../../workflow/bundle.ts";
 import { bundleProgram } from "./bundle.ts";
 import type { NodePrograms } from "./bundle.ts";
 
-/** Bundles the programs of nodes that Temporal drives, and their workflows. Takes some seconds. */
-export async function bundleTemporalNodes(): Promise<NodePrograms> {
+/** Bundles the programs of nodes that Temporal drives, and the workflows of a file. Takes some seconds. */
+export async function bundleTemporalNodes(
+  file = "packages/temporal/src/workflow/index.ts",
+): Promise<NodePrograms> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   // What stays outside of a bundle is found where it is installed.
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
@@ -18,7 +20,7 @@ export async function bundleTemporalNodes(): Promise<NodePrograms> {
       join(folder, "worker.mjs"),
     ),
     bundleProgram(new URL("./temporal-web-node.ts", import.meta.url), join(folder, "web.mjs")),
-    bundleWorkflow("packages/temporal/src/workflow/index.ts"),
+    bundleWorkflow(file),
   ]);
   await writeFile(workflows, code);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });

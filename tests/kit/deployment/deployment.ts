@@ -94,7 +94,7 @@ export class Deployment implements AsyncDisposable {
     if (temporal !== options.temporal) this.#resources.use(temporal);
     this.taskQueue = basename(this.#folder);
     this.store = this.#resources.use(postgresStore({ url: postgres.url }));
-    writeFileSync(this.#effectsFile, "");
+    writeFileSync(this.effectsFile, "");
   }
 
   static async start(options: DeploymentOptions): Promise<Deployment> {
@@ -121,7 +121,7 @@ export class Deployment implements AsyncDisposable {
 
   /** What tools did so far. */
   effects(): readonly Effect[] {
-    const lines = readFileSync(this.#effectsFile, "utf8").split("\n");
+    const lines = readFileSync(this.effectsFile, "utf8").split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Effect);
   }
 
@@ -131,7 +131,8 @@ export class Deployment implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  get #effectsFile(): string {
+  /** The file to which tools append what they did. */
+  get effectsFile(): string {
     return join(this.#folder, "effects.jsonl");
   }
 
@@ -150,7 +151,7 @@ export class Deployment implements AsyncDisposable {
     const { programs, drives, heartbeatMs = 2_000 } = this.#options;
     const { workflows } = programs;
     const name = `worker-${this.workers.length}`;
-    const config = { name, effects: this.#effectsFile, drives, workflows, heartbeatMs, ...agent };
+    const config = { name, effects: this.effectsFile, drives, workflows, heartbeatMs, ...agent };
     const worker = await this.#makeNode(name, programs.worker, config);
     this.workers.push(worker);
     return worker;

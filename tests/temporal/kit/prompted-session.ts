@@ -1,8 +1,11 @@
+import { createInbox } from "@millrace/core";
 import type { Fact } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
+import { redisLog } from "@millrace/stores/redis";
 import { judge } from "../../chaos/oracle.ts";
 import type { SentCommand, Violation } from "../../chaos/oracle.ts";
 import { post } from "../../kit/deployment/command.ts";
+import type { Answer, Command } from "../../kit/deployment/command.ts";
 import type { DeployedNode, Deployment } from "../../kit/deployment/deployment.ts";
 import { textOfDirective } from "../../kit/deployment/directive.ts";
 import type { Directive } from "../../kit/deployment/directive.ts";
@@ -33,9 +36,30 @@ export class PromptedSession implements Disposable {
   async prompt(mode: Directive["mode"], length: number): Promise<void> {
     const { sessionId: session } = this.record;
     const { addresses } = this.#deployment;
+    await this.#send(mode, length, (command) =>
+      post(command, { session, addresses, patienceMs: 60_000 }),
+    );
+  }
+
+  /** Stores a prompt and wakes no workflow, as a web node without a driver does. */
+  async store(mode: Directive["mode"], length: number): Promise<void> {
+    const { store, redis } = this.#deployment;
+    await using log = redisLog({ url: redis.url });
+    const inbox = createInbox({ uid: this.record.uid, store, log });
+    await this.#send(mode, length, ({ text, key }) => inbox.send(text, { key }));
+  }
+
+  async #send(
+    mode: Directive["mode"],
+    length: number,
+    send: (
+      command: Command & { readonly text: string },
+    ) => Promise<Pick<Answer, "accepted"> | undefined>,
+  ): Promise<void> {
+    const { sessionId: session } = this.record;
     const key = `${session}-${this.#sent.length}`;
     const command = { call: "send", key, text: textOfDirective({ key, mode, length }) } as const;
-    const answer = await post(command, { session, addresses, patienceMs: 60_000 });
+    const answer = await send(command);
     if (answer?.accepted !== true) throw new Error(`${key} was not taken`);
     this.#sent.push({ ...command, session, outcome: "accepted" });
   }
@@ -61,9 +85,14 @@ export class PromptedSession implements Disposable {
     return part?.state === "open" ? part.settled.length + part.tail.length : 0;
   }
 
+  /** The model of the reply in progress, by which its node is known. */
+  get shownModel(): string | undefined {
+    return this.viewer.state?.lanes[0]?.model;
+  }
+
   /** The worker that writes the reply in progress. */
   get writer(): DeployedNode | undefined {
-    const model = this.viewer.state?.lanes[0]?.model;
+    const model = this.shownModel;
     return this.#deployment.workers.find(({ name }) => modelOf(name) === model);
   }
 

@@ -11,6 +11,11 @@ export interface TemporalDriverOptions extends TemporalConnectOptions {
    * Left out: the driver connects with its first wake.
    */
   readonly client?: Client | undefined;
+  /**
+   * The workflow that drives sessions, by the name under which the workers' file exports it. It takes
+   * `WorkflowArgs`. `agentWorkflow` by default.
+   */
+  readonly workflowType?: string | undefined;
   /** Where workers of Temporal look for sessions. `millrace` by default. */
   readonly taskQueue?: string | undefined;
   /**

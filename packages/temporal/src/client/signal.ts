@@ -1,9 +1,15 @@
 import { isGrpcServiceError } from "@temporalio/client";
 import type { Client } from "@temporalio/client";
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
-import { saidSignal, workflowIdOf, workflowType } from "../names.ts";
+import { saidSignal, workflowIdOf } from "../names.ts";
 import type { WorkflowArgs } from "../names.ts";
 import type { Wake } from "./wakes.ts";
+
+/** The workflow that is started, and where. */
+export interface SignalOptions {
+  readonly workflowType: string;
+  readonly taskQueue: string;
+}
 
 /** How long one try may take. */
 const tryMs = 5_000;
@@ -14,7 +20,11 @@ const taskMs = 5_000;
  * Sends the head of a session to its workflow, and starts the workflow if none runs. Ids and a number:
  * content never enters a history. Rejects after some seconds without an answer.
  */
-export async function signalSession(client: Client, taskQueue: string, wake: Wake): Promise<void> {
+export async function signalSession(
+  client: Client,
+  { workflowType, taskQueue }: SignalOptions,
+  wake: Wake,
+): Promise<void> {
   const { uid, sessionId, tenant, head } = wake;
   const args: WorkflowArgs = { uid, sessionId, tenant };
   await client.withDeadline(Date.now() + tryMs, () =>

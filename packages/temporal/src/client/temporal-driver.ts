@@ -2,7 +2,7 @@ import { warn } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/memory";
 import type { SessionDriver } from "@millrace/core/ports";
 import { redactedMessage } from "@millrace/core/secrets";
-import { defaultTaskQueue } from "../names.ts";
+import { defaultTaskQueue, defaultWorkflowType } from "../names.ts";
 import { checkDriverOptions } from "./check-options.ts";
 import { connectedClient } from "./connect.ts";
 import type { TemporalDriverEvent, TemporalDriverOptions } from "./options.ts";
@@ -28,10 +28,11 @@ export interface TemporalDriver extends SessionDriver, AsyncDisposable {
 export function temporalDriver(options: TemporalDriverOptions): TemporalDriver {
   checkDriverOptions(options, temporalDriver);
   const { store, index = store?.drivers, clock = systemClock } = options;
-  const { taskQueue = defaultTaskQueue } = options;
+  const { workflowType = defaultWorkflowType, taskQueue = defaultTaskQueue } = options;
   const report = reportTo(options.onEvent);
   const client = connectedClient(options);
-  const send = (wake: Wake): Promise<void> => signalSession(client.get(), taskQueue, wake);
+  const send = (wake: Wake): Promise<void> =>
+    signalSession(client.get(), { workflowType, taskQueue }, wake);
   const { random } = Math;
   const wakes = new Wakes({ send, isRefusal, report, clock, random });
   const closing = new AbortController();

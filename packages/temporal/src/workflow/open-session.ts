@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, setHandler } from "@temporalio/workflow";
+import { ApplicationFailure, defineQuery, defineSignal, setHandler } from "@temporalio/workflow";
 import type { QueryDefinition, SignalDefinition } from "@temporalio/workflow";
 import { saidSignal } from "../names.ts";
 import type { WorkflowArgs } from "../names.ts";
@@ -7,13 +7,38 @@ import type { SessionSummary } from "./workflow-session.ts";
 
 /** Facts have come, up to this number. */
 export const said: SignalDefinition<[number]> = defineSignal<[number]>(saidSignal);
-/** What the workflow knows of its session. */
-export const sessionQuery: QueryDefinition<SessionSummary> = defineQuery<SessionSummary>("session");
+/** What the workflow knows of its session. One with several sessions is asked with a session's name. */
+export const sessionQuery: QueryDefinition<SessionSummary | undefined, [string?]> = defineQuery<
+  SessionSummary | undefined,
+  [string?]
+>("session");
 
-/** Opens the session of this workflow: its signal and its query are answered from here on. */
+const openKey = Symbol.for("millrace.openSessions");
+
+/** The sessions of this workflow. Its global object is its own, while modules may be shared with others. */
+function openSessions(): WorkflowSession[] {
+  const own = globalThis as { [openKey]?: WorkflowSession[] };
+  return (own[openKey] ??= []);
+}
+
+/**
+ * Opens a session in this workflow, which may have several: signals and queries are answered from here on.
+ * A session is opened once.
+ */
 export function openSession(args: WorkflowArgs): WorkflowSession {
-  const session = new WorkflowSession(args);
-  setHandler(said, (n) => session.hear(n));
-  setHandler(sessionQuery, () => session.summary());
+  const sessions = openSessions();
+  if (sessions.some((open) => open.args.uid === args.uid)) {
+    const why = `session ${args.sessionId} is open in this workflow`;
+    throw ApplicationFailure.nonRetryable(`${why}: use what openSession returned`);
+  }
+  const session = new WorkflowSession(args, sessions.length);
+  sessions.push(session);
+  // A number above the facts of a session costs one look.
+  setHandler(said, (n) => sessions.forEach((open) => open.hear(n)));
+  setHandler(sessionQuery, (sessionId) =>
+    sessions
+      .find((open) => sessionId === undefined || open.args.sessionId === sessionId)
+      ?.summary(),
+  );
   return session;
 }

@@ -55,6 +55,7 @@ const patience = 3;
  */
 export class WorkflowSession {
   readonly args: WorkflowArgs;
+  readonly #place: number;
   readonly #loop = new SessionLoop(() => Date.now());
   readonly #runner = new StepRunner();
   /** Set by whatever may change the next decision. */
@@ -64,8 +65,10 @@ export class WorkflowSession {
   #isOver = false;
   #stalls = 0;
 
-  constructor(args: WorkflowArgs) {
+  /** `place` is 0 for the first session of a workflow, and counts on for others. */
+  constructor(args: WorkflowArgs, place: number) {
     this.args = args;
+    this.#place = place;
   }
 
   /** True once another driver has the session, or it was removed: nothing can be done here any more. */
@@ -192,7 +195,7 @@ export class WorkflowSession {
         const args = { ...this.#step(ids.length), calls: ids };
         for (const id of ids) this.#loop.calls.add(id);
         const summary = `turn ${turn}: ${calls.map(({ tool }) => tool).join(", ")}`.slice(0, 200);
-        const named = { summary, activityId: idOf("tools", turn, args) };
+        const named = this.#named(summary, idOf("tools", turn, args));
         const options = taskQueue === undefined ? named : { ...named, taskQueue };
         this.#start("tools", args, options, () => ids.forEach((id) => this.#loop.calls.delete(id)));
       }
@@ -203,8 +206,15 @@ export class WorkflowSession {
     this.#loop[doing] = true;
     const again = "attempt" in action && action.attempt > 1 ? `, try ${action.attempt}` : "";
     const summary = `turn ${turn}: ${action.do}${again}`;
-    const options = { summary, activityId: idOf(action.do, turn, args) };
+    const options = this.#named(summary, idOf(action.do, turn, args));
     this.#start(action.do, args, options, () => (this.#loop[doing] = false));
+  }
+
+  /** Steps of several sessions may be under way at once, and the id of each is its own. */
+  #named(summary: string, activityId: string): StepOptions {
+    if (this.#place === 0) return { summary, activityId };
+    const shown = `${this.args.sessionId.slice(0, 40).toWellFormed()}, ${summary}`.slice(0, 200);
+    return { summary: shown, activityId: `${this.#place + 1}-${activityId}` };
   }
 
   #start(step: LongStep, args: StepArgs, options: StepOptions, end: () => unknown): void {
