@@ -1,5 +1,5 @@
 /**
- * Checks that the code in a README is code that runs. A block comes from a file, named in a
+ * Checks that the code in a README, or in a page of `docs`, is code that runs. A block comes from a file, named in a
  * comment:
  *
  *     <!-- from: examples/hello/main.ts#send -->    the lines between #region send and #endregion
@@ -112,7 +112,8 @@ function hasScript(script: string, folders: readonly string[]): boolean {
 }
 
 if (import.meta.main) {
-  const readmes = globSync("**/README.md", { cwd: root, exclude: ["**/node_modules", "**/dist"] });
+  const exclude = ["**/node_modules", "**/dist"];
+  const readmes = globSync(["**/README.md", "docs/*.md"], { cwd: root, exclude });
   if (process.argv.includes("--write")) {
     for (const readme of readmes) writeFileSync(join(root, readme), checkReadme(readme).text);
   }

@@ -49,16 +49,16 @@ test(
 const deploymentName = "agents";
 
 async function work(buildId: string, agent: Agent): Promise<TemporalWorker> {
-  return await cluster.work({
-    agent,
-    sdk: {
-      workerDeploymentOptions: {
-        version: { deploymentName, buildId },
-        useWorkerVersioning: true,
-        defaultVersioningBehavior: "PINNED",
-      },
+  // #region version
+  const sdk = {
+    workerDeploymentOptions: {
+      version: { deploymentName, buildId }, // "agents" and, for example, the commit
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: "PINNED",
     },
-  });
+  } as const;
+  // #endregion
+  return await cluster.work({ agent, sdk });
 }
 
 /** Workers make themselves known to Temporal when they first ask for work. */
