@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ask } from "../../scripts/services/redis.ts";
+import type { Server } from "../../scripts/services/server.ts";
 import type { DeployedNode, Deployment } from "../kit/deployment/deployment.ts";
 import type { Random } from "../kit/random.ts";
+import { until } from "../kit/until.ts";
 
 /** A fault of a deployment. It resolves when the fault is over. */
 export type Fault = (deployment: Deployment, random: Random) => Promise<void>;
@@ -22,16 +24,16 @@ export const faults: Readonly<Record<string, Fault>> = {
     await between(random, 300, 4_000);
     await redis.cont();
   },
-  "Redis flushed": async ({ redis }) => void (await ask(redis.port, "FLUSHALL")),
+  "Redis flushed": async ({ redis }) => await tell(redis, "FLUSHALL"),
   "Redis full": async ({ redis }, random) => {
-    await ask(redis.port, "CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
+    await tell(redis, "CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
     await between(random, 300, 2_500);
-    await ask(redis.port, "CONFIG SET maxmemory 0");
+    await tell(redis, "CONFIG SET maxmemory 0");
   },
   "Redis evicts": async ({ redis }, random) => {
-    await ask(redis.port, "CONFIG SET maxmemory-policy allkeys-random", "CONFIG SET maxmemory 1mb");
+    await tell(redis, "CONFIG SET maxmemory-policy allkeys-random", "CONFIG SET maxmemory 1mb");
     await between(random, 300, 2_000);
-    await ask(redis.port, "CONFIG SET maxmemory 0");
+    await tell(redis, "CONFIG SET maxmemory 0");
   },
   "PostgreSQL killed": async ({ postgres }, random) => {
     await postgres.kill();
@@ -90,6 +92,16 @@ export function hinders(one: string, other: string): boolean {
   const subject = (name: string): string | undefined =>
     servers.find((server) => name.startsWith(server) && !name.endsWith("for one node"));
   return subject(one) !== undefined && subject(one) === subject(other);
+}
+
+/** Repeats what Redis did not take in time: else one that is only busy would stay full. */
+async function tell({ port }: Server, ...commands: readonly string[]): Promise<void> {
+  const isTaken = (): Promise<boolean> =>
+    ask(port, ...commands).then(
+      () => true,
+      () => false,
+    );
+  await until(isTaken, `Redis takes ${commands.join(", ")}`);
 }
 
 async function killed({ process }: DeployedNode, random: Random): Promise<void> {

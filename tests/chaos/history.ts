@@ -113,7 +113,8 @@ async function inject(
   faultMs: number,
 ): Promise<readonly string[]> {
   const happened: string[] = [];
-  const current = new Map<string, Promise<void>>();
+  const current = new Set<string>();
+  const all: Promise<void>[] = [];
   const kinds = { ...faults, ...(deployment.temporal && temporalFaults) };
   const start = performance.now();
   while (performance.now() - start < faultMs) {
@@ -121,12 +122,14 @@ async function inject(
     random.pick(viewers).cut();
     const name = random.pick(Object.keys(kinds));
     const fault = kinds[name];
-    const isHindered = [...current.keys()].some((one) => hinders(one, name) || one === name);
+    const isHindered = [...current].some((one) => hinders(one, name) || one === name);
     if (fault === undefined || isHindered || current.size > 2) continue;
     happened.push(`${Math.round(performance.now() - start)} ms ${name}`);
+    current.add(name);
     const over = fault(deployment, random).finally(() => current.delete(name));
-    current.set(name, over);
+    over.catch(() => undefined); // awaited at the end
+    all.push(over);
   }
-  await Promise.all(current.values());
+  await Promise.all(all);
   return happened;
 }
