@@ -97,10 +97,10 @@ test(
     expect(steps?.toSorted()).toEqual([
       "2-reply-1-1: right, turn 1: reply",
       "2-reply-2-3: right, turn 2: reply",
-      "2-tools-1-2: right, turn 1: look",
+      "2-tools-1.1-2: right, turn 1: look",
       "reply-1-1: turn 1: reply",
       "reply-2-3: turn 2: reply",
-      "tools-1-2: turn 1: look",
+      "tools-1.1-2: turn 1: look",
     ]);
   },
 );
