@@ -25,6 +25,11 @@ const checks: readonly Check[] = [
   { name: "entries", command: script("check-entries"), needsBuild: true, prints: true },
   { name: "lint", command: ["oxlint", "--format=unix"] },
   { name: "unused code", command: ["knip"] },
+  {
+    name: "workflow",
+    command: ["node", "--conditions=@millrace/source", "scripts/check-workflow.ts"],
+    needsBuild: true,
+  },
   { name: "size", command: script("size"), needsBuild: true },
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "layers", command: script("check-layers") },

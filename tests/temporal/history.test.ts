@@ -98,7 +98,7 @@ test("each step is shown by its turn and its work, under an id of its own", () =
 
   expect(shown.slice(4, 6)).toEqual([
     ["reply-3", "turn 3: reply"],
-    ["tools-3", "turn 3: search, fetch"],
+    ["tools-3.1", "turn 3: search, fetch"],
   ]);
   expect(shown.at(-1)).toEqual([`reply-${turns + 1}`, `turn ${turns + 1}: reply`]);
   for (const own of ids) expect(new Set(own).size).toBe(own.length);

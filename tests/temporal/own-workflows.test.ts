@@ -4,6 +4,7 @@ import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
 import type { Fact } from "@millrace/core";
 import { unpackEpoch } from "@millrace/core/ports";
+import { sessionId } from "@millrace/core/writing";
 import { call, say, scriptedModel } from "@millrace/core/testing";
 import { temporalDriver } from "@millrace/temporal/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +13,7 @@ import { bundleTemporalNodes } from "../kit/deployment/bundle-temporal.ts";
 import { Deployment } from "../kit/deployment/deployment.ts";
 import { until } from "../kit/until.ts";
 import { bundleWorkflow } from "../workflow/bundle.ts";
-import { type Cluster, type Servers, type Talk, connectTo, startServers } from "./cluster.ts";
+import { type Cluster, type Servers, connectTo, startServers } from "./cluster.ts";
 import { PromptedSession } from "./kit/prompted-session.ts";
 import type { openTwiceWorkflow, parentWorkflow, twoSessionsWorkflow } from "./own-workflows.ts";
 import { storedRuns, summaryOf } from "./stored-history.ts";
@@ -33,7 +34,7 @@ beforeAll(async () => {
   cluster = started.use(await connectTo(servers));
   const { code } = await bundleWorkflow(ownWorkflows);
   const workflows = { code, sourceMap: "{}" };
-  await cluster.work({ agent: ({ sessionId }) => agentOf(sessionId), taskQueue, workflows });
+  await cluster.work({ agent: (session) => agentOf(session.sessionId), taskQueue, workflows });
 }, 300_000);
 
 test("a driver starts the workflow of its option for each session with work", limits, async () => {
@@ -44,7 +45,7 @@ test("a driver starts the workflow of its option for each session with work", li
   await talk.inbox.send("hello");
   const { uid } = talk;
 
-  driver.wake({ uid, sessionId: await sessionIdOf("support"), head: await headOf(talk) });
+  driver.wake({ uid, sessionId: sessionId("support"), head: (await talk.facts()).length });
   await until(async () => (await talk.facts()).at(-1)?.type === "run_finished", "the run ends");
 
   expect(await talk.handle.result()).toBe(2);
@@ -68,9 +69,17 @@ test(
       const [left, right] = await summaries().catch(() => []);
       return left !== undefined && right !== undefined;
     }, "both are open");
-    for (const talk of talks) {
-      await talk.inbox.send("hello");
-      await handle.signal("said", await headOf(talk));
+    const { client, store } = cluster;
+    await using driver = temporalDriver({
+      client,
+      store,
+      taskQueue,
+      workflowId: () => "two-sessions",
+    });
+    for (const [at, { uid, inbox, facts }] of talks.entries()) {
+      await inbox.send("hello");
+      const head = (await facts()).length;
+      driver.wake({ uid, sessionId: sessionId(at === 0 ? "left" : "right"), head });
     }
 
     expect(await handle.result()).toEqual([
@@ -88,10 +97,10 @@ test(
     expect(steps?.toSorted()).toEqual([
       "2-reply-1-1: right, turn 1: reply",
       "2-reply-2-3: right, turn 2: reply",
-      "2-tools-1-2: right, turn 1: look",
+      "2-tools-1.1-2: right, turn 1: look",
       "reply-1-1: turn 1: reply",
       "reply-2-3: turn 2: reply",
-      "tools-1-2: turn 1: look",
+      "tools-1.1-2: turn 1: look",
     ]);
   },
 );
@@ -143,12 +152,12 @@ test("a reply in a workflow of one's own goes on when its worker is killed", lim
     agent: { chunkMs: 30 },
   });
   using session = await PromptedSession.create(deployment, "killed");
-  const { uid, sessionId } = session.record;
+  const { uid } = session.record;
   await session.store("effect", 300);
   const handle = await cluster.client.workflow.start("supportWorkflow", {
     workflowId: `session:${uid}`,
     taskQueue: deployment.taskQueue,
-    args: [{ uid, sessionId }],
+    args: [{ uid, sessionId: session.record.sessionId }],
   });
   await until(
     () => deployment.effects().length === 1 && session.shownText > 20,
@@ -172,20 +181,14 @@ test("a reply in a workflow of one's own goes on when its worker is killed", lim
 });
 
 /** One run with one call: claimed once, each item once, and the tool ran once. */
-function expectWhole(sessionId: string, facts: readonly Fact[]): void {
+function expectWhole(name: string, facts: readonly Fact[]): void {
   expect(facts.filter(({ type }) => type === "session_claimed")).toHaveLength(1);
   expect(facts.at(-1)).toMatchObject({ type: "run_finished", outcome: "completed" });
   const authors = facts.flatMap((fact) =>
     fact.type === "item_committed" ? [fact.item.author] : [],
   );
   expect(authors).toEqual(["user", "model", "tool", "model"]);
-  expect(ran.filter((name) => name === sessionId)).toHaveLength(1);
-}
-
-async function sessionIdOf(name: string) {
-  const record = await cluster.store.find(name);
-  if (record === undefined) throw new Error(`no session ${name}`);
-  return record.sessionId;
+  expect(ran.filter((one) => one === name)).toHaveLength(1);
 }
 
 async function argsOf(name: string) {
@@ -193,16 +196,12 @@ async function argsOf(name: string) {
   return { uid, sessionId: name };
 }
 
-async function headOf(talk: Talk): Promise<number> {
-  return (await talk.facts()).at(-1)?.n ?? 0;
-}
-
-function agentOf(sessionId: string): Agent {
+function agentOf(name: string): Agent {
   const look = defineTool({
     name: "look",
     input: z.object({}),
     effect: "effectful",
-    run: () => void ran.push(sessionId),
+    run: () => void ran.push(name),
   });
   return defineAgent({ model: scriptedModel([[call("look", {})], [say("seen")]]), tools: [look] });
 }

@@ -13,12 +13,12 @@ const files = readdirSync(folder).toSorted();
 
 let bundle: { readonly code: string; readonly sourceMap: string };
 let planted: typeof bundle;
+let reordered: typeof bundle;
 beforeAll(async () => {
   quiet();
   bundle = await bundleOfWorkflows();
-  const alias = { "@millrace/agent/loop": join(import.meta.dirname, "planted-loop.ts") };
-  const { code } = await bundleWorkflow("packages/temporal/src/workflow/index.ts", { alias });
-  planted = { code, sourceMap: "{}" };
+  planted = await bundleWith("planted-loop.ts");
+  reordered = await bundleWith("planted-order.ts");
 }, 300_000);
 
 test("each feature has a recorded history, and the long one was continued as new", () => {
@@ -41,12 +41,29 @@ test.each(files)(
   },
 );
 
+test.each(["queues.json", "tools.json"])(
+  "%s, which has two calls at once, is refused by a loop that makes them in another order",
+  { timeout: 120_000 },
+  async (file) => {
+    const replayed = Worker.runReplayHistory({ workflowBundle: reordered }, historyIn(file));
+
+    await expect(replayed).rejects.toMatchObject({ name: "DeterminismViolationError" });
+  },
+);
+
 test.each(files)("%s names neither a machine nor a place in one", (file) => {
   const text = readFileSync(join(folder, file), "utf8");
 
   expect(text).not.toContain(hostname());
   expect(text).not.toMatch(/\d@\w|\/(home|root|work|tmp|usr)\//);
 });
+
+/** The workflows with another loop. */
+async function bundleWith(loop: string): Promise<typeof bundle> {
+  const alias = { "@millrace/agent/loop": join(import.meta.dirname, loop) };
+  const { code } = await bundleWorkflow("packages/temporal/src/workflow/index.ts", { alias });
+  return { code, sourceMap: "{}" };
+}
 
 function historyIn(file: string): unknown {
   return JSON.parse(readFileSync(join(folder, file), "utf8"));

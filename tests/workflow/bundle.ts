@@ -24,14 +24,20 @@ export interface Bundle {
   readonly packages: readonly string[];
 }
 
+export interface BundleChoices {
+  /** Modules that are replaced, for versions of the code that must not pass. */
+  readonly alias?: Readonly<Record<string, string>>;
+  /** Conditions of imports before the usual ones. Left out: our sources. None: what is built. */
+  readonly conditions?: readonly string[];
+}
+
 /**
  * Bundles a file as a Temporal worker does when it starts. The bundler itself rejects what imports
- * Node's modules, but for `assert`, `url` and `util`; those and all others are in `foreign`. Modules in
- * `alias` are replaced, for versions of the code that must not pass.
+ * Node's modules, but for `assert`, `url` and `util`; those and all others are in `foreign`.
  */
 export async function bundleWorkflow(
   file: string,
-  { alias = {} }: { readonly alias?: Readonly<Record<string, string>> } = {},
+  { alias = {}, conditions = ["@millrace/source"] }: BundleChoices = {},
 ): Promise<Bundle> {
   let modules: readonly StatsModule[] = [];
   const { code } = await bundleWorkflowCode({
@@ -42,7 +48,7 @@ export async function bundleWorkflow(
       resolve: {
         ...config.resolve,
         alias: Object.assign({}, config.resolve?.alias, alias),
-        conditionNames: ["@millrace/source", "..."],
+        conditionNames: [...conditions, "..."],
       },
       module: { ...config.module, rules: (config.module?.rules ?? []).map(keepSyntax) },
       plugins: [

@@ -62,6 +62,8 @@ export interface DeploymentOptions {
   readonly temporal?: TemporalServer | undefined;
   /** After this time without a sign of its worker, Temporal repeats a step. 2,000 ms by default. */
   readonly heartbeatMs?: number | undefined;
+  /** How long a worker of Temporal that is terminated waits for its steps. 30,000 ms by default. */
+  readonly drainMs?: number | undefined;
 }
 
 /** A Redis, a PostgreSQL, and processes that work on them, each behind proxies of its own. */
@@ -148,10 +150,18 @@ export class Deployment implements AsyncDisposable {
   }
 
   async #makeWorker(agent: DeploymentOptions["agent"]): Promise<DeployedNode> {
-    const { programs, drives, heartbeatMs = 2_000 } = this.#options;
+    const { programs, drives, heartbeatMs = 2_000, drainMs } = this.#options;
     const { workflows } = programs;
     const name = `worker-${this.workers.length}`;
-    const config = { name, effects: this.effectsFile, drives, workflows, heartbeatMs, ...agent };
+    const config = {
+      name,
+      effects: this.effectsFile,
+      drives,
+      workflows,
+      heartbeatMs,
+      drainMs,
+      ...agent,
+    };
     const worker = await this.#makeNode(name, programs.worker, config);
     this.workers.push(worker);
     return worker;

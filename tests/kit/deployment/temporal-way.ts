@@ -12,4 +12,5 @@ export interface TemporalWorkerWay extends TemporalWay {
   /** The file with the bundled workflows. */
   readonly workflows: string;
   readonly heartbeatMs: number;
+  readonly drainMs?: number | undefined;
 }

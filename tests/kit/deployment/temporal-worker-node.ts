@@ -25,13 +25,14 @@ const log = redisLog({ url: config.redis });
 const agent = pacedAgent(config);
 const workflows = { code: readFileSync(config.workflows, "utf8"), sourceMap: "" };
 const { address, taskQueue } = config.temporal;
-const { heartbeatMs } = config;
+const { heartbeatMs, drainMs } = config;
 
 /** A worker that is started while Temporal is away fails, and is started again, as a supervisor would. */
 async function connect(): Promise<TemporalWorker> {
   for (;;) {
     try {
-      return await createWorker({ agent, store, log, address, taskQueue, workflows, heartbeatMs });
+      const times = { heartbeatMs, drainMs };
+      return await createWorker({ agent, store, log, address, taskQueue, workflows, ...times });
     } catch {
       await sleep(200);
     }
@@ -43,3 +44,6 @@ const first = connect();
 await Promise.race([first, sleep(5_000)]);
 reportReady();
 await (await first).run();
+// After a stop signal: what is left open would keep the process.
+await Promise.all([store.close(), log.close()]);
+process.exit(0);

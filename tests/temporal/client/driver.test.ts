@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "@millrace/core/memory";
 import { temporalDriver } from "@millrace/temporal/client";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -152,6 +153,35 @@ test("a node that is killed after it stored a prompt is made up for by the sweep
   console.log(`count: a wake lost with its node is repeated after ${ms} ms, 1, 0 failures`);
   expect(ms).toBeLessThan(15_000);
 }, 180_000);
+
+test("a session whose workflow an operator has ended gets another one, though its head was sent", async () => {
+  const soon = (ms: number, signal?: AbortSignal): Promise<void> =>
+    systemClock.sleep(ms / 20, signal);
+  const clock = { ...systemClock, sleep: soon, idle: soon };
+  const driver = temporalDriver({ address: temporal.url, store: site.store, clock });
+  await using node = new WebNode(site.url, driver); // which closes it
+  const session = newSession();
+  await node.create("t1", session);
+  const n = await node.send("t1", session, "hello");
+  const { described: first } = await workflowAt("t1", session, n);
+  const connection = Connection.lazy({ address: temporal.url });
+  const handle = new Client({ connection }).workflow.getHandle(first.workflowId);
+
+  await handle.terminate("an operator does not want it");
+  let next = first;
+  await until(
+    async () => {
+      next = await handle.describe();
+      return next.runId !== first.runId;
+    },
+    "the next workflow",
+    { everyMs: 100 },
+  );
+
+  expect(next.status.name).toBe("RUNNING");
+  expect((await workflowAt("t1", session, n)).signals).toEqual([[n]]);
+  await connection.close();
+}, 120_000);
 
 test("a prompt is answered while Temporal is away, and its workflow starts when Temporal is back", async () => {
   await using node = new WebNode(site.url, temporal.url);

@@ -1,8 +1,9 @@
 import { memorySessionStore } from "@millrace/core/memory";
+import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Client } from "@temporalio/client";
 import { afterEach, expect, test, vi } from "vitest";
 import { temporalDriver } from "./temporal-driver.ts";
-import type { TemporalDriverOptions } from "./options.ts";
+import type { TemporalDriverEvent, TemporalDriverOptions } from "./options.ts";
 
 const store = memorySessionStore();
 // Never called: only what it has is looked at.
@@ -23,6 +24,12 @@ test.each<[string, TemporalDriverOptions, string]>([
     "tls",
   ],
   ["an empty queue", { store, taskQueue: "" }, "taskQueue"],
+  ["a workflow without a name", { store, workflowType: "" }, "use the name of a workflow"],
+  [
+    "an id for all sessions",
+    { store, workflowId: "w" as unknown as () => string },
+    "use a function that returns the id",
+  ],
 ])("%s is refused, with what to do", (_, options, message) => {
   expect(() => temporalDriver(options)).toThrow(message);
 });
@@ -57,12 +64,37 @@ test("a tenant whose lost wakes the store does not list is warned of, once", asy
     withDeadline: () => Promise.reject(new Error("away")),
   } as unknown as Client;
   await using driver = temporalDriver({ store: one, client: down });
-  const { uid, sessionId, head } = await store.create({ sessionId: "s" });
+  const created = await store.create({ sessionId: "s" });
 
-  for (const tenant of ["default", "t1", "t2"]) driver.wake({ uid, sessionId, tenant, head });
+  for (const tenant of ["default", "t1", "t2"]) driver.wake({ ...created, tenant });
 
   expect(warned.mock.calls.map(([message]) => String(message))).toEqual([
     expect.stringContaining('lists work of the tenant "default" alone'),
   ]);
   warned.mockRestore();
 });
+
+test.each([
+  ["throws", () => fail()],
+  ["returns nothing", () => ""],
+])("a workflowId that %s refuses its session, and no other waits for it", async (_, workflowId) => {
+  const events: TemporalDriverEvent[] = [];
+  const idle = { workflow: {}, withDeadline: async () => undefined } as unknown as Client;
+  await using driver = temporalDriver({
+    store,
+    client: idle,
+    workflowId: (session) => (session.sessionId === "bad" ? workflowId() : "w"),
+    onEvent: (event) => void events.push(event),
+  });
+  const uid = sessionUid("u");
+
+  driver.wake({ uid, sessionId: sessionId("bad"), head: 1 });
+  driver.wake({ uid: sessionUid("v"), sessionId: sessionId("good"), head: 1 });
+  await driver.close();
+
+  expect(events).toMatchObject([{ type: "wake_refused", sessionId: "bad" }]);
+});
+
+function fail(): never {
+  throw new Error("no id");
+}

@@ -15,6 +15,7 @@ export function checkDriverOptions(options: unknown, from: Door["from"]): void {
     ...connectChecks,
     client: optional({ accepts: isClient, fix: "pass a Client of @temporalio/client" }),
     workflowType: optional(text("use the name of a workflow, such as agentWorkflow")),
+    workflowId: optional(call("use a function that returns the id of a session's workflow")),
     taskQueue: optional(text("use the name of the workers' task queue")),
     store: optional({ accepts: isObject, fix: storeFix }),
     index: optional(having(["due"], "leave it out for a store with its own")),

@@ -1,7 +1,7 @@
 import type { Client } from "@temporalio/client";
 import type { TenantStore } from "@millrace/agent/worker";
 import type { SessionId, SessionUid } from "@millrace/core";
-import type { Clock, DriverIndex } from "@millrace/core/ports";
+import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
 import type { TemporalConnectOptions } from "../connect-options.ts";
 
 /** What a driver is made of: a way to Temporal, and the index in which it finds lost wakes. */
@@ -16,6 +16,13 @@ export interface TemporalDriverOptions extends TemporalConnectOptions {
    * `WorkflowArgs`. `agentWorkflow` by default.
    */
   readonly workflowType?: string | undefined;
+  /**
+   * The id of a session's workflow, for workflows that have several sessions. Left out: `session:` and the
+   * session's uid, so that each has its own. It must be the same for a session each time.
+   */
+  readonly workflowId?:
+    | ((session: Pick<DueSession, "uid" | "sessionId" | "tenant">) => string)
+    | undefined;
   /** Where workers of Temporal look for sessions. `millrace` by default. */
   readonly taskQueue?: string | undefined;
   /**

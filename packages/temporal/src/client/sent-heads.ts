@@ -26,6 +26,11 @@ export class SentHeads {
     if (this.#sent.size > mostKept && oldest !== undefined) this.#sent.delete(oldest);
   }
 
+  /** The workflow that had it has ended: there is something to send again. */
+  forget(uid: SessionUid): void {
+    this.#sent.delete(uid);
+  }
+
   /** Called before the index is read: what is sent from now on may be missing in its answer. */
   beginLook(): void {
     this.#look += 1;

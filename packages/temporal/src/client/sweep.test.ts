@@ -15,6 +15,8 @@ function openFixture() {
   const woken: Wake[] = [];
   const events: TemporalDriverEvent[] = [];
   const limits: (number | undefined)[] = [];
+  const asked: string[] = [];
+  const running = new Map<string, boolean | Error>();
   const listing: { due: readonly DueSession[] | Error } = { due: [] };
   const swept = sweepLostWakes({
     index: {
@@ -25,6 +27,12 @@ function openFixture() {
       },
     },
     wakes: { sentHeads, add: (wake) => void woken.push(wake) },
+    isRunning: async ({ uid }) => {
+      asked.push(uid);
+      const answer = running.get(uid) ?? true;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
     report: (event) => void events.push(event),
     clock,
     random: () => 0.5,
@@ -38,7 +46,7 @@ function openFixture() {
     closing.abort();
     await swept;
   };
-  return { sentHeads, woken, events, limits, look, [Symbol.asyncDispose]: close };
+  return { sentHeads, woken, events, limits, asked, running, look, [Symbol.asyncDispose]: close };
 }
 
 function dueAt(name: string, head: number, more: Partial<DueSession> = {}): DueSession {
@@ -133,4 +141,63 @@ test("a store that is away is reported once for each outage, and looked at again
 
   expect(sweep.woken).toHaveLength(1);
   expect(sweep.events.map(({ type }) => type)).toEqual(["store_away", "store_away"]);
+});
+
+test("a session that has work at a head which was sent is woken again if its workflow has ended", async () => {
+  await using sweep = openFixture();
+  const [idle, running] = [dueAt("idle", 3), dueAt("running", 5, { run: runId("run_b") })];
+  for (const { uid, head } of [idle, running]) sweep.sentHeads.add(uid, head);
+  for (const { uid } of [idle, running]) sweep.running.set(uid, false);
+  for (let looks = 1; looks < 4; looks += 1) await sweep.look([idle, running]);
+  expect([sweep.woken, sweep.asked]).toEqual([[], []]);
+
+  await sweep.look([idle, running]);
+  expect(sweep.woken.map(({ uid }) => uid)).toEqual(["idle"]);
+  expect(sweep.sentHeads.has(idle.uid, 3)).toBe(false); // or it would not be sent
+
+  for (let looks = 5; looks <= 12; looks += 1) await sweep.look([running]);
+  expect(sweep.woken.map(({ uid }) => uid)).toEqual(["idle", "running"]);
+});
+
+test("a session that waits for long is asked for ever more rarely, and not woken while its workflow runs", async () => {
+  await using sweep = openFixture();
+  const due = [dueAt("a", 3, { run: runId("run_a") })];
+  sweep.sentHeads.add(sessionUid("a"), 3);
+  const askedAt: number[] = [];
+  for (let looks = 1; looks <= 1_100; looks += 1) {
+    const before = sweep.asked.length;
+    await sweep.look(due);
+    if (sweep.asked.length > before) askedAt.push(looks);
+  }
+
+  expect(sweep.woken).toEqual([]);
+  expect(askedAt).toEqual([12, 24, 48, 96, 192, 384, 744]); // then each half hour
+});
+
+test("many workflows are asked for over several looks", async () => {
+  await using sweep = openFixture();
+  const due = Array.from({ length: 100 }, (_, at) => dueAt(`s${at}`, 1));
+  for (const { uid, head } of due) sweep.sentHeads.add(uid, head);
+  const counts: number[] = [];
+  for (let looks = 1; looks <= 7; looks += 1) {
+    await sweep.look(due);
+    counts.push(sweep.asked.length);
+  }
+
+  expect(counts).toEqual([0, 0, 0, 40, 80, 100, 100]);
+  expect(new Set(sweep.asked).size).toBe(100);
+});
+
+test("while Temporal is away nothing follows, and it is asked again", async () => {
+  await using sweep = openFixture();
+  const due = [dueAt("a", 3)];
+  sweep.sentHeads.add(sessionUid("a"), 3);
+  sweep.running.set("a", new Error("away"));
+  for (let looks = 1; looks <= 6; looks += 1) await sweep.look(due);
+  expect([sweep.asked, sweep.woken]).toEqual([["a", "a", "a"], []]);
+
+  sweep.running.set("a", false);
+  await sweep.look(due);
+
+  expect(sweep.woken).toHaveLength(1);
 });

@@ -1,13 +1,15 @@
-import type { SessionUid } from "@millrace/core";
 import { isChild } from "@millrace/core/ports";
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
 import { redactError } from "@millrace/core/secrets";
 import type { TemporalDriverEvent } from "./options.ts";
+import { Stalls } from "./stalls.ts";
 import type { Wakes } from "./wakes.ts";
 
 export interface SweepOptions {
   readonly index: Pick<DriverIndex, "due">;
   readonly wakes: Pick<Wakes, "add" | "sentHeads">;
+  /** Whether a workflow of the session runs. */
+  readonly isRunning: (session: DueSession) => Promise<boolean>;
   readonly report: (event: TemporalDriverEvent) => void;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -20,25 +22,16 @@ export interface SweepOptions {
 const lookMs = 5_000;
 /** The bounds of how many sessions are listed. */
 const listed = { least: 100, most: 10_000 } as const;
-/** At so many looks a session without a run must have had its head: its wake may be on its way. */
-const looksIdle = 2;
-/** The same for one with a run. Its workflow reads the store at each step, and a step may take a minute. */
-const looksRunning = 12;
-
-/** A session that has work at a head which this process has not sent. */
-interface Unsent {
-  readonly head: number;
-  readonly looks: number;
-}
 
 /**
  * Finds the sessions whose wake was lost, because its process died between storing an input and sending the
- * signal, and wakes them. Costs one statement for each look. Keeps no process alive.
+ * signal, or because their workflow was ended by an operator, and wakes them. Costs one statement for each
+ * look, and a question to Temporal for a session that makes no progress, ever more rarely. Keeps no process alive.
  */
 export async function sweepLostWakes(options: SweepOptions): Promise<void> {
   const { index, wakes, report, clock, random, signal } = options;
   const wait = clock.idle ?? clock.sleep;
-  let unsent: ReadonlyMap<SessionUid, Unsent> = new Map();
+  const stalls = new Stalls();
   let limit: number = listed.least;
   let isAway = false;
   for (;;) {
@@ -46,12 +39,16 @@ export async function sweepLostWakes(options: SweepOptions): Promise<void> {
     if (signal.aborted) return;
     try {
       wakes.sentHeads.beginLook();
-      const due = await index.due({ limit });
-      wakes.sentHeads.keepListed(new Set(due.map(({ uid }) => uid)));
-      unsent = lookAt(due, unsent, wakes);
+      const all = await index.due({ limit });
+      wakes.sentHeads.keepListed(new Set(all.map(({ uid }) => uid)));
+      // A sub-agent's session is driven by the call that began it.
+      const due = all.filter(({ sessionId }) => !isChild({ sessionId }));
+      stalls.look(due, wakes.sentHeads);
       // Sessions that wait for a person are listed first, however many they are.
-      limit = Math.min(listed.most, Math.max(listed.least, 2 * due.length));
+      limit = Math.min(listed.most, Math.max(listed.least, 2 * all.length));
       isAway = false;
+      for (const session of stalls.unsent(due)) wakes.add(wakeOf(session));
+      await Promise.all(stalls.doubtful(due).map((session) => check(session, stalls, options)));
     } catch (error) {
       if (!isAway) report({ type: "store_away", error: redactError(error) });
       isAway = true;
@@ -59,21 +56,18 @@ export async function sweepLostWakes(options: SweepOptions): Promise<void> {
   }
 }
 
-/** Wakes those that have stood at a head for long enough, and counts the looks of all others. */
-function lookAt(
-  due: readonly DueSession[],
-  before: ReadonlyMap<SessionUid, Unsent>,
-  wakes: SweepOptions["wakes"],
-): ReadonlyMap<SessionUid, Unsent> {
-  const unsent = new Map<SessionUid, Unsent>();
-  for (const { uid, sessionId, tenant, head, run } of due) {
-    // A sub-agent's session is driven by the call that began it.
-    if (isChild({ sessionId }) || wakes.sentHeads.has(uid, head)) continue;
-    const known = before.get(uid);
-    const looks = known?.head === head ? known.looks + 1 : 1;
-    unsent.set(uid, { head, looks });
-    if (looks >= (run === undefined ? looksIdle : looksRunning))
-      wakes.add({ uid, sessionId, tenant, head });
-  }
-  return unsent;
+/** Wakes a session again whose workflow has ended with work left. */
+async function check(session: DueSession, stalls: Stalls, options: SweepOptions): Promise<void> {
+  const { wakes, isRunning } = options;
+  const { uid } = session;
+  const runs = await isRunning(session).catch(() => undefined); // away: asked again with the next look
+  if (runs === undefined) return;
+  stalls.checked(uid);
+  if (runs) return;
+  wakes.sentHeads.forget(uid);
+  wakes.add(wakeOf(session));
+}
+
+function wakeOf({ uid, sessionId, tenant, head }: DueSession): Parameters<Wakes["add"]>[0] {
+  return { uid, sessionId, tenant, head };
 }

@@ -6,7 +6,7 @@ import { defaultTaskQueue, defaultWorkflowType } from "../names.ts";
 import { checkDriverOptions } from "./check-options.ts";
 import { connectedClient } from "./connect.ts";
 import type { TemporalDriverEvent, TemporalDriverOptions } from "./options.ts";
-import { isRefusal, signalSession } from "./signal.ts";
+import { isRefusal, isRunning, signalSession } from "./signal.ts";
 import { sweepLostWakes } from "./sweep.ts";
 import { Wakes } from "./wakes.ts";
 import type { Wake } from "./wakes.ts";
@@ -29,15 +29,25 @@ export function temporalDriver(options: TemporalDriverOptions): TemporalDriver {
   checkDriverOptions(options, temporalDriver);
   const { store, index = store?.drivers, clock = systemClock } = options;
   const { workflowType = defaultWorkflowType, taskQueue = defaultTaskQueue } = options;
+  const workflow = { workflowType, taskQueue, workflowId: options.workflowId };
   const report = reportTo(options.onEvent);
   const client = connectedClient(options);
-  const send = (wake: Wake): Promise<void> =>
-    signalSession(client.get(), { workflowType, taskQueue }, wake);
+  const send = (wake: Wake): Promise<void> => signalSession(client.get(), workflow, wake);
   const { random } = Math;
   const wakes = new Wakes({ send, isRefusal, report, clock, random });
   const closing = new AbortController();
   const { signal } = closing;
-  const swept = index && sweepLostWakes({ index, wakes, report, clock, random, signal });
+  const swept =
+    index &&
+    sweepLostWakes({
+      index,
+      wakes,
+      isRunning: (session) => isRunning(client.get(), workflow, session),
+      report,
+      clock,
+      random,
+      signal,
+    });
   const noteTenant = tenantNote(store);
   let closed: Promise<void> | undefined;
   const drain = async (): Promise<void> => {

@@ -195,7 +195,8 @@ export class WorkflowSession {
         const args = { ...this.#step(ids.length), calls: ids };
         for (const id of ids) this.#loop.calls.add(id);
         const summary = `turn ${turn}: ${calls.map(({ tool }) => tool).join(", ")}`.slice(0, 200);
-        const named = this.#named(summary, idOf("tools", turn, args));
+        // With the first call's place, so that a replay which makes the calls in another order is refused.
+        const named = this.#named(summary, idOf("tools", `${turn}.${calls[0]?.lane}`, args));
         const options = taskQueue === undefined ? named : { ...named, taskQueue };
         this.#start("tools", args, options, () => ids.forEach((id) => this.#loop.calls.delete(id)));
       }
@@ -254,7 +255,7 @@ export class WorkflowSession {
 }
 
 /** The step's name, its turn, and the first of its generations, which no other step of the run has. */
-function idOf(step: LongStep, turn: number, { generation }: StepArgs): string {
+function idOf(step: LongStep, turn: number | string, { generation }: StepArgs): string {
   return `${step}-${turn}-${generation}`;
 }
 
