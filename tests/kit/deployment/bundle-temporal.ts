@@ -6,17 +6,19 @@ import { bundleWorkflow } from "../../workflow/bundle.ts";
 import { bundleProgram } from "./bundle.ts";
 import type { NodePrograms } from "./bundle.ts";
 
-/** Bundles the programs of nodes that Temporal drives, and their workflows. Takes some seconds. */
-export async function bundleTemporalNodes(): Promise<NodePrograms> {
+/**
+ * Bundles the programs of nodes that Temporal drives, and their workflows. Takes some seconds. `workerProgram`
+ * takes the place of the worker that deployments have.
+ */
+export async function bundleTemporalNodes(
+  workerProgram: URL = new URL("./temporal-worker-node.ts", import.meta.url),
+): Promise<NodePrograms> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   // What stays outside of a bundle is found where it is installed.
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const workflows = join(folder, "workflows.js");
   const [worker, web, { code }] = await Promise.all([
-    bundleProgram(
-      new URL("./temporal-worker-node.ts", import.meta.url),
-      join(folder, "worker.mjs"),
-    ),
+    bundleProgram(workerProgram, join(folder, "worker.mjs")),
     bundleProgram(new URL("./temporal-web-node.ts", import.meta.url), join(folder, "web.mjs")),
     bundleWorkflow("packages/temporal/src/workflow/index.ts"),
   ]);
