@@ -29,7 +29,8 @@ export class Bed implements AsyncDisposable {
     this.#resources = resources;
   }
 
-  static async start(): Promise<Bed> {
+  /** `windowMs` is how long lanes gather deltas. Left out: by the load, which differs between workers. */
+  static async start({ windowMs }: { readonly windowMs?: number | undefined }): Promise<Bed> {
     await using started = new AsyncDisposableStack();
     const [own, theirs, servers] = await Promise.all([
       bundleNodes(new URL("./inline-node.ts", import.meta.url)).then((all) => started.use(all)),
@@ -38,8 +39,10 @@ export class Bed implements AsyncDisposable {
       ),
       startServers().then((all) => started.use(all)),
     ]);
-    const inline = started.use(await Side.start({ servers, programs: own, name: "inline" }));
-    const options = { servers, programs: theirs, name: "temporal_side", steps: 5_000 };
+    const inline = started.use(
+      await Side.start({ servers, programs: own, name: "inline", windowMs }),
+    );
+    const options = { servers, programs: theirs, name: "temporal_side", steps: 5_000, windowMs };
     const temporal = started.use(await Side.start(options));
     return new Bed({ servers, inline, temporal }, theirs, started.move());
   }

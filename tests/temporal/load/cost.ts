@@ -17,7 +17,7 @@ interface Cost {
 async function costOf(bed: Bed, side: Side, runs: number, ask: Ask): Promise<Cost> {
   const start = performance.now();
   const before = bed.spent(side);
-  await side.ended(await side.beginMany(runs, ask));
+  await side.ended(await side.begin(runs, ask));
   await bed.rest();
   const spent = since(before, bed.spent(side));
   return { spent, seconds: (performance.now() - start) / 1_000 };
@@ -48,7 +48,7 @@ export async function costPerDelta(bed: Bed, options: SlopeOptions) {
     points.temporal.push([deltas, other.spent.worker / runs]);
   }
   const lines = { inline: fitLine(points.inline), temporal: fitLine(points.temporal) };
-  return { ...lines, points, ratio: lines.temporal.slope / lines.inline.slope };
+  return { ...lines, ratio: lines.temporal.slope / lines.inline.slope };
 }
 
 /** What a second costs Temporal's server and its database without any session. */
@@ -71,12 +71,12 @@ export interface StepsOptions {
 /** What one more step costs each part, in processor seconds, and the worker without Temporal. */
 export async function costPerStep(bed: Bed, { runs, rounds, idle }: StepsOptions) {
   const { inline, temporal } = bed;
-  const points = rounds.map((count) => ({ steps: 2 * count + 1, ask: askRounds(count) }));
   const costs: { readonly at: number; readonly own: Cost; readonly theirs: Cost }[] = [];
-  for (const { steps, ask } of points) {
+  for (const count of rounds) {
+    const ask = { deltas: 1, perSecond: 1_000, rounds: count };
     const theirs = await costOf(bed, temporal, runs, ask);
     const own = await costOf(bed, inline, runs, ask);
-    costs.push({ at: steps * runs, own, theirs });
+    costs.push({ at: runs * stepsOf(count), own, theirs });
   }
   const line = (value: (cost: (typeof costs)[number]) => number): Line =>
     fitLine(costs.map((cost) => [cost.at, value(cost)]));
@@ -88,8 +88,9 @@ export async function costPerStep(bed: Bed, { runs, rounds, idle }: StepsOptions
   };
 }
 
-function askRounds(rounds: number): Ask {
-  return { deltas: 1, perSecond: 1_000, rounds };
+/** A reply and its tools are a step each, and the last reply is one. */
+export function stepsOf(rounds: number): number {
+  return 2 * rounds + 1;
 }
 
 export interface HeartbeatOptions {
@@ -112,5 +113,5 @@ export async function costPerHeartbeat(bed: Bed, { runs, silentMs, often }: Hear
   const many = await measure(often);
   const beats = many.beats - few.beats;
   const { server, database } = since(few.spent, many.spent);
-  return { beats, server: server / beats, database: database / beats };
+  return { few: few.beats, many: many.beats, server: server / beats, database: database / beats };
 }

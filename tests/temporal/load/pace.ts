@@ -16,14 +16,17 @@ export interface RampOptions {
   readonly lateMs: number;
 }
 
-/** Adds runs until their pace is not held, or there are as many as asked for. They go on after it. */
-export async function rampRuns(bed: Bed, side: Side, options: RampOptions) {
+/**
+ * The most runs that keep their pace: adds runs until it is not held, or there are as many as asked for. At
+ * the end all are stopped, and `ended` of them have ended.
+ */
+export async function mostRuns(bed: Bed, side: Side, options: RampOptions) {
   const { step, most, perSecond, windowMs, lateMs } = options;
   const ask: Ask = { deltas: 3_600 * perSecond, perSecond };
   const runs: LoadRun[] = [];
   let held = 0;
   for (let isHeld = true; isHeld && runs.length < most;) {
-    runs.push(...(await side.beginMany(step, ask)));
+    runs.push(...(await side.begin(step, ask)));
     await side.streaming(runs);
     takeLate(runs); // of the start
     const before = bed.spent(side);
@@ -41,7 +44,9 @@ export async function rampRuns(bed: Bed, side: Side, options: RampOptions) {
       `${side.name}: ${runs.length} runs, ${pace.toFixed(1)} deltas/s each, ${shown}; ${shares}`,
     );
   }
-  return { held, runs };
+  await Promise.all(runs.map((run) => side.stop(run)));
+  const ended = (await side.ended(runs)).length;
+  return { held, begun: runs.length, ended };
 }
 
 function takeLate(runs: readonly LoadRun[]): readonly number[] {

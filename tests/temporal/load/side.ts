@@ -21,6 +21,7 @@ export interface SideOptions {
   /** For workers of Temporal. */
   readonly heartbeatMs?: number | undefined;
   readonly steps?: number | undefined;
+  readonly windowMs?: number | undefined;
 }
 
 /** A session with one run. */
@@ -47,7 +48,7 @@ export class Side implements AsyncDisposable {
   #begun = 0;
 
   private constructor(
-    { servers, programs, name, heartbeatMs = 20_000, steps = 500 }: SideOptions,
+    { servers, programs, name, heartbeatMs = 20_000, steps = 500, windowMs }: SideOptions,
     [webPort, metricsPort]: readonly [number, number],
   ) {
     const { temporal, redis, postgres: server } = servers;
@@ -60,7 +61,7 @@ export class Side implements AsyncDisposable {
     const way = { temporal: { address: temporal.url, taskQueue: name }, workflows, heartbeatMs };
     const ports = { postgres, redis: redis.url, ...way };
     const onStray = (error: string): void => void this.strays.push(`${name}: ${error}`);
-    const worker = { ...ports, steps, metricsPort };
+    const worker = { ...ports, steps, metricsPort, windowMs };
     this.worker = new NodeProcess({ program: programs.worker, config: worker, onStray });
     const web = { ...ports, port: webPort };
     this.web = new NodeProcess({ program: programs.web, config: web, onStray });
@@ -75,18 +76,17 @@ export class Side implements AsyncDisposable {
     return side;
   }
 
-  /** Starts a run in a session of its own, with a reader: a lane that nobody reads is written less often. */
-  async begin(ask: Ask): Promise<LoadRun> {
-    this.#begun += 1;
-    const { uid, sessionId } = await this.store.create({ sessionId: `load-${this.#begun}` });
-    const reader = await LoadReader.open(`${this.addresses[0]}/${sessionId}`);
-    const sentAt = Date.now();
-    await this.#post(sessionId, { call: "send", key: "prompt", text: textOfAsk(ask) });
-    return { uid, sessionId, sentAt, reader };
-  }
-
-  async beginMany(count: number, ask: Ask): Promise<readonly LoadRun[]> {
-    return await Promise.all(Array.from({ length: count }, () => this.begin(ask)));
+  /** Starts so many runs at once, each in a session of its own with a reader: a lane without one is written less often. */
+  async begin(count: number, ask: Ask): Promise<readonly LoadRun[]> {
+    const prepared = await Promise.all(Array.from({ length: count }, () => this.#prepare()));
+    const text = textOfAsk(ask);
+    return await Promise.all(
+      prepared.map(async (session) => {
+        const sentAt = Date.now();
+        await this.#post(session.sessionId, { call: "send", key: "prompt", text });
+        return { ...session, sentAt };
+      }),
+    );
   }
 
   /** Settles when all of them stream. */
@@ -99,12 +99,12 @@ export class Side implements AsyncDisposable {
     await this.#post(sessionId, { call: "abort", key: "stop" });
   }
 
-  /** The facts of each run, once all have ended. */
+  /** The facts of each run, once all have ended. Their readers leave. */
   async ended(runs: readonly LoadRun[], limitMs = patienceMs): Promise<readonly Fact[][]> {
     const all: Fact[][] = [];
     const end = performance.now() + limitMs;
     // They end at about the same time: while one is waited for, the others are not read.
-    for (const { uid } of runs) {
+    for (const { uid, reader } of runs) {
       let facts: readonly Fact[] = [];
       const isOver = async (): Promise<boolean> => {
         facts = await this.store.read(uid);
@@ -112,6 +112,7 @@ export class Side implements AsyncDisposable {
       };
       const left = Math.max(1, end - performance.now());
       await until(isOver, `${this.name}: the run ends`, { limitMs: left, everyMs: 100 });
+      reader[Symbol.dispose]();
       all.push([...facts]);
     }
     return all;
@@ -131,6 +132,13 @@ export class Side implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.worker.kill(), this.web.kill()]);
     await this.store[Symbol.asyncDispose]();
+  }
+
+  async #prepare(): Promise<Omit<LoadRun, "sentAt">> {
+    this.#begun += 1;
+    const { uid, sessionId } = await this.store.create({ sessionId: `load-${this.#begun}` });
+    const reader = await LoadReader.open(`${this.addresses[0]}/${sessionId}`);
+    return { uid, sessionId, reader };
   }
 
   async #post(session: string, command: Command): Promise<void> {

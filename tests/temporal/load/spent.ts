@@ -18,9 +18,9 @@ export interface Spent {
 
 /** What was spent between two readings. */
 export function since(before: Spent, after: Spent): Spent {
-  const names = Object.keys(before) as (keyof Spent)[];
-  const entries = names.map((name) => [name, after[name] - before[name]]);
-  return Object.fromEntries(entries) as unknown as Spent; // the same names
+  const left: { -readonly [Name in keyof Spent]: number } = { ...after };
+  for (const name of Object.keys(left) as (keyof Spent)[]) left[name] -= before[name];
+  return left;
 }
 
 /** The parts as shares of one core in one line, the largest first. */

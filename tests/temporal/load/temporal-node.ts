@@ -7,6 +7,7 @@ import { redisLog } from "@millrace/stores/redis";
 import { createWorker } from "@millrace/temporal/worker";
 import { reportReady, reportStrayErrors } from "../../kit/deployment/reports.ts";
 import { loadAgent } from "./load-agent.ts";
+import { logOptions } from "./node-config.ts";
 import type { TemporalLoadConfig } from "./node-config.ts";
 
 // The test that starts it wrote it.
@@ -22,7 +23,7 @@ const { address, taskQueue } = config.temporal;
 const worker = await createWorker({
   agent: loadAgent(),
   store: postgresStore({ url: config.postgres }),
-  log: redisLog({ url: config.redis }),
+  log: redisLog(logOptions(config)),
   temporal: { address },
   taskQueue,
   workflows: { code: readFileSync(config.workflows, "utf8"), sourceMap: "" },
