@@ -35,7 +35,7 @@ afterAll(() => bed[Symbol.asyncDispose]());
 it("a delta costs a worker of Temporal what it costs one without", patience, async () => {
   const options = {
     runs: runs(20, 100),
-    sizes: isCampaign ? [400, 1_600, 100] : [300, 1_200, 60],
+    sizes: isCampaign ? [400, 1_600, 100] : [300, 1_000, 60],
     perSecond: runs(300, perSecond),
   };
 
@@ -79,7 +79,7 @@ it("a short step is two requests of its worker, and no heartbeat", patience, asy
 
 it("a silent step sends heartbeats, seldom by default", patience, async () => {
   const often = await bed.addSide("often", 500);
-  const size = { runs: runs(20, 40), silentMs: runs(2_000, 15_000) };
+  const size = { runs: runs(20, 40), silentMs: runs(1_500, 15_000) };
 
   const { server, database, few, many } = await costPerHeartbeat(bed, { ...size, often });
 
@@ -93,7 +93,7 @@ it("a silent step sends heartbeats, seldom by default", patience, async () => {
 
 it("Temporal adds less than a quarter of a second to a step", patience, async () => {
   const { inline, temporal, added } = await retryWhenNoisy(
-    () => measurePauses(bed, runs(2, 10), 10),
+    () => measurePauses(bed, runs(1, 10), 10),
     (figures) => figures.added < 250,
   );
 
@@ -108,7 +108,7 @@ it(
   patience,
   async () => {
     const side = bed.temporal;
-    const size = { runs: runs(20, 200), deltas: runs(3, 60) * perSecond };
+    const size = { runs: runs(20, 200), deltas: runs(2, 60) * perSecond };
     const before = bed.spent(side);
     const start = performance.now();
 

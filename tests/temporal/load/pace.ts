@@ -27,7 +27,7 @@ export async function mostRuns(bed: Bed, side: Side, options: RampOptions) {
   let held = 0;
   for (let isHeld = true; isHeld && runs.length < most;) {
     runs.push(...(await side.begin(step, ask)));
-    await side.streaming(runs);
+    if (!(await side.stream(runs))) break;
     takeLate(runs); // of the start
     const before = bed.spent(side);
     const start = performance.now();

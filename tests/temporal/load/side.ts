@@ -89,10 +89,13 @@ export class Side implements AsyncDisposable {
     );
   }
 
-  /** Settles when all of them stream. */
-  async streaming(runs: readonly LoadRun[]): Promise<void> {
+  /** Waits until all of them stream. False: some do not, after a minute. */
+  async stream(runs: readonly LoadRun[]): Promise<boolean> {
     const all = (): boolean => runs.every(({ reader }) => reader.streamsAt !== undefined);
-    await until(all, `${this.name}: all runs stream`, { limitMs: patienceMs, everyMs: 50 });
+    return await until(all, "all runs stream", { everyMs: 50 }).then(
+      () => true,
+      () => false,
+    );
   }
 
   async stop({ sessionId }: LoadRun): Promise<void> {
