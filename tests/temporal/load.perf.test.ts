@@ -115,7 +115,7 @@ it(
     const begun = await side.begin(size.runs, { deltas: size.deltas, perSecond });
     using stack = new DisposableStack();
     const watched = begun.slice(0, 3).map((run) => stack.use(watchRun(side, run, perSecond)));
-    await side.streaming(begun);
+    expect(await side.stream(begun)).toBe(true);
     const facts = await side.ended(begun);
     const seconds = (performance.now() - start) / 1_000;
     const shares = sharesOf(since(before, bed.spent(side)), seconds);
@@ -133,7 +133,7 @@ it(
     count(`processor time: ${shares}`);
     expect(replies.filter(({ isWhole }) => isWhole)).toHaveLength(size.runs);
     expect(late).toHaveLength(size.runs * size.deltas);
-    for (const { sessionId } of begun) expect((await side.store.verify(sessionId)).ok).toBe(true);
+    expect(await side.verified(begun)).toBe(size.runs);
     for (const [at, { viewer }] of watched.entries()) {
       const isShown = (): boolean => viewer.state?.head === facts[at]?.length;
       await until(isShown, "a viewer shows all of its run");
@@ -152,14 +152,14 @@ it("runs keep their pace until the machine is full", patience, async () => {
     lateMs: 250,
   };
   for (const side of isCampaign ? [bed.temporal, bed.inline] : [bed.temporal]) {
-    const { held, begun, ended } = await retryWhenNoisy(
+    const { held, begun, verified } = await retryWhenNoisy(
       () => mostRuns(bed, side, options),
       (figures) => figures.held >= options.step,
     );
 
     count(`${held} runs keep ${perSecond} deltas/s: ${side.name}`);
     expect(held).toBeGreaterThanOrEqual(options.step);
-    expect(ended).toBe(begun);
+    expect(verified).toBe(begun);
   }
   expect([...bed.inline.strays, ...bed.temporal.strays]).toEqual([]);
 });

@@ -18,7 +18,7 @@ export interface RampOptions {
 
 /**
  * The most runs that keep their pace: adds runs until it is not held, or there are as many as asked for. At
- * the end all are stopped, and `ended` of them have ended.
+ * the end all are stopped, and the transcripts of `verified` are as they were written.
  */
 export async function mostRuns(bed: Bed, side: Side, options: RampOptions) {
   const { step, most, perSecond, windowMs, lateMs } = options;
@@ -45,8 +45,8 @@ export async function mostRuns(bed: Bed, side: Side, options: RampOptions) {
     );
   }
   await Promise.all(runs.map((run) => side.stop(run)));
-  const ended = (await side.ended(runs)).length;
-  return { held, begun: runs.length, ended };
+  await side.ended(runs);
+  return { held, begun: runs.length, verified: await side.verified(runs) };
 }
 
 function takeLate(runs: readonly LoadRun[]): readonly number[] {

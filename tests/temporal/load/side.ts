@@ -121,6 +121,12 @@ export class Side implements AsyncDisposable {
     return all;
   }
 
+  /** How many of them have a transcript that is as it was written. */
+  async verified(runs: readonly LoadRun[]): Promise<number> {
+    const verdicts = await Promise.all(runs.map(({ sessionId }) => this.store.verify(sessionId)));
+    return verdicts.filter(({ ok }) => ok).length;
+  }
+
   /** How many requests of a sort its worker has made to Temporal. */
   async requests(operation: string): Promise<number> {
     const answer = await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`);
