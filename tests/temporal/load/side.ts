@@ -89,10 +89,10 @@ export class Side implements AsyncDisposable {
     );
   }
 
-  /** Waits until all of them stream. False: some do not, after a minute. */
+  /** Waits until all of them stream. False: some do not, after two minutes. */
   async stream(runs: readonly LoadRun[]): Promise<boolean> {
     const all = (): boolean => runs.every(({ reader }) => reader.streamsAt !== undefined);
-    return await until(all, "all runs stream", { everyMs: 50 }).then(
+    return await until(all, "all runs stream", { limitMs: patienceMs, everyMs: 50 }).then(
       () => true,
       () => false,
     );
