@@ -142,7 +142,7 @@ test("a session is opened once in a workflow", limits, async () => {
 });
 
 test("a reply in a workflow of one's own goes on when its worker is killed", limits, async () => {
-  await using programs = await bundleTemporalNodes(ownWorkflows);
+  await using programs = await bundleTemporalNodes({ workflows: ownWorkflows });
   await using deployment = await Deployment.start({
     programs,
     drives: "temporal",

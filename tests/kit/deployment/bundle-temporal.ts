@@ -6,21 +6,31 @@ import { bundleWorkflow } from "../../workflow/bundle.ts";
 import { bundleProgram } from "./bundle.ts";
 import type { NodePrograms } from "./bundle.ts";
 
-/** Bundles the programs of nodes that Temporal drives, and the workflows of a file. Takes some seconds. */
-export async function bundleTemporalNodes(
-  file = "packages/temporal/src/workflow/index.ts",
-): Promise<NodePrograms> {
+/** The sources of nodes. */
+export interface NodeSources {
+  readonly worker: URL;
+  readonly web: URL;
+  /** The path of the workflows' file, from the top folder. */
+  readonly workflows: string;
+}
+
+const usual: NodeSources = {
+  worker: new URL("./temporal-worker-node.ts", import.meta.url),
+  web: new URL("./temporal-web-node.ts", import.meta.url),
+  workflows: "packages/temporal/src/workflow/index.ts",
+};
+
+/** Bundles the programs of nodes that Temporal drives, and their workflows. Takes some seconds. */
+export async function bundleTemporalNodes(own: Partial<NodeSources> = {}): Promise<NodePrograms> {
+  const sources = { ...usual, ...own };
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   // What stays outside of a bundle is found where it is installed.
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const workflows = join(folder, "workflows.js");
   const [worker, web, { code }] = await Promise.all([
-    bundleProgram(
-      new URL("./temporal-worker-node.ts", import.meta.url),
-      join(folder, "worker.mjs"),
-    ),
-    bundleProgram(new URL("./temporal-web-node.ts", import.meta.url), join(folder, "web.mjs")),
-    bundleWorkflow(file),
+    bundleProgram(sources.worker, join(folder, "worker.mjs")),
+    bundleProgram(sources.web, join(folder, "web.mjs")),
+    bundleWorkflow(sources.workflows),
   ]);
   await writeFile(workflows, code);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });

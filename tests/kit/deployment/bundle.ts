@@ -12,11 +12,16 @@ export interface NodePrograms extends AsyncDisposable {
   readonly workflows?: string | undefined;
 }
 
-/** Bundles the programs into a temporary folder, once for all deployments of a test. */
-export async function bundleNodes(): Promise<NodePrograms> {
+/**
+ * Bundles the programs into a temporary folder, once for all deployments of a test. `workerProgram` takes the
+ * place of the worker that deployments have.
+ */
+export async function bundleNodes(
+  workerProgram: URL = new URL("./worker-node.ts", import.meta.url),
+): Promise<NodePrograms> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   const [worker, web] = await Promise.all([
-    bundleProgram(new URL("./worker-node.ts", import.meta.url), join(folder, "worker.mjs")),
+    bundleProgram(workerProgram, join(folder, "worker.mjs")),
     bundleProgram(new URL("./web-node.ts", import.meta.url), join(folder, "web.mjs")),
   ]);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });

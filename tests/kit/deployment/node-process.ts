@@ -31,6 +31,11 @@ export class NodeProcess implements AsyncDisposable {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
+  /** Of the process that runs, or ran last. 0 before the first start. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   /** Starts it. Settles when it is ready, or rejects with what it printed. */
   async start(): Promise<void> {
     if (this.runs) return;

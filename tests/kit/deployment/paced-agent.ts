@@ -85,7 +85,7 @@ export function modelOf(name: string): string {
 }
 
 /** The text with a sum of it: a text that lost or doubled a character no longer agrees with its sum. */
-function sealed(body: string): string {
+export function sealed(body: string): string {
   return `${body}|${sumOf(body)}`;
 }
 

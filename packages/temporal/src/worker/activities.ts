@@ -45,14 +45,16 @@ export function activitiesOf(
   };
 }
 
-/** Shows from the first line on that the worker lives, whatever the step waits for. */
+/**
+ * Shows from the first line on that the worker lives, whatever the step waits for. Not at once: the time-out
+ * runs from the start of the step, and most tools end before the first heartbeat is due.
+ */
 function beating(): Disposable {
   const { info, heartbeat } = Context.current();
   const { heartbeatTimeoutMs } = info;
   if (info.isLocal || heartbeatTimeoutMs === undefined)
     return { [Symbol.dispose]: () => undefined };
   const beat = heartbeat.bind(Context.current());
-  beat();
   const timer = setInterval(beat, heartbeatTimeoutMs / beatsPerTimeout);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
