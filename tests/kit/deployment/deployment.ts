@@ -62,6 +62,8 @@ export interface DeploymentOptions {
   readonly temporal?: TemporalServer | undefined;
   /** After this time without a sign of its worker, Temporal repeats a step. 2,000 ms by default. */
   readonly heartbeatMs?: number | undefined;
+  /** Further fields of the argument of every program. */
+  readonly config?: object | undefined;
 }
 
 /** A Redis, a PostgreSQL, and processes that work on them, each behind proxies of its own. */
@@ -167,7 +169,13 @@ export class Deployment implements AsyncDisposable {
     const temporal = await this.#wayToTemporal();
     const process = new NodeProcess({
       program,
-      config: { postgres: postgres.url, redis: redis.url, temporal: temporal?.config, ...config },
+      config: {
+        postgres: postgres.url,
+        redis: redis.url,
+        temporal: temporal?.config,
+        ...this.#options.config,
+        ...config,
+      },
       environment: clock?.environment,
       onStray: (error) => this.strays.push(`${name}: ${error}`),
     });

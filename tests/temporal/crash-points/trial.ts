@@ -1,0 +1,58 @@
+import type { Random } from "../../kit/random.ts";
+import { until } from "../../kit/until.ts";
+import type { Lane } from "./lane.ts";
+import type { AtStation, CrashPoint } from "./points.ts";
+import { WatchedSession } from "./watched-session.ts";
+
+/** What became of a session that passed a crash point. */
+export interface Trial {
+  readonly point: string;
+  /** From the kill, or from the end of the fault, until the run has ended and the client shows it. */
+  readonly ms: number;
+  readonly violations: readonly string[];
+}
+
+/** A session that has not ended by then is left. */
+const limitMs = 60_000;
+
+/** Runs one session through a crash point, and judges it. */
+export async function runTrial(
+  lane: Lane,
+  point: CrashPoint,
+  name: string,
+  random: Random,
+): Promise<Trial> {
+  using session = await WatchedSession.open(lane, name);
+  const { reached } = point;
+  const cause = "cause" in reached ? reached.cause : killAt(reached);
+  if ("station" in reached) {
+    const { station, pass = () => 1 } = reached;
+    lane.stations.arm(session.record.uid, { station, pass: pass(random) });
+  }
+  const sent = session.send(point.prompt);
+  const restarted = await cause(lane, session, random);
+  const from = performance.now();
+  try {
+    await session.ended(limitMs);
+    const ms = performance.now() - from;
+    await sent;
+    const left = await session.left();
+    const found = await session.judge(left);
+    const violations = [...found.map(({ kind, what }) => `${kind}: ${what}`), ...point.holds(left)];
+    return { point: point.id, ms, violations };
+  } finally {
+    await restarted?.restarted;
+    for (const { clock } of lane.deployment.nodes) clock?.set(0);
+  }
+}
+
+function killAt({ stops = false }: AtStation) {
+  return async (lane: Lane, session: WatchedSession) => {
+    if (stops) {
+      const runsChild = async (): Promise<boolean> => (await session.left()).children.length > 0;
+      await until(runsChild, "the tool has started a process");
+      await session.stop();
+    }
+    return await lane.awaitKill(session.record.uid);
+  };
+}
