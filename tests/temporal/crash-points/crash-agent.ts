@@ -30,7 +30,7 @@ export function crashAgent(options: PacedAgentOptions, stations: Stations): Agen
   return paced.with({
     model: watchModel(pacedModel(options), stations),
     tools: [...(paced.tools as readonly Tool[]), child], // an agent has whole tools
-    context: { window: 100_000, compactAbove: 0.5, keep: 1 },
+    context: { window: 100_000, compactAbove: 0.5, keep: 0 },
   });
 }
 

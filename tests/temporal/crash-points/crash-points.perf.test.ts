@@ -5,6 +5,7 @@ import { distribution } from "../../kit/distribution.ts";
 import { Random } from "../../kit/random.ts";
 import { runs } from "../../kit/runs.ts";
 import { Lane, heartbeatMs } from "./lane.ts";
+import { runShared, sharedPoints } from "./everywhere.ts";
 import { points } from "./points.ts";
 import { runTrial } from "./trial.ts";
 import type { Trial } from "./trial.ts";
@@ -51,8 +52,14 @@ it(
       }
     };
     await Promise.all(lanes.map(work));
+    const shared = sharedPoints.filter(({ id }) => only === undefined || only.includes(id));
+    for (const point of shared)
+      for (let at = 0; at < times / laneCount; at += 1) {
+        const place = { lanes, temporal, random: new Random(seed + at) };
+        trials.push(...(await runShared(point, place, `${point.id}-${at}`)));
+      }
 
-    for (const { id, when } of chosen) {
+    for (const { id, when } of [...chosen, ...shared]) {
       const own = trials.filter(({ point }) => point === id).map(({ ms }) => ms);
       console.log(`${id}, ${when}: ${distribution(own)}`);
     }

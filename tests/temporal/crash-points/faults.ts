@@ -13,11 +13,11 @@ export interface LaneFault {
 
 /** PostgreSQL's code for a full disk, with which it refuses each fact while the trigger is there. */
 const fillDisk = `
-  create function millrace.full() returns trigger language plpgsql as
+  create function millrace.full_disk() returns trigger language plpgsql as
     $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
-  create trigger full before insert on millrace.facts execute function millrace.full();
+  create trigger full_disk before insert on millrace.fact execute function millrace.full_disk();
 `;
-const emptyDisk = "drop function millrace.full() cascade";
+const emptyDisk = "drop function millrace.full_disk() cascade";
 
 export const laneFaults = {
   /** The writer is stopped until another worker writes, and goes on then. */

@@ -36,14 +36,27 @@ export async function runTrial(
     await session.ended(limitMs);
     const ms = performance.now() - from;
     await sent;
-    const left = await session.left();
-    const found = await session.judge(left);
-    const violations = [...found.map(({ kind, what }) => `${kind}: ${what}`), ...point.holds(left)];
-    return { point: point.id, ms, violations };
+    return await judgeTrial(session, point, ms);
   } finally {
     await restarted?.restarted;
     for (const { clock } of lane.deployment.nodes) clock?.set(0);
   }
+}
+
+/** Judges a run that has ended. */
+export async function judgeTrial(
+  session: WatchedSession,
+  { id, holds }: Pick<CrashPoint, "id" | "holds">,
+  ms: number,
+): Promise<Trial> {
+  const left = await session.left();
+  const found = await session.judge(left);
+  const { sessionId } = session.record;
+  const violations = [
+    ...found.map(({ kind, what }) => `${kind}: ${what}`),
+    ...holds(left).map((what) => `${sessionId}: ${what}`),
+  ];
+  return { point: id, ms, violations };
 }
 
 function killAt({ stops = false }: AtStation) {

@@ -41,6 +41,7 @@ export function watchStore(
 ): PostgresStore {
   return {
     ...store,
+    forTenant: (tenant) => watchStore(store.forTenant(tenant), stations, cuts),
     open: async (uid, request) => {
       if (request.intent !== undefined) stations.pass(uid, "call begins");
       const answer = await store.open(uid, request);

@@ -7,7 +7,7 @@ import { sweepLostWakes } from "./sweep.ts";
 import { SentHeads } from "./sent-heads.ts";
 import type { Wake } from "./wakes.ts";
 
-/** A sweep over sessions that a test lists, with each look after exactly five seconds. */
+/** A sweep over sessions that a test lists, with each look after exactly three seconds. */
 function openFixture() {
   const clock = manualClock();
   const closing = new AbortController();
@@ -32,7 +32,7 @@ function openFixture() {
   });
   const look = async (due: readonly DueSession[] | Error): Promise<void> => {
     listing.due = due;
-    await clock.advance(5_000);
+    await clock.advance(3_000);
   };
   const close = async (): Promise<void> => {
     closing.abort();
@@ -55,6 +55,26 @@ test("a session that stands at a head over two looks is woken, with its tenant",
   expect(sweep.woken).toEqual([{ uid: "a", sessionId: "a", tenant: "t1", head: 3 }]);
 });
 
+test("a lost wake is repeated within 10 s, whatever the chance that spreads the looks", async () => {
+  const clock = manualClock();
+  const closing = new AbortController();
+  const woken: Wake[] = [];
+  const swept = sweepLostWakes({
+    index: { due: async () => [dueAt("a", 3)] },
+    wakes: { sentHeads: new SentHeads(), add: (wake) => void woken.push(wake) },
+    report: () => undefined,
+    clock,
+    random: () => 0.999,
+    signal: closing.signal,
+  });
+
+  await clock.advance(8_000); // two seconds are left for a node that has to start first
+
+  expect(woken).not.toEqual([]);
+  closing.abort();
+  await swept;
+});
+
 test("a session whose head moves, or which has ended its work between two looks, is not woken", async () => {
   await using sweep = openFixture();
   await sweep.look([dueAt("a", 3), dueAt("b", 1)]);
@@ -67,7 +87,7 @@ test("a session whose head moves, or which has ended its work between two looks,
 test("a session with a run gets a minute, since one step may take so long", async () => {
   await using sweep = openFixture();
   const due = dueAt("a", 3, { run: runId("run_a") });
-  for (let looks = 1; looks < 12; looks += 1) await sweep.look([due]);
+  for (let looks = 1; looks < 20; looks += 1) await sweep.look([due]);
   expect(sweep.woken).toEqual([]);
   await sweep.look([due]);
 

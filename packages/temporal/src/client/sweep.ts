@@ -16,14 +16,17 @@ export interface SweepOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. */
-const lookMs = 5_000;
+/**
+ * How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. Two
+ * looks at most take 7.2 s, so a lost wake is repeated within 10 s, also by a node that has to start first.
+ */
+const lookMs = 3_000;
 /** The bounds of how many sessions are listed. */
 const listed = { least: 100, most: 10_000 } as const;
 /** At so many looks a session without a run must have had its head: its wake may be on its way. */
 const looksIdle = 2;
 /** The same for one with a run. Its workflow reads the store at each step, and a step may take a minute. */
-const looksRunning = 12;
+const looksRunning = 20;
 
 /** A session that has work at a head which this process has not sent. */
 interface Unsent {
