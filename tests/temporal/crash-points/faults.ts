@@ -56,14 +56,15 @@ export const laneFaults = {
     },
   },
   clocksJump: {
-    cause: async ({ deployment: { workers, webs } }, session, random) => {
+    cause: async (lane, session, random) => {
+      const { workers, webs } = lane.deployment;
       const writer = await writerOf(session);
       const hour = random.pick([3_600, -3_600]);
       for (const worker of workers) worker.clock?.set(worker === writer ? hour : -hour);
       for (const web of webs) web.clock?.set(600);
       await sleep(1_000); // they follow within a second
       await writer.process.kill();
-      void writer.process.start();
+      lane.restart();
     },
   },
 } as const satisfies Readonly<Record<string, LaneFault>>;

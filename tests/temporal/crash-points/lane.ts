@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TemporalServer } from "../../../scripts/services/temporal.ts";
 import type { NodePrograms } from "../../kit/deployment/bundle.ts";
 import { Deployment } from "../../kit/deployment/deployment.ts";
+import type { DeployedNode } from "../../kit/deployment/deployment.ts";
 import { until } from "../../kit/until.ts";
 import { Stations } from "./stations.ts";
 
@@ -15,6 +16,7 @@ export class Lane implements AsyncDisposable {
   readonly deployment: Deployment;
   readonly stations: Stations;
   readonly #folder: string;
+  #restarted: Promise<unknown> = Promise.resolve();
 
   private constructor(deployment: Deployment, folder: string) {
     this.deployment = deployment;
@@ -45,11 +47,27 @@ export class Lane implements AsyncDisposable {
   }
 
   /** Waits until a process was killed at the session's station, and starts it again. Resolves once it is gone. */
-  async awaitKill(uid: string): Promise<{ readonly restarted: Promise<unknown> }> {
-    const { nodes } = this.deployment;
+  async awaitKill(uid: string): Promise<"worker" | "web node"> {
+    const { nodes, webs } = this.deployment;
     await until(() => this.stations.isReached(uid), `${uid} reaches its station`);
-    await until(() => nodes.some(({ process }) => !process.runs), "the process is gone");
-    return { restarted: Promise.all(nodes.map(({ process }) => process.start())) };
+    const findKilled = (): DeployedNode | undefined => nodes.find(({ process }) => !process.runs);
+    await until(() => findKilled() !== undefined, "the process is gone");
+    const killed = findKilled();
+    this.restart();
+    return webs.some((web) => web === killed) ? "web node" : "worker";
+  }
+
+  /** Starts the processes that were killed. */
+  restart(): void {
+    const { nodes } = this.deployment;
+    this.#restarted = Promise.all(nodes.map(({ process }) => process.start()));
+  }
+
+  /** Makes ready for the next session: all processes have started, and all clocks are right. */
+  async settle(): Promise<void> {
+    const { nodes } = this.deployment;
+    for (const { clock } of nodes) clock?.set(0);
+    await this.#restarted;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,15 +10,15 @@ const bind = 0x42;
 
 /** Stops the next statement that stores an item on its way to PostgreSQL, or the answer on its way back. */
 export interface StatementCuts {
-  /** Calls `then` when PostgreSQL has executed the statement and was not told to commit it. */
-  readonly beforeCommit: (then: () => void) => void;
-  /** Calls `then` when PostgreSQL has committed it, before the driver reads the answer. */
-  readonly beforeAnswer: (then: () => void) => void;
+  /** Calls `kill` when PostgreSQL has executed the statement and was not told to commit it. */
+  readonly beforeCommit: (kill: () => void) => void;
+  /** Calls `kill` when PostgreSQL has committed it, before the driver reads the answer. */
+  readonly beforeAnswer: (kill: () => void) => void;
 }
 
 /** Watches what this process writes to its sockets. */
 export function watchStatements(): StatementCuts {
-  let cut: { readonly isCommitted: boolean; readonly then: () => void } | undefined;
+  let cut: { readonly isCommitted: boolean; readonly kill: () => void } | undefined;
   let victim: Socket | undefined;
   const watched = {
     write(this: Socket, chunk: unknown, ...rest: readonly never[]): boolean {
@@ -26,9 +26,9 @@ export function watchStatements(): StatementCuts {
       if (cut === undefined || !Buffer.isBuffer(chunk)) return write.call(this, chunk, ...rest);
       if (chunk[0] === bind && chunk.includes("item_committed")) victim = this; // oxlint-disable-line no-this-alias
       if (this !== victim || !chunk.equals(sync)) return write.call(this, chunk, ...rest);
-      const { isCommitted, then } = cut;
+      const { isCommitted, kill } = cut;
       this.prependListener("data", (answer: Buffer) => {
-        if (!isCommitted || answer.subarray(-idle.length).equals(idle)) then();
+        if (!isCommitted || answer.subarray(-idle.length).equals(idle)) kill();
       });
       return write.call(this, isCommitted ? sync : flush, ...rest);
     },
@@ -37,7 +37,7 @@ export function watchStatements(): StatementCuts {
   const original = { write: Socket.prototype.write as (...args: readonly unknown[]) => boolean };
   Object.assign(Socket.prototype, watched);
   return {
-    beforeCommit: (then) => (cut = { isCommitted: false, then }),
-    beforeAnswer: (then) => (cut = { isCommitted: true, then }),
+    beforeCommit: (kill) => (cut = { isCommitted: false, kill }),
+    beforeAnswer: (kill) => (cut = { isCommitted: true, kill }),
   };
 }

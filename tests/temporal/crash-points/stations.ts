@@ -1,5 +1,12 @@
-import { appendFileSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
-import { existsSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 /** A place in the doings of a process at which it may be killed. */
@@ -49,6 +56,11 @@ export class Stations {
 
   arm(uid: string, armed: Armed): void {
     writeFileSync(this.#file(uid), JSON.stringify(armed));
+  }
+
+  /** No process is killed for the session any more. */
+  disarm(uid: string): void {
+    rmSync(this.#file(uid), { force: true });
   }
 
   /** Whether a process was killed for the session. */

@@ -23,24 +23,39 @@ export async function runTrial(
   random: Random,
 ): Promise<Trial> {
   using session = await WatchedSession.open(lane, name);
-  const { reached } = point;
-  const cause = "cause" in reached ? reached.cause : killAt(reached);
-  if ("station" in reached) {
-    const { station, pass = () => 1 } = reached;
-    lane.stations.arm(session.record.uid, { station, pass: pass(random) });
-  }
-  const sent = session.send(point.prompt);
-  const restarted = await cause(lane, session, random);
-  const from = performance.now();
+  const { uid } = session.record;
+  const { reached, prompt } = point;
   try {
+    if ("station" in reached) {
+      const { station, pass = () => 1 } = reached;
+      lane.stations.arm(uid, { station, pass: pass(random) });
+    }
+    const sending = session.send(prompt);
+    if ("station" in reached) await awaitKill(lane, session, reached);
+    else await reached.cause(lane, session, random);
+    const from = performance.now();
     await session.ended(limitMs);
     const ms = performance.now() - from;
-    await sent;
+    await sending;
     return await judgeTrial(session, point, ms);
   } finally {
-    await restarted?.restarted;
-    for (const { clock } of lane.deployment.nodes) clock?.set(0);
+    lane.stations.disarm(uid);
+    await lane.settle();
   }
+}
+
+async function awaitKill(
+  lane: Lane,
+  session: WatchedSession,
+  { kills, stops = false }: AtStation,
+): Promise<void> {
+  if (stops) {
+    const runsChild = async (): Promise<boolean> => (await session.left()).children.length > 0;
+    await until(runsChild, "the tool has started a process");
+    await session.stop();
+  }
+  const killed = await lane.awaitKill(session.record.uid);
+  if (killed !== kills) throw new Error(`a ${killed} was killed instead of a ${kills}`);
 }
 
 /** Judges a run that has ended. */
@@ -57,15 +72,4 @@ export async function judgeTrial(
     ...holds(left).map((what) => `${sessionId}: ${what}`),
   ];
   return { point: id, ms, violations };
-}
-
-function killAt({ stops = false }: AtStation) {
-  return async (lane: Lane, session: WatchedSession) => {
-    if (stops) {
-      const runsChild = async (): Promise<boolean> => (await session.left()).children.length > 0;
-      await until(runsChild, "the tool has started a process");
-      await session.stop();
-    }
-    return await lane.awaitKill(session.record.uid);
-  };
 }

@@ -7,8 +7,8 @@ import { sweepLostWakes } from "./sweep.ts";
 import { SentHeads } from "./sent-heads.ts";
 import type { Wake } from "./wakes.ts";
 
-/** A sweep over sessions that a test lists, with each look after exactly three seconds. */
-function openFixture() {
+/** A sweep over sessions that a test lists. By default there is one look every three seconds. */
+function openFixture({ chance = 0.5, everyMs = 3_000 } = {}) {
   const clock = manualClock();
   const closing = new AbortController();
   const sentHeads = new SentHeads();
@@ -27,12 +27,12 @@ function openFixture() {
     wakes: { sentHeads, add: (wake) => void woken.push(wake) },
     report: (event) => void events.push(event),
     clock,
-    random: () => 0.5,
+    random: () => chance,
     signal: closing.signal,
   });
   const look = async (due: readonly DueSession[] | Error): Promise<void> => {
     listing.due = due;
-    await clock.advance(3_000);
+    await clock.advance(everyMs);
   };
   const close = async (): Promise<void> => {
     closing.abort();
@@ -55,24 +55,16 @@ test("a session that stands at a head over two looks is woken, with its tenant",
   expect(sweep.woken).toEqual([{ uid: "a", sessionId: "a", tenant: "t1", head: 3 }]);
 });
 
-test("a lost wake is repeated within 10 s, whatever the chance that spreads the looks", async () => {
-  const clock = manualClock();
-  const closing = new AbortController();
-  const woken: Wake[] = [];
-  const swept = sweepLostWakes({
-    index: { due: async () => [dueAt("a", 3)] },
-    wakes: { sentHeads: new SentHeads(), add: (wake) => void woken.push(wake) },
-    report: () => undefined,
-    clock,
-    random: () => 0.999,
-    signal: closing.signal,
-  });
+test("a lost wake is repeated within 8 s, and within 5 s by a node that has just started", async () => {
+  await using sweep = openFixture({ chance: 0.999, everyMs: 700 });
+  const before = dueAt("before", 3);
+  await sweep.look([before]);
+  const after = dueAt("after", 3); // just after a look
+  for (let ms = 700; ms < 4_900; ms += 700) await sweep.look([before, after]);
+  expect(sweep.woken.map(({ uid }) => uid)).toEqual(["before"]);
+  for (let ms = 4_900; ms < 8_000; ms += 700) await sweep.look([before, after]);
 
-  await clock.advance(8_000); // two seconds are left for a node that has to start first
-
-  expect(woken).not.toEqual([]);
-  closing.abort();
-  await swept;
+  expect(sweep.woken.map(({ uid }) => uid)).toContain("after");
 });
 
 test("a session whose head moves, or which has ended its work between two looks, is not woken", async () => {

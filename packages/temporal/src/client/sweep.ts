@@ -17,10 +17,12 @@ export interface SweepOptions {
 }
 
 /**
- * How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. Two
- * looks at most take 7.2 s, so a lost wake is repeated within 10 s, also by a node that has to start first.
+ * How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. A
+ * session is seen twice after at most 7.2 s, so a lost wake is repeated within 10 s.
  */
 const lookMs = 3_000;
+/** Before the first look: a node that was killed and starts again makes up for its own wakes. */
+const firstLookMs = 500;
 /** The bounds of how many sessions are listed. */
 const listed = { least: 100, most: 10_000 } as const;
 /** At so many looks a session without a run must have had its head: its wake may be on its way. */
@@ -44,8 +46,8 @@ export async function sweepLostWakes(options: SweepOptions): Promise<void> {
   let unsent: ReadonlyMap<SessionUid, Unsent> = new Map();
   let limit: number = listed.least;
   let isAway = false;
-  for (;;) {
-    await wait(lookMs * (0.8 + 0.4 * random()), signal);
+  for (let pauseMs = firstLookMs; ; pauseMs = lookMs) {
+    await wait(pauseMs * (0.8 + 0.4 * random()), signal);
     if (signal.aborted) return;
     try {
       wakes.sentHeads.beginLook();
