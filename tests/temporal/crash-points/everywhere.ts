@@ -3,7 +3,7 @@ import type { TemporalServer } from "../../../scripts/services/temporal.ts";
 import type { Directive } from "../../kit/deployment/directive.ts";
 import type { Random } from "../../kit/random.ts";
 import { runs } from "../../kit/runs.ts";
-import { until } from "../../kit/until.ts";
+import { writerOf } from "./faults.ts";
 import { completed } from "./holds.ts";
 import type { Lane } from "./lane.ts";
 import { judgeTrial } from "./trial.ts";
@@ -79,8 +79,8 @@ export const sharedPoints: readonly SharedPoint[] = [
 
 /** The prompts that are on when it happens, one session for each. */
 const prompts: readonly Pick<Directive, "mode" | "length">[] = [
-  { mode: "plain", length: 500 },
-  { mode: "many", length: 500 },
+  { mode: "plain", length: 1_000 },
+  { mode: "many", length: 1_000 },
 ];
 const limitMs = 120_000;
 
@@ -101,8 +101,7 @@ export async function runShared(
     : [];
   const prompt = (at: number) => prompts[at % prompts.length] ?? { mode: "plain", length: 90 };
   const sending = sessions.map((session, at) => session.send(prompt(at)));
-  const areOn = (): boolean => sessions.every(({ writer }) => writer !== undefined);
-  await until(areOn, `all runs of ${name} are on`);
+  await Promise.all(sessions.map((session) => writerOf(session)));
   await point.begin(place);
   sending.push(...later.map((session, at) => session.send(prompt(at))));
   await sleep(point.ms);

@@ -70,7 +70,7 @@ export const laneFaults = {
 } as const satisfies Readonly<Record<string, LaneFault>>;
 
 /** Waits until a reply is written and shown. */
-async function writerOf(session: WatchedSession): Promise<DeployedNode> {
+export async function writerOf(session: WatchedSession): Promise<DeployedNode> {
   let writer: DeployedNode | undefined;
   await until(() => (writer = session.writer) !== undefined, "a reply is written");
   if (writer === undefined) throw new Error("no worker");

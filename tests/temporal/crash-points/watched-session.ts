@@ -96,7 +96,7 @@ export class WatchedSession implements Disposable {
       return facts.at(-1)?.type === "run_finished" && this.#state?.head === facts.length;
     };
     const { sessionId } = this.record;
-    await until(isOver, `the run of ${sessionId} ends and is shown`, { limitMs, everyMs: 25 });
+    await until(isOver, `the run of ${sessionId} ends and is shown`, { limitMs, everyMs: 50 });
   }
 
   async left(): Promise<Left> {
