@@ -102,14 +102,16 @@ export async function runShared(
   const prompt = (at: number) => prompts[at % prompts.length] ?? { mode: "plain", length: 90 };
   const sending = sessions.map((session, at) => session.send(prompt(at)));
   await Promise.all(sessions.map((session) => writerOf(session)));
+  const stored = await Promise.all(sessions.map((session) => session.facts()));
   await point.begin(place);
   sending.push(...later.map((session, at) => session.send(prompt(at))));
   await sleep(point.ms);
   await point.end(place);
   const from = performance.now();
-  const trials = [...sessions, ...later].map(async (session): Promise<Trial> => {
+  const trials = [...sessions, ...later].map(async (session, at): Promise<Trial> => {
     await session.ended(limitMs);
-    return await judgeTrial(session, { id: point.id, holds: completed }, performance.now() - from);
+    const survived = { ms: performance.now() - from, before: stored[at] ?? [] };
+    return await judgeTrial(session, { id: point.id, holds: completed }, survived);
   });
   await Promise.all(sending);
   return await Promise.all(trials);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Fact } from "@millrace/core";
 import type { Random } from "../../kit/random.ts";
 import { until } from "../../kit/until.ts";
 import type { Lane } from "./lane.ts";
@@ -34,10 +36,11 @@ export async function runTrial(
     if ("station" in reached) await awaitKill(lane, session, reached);
     else await reached.cause(lane, session, random);
     const from = performance.now();
+    const before = await session.facts();
     await session.ended(limitMs);
     const ms = performance.now() - from;
     await sending;
-    return await judgeTrial(session, point, ms);
+    return await judgeTrial(session, point, { ms, before });
   } finally {
     lane.stations.disarm(uid);
     await lane.settle();
@@ -58,17 +61,25 @@ async function awaitKill(
   if (killed !== kills) throw new Error(`a ${killed} was killed instead of a ${kills}`);
 }
 
+/** How long a run took after the crash, and what was stored before it. */
+export interface Survived {
+  readonly ms: number;
+  readonly before: readonly Fact[];
+}
+
 /** Judges a run that has ended. */
 export async function judgeTrial(
   session: WatchedSession,
   { id, holds }: Pick<CrashPoint, "id" | "holds">,
-  ms: number,
+  { ms, before }: Survived,
 ): Promise<Trial> {
   const left = await session.left();
+  const isKept = isDeepStrictEqual(left.facts.slice(0, before.length), before);
   const found = await session.judge(left);
   const { sessionId } = session.record;
   const violations = [
     ...found.map(({ kind, what }) => `${kind}: ${what}`),
+    ...(isKept ? [] : [`${sessionId}: facts were lost or changed`]),
     ...holds(left).map((what) => `${sessionId}: ${what}`),
   ];
   return { point: id, ms, violations };
