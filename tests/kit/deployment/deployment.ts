@@ -64,6 +64,8 @@ export interface DeploymentOptions {
   readonly heartbeatMs?: number | undefined;
   /** How long a worker of Temporal that is terminated waits for its steps. 30,000 ms by default. */
   readonly drainMs?: number | undefined;
+  /** Further fields of the argument of every program. */
+  readonly config?: object | undefined;
 }
 
 /** A Redis, a PostgreSQL, and processes that work on them, each behind proxies of its own. */
@@ -178,7 +180,13 @@ export class Deployment implements AsyncDisposable {
     const temporal = await this.#wayToTemporal();
     const process = new NodeProcess({
       program,
-      config: { postgres: postgres.url, redis: redis.url, temporal: temporal?.config, ...config },
+      config: {
+        postgres: postgres.url,
+        redis: redis.url,
+        temporal: temporal?.config,
+        ...this.#options.config,
+        ...config,
+      },
       environment: clock?.environment,
       onStray: (error) => this.strays.push(`${name}: ${error}`),
     });

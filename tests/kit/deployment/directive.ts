@@ -2,13 +2,18 @@
 export interface Directive {
   /** Of the person's command: found again in the reply and in the effects. */
   readonly key: string;
-  /** `plain`: a text. `effect`: one effectful call. `many`: four calls. `ask`: one that needs approval. */
-  readonly mode: (typeof modes)[number];
+  /**
+   * `plain`: a text. `effect`: one effectful call. `many`: four calls. `ask`: one that needs approval.
+   * `child`: one that starts a process. `long`: one, by a reply that reports a full context.
+   */
+  readonly mode: (typeof modes)[number] | (typeof rareModes)[number];
   /** How many characters the reply has at least. */
   readonly length: number;
 }
 
 export const modes = ["plain", "effect", "many", "ask"] as const;
+/** For agents that have what they need: a tool `child`, or a limited context. */
+const rareModes = ["child", "long"] as const;
 
 /** A directive as the text of a prompt. */
 export function textOfDirective({ key, mode, length }: Directive): string {
@@ -18,7 +23,7 @@ export function textOfDirective({ key, mode, length }: Directive): string {
 /** Reads the text of a prompt. Undefined for any other text. */
 export function parseDirective(text: string): Directive | undefined {
   const [, key, mode, length] = /^key=(\S+) mode=(\S+) length=(\d+)$/.exec(text) ?? [];
-  const known = modes.find((one) => one === mode);
+  const known = [...modes, ...rareModes].find((one) => one === mode);
   return key === undefined || known === undefined
     ? undefined
     : { key, mode: known, length: Number(length) };

@@ -20,6 +20,8 @@ export interface PacedAgentOptions {
   readonly chunkMs: number;
   readonly approvalSeconds?: number | undefined;
   readonly limitSeconds?: number | undefined;
+  /** Called right after an effect. */
+  readonly onEffect?: ((effect: Effect) => void) | undefined;
 }
 
 /** A line of the file of effects. */
@@ -31,21 +33,11 @@ export interface Effect {
 
 /** An agent whose model replies by its transcript alone, and whose tools leave a trace outside. */
 export function pacedAgent(options: PacedAgentOptions): Agent {
-  const { name, effects, requests, chunkMs, approvalSeconds, limitSeconds } = options;
-  const model: Model = {
-    id: modelOf(name),
-    stream: (request) => {
-      if (requests !== undefined) appendFileSync(requests, `${name}\n`);
-      return scriptedModel([replyTo(request.transcript)], {
-        id: modelOf(name),
-        delayMs: chunkMs,
-        chunk: [4, 1, 7, 2],
-      }).stream(request);
-    },
-  };
+  const { name, effects, approvalSeconds, limitSeconds, onEffect } = options;
   const leave = (tool: string, effectKey: string): void => {
     const effect: Effect = { tool, effectKey, node: name };
     appendFileSync(effects, `${JSON.stringify(effect)}\n`);
+    onEffect?.(effect);
   };
   const input = z.object({ key: z.string() });
   const tool = (
@@ -67,7 +59,7 @@ export function pacedAgent(options: PacedAgentOptions): Agent {
       },
     });
   return defineAgent({
-    model,
+    model: pacedModel(options),
     tools: [
       tool("pay", "effectful"),
       tool("dare", "effectful"),
@@ -77,6 +69,21 @@ export function pacedAgent(options: PacedAgentOptions): Agent {
     limits: { repeats: 100, ...(limitSeconds !== undefined && { seconds: limitSeconds }) },
     ...(approvalSeconds !== undefined && { approvalSeconds }),
   });
+}
+
+/** A model that replies by its transcript alone, at a pace. */
+export function pacedModel({ name, requests, chunkMs }: PacedAgentOptions): Model {
+  return {
+    id: modelOf(name),
+    stream: (request) => {
+      if (requests !== undefined) appendFileSync(requests, `${name}\n`);
+      return scriptedModel([replyTo(request.transcript)], {
+        id: modelOf(name),
+        delayMs: chunkMs,
+        chunk: [4, 1, 7, 2],
+      }).stream(request);
+    },
+  };
 }
 
 /** The id of a node's model. */
@@ -111,9 +118,14 @@ function replyTo(transcript: readonly Item[]): readonly ScriptedPart[] {
   const opening = say(sealed(`calls for ${key} ${filler(Math.min(length, 40))}`));
   if (mode === "effect") return [opening, call("pay", { key })];
   if (mode === "ask") return [opening, call("dare", { key })];
+  if (mode === "child") return [opening, call("child", { key })];
+  if (mode === "long") return [{ usage: fullContext }, opening, call("look", { key })];
   const calls = [call("pay", { key: `${key}a` }), call("pay", { key: `${key}b` })];
   return [opening, ...calls, call("look", { key }), call("again", { key })];
 }
+
+/** What a reply reports after which a limited context is compacted. */
+const fullContext = { inputTokens: 90_000, outputTokens: 10, cachedTokens: 0 };
 
 /** Text with characters of one to four bytes, and with pairs that no cut may split. */
 function filler(length: number): string {

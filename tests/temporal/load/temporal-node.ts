@@ -24,7 +24,7 @@ const worker = await createWorker({
   agent: loadAgent(),
   store: postgresStore({ url: config.postgres }),
   log: redisLog(logOptions(config)),
-  temporal: { address },
+  address,
   taskQueue,
   workflows: { code: readFileSync(config.workflows, "utf8"), sourceMap: "" },
   heartbeatMs: config.heartbeatMs,

@@ -9,6 +9,7 @@ import { redisLog } from "@millrace/stores/redis";
 import { pacedAgent } from "../../kit/deployment/paced-agent.ts";
 import { reportReady, reportStrayErrors } from "../../kit/deployment/reports.ts";
 import type { ServedNodeConfig } from "./fleet.ts";
+import { wideLimits } from "./wide-limits.ts";
 
 // The test that starts it wrote it.
 const config = parseJsonText(process.argv[2] ?? "") as ServedNodeConfig;
@@ -28,7 +29,6 @@ function storeOf(tenant: string): SessionStore {
   };
 }
 
-const wide = 1e9;
 const millrace = createMillrace({
   agent: pacedAgent(config),
   authenticate: ({ headers }) => {
@@ -41,17 +41,7 @@ const millrace = createMillrace({
   log,
   drive: config.drive,
   secret: "the nodes of one deployment share it",
-  limits: {
-    requestsPerUser: wide,
-    requestsPerTenant: wide,
-    creationsPerUser: wide,
-    inputsPerUser: wide,
-    inputsPerSession: wide,
-    streamsPerUser: wide,
-    viewersPerSession: wide,
-    runsPerUser: wide,
-    runsPerTenant: wide,
-  },
+  limits: wideLimits,
 });
 
 const page = config.page === undefined ? undefined : readFileSync(config.page);

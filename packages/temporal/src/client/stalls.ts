@@ -6,11 +6,11 @@ import type { SentHeads } from "./sent-heads.ts";
  * After so many looks at one head, a session is woken whose head was not sent from here: its wake may be on
  * its way. One with a run gets longer: its workflow reads the store at each step, and a step may take a minute.
  */
-const wakeAfter = { idle: 2, running: 12 } as const;
+const wakeAfter = { idle: 2, running: 20 } as const;
 /** After so many, Temporal is asked whether the workflow that has the head still runs … */
-const checkAfter = { idle: 4, running: 12 } as const;
+const checkAfter = { idle: 4, running: 20 } as const;
 /** … and then after twice as many each time, up to half an hour: the session may wait for a person. */
-const rarestCheck = 360;
+const rarestCheck = 600;
 /** Questions with each look. */
 const mostChecks = 40;
 

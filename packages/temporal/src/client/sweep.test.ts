@@ -7,8 +7,8 @@ import { sweepLostWakes } from "./sweep.ts";
 import { SentHeads } from "./sent-heads.ts";
 import type { Wake } from "./wakes.ts";
 
-/** A sweep over sessions that a test lists, with each look after exactly five seconds. */
-function openFixture() {
+/** A sweep over sessions that a test lists. By default there is one look every three seconds. */
+function openFixture({ chance = 0.5, everyMs = 3_000 } = {}) {
   const clock = manualClock();
   const closing = new AbortController();
   const sentHeads = new SentHeads();
@@ -35,12 +35,12 @@ function openFixture() {
     },
     report: (event) => void events.push(event),
     clock,
-    random: () => 0.5,
+    random: () => chance,
     signal: closing.signal,
   });
   const look = async (due: readonly DueSession[] | Error): Promise<void> => {
     listing.due = due;
-    await clock.advance(5_000);
+    await clock.advance(everyMs);
   };
   const close = async (): Promise<void> => {
     closing.abort();
@@ -63,6 +63,18 @@ test("a session that stands at a head over two looks is woken, with its tenant",
   expect(sweep.woken).toEqual([{ uid: "a", sessionId: "a", tenant: "t1", head: 3 }]);
 });
 
+test("a lost wake is repeated within 8 s, and within 5 s by a node that has just started", async () => {
+  await using sweep = openFixture({ chance: 0.999, everyMs: 700 });
+  const before = dueAt("before", 3);
+  await sweep.look([before]);
+  const after = dueAt("after", 3); // just after a look
+  for (let ms = 700; ms < 4_900; ms += 700) await sweep.look([before, after]);
+  expect(sweep.woken.map(({ uid }) => uid)).toEqual(["before"]);
+  for (let ms = 4_900; ms < 8_000; ms += 700) await sweep.look([before, after]);
+
+  expect(sweep.woken.map(({ uid }) => uid)).toContain("after");
+});
+
 test("a session whose head moves, or which has ended its work between two looks, is not woken", async () => {
   await using sweep = openFixture();
   await sweep.look([dueAt("a", 3), dueAt("b", 1)]);
@@ -75,7 +87,7 @@ test("a session whose head moves, or which has ended its work between two looks,
 test("a session with a run gets a minute, since one step may take so long", async () => {
   await using sweep = openFixture();
   const due = dueAt("a", 3, { run: runId("run_a") });
-  for (let looks = 1; looks < 12; looks += 1) await sweep.look([due]);
+  for (let looks = 1; looks < 20; looks += 1) await sweep.look([due]);
   expect(sweep.woken).toEqual([]);
   await sweep.look([due]);
 
@@ -155,7 +167,7 @@ test("a session that has work at a head which was sent is woken again if its wor
   expect(sweep.woken.map(({ uid }) => uid)).toEqual(["idle"]);
   expect(sweep.sentHeads.has(idle.uid, 3)).toBe(false); // or it would not be sent
 
-  for (let looks = 5; looks <= 12; looks += 1) await sweep.look([running]);
+  for (let looks = 5; looks <= 20; looks += 1) await sweep.look([running]);
   expect(sweep.woken.map(({ uid }) => uid)).toEqual(["idle", "running"]);
 });
 
@@ -164,14 +176,14 @@ test("a session that waits for long is asked for ever more rarely, and not woken
   const due = [dueAt("a", 3, { run: runId("run_a") })];
   sweep.sentHeads.add(sessionUid("a"), 3);
   const askedAt: number[] = [];
-  for (let looks = 1; looks <= 1_100; looks += 1) {
+  for (let looks = 1; looks <= 1_300; looks += 1) {
     const before = sweep.asked.length;
     await sweep.look(due);
     if (sweep.asked.length > before) askedAt.push(looks);
   }
 
   expect(sweep.woken).toEqual([]);
-  expect(askedAt).toEqual([12, 24, 48, 96, 192, 384, 744]); // then each half hour
+  expect(askedAt).toEqual([20, 40, 80, 160, 320, 640, 1_240]); // then each half hour
 });
 
 test("many workflows are asked for over several looks", async () => {

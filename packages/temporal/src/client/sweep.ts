@@ -18,8 +18,13 @@ export interface SweepOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. */
-const lookMs = 5_000;
+/**
+ * How often the index is read, on average. By chance a fifth more or less, so that nodes drift apart. A
+ * session is seen twice after at most 7.2 s, so a lost wake is repeated within 10 s.
+ */
+const lookMs = 3_000;
+/** Before the first look: a node that was killed and starts again makes up for its own wakes. */
+const firstLookMs = 500;
 /** The bounds of how many sessions are listed. */
 const listed = { least: 100, most: 10_000 } as const;
 
@@ -34,8 +39,8 @@ export async function sweepLostWakes(options: SweepOptions): Promise<void> {
   const stalls = new Stalls();
   let limit: number = listed.least;
   let isAway = false;
-  for (;;) {
-    await wait(lookMs * (0.8 + 0.4 * random()), signal);
+  for (let pauseMs = firstLookMs; ; pauseMs = lookMs) {
+    await wait(pauseMs * (0.8 + 0.4 * random()), signal);
     if (signal.aborted) return;
     try {
       wakes.sentHeads.beginLook();

@@ -22,7 +22,7 @@ export interface TemporalDriver extends SessionDriver, AsyncDisposable {
 /**
  * Makes a driver that starts and signals one Temporal workflow for each session with work; a worker of
  * `@millrace/temporal/worker` drives it. Nothing is thrown at requests: while Temporal is away, wakes are
- * merged and repeated, and one that was lost with its process is found in the store within about 10 s.
+ * merged and repeated, and one that was lost with its process is found in the store within 10 s.
  * Throws `invalid_definition` for options that can't be used.
  */
 export function temporalDriver(options: TemporalDriverOptions): TemporalDriver {
