@@ -28,6 +28,7 @@ const truncationLaws = "packages/providers/src/truncation.property.test.ts";
 const equalityLaws = "packages/providers/src/equality.property.test.ts";
 const requestLaws = "packages/providers/src/request.property.test.ts";
 const hostileModel = "tests/sessions/hostile-model.test.ts";
+const crashPoints = "tests/temporal/crash-points/crash-points.perf.test.ts";
 const crash = "tests/crash/crash.test.ts";
 const fileStore = "packages/stores/src/file/conformance.test.ts";
 const fileDamage = "packages/stores/src/file/damage.test.ts";
@@ -165,9 +166,10 @@ export const promises: readonly PromiseEntry[] = [
     id: "P11",
     promise: "A tool call runs at most once, unless you declared it safe to repeat.",
     holds:
-      "In one process with session files, counted outside the process that is killed. An outcome that was lost is shown as unknown.",
-    limits: "Not what a system does that ignores the effect key.",
-    tests: [{ file: crash }],
+      "In one process with session files, and in workers of Temporal, counted outside the process that is killed. An outcome that was lost is shown as unknown.",
+    limits:
+      "Not what a system does that ignores the effect key. An operator who resets a workflow wants its calls again.",
+    tests: [{ file: crash }, { file: crashPoints }, { file: "tests/temporal/zombies.test.ts" }],
   },
   {
     id: "P12",
@@ -182,13 +184,15 @@ export const promises: readonly PromiseEntry[] = [
       { file: memory },
       { file: "packages/stores/src/file/lock.test.ts" },
       { file: fileProcesses },
+      { file: "tests/temporal/zombies.test.ts" },
+      { file: "tests/temporal/inline.test.ts" },
     ],
   },
   {
     id: "P13",
     promise: "After a crash or an outage, work goes on by itself.",
     holds:
-      "A run whose driver was killed is taken over in seconds by another worker, also when all workers died. Redis or PostgreSQL may be killed, paused, emptied or cut off, and clocks may be an hour apart: nothing is lost or doubled, and afterwards every session moves within 5 seconds without being opened again.",
+      "A run whose driver was killed is taken over in seconds by another worker, also when all workers died. Redis or PostgreSQL may be killed, paused, emptied or cut off, and clocks may be an hour apart: nothing is lost or doubled, and afterwards every session moves within 5 seconds without being opened again. Driven by Temporal the same holds, also while Temporal and its database are killed and paused; a dead worker is noticed after the heartbeat's time-out.",
     limits:
       "On PostgreSQL, with a worker or an open session somewhere. While PostgreSQL is away nothing is accepted.",
     tests: [
@@ -197,6 +201,9 @@ export const promises: readonly PromiseEntry[] = [
       { file: "tests/kills/kills.perf.test.ts" },
       { file: "tests/outages/outages.perf.test.ts" },
       { file: "tests/clocks/clocks.perf.test.ts" },
+      { file: crashPoints },
+      { file: "tests/temporal/chaos.perf.test.ts" },
+      { file: "tests/temporal/server-killed.test.ts" },
     ],
   },
   {
