@@ -6,4 +6,5 @@ import { agent, log, store } from "./agent.ts";
 await using worker = await createWorker({ agent, store, log }); // TEMPORAL_ADDRESS
 // #endregion
 console.log("ready");
-await worker.run();
+await worker.run(); // until SIGTERM
+await Promise.all([store.close(), log.close()]); // or they keep the process
