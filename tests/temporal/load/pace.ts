@@ -44,7 +44,7 @@ export async function mostRuns(bed: Bed, side: Side, options: RampOptions) {
       `${side.name}: ${runs.length} runs, ${pace.toFixed(1)} deltas/s each, ${shown}; ${shares}`,
     );
   }
-  await Promise.all(runs.map((run) => side.stop(run)));
+  await side.stop(runs);
   await side.ended(runs);
   return { held, begun: runs.length, verified: await side.verified(runs) };
 }

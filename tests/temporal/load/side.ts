@@ -7,6 +7,7 @@ import { post } from "../../kit/deployment/command.ts";
 import type { Command } from "../../kit/deployment/command.ts";
 import { isRunOver } from "../../kit/deployment/is-run-over.ts";
 import { NodeProcess } from "../../kit/deployment/node-process.ts";
+import { inParallel } from "../../kit/in-parallel.ts";
 import { until } from "../../kit/until.ts";
 import type { Servers } from "../cluster.ts";
 import { textOfAsk } from "./ask.ts";
@@ -34,6 +35,7 @@ export interface LoadRun {
 }
 
 const patienceMs = 120_000;
+const stopsAtOnce = 10;
 
 /** One worker and one web node, on a database of their own. No proxies: they would take a core. */
 export class Side implements AsyncDisposable {
@@ -98,8 +100,14 @@ export class Side implements AsyncDisposable {
     );
   }
 
-  async stop({ sessionId }: LoadRun): Promise<void> {
-    await this.#post(sessionId, { call: "abort", key: "stop" });
+  /** Stops them, some at a time: a person whose stop is not answered soon repeats it, which adds to the load. */
+  async stop(runs: readonly LoadRun[]): Promise<void> {
+    const stops = runs.map(
+      ({ sessionId }) =>
+        () =>
+          this.#post(sessionId, { call: "abort", key: "stop" }),
+    );
+    await inParallel(stops, stopsAtOnce);
   }
 
   /** The facts of each run, once all have ended. Their readers leave. */

@@ -20,7 +20,7 @@ export interface TemporalWorkerOptions extends SeatsOptions, TemporalConnectOpti
   readonly workflows?: URL | WorkflowBundleWithSourceMap | false | undefined;
   /**
    * A step whose worker shows no sign for this long is repeated elsewhere. Shorter notices a killed worker
-   * sooner; each sign costs Temporal and its database about 6 ms. 20,000 ms by default.
+   * sooner; each sign costs Temporal and its database some milliseconds. 20,000 ms by default.
    */
   readonly heartbeatMs?: number | undefined;
   /** How long `shutdown` waits for steps in progress. 30,000 ms by default. */
