@@ -77,11 +77,14 @@ export const sharedPoints: readonly SharedPoint[] = [
   },
 ];
 
+type Prompt = Pick<Directive, "mode" | "length">;
+
 /** The prompts that are on when it happens, one session for each. */
-const prompts: readonly Pick<Directive, "mode" | "length">[] = [
+const prompts: readonly Prompt[] = [
   { mode: "plain", length: 1_000 },
-  { mode: "many", length: 1_000 },
+  { mode: "many", length: 60 },
 ];
+const short: Prompt = { mode: "plain", length: 60 };
 const limitMs = 120_000;
 
 /** Lets one of them happen in the middle of runs of all lanes, and judges each run. */
@@ -99,12 +102,13 @@ export async function runShared(
   const later = point.takesPrompts
     ? await Promise.all(place.lanes.map((lane) => open(lane, prompts.length)))
     : [];
-  const prompt = (at: number) => prompts[at % prompts.length] ?? { mode: "plain", length: 90 };
-  const sending = sessions.map((session, at) => session.send(prompt(at)));
+  const sending = sessions.map((session, at) =>
+    session.send(prompts[at % prompts.length] ?? short),
+  );
   await Promise.all(sessions.map((session) => writerOf(session)));
   const stored = await Promise.all(sessions.map((session) => session.facts()));
   await point.begin(place);
-  sending.push(...later.map((session, at) => session.send(prompt(at))));
+  sending.push(...later.map((session) => session.send(short)));
   await sleep(point.ms);
   await point.end(place);
   const from = performance.now();

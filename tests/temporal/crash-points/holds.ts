@@ -1,6 +1,7 @@
 /** What must hold after the crash points, beside what the oracle of chaos judges after each. */
 import type { Fact, ResultStatus } from "@millrace/core";
 import { unpackEpoch } from "@millrace/core/ports";
+import type { FactOf } from "@millrace/core/writing";
 import type { Left } from "./watched-session.ts";
 
 /** What is not as it must be. */
@@ -8,13 +9,14 @@ export type Holds = (left: Left) => readonly string[];
 
 /** The reply was asked for once more: nothing of the killed attempt is stored. */
 export const reasked: Holds = ({ facts }) => {
-  const attempt = attemptOfReply(facts);
+  const { attempt } = unpackEpoch(replyIn(facts)?.epoch ?? 0);
   // A busy machine may miss a heartbeat of a worker that lives: then it is asked for a third time.
   return attempt >= 2 ? [] : [`the reply is of attempt ${attempt}`];
 };
 
-/** The reply of the killed attempt is the reply. */
-export const kept: Holds = ({ facts }) => expectEqual("attempts", attemptOfReply(facts), 1);
+/** The reply was stored before the kill. That it stays as it is, and the only one, is judged after each point. */
+export const kept: Holds = ({ before }) =>
+  replyIn(before) === undefined ? ["the reply was not stored before the kill"] : [];
 
 /** The one effectful call was answered with this status, and took effect so often. */
 export function answered(status: ResultStatus, effects: number): Holds {
@@ -57,11 +59,11 @@ export const stopped: Holds = ({ facts, children }) => [
 export const completed: Holds = ({ facts }) =>
   expectEqual("outcome", outcomeOf(facts), "completed");
 
-function attemptOfReply(facts: readonly Fact[]): number {
-  const reply = facts.find(
-    (fact) => fact.type === "item_committed" && fact.item.author === "model",
-  );
-  return unpackEpoch(reply?.type === "item_committed" ? (reply.epoch ?? 0) : 0).attempt;
+/** The first reply of the model. */
+function replyIn(facts: readonly Fact[]): FactOf<"item_committed"> | undefined {
+  const isReply = (fact: Fact): fact is FactOf<"item_committed"> =>
+    fact.type === "item_committed" && fact.item.author === "model";
+  return facts.find(isReply);
 }
 
 function statusesOf(facts: readonly Fact[]): readonly ResultStatus[] {

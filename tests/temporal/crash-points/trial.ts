@@ -53,7 +53,7 @@ async function awaitKill(
   { kills, stops = false }: AtStation,
 ): Promise<void> {
   if (stops) {
-    const runsChild = async (): Promise<boolean> => (await session.left()).children.length > 0;
+    const runsChild = async (): Promise<boolean> => (await session.left([])).children.length > 0;
     await until(runsChild, "the tool has started a process");
     await session.stop();
   }
@@ -73,7 +73,7 @@ export async function judgeTrial(
   { id, holds }: Pick<CrashPoint, "id" | "holds">,
   { ms, before }: Survived,
 ): Promise<Trial> {
-  const left = await session.left();
+  const left = await session.left(before);
   const isKept = isDeepStrictEqual(left.facts.slice(0, before.length), before);
   const found = await session.judge(left);
   const { sessionId } = session.record;

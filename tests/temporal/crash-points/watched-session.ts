@@ -17,6 +17,8 @@ import type { Lane } from "./lane.ts";
 
 /** All that a run left. */
 export interface Left {
+  /** What was stored before the crash. */
+  readonly before: readonly Fact[];
   readonly facts: readonly Fact[];
   readonly effects: readonly Effect[];
   /** Processes of its tools that live. */
@@ -99,7 +101,7 @@ export class WatchedSession implements Disposable {
     await until(isOver, `the run of ${sessionId} ends and is shown`, { limitMs, everyMs: 50 });
   }
 
-  async left(): Promise<Left> {
+  async left(before: readonly Fact[]): Promise<Left> {
     const { uid } = this.record;
     const facts = await this.facts();
     const effects = this.#lane.deployment
@@ -109,7 +111,7 @@ export class WatchedSession implements Disposable {
     const children = await Promise.all(
       started.map(({ itemId }) => executionPids(`${uid}_${itemId}`)),
     );
-    return { facts, effects, children: children.flat() };
+    return { before, facts, effects, children: children.flat() };
   }
 
   /** What the oracle of chaos finds. */
