@@ -35,8 +35,8 @@ afterAll(() => bed[Symbol.asyncDispose]());
 it("a delta costs a worker of Temporal what it costs one without", patience, async () => {
   const options = {
     runs: runs(20, 100),
-    sizes: isCampaign ? [400, 1_600, 100] : [300, 1_000, 60],
-    perSecond: runs(300, perSecond),
+    sizes: isCampaign ? [400, 1_600, 100] : [1_000, 3_000, 100],
+    perSecond: runs(600, perSecond),
   };
 
   const { inline, temporal, ratio } = await retryWhenNoisy(
