@@ -7,7 +7,8 @@ import type {
 } from "@temporalio/worker";
 import { defaultTaskQueue } from "../names.ts";
 import { activitiesOf } from "./activities.ts";
-import { Seats } from "./seats.ts";
+import { resolveAsHere, stickyMs } from "./sdk-defaults.ts";
+import { openSeatOf, Seats } from "./seats.ts";
 import type { SeatsOptions } from "./seats.ts";
 
 /** What a worker drives, and where. */
@@ -43,16 +44,10 @@ export interface TemporalWorker extends AsyncDisposable {
   readonly shutdown: () => Promise<void>;
 }
 
-/**
- * The workflow task of a run whose worker has died waits this long for it before another worker may take
- * it. Temporal's default is 10 s.
- */
-const stickyMs = 500;
-
 /** Makes a worker and connects it. `run` starts it. */
 export async function createWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
   const { workflows, heartbeatMs = 20_000, drainMs = 30_000, sdk = {} } = options;
-  const seats = new Seats(options);
+  const seats = new Seats(options.store, openSeatOf(options));
   const { temporal } = options;
   const given = temporal instanceof NativeConnection ? temporal : undefined;
   const connection = given ?? (await connect(temporal));
@@ -104,12 +99,3 @@ function workflowsOf(
 function ownWorkflows(): URL {
   return new URL(import.meta.resolve("@millrace/temporal/workflow"));
 }
-
-type Hook = NonNullable<NonNullable<SdkOptions["bundlerOptions"]>["webpackConfigHook"]>;
-
-/** A process that runs our sources bundles workflows of sources too. */
-const resolveAsHere: Hook = (config) => {
-  if (!import.meta.url.endsWith(".ts")) return config;
-  const conditionNames = ["@millrace/source", "..."];
-  return { ...config, resolve: { ...config.resolve, conditionNames } };
-};
