@@ -1,25 +1,19 @@
 /** Temporal's own plug-ins, as they are published, with sessions of ours: their examples as real processes. */
-import { defineAgent } from "@millrace/agent";
-import { createClient } from "@millrace/client";
-import type { ClientSession } from "@millrace/client";
-import type { Fact } from "@millrace/core";
 import { unpackEpoch } from "@millrace/core/ports";
-import { sessionMemo } from "@millrace/temporal/plugin";
-import type { WorkflowHandle } from "@temporalio/client";
+import { ApplicationFailure } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serve } from "../../client/kit/served.ts";
 import { until } from "../../kit/until.ts";
 import { connectTo, startServers } from "../cluster.ts";
 import type { Cluster, Servers } from "../cluster.ts";
 import { ExampleWorker } from "./example-worker.ts";
-
-const question = "What do I pack for Oslo?";
-const answer = "Pack a raincoat, and boots for the hills. ".repeat(20);
+import { answer, question, Trip } from "./trip.ts";
 
 const started = new AsyncDisposableStack();
 afterAll(() => started.disposeAsync());
 let servers: Servers;
 let cluster: Cluster;
+/** The worker of each example that runs. Its workflows take seconds to bundle. */
+const workers = new Map<string, Promise<ExampleWorker>>();
 
 beforeAll(async () => {
   servers = started.use(await startServers());
@@ -27,110 +21,85 @@ beforeAll(async () => {
 }, 300_000);
 
 const examples = [
-  {
-    example: "temporal-openai-agents",
-    taskQueue: "agents",
-    calls: ["transfer_to_packer", "weather"],
-  },
-  { example: "temporal-ai-sdk", taskQueue: "ai-sdk", calls: ["weather"] },
+  { example: "temporal-openai-agents", queue: "agents", calls: ["transfer_to_packer", "weather"] },
+  { example: "temporal-ai-sdk", queue: "ai-sdk", calls: ["weather"] },
 ] as const;
+const timeout = 300_000;
 
-test.each(examples)(
+test.concurrent.each(examples)(
   "what a viewer of $example reads after its worker was killed in mid-reply is the workflow's result",
-  { timeout: 300_000 },
-  async ({ example, taskQueue, calls }) => {
-    const { store, log } = cluster;
-    const driver = { wake: () => undefined };
-    await using served = await serve(nobody, { store, log, driver });
-    using client = createClient({ url: served.url, token: "ann" });
-    const session = client.session(example);
-    const drafts = new Set<string>();
-    session.subscribe(() => drafts.add(lastText(session)));
-    await session.send(question).accepted;
-    const record = await store.forTenant("acme").find(example);
-    if (record === undefined) throw new Error("the session is not there");
-    const first = await ExampleWorker.start(example, servers);
-    const workflow = await cluster.client.workflow.start("travel", {
-      workflowId: example,
-      taskQueue,
-      args: [question],
-      memo: sessionMemo(record),
-    });
-    await until(() => lastText(session).length > 200, "the viewer reads", { limitMs: 120_000 });
+  { timeout },
+  async ({ example, queue, calls }) => {
+    const first = await workerOf(example);
+    await using trip = await Trip.begin(cluster, `${example}-killed`, queue);
+    await until(() => trip.text.length > 200, "the viewer reads");
 
-    const killed = performance.now();
+    const killedAt = performance.now();
     await first.kill();
-    const cut = lastText(session);
-    await using _second = await ExampleWorker.start(example, servers);
-    const up = performance.now();
-    const result = (await workflow.result()) as string;
-    const ended = performance.now();
-    await until(() => session.status === "idle", "the viewer sees the end of the run");
+    const cut = trip.text;
+    workers.delete(example);
+    await workerOf(example);
+    const upAt = performance.now();
+    const result = await trip.workflow.result();
+    const endedAt = performance.now();
+    await until(() => trip.session.status === "idle", "the viewer sees the end of the run");
 
-    const facts = await store.forTenant("acme").read(record.uid);
-    const replies = facts.flatMap((fact) => {
-      return fact.type === "item_committed" && fact.item.author === "model" ? [fact] : [];
-    });
-    const last = replies.at(-1);
+    const { events } = await trip.workflow.fetchHistory();
     console.log(
-      `${example}: killed after ${cut.length} characters; the next worker was up after ${Math.round(up - killed)} ms, the workflow ended ${Math.round(ended - up)} ms later; ${await sizeOf(workflow)}`,
+      `${example}: killed after ${cut.length} of ${answer.length} characters; the next worker was up after ${Math.round(upAt - killedAt)} ms, its workflow ended ${Math.round(endedAt - upAt)} ms later; ${events?.length ?? 0} events for ${calls.length + 1} replies`,
     );
     expect(cut.length).toBeLessThan(answer.length);
     expect(result).toBe(answer);
-    expect(lastText(session)).toBe(result);
-    expect(textIn(last)).toBe(result);
-    expect(replies).toHaveLength(calls.length + 1); // each reply is stored once
-    expect(replies.map(({ epoch }) => unpackEpoch(epoch ?? 0).attempt)).toEqual([
-      ...calls.map(() => 1),
-      2,
-    ]);
-    expect(
-      session.items.flatMap(({ parts }) => parts).filter(({ kind }) => kind === "text").length,
-    ).toBe(2);
-    expect(session.items.every(({ live }) => !live)).toBe(true);
-    expect([...drafts].every((text) => isPrefix(text))).toBe(true);
-    expect(shown(session)).toEqual([
+    expect(trip.screen).toEqual([
       `user: ${question}`,
       ...calls.map((tool) => `${tool}: finished`),
-      `model: ${answer}`,
+      `model: ${result}`,
     ]);
-    const kinds = facts.map(({ type }) => type);
-    expect(kinds.filter((type) => type === "tool_execution_started")).toHaveLength(calls.length);
-    expect(kinds.filter((type) => type === "tool_execution_finished")).toHaveLength(calls.length);
-    expect(facts.at(-1)).toMatchObject({ type: "run_finished", outcome: "completed" });
+    expect(trip.restarts).toBe(1); // the text of the killed attempt made room for the next
+    expect(trip.texts.filter((text) => !result.startsWith(text))).toEqual([]);
+    const replies = await trip.replies();
+    expect(replies.at(-1)?.item.parts).toMatchObject([{ kind: "text", text: result }]);
+    const attempts = replies.map(({ epoch = 0 }) => unpackEpoch(epoch).attempt);
+    expect(attempts).toEqual([...calls.map(() => 1), 2]); // each reply is stored once
+    const types = (await trip.facts()).map(({ type }) => type);
+    for (const type of ["tool_execution_started", "tool_execution_finished"] as const)
+      expect(types.filter((one) => one === type)).toHaveLength(calls.length);
+    expect((await trip.facts()).at(-1)).toMatchObject({ outcome: "completed" });
   },
 );
 
-/** Serves sessions that others drive. */
-const nobody = defineAgent({ respond: async () => undefined });
+test.each(examples)(
+  "a viewer's stop ends the reply of $example, and its workflow fails for good",
+  { timeout },
+  async ({ example, queue, calls }) => {
+    await workerOf(example);
+    await using trip = await Trip.begin(cluster, `${example}-stopped`, queue);
+    await until(() => trip.text.length > 200, "the viewer reads");
 
-/** The text of the last item, if a model writes it. */
-function lastText(session: ClientSession): string {
-  const item = session.items.at(-1);
-  if (item?.author !== "model") return "";
-  return item.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+    await trip.session.abort().accepted;
+    const failure: unknown = await trip.workflow.result().catch((error: unknown) => error);
+    await until(() => trip.session.status === "idle", "the viewer sees the end of the run");
+
+    expect(causeOf(failure)).toMatchObject({ type: "Stopped", nonRetryable: true });
+    const replies = await trip.replies();
+    expect(replies).toHaveLength(calls.length + 1);
+    expect(replies.at(-1)?.item).toMatchObject({ stop: "aborted", parts: [{ text: trip.text }] });
+    expect(answer.startsWith(trip.text) && trip.text.length < answer.length).toBe(true);
+    expect((await trip.facts()).at(-1)).toMatchObject({ outcome: "aborted" });
+  },
+);
+
+function workerOf(example: string): Promise<ExampleWorker> {
+  const known = workers.get(example);
+  if (known !== undefined) return known;
+  const worker = ExampleWorker.start(example, servers).then((up) => started.use(up));
+  workers.set(example, worker);
+  return worker;
 }
 
-function isPrefix(text: string): boolean {
-  return answer.startsWith(text);
-}
-
-function textIn(fact: Fact | undefined): string | undefined {
-  if (fact?.type !== "item_committed") return undefined;
-  return fact.item.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-}
-
-/** What the screen shows: texts by their author, and calls with their state. */
-function shown(session: ClientSession): readonly string[] {
-  return session.items.flatMap(({ author, parts }) =>
-    parts.map((part) => {
-      if (part.kind === "text") return `${author}: ${part.text}`;
-      return part.kind === "tool_call" ? `${part.tool}: ${part.state}` : part.kind;
-    }),
-  );
-}
-
-async function sizeOf(workflow: WorkflowHandle): Promise<string> {
-  const { events } = await workflow.fetchHistory();
-  return `its history has ${events?.length ?? 0} events`;
+/** The failure at the bottom of all that wrap it. */
+function causeOf(failure: unknown): unknown {
+  let error = failure;
+  while (error instanceof Error && error.cause !== undefined) error = error.cause;
+  return error instanceof ApplicationFailure ? error : undefined;
 }
