@@ -153,7 +153,10 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       serve: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi", "routes"],
     },
   },
-  temporal: { bottom: ["names", "steps"], folders: { workflow: [], worker: [], client: [] } },
+  temporal: {
+    bottom: ["names", "steps", "session-header"],
+    folders: { workflow: [], worker: [], client: [], plugin: ["worker"], "plugin-workflow": [] },
+  },
   conformance: { bottom: ["case"], folders: { vectors: [], http: [] } },
 };
 

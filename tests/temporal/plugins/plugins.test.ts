@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../kit/until.ts";
 import { connectTo, startServers } from "../cluster.ts";
 import type { Cluster, Servers } from "../cluster.ts";
+import { encode, storedRuns } from "../stored-history.ts";
 import { ExampleWorker } from "./example-worker.ts";
 import { answer, question, Trip } from "./trip.ts";
 
@@ -44,10 +45,13 @@ test.concurrent.each(examples)(
     const endedAt = performance.now();
     await until(() => trip.session.status === "idle", "the viewer sees the end of the run");
 
-    const { events } = await trip.workflow.fetchHistory();
+    const [stored] = await storedRuns(cluster.client, trip.workflow.workflowId);
+    const history = (stored?.events ?? []).map((event) => encode(event).toString("latin1"));
+    const kept = history.filter((event) => event.includes(answer)).length;
     console.log(
-      `${example}: killed after ${cut.length} of ${answer.length} characters; the next worker was up after ${Math.round(upAt - killedAt)} ms, its workflow ended ${Math.round(endedAt - upAt)} ms later; ${events?.length ?? 0} events for ${calls.length + 1} replies`,
+      `${example}: killed after ${cut.length} of ${answer.length} characters; the next worker was up after ${Math.round(upAt - killedAt)} ms, its workflow ended ${Math.round(endedAt - upAt)} ms later; ${calls.length + 1} replies: ${history.length} events, ${stored?.bytes ?? 0} bytes, the answer in ${kept} of them`,
     );
+    expect(kept).toBe(2); // by the plug-in: as its activity's result, and as the workflow's
     expect(cut.length).toBeLessThan(answer.length);
     expect(result).toBe(answer);
     expect(trip.screen).toEqual([

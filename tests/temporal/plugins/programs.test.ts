@@ -1,4 +1,5 @@
 /** Workflows that ask models by activities of their own, and have a session by their memo alone. */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { ApplicationFailure, WorkflowFailedError } from "@temporalio/client";
 import type { WorkflowHandle } from "@temporalio/client";
@@ -7,11 +8,14 @@ import type { Fact, Model } from "@millrace/core";
 import { say, scriptedModel } from "@millrace/core/testing";
 import { itemId, partId } from "@millrace/core/writing";
 import { sessionMemo, sessionPlugin, throughSession } from "@millrace/temporal/plugin";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { root } from "../../../scripts/workspace.ts";
 import { until } from "../../kit/until.ts";
 import { connectTo, startServers } from "../cluster.ts";
 import type { Cluster, Talk } from "../cluster.ts";
+
+/** A program that hangs, because a failure is repeated for ever, is noticed soon. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const started = new AsyncDisposableStack();
 afterAll(() => started.disposeAsync());
@@ -115,6 +119,30 @@ test("a person's stop ends the request and fails the activity for good", async (
   expect((await talk.facts()).at(-1)).toMatchObject({ type: "run_finished", outcome: "aborted" });
 });
 
+test("a workflow that is reset writes a new run, and what the old one writes is refused", async () => {
+  const { talk, workflow } = await begin("inTurn", [["one", "endless once"]]);
+  await until(() => asked.includes("endless once"), "the second reply streams");
+  const { runId } = await workflow.describe();
+  const tasks = (await workflow.fetchHistory()).events?.flatMap(({ eventId, ...event }) =>
+    event.workflowTaskCompletedEventAttributes ? [eventId] : [],
+  );
+
+  await cluster.client.workflowService.resetWorkflowExecution({
+    namespace: "default",
+    workflowExecution: { workflowId: workflow.workflowId, runId },
+    reason: "an operator wants it again",
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: tasks?.[0] ?? null,
+  });
+  const again = cluster.client.workflow.getHandle(workflow.workflowId);
+
+  expect(await again.result()).toEqual(["to one", "to endless once"]);
+  const facts = await talk.facts();
+  expect(texts(facts)).toEqual(["one", "to one", "one", "to one", "to endless once"]);
+  const ends = facts.flatMap((fact) => (fact.type === "run_finished" ? [fact.outcome] : []));
+  expect([count(facts, "session_claimed"), ...ends]).toEqual([2, "failed", "completed"]);
+});
+
 test("a workflow without a session asks its models as ever", async () => {
   const options = { workflowId: "alone", taskQueue: "programs", args: [["one"]] };
 
@@ -150,9 +178,10 @@ async function ask(question: string): Promise<string> {
   return parts.map((reply) => ("text" in reply ? reply.text : "")).join("");
 }
 
-/** Streams for half a second, or until it is stopped. */
+/** Streams for half a second, or until it is stopped; what is endless once ends the second time. */
 function answering(question: string): Model {
-  const isEndless = question.endsWith("ever") || question.endsWith("end");
+  const isAgain = question.endsWith("once") && asked.includes(question);
+  const isEndless = /ever$|end$|once$/.test(question) && !isAgain;
   const text = `to ${question}`.repeat(isEndless ? 10_000 : 1);
   const model = scriptedModel([[say(text)]], { delayMs: 20, chunk: [1] });
   return {

@@ -36,3 +36,10 @@ export async function rounds(questions: readonly string[]): Promise<void> {
     await finishRun();
   }
 }
+
+/** Asks for one thing after the other, in one run of the session. */
+export async function inTurn(questions: readonly string[]): Promise<readonly string[]> {
+  const said: string[] = [];
+  for (const question of questions) said.push(await ask(question));
+  return said;
+}

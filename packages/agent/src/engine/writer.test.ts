@@ -58,8 +58,9 @@ describe("a program that writes a session", () => {
   it("refuses an attempt that was taken for dead and writes on", async () => {
     const { writer, facts, another } = await opened();
     const go = Promise.withResolvers<void>();
-    const slow = writer.write({ ...first, model: waiting(go.promise), request: asked }, context);
-    await writingOf(writer);
+    const { model, isAsked } = noting(waiting(go.promise));
+    const slow = writer.write({ ...first, model, request: asked }, context);
+    await isAsked;
     const second = await another();
     const request = { ...first, attempt: 2, model: saying("the second"), request: asked };
     expect(textOf(await second.write(request, context))).toBe("the second");
@@ -92,8 +93,9 @@ describe("a program that writes a session", () => {
   it("writes replies at the same time in lanes of their own", async () => {
     const { writer, facts } = await opened();
     const go = Promise.withResolvers<void>();
-    const slow = writer.write({ ...first, model: waiting(go.promise), request: asked }, context);
-    await writingOf(writer);
+    const { model, isAsked } = noting(waiting(go.promise));
+    const slow = writer.write({ ...first, model, request: asked }, context);
+    await isAsked;
     const beside = { ...first, generation: 2, lane: 1, model: saying("two"), request: asked };
 
     expect(textOf(await writer.write(beside, context))).toBe("two");
@@ -127,9 +129,9 @@ describe("the end of what a program writes", () => {
 
   it("comes by a person's stop: the reply so far is stored, and the model hears of it", async () => {
     const { writer, facts, inbox } = await opened();
-    const model = scriptedModel([[say("so far"), stall()]]);
+    const { model, isAsked } = noting(scriptedModel([[say("so far"), stall()]]));
     const writing = writer.write({ ...first, model, request: asked }, context);
-    await writingOf(writer);
+    await isAsked;
 
     await inbox.abort({});
 
@@ -162,6 +164,36 @@ describe("the end of what a program writes", () => {
       await writer.write({ ...first, generation: 5, model: saying("x"), request: asked }, context),
     ).toEqual({ outcome: "superseded" });
   });
+});
+
+it("a program stops to ask once another one has claimed the session", async () => {
+  const { writer, another } = await opened();
+  const { model, isAsked } = noting(scriptedModel([[say("so far"), stall()]]));
+  const writing = writer.write({ ...first, model, request: asked }, context);
+  await isAsked;
+  const second = await another();
+
+  await second.write({ ...first, by: "run-2", model: saying("mine"), request: asked }, context);
+
+  expect(await writing).toEqual({ outcome: "superseded" });
+});
+
+it("a step that is lost ends at once, whatever it waits for", async () => {
+  const { writer } = await opened();
+  const lost = new AbortController();
+  const waits = Promise.withResolvers<void>();
+  const isCurrent = (): Promise<boolean> => {
+    waits.resolve();
+    return new Promise(() => undefined);
+  };
+  const away: StepContext = { signal: lost.signal, isCurrent };
+  const writing = writer.write({ ...first, model: saying("x"), request: asked }, away);
+  await waits.promise;
+
+  lost.abort();
+
+  await expect(writing).rejects.toThrow();
+  expect(writer.isBusy()).toBe(false);
 });
 
 it("a request that failed is sent again as the next attempt, and the last failure is stored", async () => {
@@ -222,8 +254,14 @@ function waiting(go: Promise<void>): Model {
   return { id: "waiting", stream };
 }
 
-async function writingOf(writer: EngineWriter): Promise<void> {
-  await expect.poll(() => writer.isBusy()).toBe(true);
+/** The model, and when it was asked. */
+function noting(given: Model): { readonly model: Model; readonly isAsked: Promise<void> } {
+  const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+  const stream: Model["stream"] = (request) => {
+    resolve();
+    return given.stream(request);
+  };
+  return { model: { ...given, stream }, isAsked };
 }
 
 function itemOf(id: string, author: "user", text: string): Item {

@@ -30,8 +30,9 @@ import type { NotHeld, ProgramStep, WriteRequest, Written } from "./write.ts";
 export class Writer implements LocalDriver {
   readonly #host: WorkHost;
   readonly #claim: EngineClaim;
-  /** One for each request that is under way. */
-  readonly #working = new Set<AbortController>();
+  /** The requests that are under way, with the claim that each is under. */
+  readonly #working = new Map<AbortController, number>();
+  #steps = 0;
   /** The engine's runs whose claim is known to be older than the session's run, or that has none. */
   readonly #begun = new Set<string>();
 
@@ -41,21 +42,51 @@ export class Writer implements LocalDriver {
   }
 
   get isBusy(): boolean {
-    return this.#working.size > 0;
+    return this.#steps > 0;
   }
 
-  /** A person's stop reaches the model by its fact, and not through the engine. */
+  /** A person's stop and another's claim reach the model by their facts, and not through the engine. */
   wake(_fact?: Fact): void {
-    if (this.#host.journal.standing.run?.aborting !== true) return;
-    for (const work of this.#working) work.abort();
+    const { incarnation, run } = this.#host.journal.standing;
+    for (const [work, claimed] of this.#working) {
+      if (claimed !== incarnation) work.abort(new Fenced());
+      else if (run?.aborting === true) work.abort();
+    }
   }
 
   async close(): Promise<void> {
-    for (const work of this.#working) work.abort(new Fenced());
+    for (const work of this.#working.keys()) work.abort(new Fenced());
   }
 
   /** Streams and stores one reply. Rejects if the step was lost: the engine repeats it. */
   async write(request: WriteRequest, context: StepContext): Promise<Written> {
+    return await this.#unlessLost(this.#write(request, context), context);
+  }
+
+  /** Ends the run that the program has begun, if it is on. */
+  async finish(
+    step: ProgramStep,
+    ending: ProgramEnding,
+    context: StepContext,
+  ): Promise<NotHeld | { readonly outcome: "finished" }> {
+    return await this.#unlessLost(this.#finish(step, ending, context), context);
+  }
+
+  /** A lost step ends at once, also while a call to a store that is away is in it. */
+  async #unlessLost<Result>(step: Promise<Result>, { signal }: StepContext): Promise<Result> {
+    const lost = Promise.withResolvers<never>();
+    const onAbort = (): void => lost.reject(new Fenced());
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#steps += 1;
+    try {
+      return await Promise.race([step, lost.promise]);
+    } finally {
+      this.#steps -= 1;
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #write(request: WriteRequest, context: StepContext): Promise<Written> {
     const { journal } = this.#host;
     await journal.catchUp();
     const held = await this.#claim.hold({ ...request, head: 0, given: 0 }, context);
@@ -76,8 +107,7 @@ export class Writer implements LocalDriver {
     }
   }
 
-  /** Ends the run that the program has begun, if it is on. */
-  async finish(
+  async #finish(
     step: ProgramStep,
     ending: ProgramEnding,
     context: StepContext,
@@ -139,7 +169,7 @@ export class Writer implements LocalDriver {
     const opened = await openItemLane(this.#host, opens);
     const stop = new AbortController();
     const leave = (): void => stop.abort(new Fenced());
-    this.#working.add(stop);
+    this.#working.set(stop, unpackEpoch(epoch).incarnation);
     lost.addEventListener("abort", leave, { once: true });
     if (lost.aborted) leave();
     this.wake(); // a stop may have come since the place was found
