@@ -151,8 +151,9 @@ describe("the end of what a program writes", () => {
     await writer.write({ ...first, model: saying("one"), request: asked }, context);
 
     const next = { ...first, by: "run-2", model: saying("two"), request: asked };
-    await writer.write(next, context);
-    await writer.write({ ...next, generation: 2, model: saying("three") }, context);
+    const two = await writer.write(next, context);
+    const three = { ...next, generation: 2, model: saying("three") };
+    expect([two, await writer.write(three, context)].map(textOf)).toEqual(["two", "three"]);
 
     const seen = await facts();
     expect(seen.filter((fact) => fact.startsWith("run"))).toEqual([

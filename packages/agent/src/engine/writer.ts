@@ -154,7 +154,14 @@ export class Writer implements LocalDriver {
     const isOlder = facts.some(
       (fact) => fact.type === "session_claimed" && fact.incarnation === incarnation,
     );
-    if (isOlder) await this.#end(epoch, () => leftAlone);
+    // The claim has closed the lanes of that run. Those of this one are to be opened.
+    const closes = packEpoch({ incarnation, generation: 0, attempt: 0 });
+    if (isOlder)
+      await this.#record(epoch, (known) =>
+        known.standing.run?.runId === run?.runId
+          ? endingFacts({ ...known, closes }, leftAlone)
+          : [],
+      );
     this.#begun.add(by);
   }
 
