@@ -22,18 +22,13 @@ export interface AiSdkOwnModel {
 export interface AiSdkGenerated {
   content: AiSdkGeneratedPart[];
   finishReason: { unified: "stop" | "tool-calls" | "length"; raw: string };
+  /** Counts of tokens, as far as they are known. */
   usage: {
-    inputTokens: AiSdkCounts<"noCache" | "cacheRead" | "cacheWrite">;
-    outputTokens: AiSdkCounts<"text" | "reasoning">;
+    inputTokens: Record<"total" | "noCache" | "cacheRead" | "cacheWrite", number | undefined>;
+    outputTokens: Record<"total" | "text" | "reasoning", number | undefined>;
   };
   warnings: never[];
 }
-
-/** Counts of tokens, as far as they are known. */
-export type AiSdkCounts<Name extends string> = { total: number | undefined } & Record<
-  Name,
-  number | undefined
->;
 
 /** One piece of a reply. */
 export type AiSdkGeneratedPart = (

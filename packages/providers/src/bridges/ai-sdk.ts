@@ -2,7 +2,6 @@ export { aiSdk } from "./ai-sdk-model.ts";
 export type { AiSdkCallOptions, AiSdkModel, AiSdkStream } from "./ai-sdk-model.ts";
 export { aiSdkProvider } from "./ai-sdk-provider.ts";
 export type {
-  AiSdkCounts,
   AiSdkGenerated,
   AiSdkGeneratedPart,
   AiSdkOwnModel,
