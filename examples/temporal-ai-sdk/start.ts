@@ -9,9 +9,9 @@ await using store = postgresStore(); // DATABASE_URL
 const client = new Client({ connection: await Connection.connect({ address }) });
 
 // #region start
-const session = await store.create({ sessionId: "trip-to-oslo" });
+const session = await store.create({ sessionId: "trip-by-ai-sdk" });
 const answer = await client.workflow.execute<typeof travel>("travel", {
-  workflowId: "trip-to-oslo",
+  workflowId: "trip-by-ai-sdk",
   taskQueue: "ai-sdk",
   args: ["What do I pack for Oslo?"],
   memo: sessionMemo(session), // all that the workflow is told of the session

@@ -6,7 +6,7 @@ import { until } from "../../kit/until.ts";
 import { connectTo, startServers } from "../cluster.ts";
 import type { Cluster, Servers } from "../cluster.ts";
 import { encode, storedRuns } from "../stored-history.ts";
-import { ExampleWorker } from "./example-worker.ts";
+import { ExampleWorker, runExample } from "./example-worker.ts";
 import { answer, question, Trip } from "./trip.ts";
 
 const started = new AsyncDisposableStack();
@@ -69,6 +69,16 @@ test.concurrent.each(examples)(
     for (const type of ["tool_execution_started", "tool_execution_finished"] as const)
       expect(types.filter((one) => one === type)).toHaveLength(calls.length);
     expect((await trip.facts()).at(-1)).toMatchObject({ outcome: "completed" });
+  },
+);
+
+test.each(examples)(
+  "the program of $example prints the answer",
+  { timeout },
+  async ({ example }) => {
+    await workerOf(example);
+
+    expect(await runExample(example, "start.ts", servers)).toBe(`${answer}\n`);
   },
 );
 
