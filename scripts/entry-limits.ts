@@ -5,7 +5,7 @@
  */
 export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/agent": 60,
-  "@millrace/agent/engine": 12,
+  "@millrace/agent/engine": 18,
   "@millrace/agent/json-schema": 5,
   "@millrace/agent/loop": 50,
   "@millrace/agent/mcp": 10,
@@ -28,12 +28,12 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/wire": 37,
   "@millrace/core/writing": 63,
   "@millrace/providers": 35,
-  "@millrace/providers/ai-sdk": 15,
+  "@millrace/providers/ai-sdk": 20,
   "@millrace/providers/anthropic": 5,
   "@millrace/providers/gemini": 5,
   "@millrace/providers/langgraph": 5,
   "@millrace/providers/openai": 5,
-  "@millrace/providers/openai-agents": 5,
+  "@millrace/providers/openai-agents": 10,
   "@millrace/providers/testing": 30,
   "@millrace/server": 32,
   "@millrace/server/hub": 27,
@@ -41,6 +41,8 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/stores/postgres": 12,
   "@millrace/stores/redis": 6,
   "@millrace/temporal/client": 6,
+  "@millrace/temporal/plugin": 6,
+  "@millrace/temporal/plugin-workflow": 3,
   "@millrace/temporal/worker": 10,
   "@millrace/temporal/workflow": 15,
 };

@@ -154,8 +154,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   temporal: {
-    bottom: ["names", "steps", "connect-options"],
-    folders: { workflow: [], worker: [], client: [] },
+    bottom: ["names", "steps", "connect-options", "session-header"],
+    folders: { workflow: [], worker: [], client: [], plugin: ["worker"], "plugin-workflow": [] },
   },
   conformance: { bottom: ["case"], folders: { vectors: [], http: [] } },
 };

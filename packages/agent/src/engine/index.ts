@@ -10,3 +10,8 @@ export type {
   StepRequest,
   Stepped,
 } from "./step.ts";
+// For programs of one's own that an engine runs: what they ask of models becomes a session.
+export { openWriter } from "./open-writer.ts";
+export type { EngineWriter } from "./open-writer.ts";
+export type { NotHeld, ProgramStep, WriteRequest, Written } from "./write.ts";
+export type { ProgramEnding } from "./written-facts.ts";

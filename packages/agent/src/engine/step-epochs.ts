@@ -89,7 +89,8 @@ export class StepEpochs implements Epochs {
   }
 }
 
-function lastOfGeneration(epoch: Epoch): Epoch {
+/** The highest epoch of the generation: what closes all attempts of it. */
+export function lastOfGeneration(epoch: Epoch): Epoch {
   const { incarnation, generation } = unpackEpoch(epoch);
   return packEpoch({ incarnation, generation: generation + 1, attempt: 0 }) - 1;
 }

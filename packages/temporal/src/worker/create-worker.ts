@@ -6,7 +6,8 @@ import { activitiesOf } from "./activities.ts";
 import { checkWorkerOptions } from "./check-options.ts";
 import { connectWorker } from "./connect.ts";
 import type { TemporalWorkerOptions } from "./options.ts";
-import { Seats } from "./seats.ts";
+import { resolveAsHere, stickyMs } from "./sdk-defaults.ts";
+import { openSeatOf, Seats } from "./seats.ts";
 
 /** A process that runs the workflows of sessions and their steps. */
 export interface TemporalWorker extends AsyncDisposable {
@@ -17,19 +18,13 @@ export interface TemporalWorker extends AsyncDisposable {
 }
 
 /**
- * The workflow task of a run whose worker has died waits this long for it before another worker may take
- * it. Temporal's default is 10 s.
- */
-const stickyMs = 500;
-
-/**
  * Makes a worker and connects it. `run` starts it. Rejects with `invalid_definition` for options that
  * can't be used.
  */
 export async function createWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
   checkWorkerOptions(options, createWorker);
   const { workflows, heartbeatMs = 20_000, drainMs = 30_000, sdk = {} } = options;
-  const seats = new Seats(options);
+  const seats = new Seats(options.store, openSeatOf(options));
   const { connection, close } = await connectWorker(options);
   const creating = SdkWorker.create({
     stickyQueueScheduleToStartTimeout: stickyMs,
@@ -78,12 +73,3 @@ function workflowsOf(
 function ownWorkflows(): URL {
   return new URL(import.meta.resolve("@millrace/temporal/workflow"));
 }
-
-type Hook = NonNullable<NonNullable<SdkOptions["bundlerOptions"]>["webpackConfigHook"]>;
-
-/** A process that runs our sources bundles workflows of sources too. */
-const resolveAsHere: Hook = (config) => {
-  if (!import.meta.url.endsWith(".ts")) return config;
-  const conditionNames = ["@millrace/source", "..."];
-  return { ...config, resolve: { ...config.resolve, conditionNames } };
-};

@@ -3,7 +3,7 @@ import type { Agent } from "@millrace/agent";
 import { openSeat } from "@millrace/agent/engine";
 import type { EngineSeat } from "@millrace/agent/engine";
 import type { ChooseAgent, TenantStore } from "@millrace/agent/worker";
-import type { BlobStore, EventLog, SessionStore } from "@millrace/core/ports";
+import type { BlobStore, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { WorkflowArgs } from "../names.ts";
 
 /** The agents of a worker, and where their sessions are. */
@@ -15,6 +15,20 @@ export interface SeatsOptions {
   readonly blobs?: BlobStore | undefined;
 }
 
+/** What a worker keeps of a session: the seat of its loop, or the writer of another program. */
+export type Kept = Pick<EngineSeat, "isBusy" | "isOver" | "close">;
+
+/** Opens what is kept of a session. Undefined if nothing here is for it. */
+type Open<Seat> = (record: SessionRecord, store: SessionStore) => Promise<Seat | undefined>;
+
+/** Opens the seat of the session's agent. */
+export function openSeatOf({ agent: given, log, blobs }: SeatsOptions): Open<EngineSeat> {
+  return async (record, store) => {
+    const agent = typeof given === "function" ? await given(record) : given;
+    return agent === undefined ? undefined : await openSeat({ agent, record, store, log, blobs });
+  };
+}
+
 /** Seats that are kept for sessions without a step. Each holds a session's recent items in memory. */
 const mostSeats = 500;
 
@@ -22,19 +36,21 @@ const mostSeats = 500;
  * The seats of one worker. A session keeps its seat between steps, so that the next step here reads only
  * what is new, and so that a stop is heard at once. Seats without a step make room, longest unused first.
  */
-export class Seats {
-  readonly #options: SeatsOptions;
+export class Seats<Seat extends Kept> {
+  readonly #store: TenantStore;
+  readonly #openSeat: Open<Seat>;
   /** In the order of their use. */
-  readonly #seats = new Map<string, Promise<EngineSeat | undefined>>();
+  readonly #seats = new Map<string, Promise<Seat | undefined>>();
   /** The same object for each session of a tenant, because what is known of a store is kept by it. */
   readonly #stores = new Map<string, WeakRef<SessionStore>>();
 
-  constructor(options: SeatsOptions) {
-    this.#options = options;
+  constructor(store: TenantStore, openSeat: Open<Seat>) {
+    this.#store = store;
+    this.#openSeat = openSeat;
   }
 
   /** The session's seat. Undefined if the session was removed, or if no agent is for it. */
-  async of(session: WorkflowArgs): Promise<EngineSeat | undefined> {
+  async of(session: WorkflowArgs): Promise<Seat | undefined> {
     const { uid } = session;
     const known = this.#seats.get(uid);
     const opened = known ?? this.#open(session);
@@ -66,7 +82,7 @@ export class Seats {
   }
 
   storeOf({ tenant }: Pick<WorkflowArgs, "tenant">): SessionStore {
-    const { store } = this.#options;
+    const store = this.#store;
     if (tenant === undefined) return store;
     const known = this.#stores.get(tenant)?.deref();
     if (known !== undefined) return known;
@@ -79,13 +95,10 @@ export class Seats {
     return own;
   }
 
-  async #open(session: WorkflowArgs): Promise<EngineSeat | undefined> {
-    const { agent: given, log, blobs } = this.#options;
+  async #open(session: WorkflowArgs): Promise<Seat | undefined> {
     const store = this.storeOf(session);
     const record = await store.find(session.sessionId);
-    if (record?.uid !== session.uid) return undefined;
-    const agent = typeof given === "function" ? await given(record) : given;
-    return agent === undefined ? undefined : await openSeat({ agent, record, store, log, blobs });
+    return record?.uid === session.uid ? await this.#openSeat(record, store) : undefined;
   }
 
   async #makeRoom(): Promise<void> {

@@ -1,0 +1,297 @@
+import type { Fact } from "@millrace/core";
+import { defaultRetryPolicy, packEpoch, retryDelay, unpackEpoch } from "@millrace/core/ports";
+import type { Epoch, ModelRequest } from "@millrace/core/ports";
+import { noUsage } from "@millrace/core/writing";
+import type { FactBody } from "@millrace/core/writing";
+import { append } from "../drive/append.ts";
+import type { Known } from "../loop/known.ts";
+import type { LocalDriver } from "../session/host-options.ts";
+import { attempt } from "../work/attempt.ts";
+import type { Attempted, RequestOptions } from "../work/attempt.ts";
+import { itemFrom } from "../work/held-attempt.ts";
+import { Fenced } from "../work/host.ts";
+import type { WorkHost } from "../work/host.ts";
+import { isLane, openItemLane } from "../work/item-lane.ts";
+import type { ItemLane } from "../work/item-lane.ts";
+import { dropIfFenced, hasFailed } from "../work/reply.ts";
+import { EngineClaim } from "./engine-claim.ts";
+import { lastOfGeneration } from "./step-epochs.ts";
+import type { StepContext } from "./step.ts";
+import { beginningOf, endingFacts, intentsOf, nextTurnOf } from "./written-facts.ts";
+import { programItemIdOf, resultsOf } from "./written-facts.ts";
+import type { ProgramEnding, WrittenPlace } from "./written-facts.ts";
+import type { NotHeld, ProgramStep, WriteRequest, Written } from "./write.ts";
+
+/**
+ * Writes what a program of one's own asks of models into a session: each reply is streamed through a lane
+ * and stored once. The program decides what it asks next; nothing here does. Claims, epochs and stops are
+ * those of every engine, so a writer that was taken for dead is refused.
+ */
+export class Writer implements LocalDriver {
+  readonly #host: WorkHost;
+  readonly #claim: EngineClaim;
+  /** The requests that are under way, with the claim that each is under. */
+  readonly #working = new Map<AbortController, number>();
+  #steps = 0;
+  /** The engine's runs whose claim is known to be older than the session's run, or that has none. */
+  readonly #begun = new Set<string>();
+
+  constructor(host: WorkHost) {
+    this.#host = host;
+    this.#claim = new EngineClaim(host);
+  }
+
+  get isBusy(): boolean {
+    return this.#steps > 0;
+  }
+
+  /** A person's stop and another's claim reach the model by their facts, and not through the engine. */
+  wake(_fact?: Fact): void {
+    const { incarnation, run } = this.#host.journal.standing;
+    for (const [work, claimed] of this.#working) {
+      if (claimed !== incarnation) work.abort(new Fenced());
+      else if (run?.aborting === true) work.abort();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const work of this.#working.keys()) work.abort(new Fenced());
+  }
+
+  /** Streams and stores one reply. Rejects if the step was lost: the engine repeats it. */
+  async write(request: WriteRequest, context: StepContext): Promise<Written> {
+    return await this.#unlessLost(this.#write(request, context), context);
+  }
+
+  /** Ends the run that the program has begun, if it is on. */
+  async finish(
+    step: ProgramStep,
+    ending: ProgramEnding,
+    context: StepContext,
+  ): Promise<NotHeld | { readonly outcome: "finished" }> {
+    return await this.#unlessLost(this.#finish(step, ending, context), context);
+  }
+
+  /** A lost step ends at once, also while a call to a store that is away is in it. */
+  async #unlessLost<Result>(step: Promise<Result>, { signal }: StepContext): Promise<Result> {
+    const lost = Promise.withResolvers<never>();
+    const onAbort = (): void => lost.reject(new Fenced());
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#steps += 1;
+    try {
+      return await Promise.race([step, lost.promise]);
+    } finally {
+      this.#steps -= 1;
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #write(request: WriteRequest, context: StepContext): Promise<Written> {
+    const { journal } = this.#host;
+    await journal.catchUp();
+    const held = await this.#claim.hold({ ...request, head: 0, given: 0 }, context);
+    if (held.outcome !== "held") return held;
+    const epoch = packEpoch({ ...request, incarnation: held.incarnation });
+    try {
+      const place = await this.#placeOf(request, epoch);
+      return place === undefined
+        ? await this.#stopped(epoch)
+        : await this.#reply(request, place, epoch, context);
+    } catch (error) {
+      if (!(error instanceof Fenced) || context.signal.aborted) throw error;
+      await journal.catchUp();
+      const isOver =
+        journal.standing.incarnation !== held.incarnation || journal.state.closed >= epoch;
+      if (isOver) return { outcome: "superseded" };
+      throw error; // a later attempt at this step has the lane
+    }
+  }
+
+  async #finish(
+    step: ProgramStep,
+    ending: ProgramEnding,
+    context: StepContext,
+  ): Promise<NotHeld | { readonly outcome: "finished" }> {
+    const { journal, store, uid } = this.#host;
+    const incarnation = await store.claimedBy(uid, step.by);
+    if (incarnation === undefined) return { outcome: "finished" }; // it has asked no model
+    await journal.catchUp();
+    const held = await this.#claim.hold({ ...step, head: 0, given: 0 }, context);
+    if (held.outcome !== "held") return held;
+    const epoch = packEpoch({ ...step, incarnation });
+    await this.#end(epoch, ({ standing }) =>
+      standing.run?.aborting === true ? { outcome: "aborted" } : ending,
+    );
+    return { outcome: "finished" };
+  }
+
+  /** Where the reply belongs. Undefined if a person has stopped the program. */
+  async #placeOf(request: WriteRequest, epoch: Epoch): Promise<WrittenPlace | undefined> {
+    const { transcript } = request.request;
+    const { journal } = this.#host;
+    await this.#endOther(request, epoch);
+    await this.#record(epoch, (known) => {
+      const { standing, state } = known;
+      const { run } = standing;
+      if (isStopped(known, epoch)) return [];
+      if (run === undefined) return beginningOf(known, transcript, epoch);
+      const isBetween = run.turn === undefined || run.turn.stop !== undefined;
+      return [...resultsOf(state, transcript), ...(isBetween ? nextTurnOf(standing) : [])];
+    });
+    const { run } = journal.standing;
+    if (run?.turn === undefined || run.aborting) return undefined;
+    return { runId: run.runId, turnId: run.turn.turnId };
+  }
+
+  /** Ends a run that is on and that began before the program's claim: its own program has left it. */
+  async #endOther({ by, fresh }: WriteRequest, epoch: Epoch): Promise<void> {
+    if (!fresh || this.#begun.has(by)) return;
+    const { journal, store, uid } = this.#host;
+    const { incarnation } = unpackEpoch(epoch);
+    const { run } = journal.standing;
+    const since = run === undefined ? undefined : (journal.runs.get(run.runId)?.since ?? 1);
+    const facts = since === undefined ? [] : await store.read(uid, { after: since });
+    const isOlder = facts.some(
+      (fact) => fact.type === "session_claimed" && fact.incarnation === incarnation,
+    );
+    // The claim has closed the lanes of that run. Those of this one are to be opened.
+    const closes = packEpoch({ incarnation, generation: 0, attempt: 0 });
+    if (isOlder)
+      await this.#record(epoch, (known) =>
+        known.standing.run?.runId === run?.runId
+          ? endingFacts({ ...known, closes }, leftAlone)
+          : [],
+      );
+    this.#begun.add(by);
+  }
+
+  async #reply(
+    { model, request, lane, attempt: tries }: WriteRequest,
+    place: WrittenPlace,
+    epoch: Epoch,
+    { signal: lost }: StepContext,
+  ): Promise<Written> {
+    const id = programItemIdOf(place.turnId, epoch);
+    const opens = { ...place, itemId: id, lane, epoch, author: "model", model: model.id } as const;
+    const opened = await openItemLane(this.#host, opens);
+    const stop = new AbortController();
+    const leave = (): void => stop.abort(new Fenced());
+    this.#working.set(stop, unpackEpoch(epoch).incarnation);
+    lost.addEventListener("abort", leave, { once: true });
+    if (lost.aborted) leave();
+    this.wake(); // a stop may have come since the place was found
+    try {
+      let item = isLane(opened) ? undefined : opened;
+      if (isLane(opened)) {
+        const asked = async (options: RequestOptions): Promise<ModelRequest> => ({
+          ...request,
+          ...options,
+        });
+        const made = await attempt(this.#host, model, opened, {
+          signal: stop.signal,
+          request: asked,
+        });
+        await dropIfFenced(stop.signal, opened);
+        const delay = this.#retryIn(made, tries, stop.signal);
+        if (delay !== undefined) return await this.#tryAgain(opened, place, made, delay);
+        const report = {
+          type: "usage_reported",
+          ...place,
+          epoch,
+          usage: made.usage ?? noUsage,
+        } as const;
+        item = await opened.commit(itemFrom(opened, id, made), { settlement: [report] });
+      }
+      if (item === undefined || item.stop === "aborted") return await this.#stopped(epoch);
+      if (item.cause !== undefined) return { outcome: "failed", cause: item.cause };
+      const reply = item;
+      await this.#record(epoch, ({ state }) => intentsOf(state, place, reply, epoch));
+      return { outcome: "written", item };
+    } finally {
+      lost.removeEventListener("abort", leave);
+      this.#working.delete(stop);
+    }
+  }
+
+  /** When a failed request is sent again, or undefined: then what came of it is stored. */
+  #retryIn(made: Attempted, tries: number, { aborted }: AbortSignal): number | undefined {
+    const { cause } = made.ending;
+    if (!hasFailed(made) || aborted || cause === undefined) return undefined;
+    const delay = retryDelay(defaultRetryPolicy, { attempt: tries, cause }, this.#host.random());
+    return delay === undefined ? undefined : Math.max(1, Math.round(delay));
+  }
+
+  async #tryAgain(
+    lane: ItemLane,
+    place: WrittenPlace,
+    { ending, usage = noUsage }: Attempted,
+    retryInMs: number,
+  ): Promise<Written> {
+    const cause = ending.cause ?? { code: "reply_failed", message: "the reply failed" };
+    const { epoch } = lane;
+    let reported = false;
+    await this.#record(epoch, () => {
+      if (reported) return [];
+      reported = true;
+      return [{ type: "usage_reported", ...place, epoch, usage }];
+    });
+    lane.publish({ type: "retry_scheduled", cause, delayMs: retryInMs });
+    await lane.drop();
+    return { outcome: "failed", cause, retryInMs };
+  }
+
+  /** Ends the run that a person stopped. */
+  async #stopped(epoch: Epoch): Promise<Written> {
+    await this.#end(epoch, (known) =>
+      known.standing.run?.aborting === true ? { outcome: "aborted" } : undefined,
+    );
+    return { outcome: "stopped" };
+  }
+
+  /** Ends the run that is on, and closes the lanes of all steps that are under way in it. */
+  async #end(epoch: Epoch, endingFor: (known: Known) => ProgramEnding | undefined): Promise<void> {
+    const { store, uid } = this.#host;
+    const { incarnation } = unpackEpoch(epoch);
+    const open = await store.floors(uid);
+    const own = open.filter((floor) => unpackEpoch(floor.epoch).incarnation === incarnation);
+    const closes = Math.max(...[epoch, ...own.map((floor) => floor.epoch)].map(lastOfGeneration));
+    await this.#record(epoch, (known) => {
+      const ending = endingFor(known);
+      return ending === undefined ? [] : endingFacts({ ...known, closes }, ending);
+    });
+  }
+
+  /** Stores what is to be stored, until there is nothing. Decides again if other facts came first. */
+  async #record(epoch: Epoch, bodiesFor: (known: Known) => readonly FactBody[]): Promise<void> {
+    const { journal } = this.#host;
+    const { incarnation } = unpackEpoch(epoch);
+    for (;;) {
+      const { standing, state } = journal;
+      const bodies = bodiesFor({ ...nothingKnown, standing, state, closes: epoch });
+      if (bodies.length === 0) return;
+      await append(this.#host, { incarnation, head: state.head, bodies });
+    }
+  }
+}
+
+/** Whether a person has stopped the run, or stopped the last one of this claim and sent nothing since. */
+function isStopped({ standing, state }: Known, epoch: Epoch): boolean {
+  const { run, queue } = standing;
+  if (run !== undefined) return run.aborting;
+  const { ended } = state;
+  if (ended?.outcome !== "aborted" || queue.some(({ held }) => !held)) return false;
+  return unpackEpoch(ended.closes).incarnation === unpackEpoch(epoch).incarnation;
+}
+
+const leftAlone = {
+  outcome: "failed",
+  cause: { code: "lost", message: "the program that had this run ended without it" },
+} as const;
+
+const nothingKnown = {
+  refusals: () => undefined,
+  parsed: () => undefined,
+  answers: () => undefined,
+  outputProblem: undefined,
+  failed: undefined,
+} as const;
