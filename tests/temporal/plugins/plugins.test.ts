@@ -59,12 +59,13 @@ test.concurrent.each(examples)(
       ...calls.map((tool) => `${tool}: finished`),
       `model: ${result}`,
     ]);
-    expect(trip.restarts).toBe(1); // the text of the killed attempt made room for the next
+    expect(trip.restarts).toBeGreaterThan(0); // the text of the killed attempt made room for the next
     expect(trip.texts.filter((text) => !result.startsWith(text))).toEqual([]);
     const replies = await trip.replies();
     expect(replies.at(-1)?.item.parts).toMatchObject([{ kind: "text", text: result }]);
-    const attempts = replies.map(({ epoch = 0 }) => unpackEpoch(epoch).attempt);
-    expect(attempts).toEqual([...calls.map(() => 1), 2]); // each reply is stored once
+    expect(replies).toHaveLength(calls.length + 1); // each reply is stored once
+    // A worker that gets no time to beat is taken for dead too, so there may be more attempts than kills.
+    expect(unpackEpoch(replies.at(-1)?.epoch ?? 0).attempt).toBeGreaterThan(1);
     const types = (await trip.facts()).map(({ type }) => type);
     for (const type of ["tool_execution_started", "tool_execution_finished"] as const)
       expect(types.filter((one) => one === type)).toHaveLength(calls.length);

@@ -27,7 +27,7 @@ export class SessionOfActivity {
   readonly #session: ActivitySession;
   readonly #writers: Seats<EngineWriter>;
   #hasAsked = false;
-  /** What the activity fails with, however the framework wraps what it is told. */
+  /** What the activity fails with, however the framework wraps errors. */
   failure: Error | undefined;
 
   constructor(session: ActivitySession, writers: Seats<EngineWriter>) {
