@@ -19,7 +19,7 @@ export function openCell(cell: Record<"database" | "redis" | "temporal", string>
 }
 
 /** The cell that was assigned to a tenant. One that comes for the first time is assigned to `newcomers`. */
-export async function cellOf(tenant: string, newcomers: string, directory: Pool): Promise<string> {
+async function cellOf(tenant: string, newcomers: string, directory: Pool): Promise<string> {
   const assign = "insert into cells (tenant, cell) values ($1, $2) on conflict do nothing";
   await directory.query(assign, [tenant, newcomers]);
   const { rows } = await directory.query("select cell from cells where tenant = $1", [tenant]);
