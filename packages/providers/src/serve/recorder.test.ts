@@ -321,7 +321,7 @@ test("the command records until it is stopped", async () => {
   const child = spawn(process.execPath, [script, ...where, ...what]);
   let output = "";
   child.stdout.on("data", (text: Buffer) => (output += text.toString()));
-  await expect.poll(() => output, { timeout: 5_000 }).toContain("records");
+  await expect.poll(() => output, { timeout: 50_000 }).toContain("records");
 
   const url = output.split(" ")[0] ?? "";
   expect(await (await fetch(url)).text()).toBe(events);
