@@ -32,6 +32,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/providers/anthropic": 5,
   "@millrace/providers/gemini": 5,
   "@millrace/providers/langgraph": 5,
+  "@millrace/providers/models": 10,
   "@millrace/providers/openai": 5,
   "@millrace/providers/openai-agents": 10,
   "@millrace/providers/testing": 30,

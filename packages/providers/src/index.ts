@@ -1,7 +1,7 @@
 // To compose a provider that has no entry of its own.
 export { createModel } from "./provider.ts";
 export type { Auth, Endpoint, ProviderOptions, ProviderParts } from "./provider.ts";
-export type { Price } from "./price.ts";
+export type { ModelPrice, Price, TierPrice } from "./price.ts";
 export { defaultTimeouts } from "./transport/timeouts.ts";
 export type { Timeouts } from "./transport/timeouts.ts";
 export type { FailureCode } from "./failure.ts";

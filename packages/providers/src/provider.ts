@@ -7,7 +7,7 @@ import {
 } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
 import { addUsage } from "@millrace/core/writing";
-import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
+import type { Cause, Json, JsonObject, Model, Usage } from "@millrace/core";
 import type {
   Clock,
   ModelNotice,
@@ -21,7 +21,7 @@ import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets
 import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
-import type { Price } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
@@ -83,8 +83,8 @@ export interface ProviderOptions {
    * so are `firstByte` and `idle` unless they are given here.
    */
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** Price of a million tokens. Default: the cost is unknown. */
-  readonly price?: Price | undefined;
+  /** Price of a million tokens, as in `@millrace/providers/models`. Default: the cost is unknown. */
+  readonly price?: ModelPrice | undefined;
   readonly limits?: DraftLimits | undefined;
   /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
@@ -164,9 +164,12 @@ class RetriedRequest<Event, State> {
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
       if (end.usage !== undefined) {
-        spent = spent === undefined ? end.usage : addUsage(spent, end.usage);
+        // Each try by itself: what a token costs depends on the length of its request.
+        const asked = [this.#request.settings, this.#options.settings];
+        const used = withCost(end.usage, price, tierOf([end.evidence, ...asked]));
+        spent = spent === undefined ? used : addUsage(spent, used);
       }
-      const usage = spent === undefined ? undefined : withCost(spent, price);
+      const usage = spent;
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
@@ -275,6 +278,14 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
+function tierOf(places: readonly (Json | undefined)[]): string | undefined {
+  const names = places.flatMap((place) =>
+    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
+  );
+  return names.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
