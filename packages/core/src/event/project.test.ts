@@ -146,6 +146,16 @@ test("compaction and usage show", () => {
 });
 
 describe("finished items", () => {
+  test("show the model that wrote them and what they used, if that is known", () => {
+    const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1 };
+    const reply: Item = { ...item("i2", "model", [text("hello")]), usage, model: "vendor/name" };
+    const [asked, replied] = project(stateOf(...committed(item("i1", "user", []), reply))).items;
+
+    expect(replied).toMatchObject({ usage, model: "vendor/name" });
+    expect(asked).not.toHaveProperty("usage");
+    expect(asked).not.toHaveProperty("model");
+  });
+
   test("show their parts as they are, none of them live", () => {
     const parts: readonly Part[] = [
       text("hello"),

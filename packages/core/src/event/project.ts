@@ -131,7 +131,7 @@ function viewItem(item: Item, evidenceOf: (callId: CallId) => Evidence): ViewIte
     .map((part) => viewPart(part, part.kind === "tool_call" ? evidenceOf(part.callId) : undefined));
   const before = itemViews.get(item);
   if (before !== undefined && sameParts(before.parts, parts)) return before;
-  const { id, author, stop, cause } = item;
+  const { id, author, stop, cause, usage, model } = item;
   const view: ViewItem = {
     id,
     author,
@@ -139,6 +139,8 @@ function viewItem(item: Item, evidenceOf: (callId: CallId) => Evidence): ViewIte
     parts,
     stop,
     ...(cause === undefined ? {} : { cause }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(model === undefined ? {} : { model }),
   };
   itemViews.set(item, view);
   return view;

@@ -39,6 +39,10 @@ export interface ViewItem {
   readonly parts: readonly ViewPart[];
   readonly stop?: StopReason;
   readonly cause?: Cause;
+  /** What the reply used, once it is whole: the last one's tells how full the context is. */
+  readonly usage?: Usage;
+  /** The model that wrote it, once it is whole. */
+  readonly model?: string;
   /** Nothing has moved for this long. */
   readonly stalledMs?: number;
   /** This attempt has failed and will be replaced. */
