@@ -284,6 +284,8 @@ test.each([
   [["watch", "failed"], "reconnecting"],
   [["watch", "bytes"], "live"],
   [["watch", "bytes", "freeze"], "reconnecting"],
+  [["watch", "bytes", "unwatch"], "live"], // all that is watched is missing: nothing to catch up with
+  [["watch", "bytes", "failed", "unwatch"], "live"],
   [["watch", "bytes", "offline"], "offline"],
   [["watch", 404], "offline"],
 ] as const)("after %j it is shown as %s", (events, connection) => {

@@ -123,14 +123,18 @@ export function step(before: Machine, event: ConnectionEvent, random: number): S
   return enter(before, changed, rule, event, random);
 }
 
-/** What the shell shows of a connection. A planned reconnect of a live one is not shown. */
+/**
+ * What the shell shows of a connection. A planned reconnect of a live one is not shown, and neither is that
+ * there is none because every session that somebody looks at is missing: a new one begins so.
+ */
 export function connectionOf(machine: Machine): "connecting" | "live" | "reconnecting" | "offline" {
   const { state, attempt, wasLive } = machine;
   if (state === "live") return "live";
   if (state === "offline" || state === "refused" || state === "closed") return "offline";
+  if (state === "idle") return wasLive ? "live" : "connecting";
   if (attempt > 0) return "reconnecting";
   if (!wasLive) return "connecting";
-  return state === "frozen" || state === "idle" ? "reconnecting" : "live";
+  return state === "frozen" ? "reconnecting" : "live";
 }
 
 /** The range that a pause is drawn from: the server's own after a planned end, doubled by each failure. */
