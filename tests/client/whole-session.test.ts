@@ -40,6 +40,24 @@ it("a session is forked at an item, with an id or without, and goes on by itself
   await expect(session.fork("item_none")).rejects.toMatchObject({ code: "refused" });
 });
 
+it("a session is made with a title and metadata before its first prompt, and its agent is chosen by them", async () => {
+  const model = (text: string): ReturnType<typeof scriptedModel> => scriptedModel([[say(text)]]);
+  const [plain, chosen] = ["Plain.", "Chosen."].map((text) => defineAgent({ model: model(text) }));
+  if (plain === undefined || chosen === undefined) throw new Error("two were made");
+  await using served = await serve(plain, {
+    agent: ({ metadata }) => (metadata["who"] === "me" ? chosen : plain),
+  });
+  using client = createClient({ url: served.url, token: "ann" });
+  const session = client.session("made");
+  session.subscribe(() => undefined);
+  await session.create({ title: "By me", metadata: { who: "me" } });
+
+  expect(await session.send("Go").text()).toBe("Chosen.");
+  expect(await session.details()).toMatchObject({ title: "By me", metadata: { who: "me" } });
+  await until(() => session.items.length === 2, "it is shown");
+  await expect(session.create()).rejects.toMatchObject({ code: "session_exists" });
+});
+
 it("a session is exported in each format, and a file that was sent is read back with its type", async () => {
   await using served = await serve(defineAgent({ model: scriptedModel([[say("I see.")]]) }));
   using client = createClient({ url: served.url, token: "ann" });

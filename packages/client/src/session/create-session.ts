@@ -91,6 +91,11 @@ export function createSession(given: SessionParts): ClientSession {
       parts.changed();
       return isMore;
     },
+    create: async (details: object = {}) => {
+      const headers = { "idempotency-key": newKey() };
+      await ask("/v1/sessions", { body: { ...details, id: session.id }, headers });
+      parts.appeared();
+    },
     details: async () => (await ask(path, {})) as SessionDetails,
     update: async (change: object) => void (await ask(path, { method: "PATCH", body: change })),
     fork: async (itemId: string, id?: string) => {

@@ -146,6 +146,14 @@ export interface ClientSession<Tools extends AnyTools = AnyTools> extends Client
    * tool that has finished the session is missing, so that its view is empty.
    */
   readonly child: (callId: string) => ClientSession | undefined;
+  /**
+   * Makes the session with a title or metadata before its first prompt, as for an agent that is chosen by
+   * metadata. Rejects as `details` does, also if there is one of this id.
+   */
+  readonly create: (given?: {
+    readonly title?: string | undefined;
+    readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  }) => Promise<void>;
   /** Its record. Rejects with a `MillraceError` if it is refused, and when the client is closed. */
   readonly details: () => Promise<SessionDetails>;
   readonly update: (change: {
