@@ -14,6 +14,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/agent/terminal": 10,
   "@millrace/agent/worker": 10,
   "@millrace/client": 30,
+  "@millrace/client/parts": 20,
   "@millrace/client/react": 5,
   "@millrace/conformance": 28,
   "@millrace/conformance/http": 25,

@@ -136,6 +136,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       stream: ["connection", "http"],
       session: ["connection", "http", "outbox", "stream"],
       react: ["connection", "stream", "session"],
+      parts: ["stream"],
     },
   },
   stores: { bottom: "all", folders: { file: [], postgres: [], redis: [] } },

@@ -1,0 +1,107 @@
+import type { View } from "@millrace/core";
+import { showQuestion } from "@millrace/core/reading";
+import type { Sent } from "@millrace/core/reading";
+import { createElement as h, useState } from "react";
+import type { ReactNode } from "react";
+
+/** What a question says in words. Give your own for another language. */
+export interface ApprovalLabels {
+  readonly title: (tool: string) => string;
+  readonly waiting: string;
+  readonly gets: string;
+  readonly allow: string;
+  readonly deny: string;
+  readonly reason: string;
+  readonly sent: string;
+  readonly refused: string;
+}
+
+export interface ApprovalCardProps {
+  readonly ask: Pick<View["approvals"][number], "id" | "tool" | "parsed"> & {
+    readonly input: object;
+  };
+  readonly onAllow: (approvalId: string) => Sent;
+  readonly onDeny: (approvalId: string, reason?: string) => Sent;
+  readonly labels?: Partial<ApprovalLabels> | undefined;
+  readonly className?: string | undefined;
+}
+
+const english: ApprovalLabels = {
+  title: (tool) => `Approve ${tool}`,
+  waiting: "waits for you",
+  gets: "The tool gets",
+  allow: "Run once",
+  deny: "Deny",
+  reason: "Reason, if you like",
+  sent: "sent",
+  refused: "not taken: it was answered elsewhere, or the server is away",
+};
+
+/**
+ * A question to a person, with exactly what will run: `showQuestion`, never shortened. Any client of the session
+ * may answer; the card is gone when one has. Without a style of its own: each element has a `data-part`.
+ */
+export function ApprovalCard(props: ApprovalCardProps): ReactNode {
+  const { ask, onAllow, onDeny, className } = props;
+  const labels = { ...english, ...props.labels };
+  const { tool, input, parsed } = showQuestion(ask);
+  const [state, setState] = useState<"open" | "sent" | "refused">("open");
+  const [reason, setReason] = useState("");
+  const settle = async ({ accepted }: Sent): Promise<void> => {
+    setState("sent");
+    if (!(await accepted).accepted) setState("refused");
+  };
+  const given = reason.trim() === "" ? undefined : reason.trim();
+  return h(
+    "section",
+    { className, "aria-label": labels.title(tool), "data-part": "approval", "data-state": state },
+    h(
+      "header",
+      null,
+      h("span", { "data-part": "mark", "aria-hidden": true }),
+      h("bdi", { "data-part": "name" }, tool),
+      h("span", { "data-part": "state" }, labels.waiting),
+    ),
+    h("pre", { tabIndex: 0, "data-part": "input" }, `${input.text} ${input.counts}`.trim()),
+    parsed &&
+      h(
+        "figure",
+        null,
+        h("figcaption", null, labels.gets),
+        h("pre", { tabIndex: 0, "data-part": "parsed" }, `${parsed.text} ${parsed.counts}`.trim()),
+      ),
+    h(
+      "div",
+      { "data-part": "choices" },
+      h(
+        "button",
+        {
+          type: "button",
+          "data-part": "allow",
+          disabled: state === "sent",
+          onClick: () => void settle(onAllow(ask.id)),
+        },
+        labels.allow,
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          "data-part": "deny",
+          disabled: state === "sent",
+          onClick: () => void settle(onDeny(ask.id, given)),
+        },
+        labels.deny,
+      ),
+      h("input", {
+        "aria-label": labels.reason,
+        placeholder: labels.reason,
+        "data-part": "reason",
+        value: reason,
+        onChange: (event: { readonly target: { readonly value: string } }) =>
+          setReason(event.target.value),
+      }),
+      h("span", { role: "status", "data-part": "note" }, state === "open" ? "" : labels[state]),
+    ),
+  );
+}
