@@ -27,8 +27,19 @@ export const shortTexts: readonly string[] = hostileTexts.filter((text) => text.
 /** Ask for the hostile replies: parts that the page does not know, and all others. The rest is answered with `ok`. */
 export const [othersPrompt, goPrompt] = ["others", "go"] as const;
 
-/** An agent whose model, tools and questions are of the corpus, with the names of the example's tools. */
-export function hostileAgent(): Agent {
+/** Texts for every place, and those of them that are short. */
+interface HostileTexts {
+  readonly all: readonly string[];
+  readonly short: readonly string[];
+}
+
+/**
+ * An agent whose model, tools and questions are of the corpus, or of other texts, with the names of the
+ * example's tools.
+ */
+export function hostileAgent(
+  texts: HostileTexts = { all: hostileTexts, short: shortTexts },
+): Agent {
   const input = z.object({ city: z.string() });
   const weather = defineTool({
     name: "weather",
@@ -49,7 +60,9 @@ export function hostileAgent(): Agent {
   const model: Model = {
     id: "hostile",
     stream: (request) =>
-      scriptedModel([({ transcript }) => replyTo(transcript)], { chunk: [1_000] }).stream(request),
+      scriptedModel([({ transcript }) => replyTo(transcript, texts)], { chunk: [1_000] }).stream(
+        request,
+      ),
   };
   const limits = { repeats: 10_000, turns: 100 };
   return defineAgent({ name: "hostile", model, tools: [weather, book], limits });
@@ -57,17 +70,18 @@ export function hostileAgent(): Agent {
 
 function replyTo(
   transcript: Parameters<Model["stream"]>[0]["transcript"],
+  { all, short }: HostileTexts,
 ): readonly ScriptedPart[] {
   const [part] = transcript.at(-1)?.parts ?? [];
   if (part?.kind !== "text") return [say("ok")];
-  if (part.text === othersPrompt) return shortTexts.flatMap((text, at) => otherParts(text, at));
+  if (part.text === othersPrompt) return short.flatMap((text, at) => otherParts(text, at));
   if (part.text !== goPrompt) return [say("ok")];
   return [
-    ...hostileTexts.map((text) => say(text)),
-    ...hostileTexts.map((text) => think(text)),
-    ...shortTexts.map((text) => call("weather", { city: text })),
-    ...shortTexts.map((text) => call("weather", { city: `fail ${text}` })),
-    ...shortTexts.map((text) => call("book", { city: text })),
+    ...all.map((text) => say(text)),
+    ...all.map((text) => think(text)),
+    ...short.map((text) => call("weather", { city: text })),
+    ...short.map((text) => call("weather", { city: `fail ${text}` })),
+    ...short.map((text) => call("book", { city: text })),
     call("<img src=x onerror=tripwire()>", {}),
   ];
 }

@@ -1,0 +1,34 @@
+// Starts the app: the built page, and the sessions of an agent. Without a variable it plays the demo.
+import { fileURLToPath } from "node:url";
+import type { Agent, SessionInfo } from "@millrace/agent";
+import { subAgents } from "../demo/agent.ts";
+import { modelField } from "../shared.ts";
+import { modelsOf } from "./models.ts";
+import { serveChat } from "./serve.ts";
+import { openServices } from "./services.ts";
+
+const choices = modelsOf(process.env);
+const [first] = choices;
+const agent = ({ metadata }: Pick<SessionInfo, "metadata">): Agent => {
+  const chosen = choices.find(({ id }) => id === metadata[modelField]) ?? first;
+  if (chosen === undefined) throw new Error("there is no model"); // the demo is always there
+  return chosen.agent;
+};
+
+const services = await openServices(process.env, agent);
+const chat = await serveChat({
+  agent,
+  config: { models: choices.map(({ id, name, window }) => ({ id, name, window })), subAgents },
+  page: fileURLToPath(new URL("../../dist", import.meta.url)),
+  port: Number(process.env["PORT"] ?? 5180),
+  services: services.options,
+});
+console.log(chat.url);
+console.log(`models: ${choices.map(({ name }) => name).join(", ")}`);
+if (services.names.length > 0) console.log(`with ${services.names.join(", ")}`);
+
+process.once("SIGTERM", () => {
+  void chat[Symbol.asyncDispose]()
+    .then(services.close)
+    .then(() => process.exit(0));
+});
