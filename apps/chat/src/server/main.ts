@@ -1,25 +1,17 @@
 // Starts the app: the built page, and the sessions of an agent. Without a variable it plays the demo.
 import { fileURLToPath } from "node:url";
-import type { Agent, SessionInfo } from "@millrace/agent";
 import { subAgents } from "../demo/agent.ts";
-import { modelField } from "../shared.ts";
-import { modelsOf } from "./models.ts";
+import { chooseAgent, modelsOf } from "./models.ts";
 import { serveChat } from "./serve.ts";
 import { openServices } from "./services.ts";
 
 const choices = modelsOf(process.env);
-const [first] = choices;
-const agent = ({ metadata }: Pick<SessionInfo, "metadata">): Agent => {
-  const chosen = choices.find(({ id }) => id === metadata[modelField]) ?? first;
-  if (chosen === undefined) throw new Error("there is no model"); // the demo is always there
-  return chosen.agent;
-};
-
+const agent = chooseAgent(choices);
 const services = await openServices(process.env, agent);
 const chat = await serveChat({
   agent,
   config: { models: choices.map(({ id, name, window }) => ({ id, name, window })), subAgents },
-  page: fileURLToPath(new URL("../../dist", import.meta.url)),
+  page: process.env["CHAT_PAGE"] ?? fileURLToPath(new URL("../../dist", import.meta.url)),
   port: Number(process.env["PORT"] ?? 5180),
   services: services.options,
 });

@@ -1,10 +1,11 @@
-import type { Agent } from "@millrace/agent";
+import type { Agent, SessionInfo } from "@millrace/agent";
 import type { Model } from "@millrace/core";
 import { anthropic } from "@millrace/providers/anthropic";
 import { gemini } from "@millrace/providers/gemini";
 import { findModel } from "@millrace/providers/models";
 import { openai } from "@millrace/providers/openai";
 import { agentWith, demoAgent } from "../demo/agent.ts";
+import { modelField } from "../shared.ts";
 import type { ChatModel } from "../shared.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -39,4 +40,15 @@ export function modelsOf(env: Env): readonly Choice[] {
     return [{ id, name: model, window: facts?.window, agent: agentWith(made) }];
   });
   return [...real, { id: "demo", name: "demo script", window: 200_000, agent: demoAgent }];
+}
+
+/** The agent of a session: of the model that its metadata names, else of the first one. */
+export function chooseAgent(
+  choices: readonly Choice[],
+): (session: Pick<SessionInfo, "metadata">) => Agent {
+  return ({ metadata }) => {
+    const chosen = choices.find(({ id }) => id === metadata[modelField]) ?? choices[0];
+    if (chosen === undefined) throw new Error("there is no model"); // the demo is always there
+    return chosen.agent;
+  };
 }

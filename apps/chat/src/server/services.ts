@@ -27,13 +27,15 @@ export async function openServices(env: Env, agent: ChooseAgent): Promise<OpenSe
   const { redisLog } = await load(redis, () => import("@millrace/stores/redis"));
   const { temporalDriver } = await load(temporal, () => import("@millrace/temporal/client"));
   const store = postgresStore && opened.use(postgresStore({ url: database, acrossTenants: true }));
+  await store?.migrate(); // may be run by every process that starts
   const blobs = postgresBlobs && opened.use(postgresBlobs({ url: database }));
   const log = redisLog && opened.use(redisLog({ url: redis }));
   const driver = store && temporalDriver?.({ store, address: temporal });
   if (driver !== undefined && store !== undefined && log !== undefined && env["WORKER"] !== "0") {
     const { createWorker } = await import("@millrace/temporal/worker");
-    const worker = opened.use(await createWorker({ agent, store, log, blobs, address: temporal }));
-    void worker.run();
+    // A killed worker is noticed after the time of a heartbeat: soon, since a person looks on.
+    const ports = { agent, store, log, blobs, address: temporal, heartbeatMs: 3_000 };
+    void opened.use(await createWorker(ports)).run();
   }
   const rest = opened.move();
   return {
