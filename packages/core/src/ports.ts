@@ -9,6 +9,25 @@ export type {
   Reply,
   ToolDescription,
 } from "./ports/model.ts";
+export type {
+  ComputerAction,
+  ComputerInput,
+  ComputerSettings,
+  InsertCommand,
+  McpApprovalInput,
+  MemoryInput,
+  MouseButton,
+  PatchInput,
+  Point,
+  ReplaceCommand,
+  SafetyCheck,
+  ShellInput,
+  ShellOutput,
+  TextEditorInput,
+  TextEditorSettings,
+  VendorTool,
+  ViewCommand,
+} from "./ports/vendor-tool.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";

@@ -5,6 +5,7 @@ import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { VendorTool } from "./vendor-tool.ts";
 
 /** What the loop calls: a request in, deltas out. */
 export interface Model {
@@ -67,6 +68,8 @@ export interface ToolDescription {
   readonly description?: string | undefined;
   /** A JSON Schema. */
   readonly input: Json;
+  /** That it is a tool which vendors define. Left out: an ordinary function. */
+  readonly vendor?: VendorTool | undefined;
 }
 
 /**
