@@ -5,7 +5,7 @@ import type { ComputerInput, ComputerSettings } from "@millrace/core/ports";
 import type { Issue } from "@millrace/core/schema";
 import { defineTool } from "../definition/tool.ts";
 import type { Tool, ToolAttachment } from "../definition/tool.ts";
-import { checkSettings, pixelsCheck, sharedSettings } from "./settings.ts";
+import { checkSettings, flagCheck, pixelsCheck, sharedSettings } from "./settings.ts";
 import type { RunVendorTool, VendorToolSettings } from "./settings.ts";
 import {
   flag,
@@ -45,9 +45,10 @@ export function computerTool(
   checkSettings("computerTool", computerTool, options, {
     width: pixelsCheck,
     height: pixelsCheck,
+    zoom: expects.optional(flagCheck),
     environment: expects.optional(expects.oneOf("browser", "mac", "windows", "linux")),
   });
-  const { run, width, height, environment, native, limits } = options;
+  const { run, width, height, environment, zoom, native, limits } = options;
   const shared = sharedSettings<ComputerInput>(options, {
     name: "computer",
     description: `Sees and uses a computer by its screen, mouse and keyboard. The screen has ${width} × ${height} pixels.`,
@@ -62,8 +63,8 @@ export function computerTool(
       const own = typeof approve === "function" ? await approve(input, session) : approve;
       return own === "allow" && (input.checks ?? []).length > 0 ? "ask" : own;
     },
-    vendor: { kind: "computer", width, height, environment, native },
-    input: schemaFrom<ComputerInput>(computerSchema, computerIssues),
+    vendor: { kind: "computer", width, height, environment, zoom, native },
+    input: schemaFrom<ComputerInput>(computerSchema(zoom === true), computerIssues),
     run: async (input, execution): Promise<ComputerAnswer> => {
       const { screenshot, url, text: words } = await run(input, execution);
       if (screenshot !== undefined) execution.attach({ mediaType: "image/png", ...screenshot });
@@ -120,17 +121,21 @@ const actions: Union = {
 };
 
 /** Checks of the vendor are not in it: a model does not write them. */
-const computerSchema: JsonObject = {
-  type: "object",
-  properties: {
-    actions: {
-      type: "array",
-      items: unionSchema(actions),
-      description: "performed in this order; a screenshot is taken behind the last",
+function computerSchema(zooms: boolean): JsonObject {
+  const { zoom, ...others } = actions.variants;
+  const variants = zooms && zoom !== undefined ? { ...others, zoom } : others;
+  return {
+    type: "object",
+    properties: {
+      actions: {
+        type: "array",
+        items: unionSchema({ ...actions, variants }),
+        description: "performed in this order; a screenshot is taken behind the last",
+      },
     },
-  },
-  required: ["actions"],
-};
+    required: ["actions"],
+  };
+}
 
 function computerIssues(value: unknown): readonly Issue[] {
   if (!isJsonObject(value)) return [{ message: "must be an object" }];

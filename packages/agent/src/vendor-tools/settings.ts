@@ -56,7 +56,7 @@ export function sharedSettings<In>(
 
 const { call, either, oneOf, optional, record, whole } = expects;
 
-const flagCheck: OptionCheck = {
+export const flagCheck: OptionCheck = {
   accepts: (value) => typeof value === "boolean",
   fix: "use true or false",
 };

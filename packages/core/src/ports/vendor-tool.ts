@@ -25,6 +25,8 @@ export interface ComputerSettings {
   readonly height: number;
   /** Left out: `browser`. */
   readonly environment?: "browser" | "mac" | "windows" | "linux" | undefined;
+  /** Whether a model may ask for a part of the screen in full resolution. Left out: no. */
+  readonly zoom?: boolean | undefined;
 }
 
 /** An editor of text files. */

@@ -1,7 +1,8 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
-import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
@@ -11,6 +12,7 @@ import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { withThinking } from "./thinking.ts";
@@ -26,10 +28,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const author = `${protocolId}/${target.model}`;
   const turns = prepare(modelRequest.transcript, author, { goesOn });
   const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
-  const declared = toolsOf(modelRequest);
+  const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
+  const declared = toolsOf(modelRequest, native);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
-  const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
+  const pairs = merged(paired(entriesOf(turns, byCallName(native)), declaredNames(declared)));
   const { entries, settings } = withThinking(pairs, given, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
@@ -47,7 +50,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   return {
     path: "/v1/messages",
-    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas) },
+    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas, native) },
     body,
   };
 }
@@ -103,9 +106,15 @@ function containerOf(
   return { container: isJsonObject(own) ? { ...own, id } : id };
 }
 
-function betaHeader(betas: Json | undefined): Record<string, string> {
-  const names = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
+/** The features that the settings name, and those that the vendor's own tools need. */
+function betaHeader(
+  betas: Json | undefined,
+  native: ReadonlyMap<string, NativeTool>,
+): Record<string, string> {
+  const given = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
     (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
   );
+  const needed = [...native.values()].flatMap((tool) => tool.betas ?? []);
+  const names = [...new Set([...given, ...needed])];
   return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
 }

@@ -1,0 +1,59 @@
+import { isJsonObject, parseJson } from "@millrace/core/wire";
+import type { JsonObject, ToolCallPart } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
+import type { NativeTool, Protocol } from "../protocol.ts";
+import { objectAt, textAt } from "./read.ts";
+
+/**
+ * The offered tools that the vendor has itself, by the names of the tools. A vendor has one tool of each
+ * kind: a second one of a kind is an ordinary function.
+ */
+export function nativeToolsOf(
+  tools: readonly ToolDescription[],
+  { nativeTool }: Pick<Protocol<never, never>, "nativeTool">,
+  model: string,
+): ReadonlyMap<string, NativeTool> {
+  const found = new Map<string, NativeTool>();
+  const kinds = new Set<string>();
+  const names = new Set<string>();
+  for (const { name, vendor } of tools) {
+    const isFirst = !names.has(name);
+    names.add(name);
+    if (vendor === undefined || !isFirst || kinds.has(vendor.kind)) continue;
+    const native = vendor.native === false ? undefined : nativeTool?.(vendor, model);
+    if (native === undefined) continue;
+    kinds.add(vendor.kind);
+    found.set(name, native);
+  }
+  return found;
+}
+
+/** The vendor's own tools by each name that a call of them may have. */
+export function byCallName(
+  native: ReadonlyMap<string, NativeTool>,
+): ReadonlyMap<string, NativeTool> {
+  return new Map([...native.values()].flatMap((tool) => tool.names.map((name) => [name, tool])));
+}
+
+/** What the vendor wrote for a call whose input was made portable. */
+export interface NativeCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
+/** The opaque data of a call that keep what the vendor wrote, to the letter. */
+export function keptCall(tool: string, raw: string): JsonObject {
+  return { native: { tool, raw } };
+}
+
+/** Reads what `keptCall` wrote, if the vendor's tool is still offered under that name. */
+export function nativeCallOf(
+  { opaque }: ToolCallPart,
+  offered: { readonly has: (name: string) => boolean },
+): NativeCall | undefined {
+  const kept = isJsonObject(opaque) ? objectAt(opaque, "native") : undefined;
+  const tool = textAt(kept, "tool");
+  if (tool === undefined || !offered.has(tool)) return undefined;
+  const parsed = parseJson(textAt(kept, "raw") ?? "");
+  return parsed.ok && isJsonObject(parsed.value) ? { tool, input: parsed.value } : undefined;
+}
