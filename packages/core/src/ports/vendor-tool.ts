@@ -44,7 +44,6 @@ export interface ComputerInput {
 }
 
 export interface SafetyCheck {
-  readonly id?: string | undefined;
   readonly code?: string | undefined;
   readonly message?: string | undefined;
 }

@@ -35,10 +35,11 @@ export function byCallName(
   return new Map([...native.values()].flatMap((tool) => tool.names.map((name) => [name, tool])));
 }
 
-/** What the vendor wrote for a call whose input was made portable. */
+/** What the vendor wrote for a call of its own tool. */
 export interface NativeCall {
   readonly tool: string;
-  readonly input: JsonObject;
+  /** Undefined for arguments that are no object. */
+  readonly input: JsonObject | undefined;
 }
 
 /** The opaque data of a call that keep what the vendor wrote, to the letter. */
@@ -54,6 +55,7 @@ export function nativeCallOf(
   const kept = isJsonObject(opaque) ? objectAt(opaque, "native") : undefined;
   const tool = textAt(kept, "tool");
   if (tool === undefined || !offered.has(tool)) return undefined;
-  const parsed = parseJson(textAt(kept, "raw") ?? "");
-  return parsed.ok && isJsonObject(parsed.value) ? { tool, input: parsed.value } : undefined;
+  const raw = textAt(kept, "raw") ?? "";
+  const parsed = parseJson(raw.trim() === "" ? "{}" : raw);
+  return { tool, input: parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined };
 }

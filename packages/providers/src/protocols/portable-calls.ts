@@ -97,7 +97,9 @@ function portable(
 
 function closed({ name, tool, raw }: OpenCall, close: ClosePart): readonly Operation[] {
   const { partId, whole = raw } = close;
-  const asWritten = [appended(partId, raw), close];
+  const { opaque } = close;
+  const kept = { ...(isJsonObject(opaque) ? opaque : {}), ...keptCall(name, whole) };
+  const asWritten = [appended(partId, raw), { ...close, opaque: kept }];
   const isContradicted = raw !== "" && !whole.startsWith(raw) && !isSameJson(raw, whole);
   if (close.fault !== undefined || isContradicted || !isWellFormed(whole)) return asWritten;
   // Vendors leave out the arguments of a function without parameters.
@@ -105,8 +107,7 @@ function closed({ name, tool, raw }: OpenCall, close: ClosePart): readonly Opera
   if (!parsed.ok || !isJsonObject(parsed.value)) return asWritten;
   const input = tool.read?.(parsed.value, name);
   if (input === undefined) return asWritten;
-  const { whole: _, opaque, ...rest } = close;
-  const kept = { ...(isJsonObject(opaque) ? opaque : {}), ...keptCall(name, whole) };
+  const { whole: _, ...rest } = close;
   return [appended(partId, JSON.stringify(input)), { ...rest, opaque: kept }];
 }
 

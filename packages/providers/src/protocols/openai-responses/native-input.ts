@@ -39,7 +39,6 @@ function computerInput(item: JsonObject): JsonObject | undefined {
   if (actions.length === 0 || actions.includes(undefined)) return undefined;
   const checks = objectsField(item, "pending_safety_checks").map((check) =>
     present({
-      id: textAt(check, "id"),
       code: textAt(check, "code"),
       message: textAt(check, "message"),
     }),
