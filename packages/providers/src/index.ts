@@ -3,7 +3,7 @@ export { createModel } from "./provider.ts";
 export type { Auth, ProviderOptions, ProviderParts } from "./provider.ts";
 export { mapRequest } from "./endpoint.ts";
 export type { Endpoint } from "./endpoint.ts";
-export { bearerAuth, keyAuth, vendorEndpoint } from "./auth.ts";
+export { AuthFailure, bearerAuth, keyAuth, vendorEndpoint } from "./auth.ts";
 export type { Key, KeyPlace } from "./auth.ts";
 export type { Price } from "./price.ts";
 export { defaultTimeouts } from "./transport/timeouts.ts";

@@ -19,6 +19,7 @@ import type {
 import { systemClock } from "@millrace/core/memory";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { AuthFailure } from "./auth.ts";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
@@ -243,6 +244,7 @@ class RetriedRequest<Event, State> {
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
+      if (error instanceof AuthFailure) return error.failure;
       return failure(
         "hook_failed",
         `auth threw: ${error instanceof Error ? error.message : "something"}`,
