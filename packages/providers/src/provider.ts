@@ -19,6 +19,9 @@ import type {
 import { systemClock } from "@millrace/core/memory";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { AuthFailure } from "./auth.ts";
+import { urlOf } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { ModelPrice } from "./price.ts";
@@ -51,13 +54,6 @@ export interface ProviderParts<Event, State> {
   readonly auth: Auth;
   /** Sends a request. Default: undici, or the caller's `fetch`. */
   readonly send?: Send | undefined;
-}
-
-/** Where a vendor is reached, and the headers that each request has. */
-export interface Endpoint {
-  /** Without a trailing slash; the protocol's path follows. */
-  readonly baseUrl: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -159,7 +155,9 @@ class RetriedRequest<Event, State> {
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
-    if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
+    if (!isHttpAddress(exchange.url)) {
+      return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
+    }
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
@@ -215,7 +213,7 @@ class RetriedRequest<Event, State> {
     if ("code" in wire) return wire;
     for (const part of left) this.#notify(leftOutRemark(part));
     return {
-      url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
+      url: urlOf(endpoint, wire),
       headers: {
         "content-type": "application/json",
         accept: framing.mediaType,
@@ -249,6 +247,7 @@ class RetriedRequest<Event, State> {
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
+      if (error instanceof AuthFailure) return error.failure;
       return failure(
         "hook_failed",
         `auth threw: ${error instanceof Error ? error.message : "something"}`,
@@ -300,8 +299,11 @@ function cutRemark({ body }: Exchange): ModelNotice {
   return { type: "remark", code: "cut_at_limit", message };
 }
 
-/** The cause for an address without a scheme, such as one from the environment. */
-function addressFailure({ url }: Exchange): Cause {
+/** The cause for a missing address, and for one without a scheme, such as one from the environment. */
+function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {
+  if (baseUrl === "" && missing !== undefined) {
+    return failure("bad_request", `there is no address: ${missing}`);
+  }
   const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
   return failure("bad_request", message);
 }
