@@ -10,8 +10,9 @@ import { isTaken } from "./taken.ts";
 export function withoutRefused(
   { protocol, native }: Pick<Target, "protocol" | "native">,
   request: ModelRequest,
-  { refused: { part, tool }, message }: RequestRefusal,
+  { refused: { part, tool, setting }, message }: RequestRefusal,
 ): ModelRequest | string {
+  if (setting !== undefined) return `refuses the setting ${setting} without reason: ${message}`;
   if (part === undefined) {
     const names = wireNamesOf(request, native(request.tools ?? []));
     const own = names.fromWire.get(tool) ?? tool;
