@@ -84,7 +84,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "protocol", "reply", "vendor-delay"],
+    bottom: ["failure", "protocol", "reply", "settings", "vendor-delay"],
     folders: {
       framing: [],
       protocols: ["framing"],

@@ -3,14 +3,15 @@ import type { Remark } from "@millrace/core/ports";
 import { failure } from "../failure.ts";
 import type { WireNames } from "./tool-names.ts";
 
-/** What is refused: a part of the transcript, or a tool by its wire name. */
+/** What is refused: a part of the transcript, a tool by its wire name, or a setting. */
 export type Refused =
-  | { readonly part: MediaPart | FilePart; readonly tool?: never }
-  | { readonly tool: string; readonly part?: never };
+  | { readonly part: MediaPart | FilePart; readonly tool?: never; readonly setting?: never }
+  | { readonly tool: string; readonly part?: never; readonly setting?: never }
+  | { readonly setting: string; readonly part?: never; readonly tool?: never };
 
 /**
  * Thrown by `Protocol.request` for what its vendor does not take: a file of another type, a tool
- * whose input can't be an object. The provider ends the reply with it as its cause and sends nothing,
+ * whose input can't be an object, a setting that the model does not have. The provider ends the reply with it as its cause and sends nothing,
  * so that no request goes out from which a part is missing.
  */
 export class RequestRefusal extends Error {
@@ -33,12 +34,15 @@ export function leftOutRemark(part: MediaPart | FilePart): Remark {
   return { type: "remark", code: "left_out", message, evidence: { partId: part.id } };
 }
 
-/** The cause of a reply that was refused before its request: why, and which part or tool it was. */
+/** The cause of a reply that was refused before its request: why, and which part, tool or setting it was. */
 export function refusalCause(
-  { message, refused: { part, tool } }: RequestRefusal,
+  { message, refused: { part, tool, setting } }: RequestRefusal,
   transcript: Transcript,
   { fromWire }: WireNames,
 ): Cause {
+  if (setting !== undefined) {
+    return failure("bad_request", `${message} (nothing was sent)`, { setting });
+  }
   if (part === undefined) {
     const own = fromWire.get(tool) ?? tool;
     const named = `the tool ${JSON.stringify(own.slice(0, 128))} can't be offered: ${message}`;
