@@ -28,6 +28,12 @@ export type {
   VendorTool,
   ViewCommand,
 } from "./ports/vendor-tool.ts";
+export type {
+  CacheSettings,
+  ModelSettings,
+  PartOptions,
+  RequestSettings,
+} from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";

@@ -3,6 +3,7 @@ import type { JsonObject, ToolCallPart } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, Protocol } from "../protocol.ts";
 import { objectAt, textAt } from "./read.ts";
+import { RequestRefusal } from "./refusal.ts";
 
 /**
  * The offered tools that the vendor has itself, by the names of the tools. A vendor has one tool of each
@@ -33,6 +34,12 @@ export function byCallName(
   native: ReadonlyMap<string, NativeTool>,
 ): ReadonlyMap<string, NativeTool> {
   return new Map([...native.values()].flatMap((tool) => tool.names.map((name) => [name, tool])));
+}
+
+/** The refusal of a choice of one of the vendor's own tools, for vendors that can't be told to call it. */
+export function refuseChoice(vendor: string, tool: string): RequestRefusal {
+  const message = `${vendor} can't be told to call ${tool}, which is its own tool: leave toolChoice out, use "required", or offer the tool with native: false`;
+  return new RequestRefusal(message, { setting: "toolChoice" });
 }
 
 /** What the vendor wrote for a call of its own tool. */

@@ -3,6 +3,7 @@ import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
 import { nativeTool } from "./native-tool.ts";
+import { anthropicSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { AnthropicMessagesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -17,4 +18,5 @@ export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = 
   halt,
   request,
   nativeTool,
+  settings: anthropicSettings,
 };

@@ -3,6 +3,7 @@ import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { nativeTool } from "./native-tool.ts";
 import { protocolId, request } from "./request.ts";
+import { geminiSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { GeminiState } from "./state.ts";
 import { step } from "./step.ts";
@@ -17,4 +18,5 @@ export const gemini: Protocol<VendorEvent, GeminiState> = {
   halt,
   request,
   nativeTool,
+  settings: geminiSettings,
 };

@@ -1,21 +1,24 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
-import { byCallName, nativeToolsOf } from "../native-tools.ts";
+import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import { listAt, objectAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
 import { describeTool } from "../tool-input.ts";
 import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
 import type { Rules } from "./contents.ts";
 import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
+import { geminiSettings } from "./settings.ts";
 
 export const protocolId = "gemini";
 
 /** Builds the request for a transcript. Streaming is part of the path; usage needs no setting. */
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = modelRequest;
+  const { transcript, tools = [] } = modelRequest;
+  const { fields: settings } = applySettings(geminiSettings, modelRequest, model);
   // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
   const turns = prepare(transcript, `${protocolId}/${model}`, {
     goesOn: (parts) => tokenIn(parts) !== undefined,
@@ -23,6 +26,11 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   });
   const token = tokenOf(turns);
   const native = nativeToolsOf(tools, { nativeTool }, model);
+  const { toolChoice } = modelRequest.settings ?? {};
+  if (typeof toolChoice === "object" && toolChoice !== null && "tool" in toolChoice) {
+    const { tool } = toolChoice;
+    if (typeof tool === "string" && native.has(tool)) throw refuseChoice("Gemini", tool);
+  }
   const contents = contentsOf(turns, { ...rulesOf(model), offered: byCallName(native) });
   const { model: _, stream: __, ...rest } = settings;
   const fields: JsonObject = { ...rest, ...toolsOf(tools, settings["tools"], native) };

@@ -3,6 +3,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { nativeTool } from "./native-tool.ts";
 import { request } from "./request.ts";
+import { openAiResponsesSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { ResponsesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -29,4 +30,5 @@ export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
   halt,
   request,
   nativeTool,
+  settings: openAiResponsesSettings,
 };

@@ -1,23 +1,26 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
-import { byCallName, nativeToolsOf } from "../native-tools.ts";
+import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
 import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Answer, Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
 import { describeTool, withProperties } from "../tool-input.ts";
 import { objectsField } from "./events.ts";
 import { nativeTool } from "./native-tool.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { keepsMedia, modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
+import { openAiResponsesSettings } from "./settings.ts";
 
 /**
  * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = modelRequest;
+  const { transcript, tools = [] } = modelRequest;
+  const { fields: settings } = applySettings(openAiResponsesSettings, modelRequest, target.model);
   // With either field the vendor would insert its own copy of the conversation.
   const { previous_response_id: _, conversation: __, ...own } = settings;
   const native = nativeToolsOf(tools, { nativeTool }, target.model);
@@ -32,7 +35,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   const declared = declaredTools(tools, own, native);
   const text = objectAt(own, "text");
-  const words = instructionsOf(modelRequest);
+  const words = instructionsOf(modelRequest, settings);
   const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
     const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
@@ -43,6 +46,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
       store: false,
       ...truncationOf(declared),
       ...own,
+      ...choiceFields(own, native),
       ...includeOf(own["include"], target.model),
       ...fields,
       model: target.model,
@@ -55,7 +59,10 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
 }
 
 /** The request's instructions, else those of the settings. Empty ones count as none. */
-function instructionsOf({ instructions = "", settings }: ModelRequest): string | undefined {
+function instructionsOf(
+  { instructions = "" }: ModelRequest,
+  settings: JsonObject,
+): string | undefined {
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 
@@ -94,6 +101,20 @@ function answerItems(answers: readonly Answer[], replay: Replay): readonly JsonO
   });
   if (beside.length === 0) return outputs;
   return [...outputs, { type: "message", role: "user", content: beside }];
+}
+
+/** The vendor's own tools are chosen by their types. */
+const chosenByType = ["computer", "computer_use_preview", "shell", "apply_patch"];
+
+/** The choice of a tool, if it is one of the vendor's own: such a tool has no name. */
+function choiceFields(own: JsonObject, native: ReadonlyMap<string, NativeTool>): JsonObject {
+  const choice = objectAt(own, "tool_choice");
+  const name = choice?.["type"] === "function" ? (filledAt(choice, "name") ?? "") : "";
+  const tool = native.get(name);
+  if (tool === undefined) return {};
+  const type = filledAt(tool.declaration, "type") ?? "";
+  if (!chosenByType.includes(type)) throw refuseChoice("OpenAI's Responses API", name);
+  return { tool_choice: { type } };
 }
 
 /** The vendor requires it for the first of its computer tools. */
