@@ -5,7 +5,7 @@ import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
-import { objectAt, textAt } from "../read.ts";
+import { listAt, objectAt, textAt } from "../read.ts";
 import { applySettings } from "../settings.ts";
 import { withBreakpoints } from "./cache.ts";
 import { isBlank } from "./events.ts";
@@ -51,7 +51,10 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   return {
     path: "/v1/messages",
-    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas) },
+    headers: {
+      "anthropic-version": "2023-06-01",
+      ...betaHeader(betas, hasFiles(entries) ? [filesBeta] : []),
+    },
     body: withBreakpoints(body, shared.cache),
   };
 }
@@ -107,9 +110,22 @@ function containerOf(
   return { container: isJsonObject(own) ? { ...own, id } : id };
 }
 
-function betaHeader(betas: Json | undefined): Record<string, string> {
-  const names = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
+/** Files by their ids were a beta feature, and some servers still want its name. */
+const filesBeta = "files-api-2025-04-14";
+
+function hasFiles(entries: readonly Entry[]): boolean {
+  const blocks = entries.flatMap(({ content }) =>
+    content.flatMap((block) => [block, ...listAt(block, "content").filter(isJsonObject)]),
+  );
+  return blocks.some(
+    (block) => block?.["file_id"] !== undefined || objectAt(block, "source")?.["type"] === "file",
+  );
+}
+
+function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
+  const given = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
     (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
   );
+  const names = [...new Set([...given, ...more])];
   return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
 }

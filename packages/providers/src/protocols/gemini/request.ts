@@ -60,7 +60,7 @@ function systemOf(instructions: string, settings: JsonObject): JsonObject {
 /** From the third generation on. A name without a number refers to the newest model. */
 function rulesOf(model: string): Rules {
   const isNew = /(?:^|\/)gemini-(?![12](?:[.-]|$))/.test(model);
-  return { signed: isNew, picturesInResults: isNew };
+  return { signed: isNew, picturesInResults: isNew, levels: isNew };
 }
 
 /**

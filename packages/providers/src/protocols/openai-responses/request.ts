@@ -43,7 +43,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
       ...fields,
       model: target.model,
       stream: true,
-      input: turns.flatMap((turn) => itemsOf(turn, replay)),
+      input: turns.flatMap((turn) => itemsOf(turn, replay, target.model)),
       ...(instructions === undefined ? {} : { instructions }),
       ...(declared.length === 0 ? {} : { tools: declared }),
     },
@@ -58,10 +58,10 @@ function instructionsOf(
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 
-function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
+function itemsOf(turn: Turn, replay: Replay, model: string): readonly JsonObject[] {
   switch (turn.role) {
     case "user":
-      return [{ type: "message", role: "user", content: inputContent(turn.parts) }];
+      return [{ type: "message", role: "user", content: inputContent(turn.parts, model) }];
     case "model":
       return modelItems(turn, replay);
     case "tool":
@@ -69,7 +69,7 @@ function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
         const call_id = answer.result.callId;
         const custom = replay.customCalls.has(call_id);
         const type = custom ? "custom_tool_call_output" : "function_call_output";
-        return { type, call_id, output: outputOf(answer) };
+        return { type, call_id, output: outputOf(answer, model) };
       });
     default:
       turn satisfies never;
