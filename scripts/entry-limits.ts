@@ -27,7 +27,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/testing": 20,
   "@millrace/core/wire": 37,
   "@millrace/core/writing": 63,
-  "@millrace/providers": 35,
+  "@millrace/providers": 46,
   "@millrace/providers/ai-sdk": 20,
   "@millrace/providers/anthropic": 5,
   "@millrace/providers/gemini": 5,
