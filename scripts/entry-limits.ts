@@ -28,7 +28,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/testing": 20,
   "@millrace/core/wire": 37,
   "@millrace/core/writing": 63,
-  "@millrace/providers": 42,
+  "@millrace/providers": 48,
   "@millrace/providers/ai-sdk": 20,
   "@millrace/providers/anthropic": 5,
   "@millrace/providers/azure": 5,

@@ -234,7 +234,7 @@ class RetriedRequest<Event, State> {
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
-    for (const part of left) this.#notify(leftOutRemark(part));
+    for (const each of left) this.#notify(leftOutRemark(each));
     return {
       url: urlOf(endpoint, wire),
       headers: {
