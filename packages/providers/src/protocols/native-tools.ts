@@ -45,7 +45,7 @@ export function refuseChoice(vendor: string, tool: string): RequestRefusal {
 /** What the vendor wrote for a call of its own tool. */
 export interface NativeCall {
   readonly tool: string;
-  /** Undefined for arguments that are no object. */
+  /** Undefined for a call that can't run. */
   readonly input: JsonObject | undefined;
 }
 
@@ -56,12 +56,14 @@ export function keptCall(tool: string, raw: string): JsonObject {
 
 /** Reads what `keptCall` wrote, if the vendor's tool is still offered under that name. */
 export function nativeCallOf(
-  { opaque }: ToolCallPart,
+  { opaque, input }: ToolCallPart,
   offered: { readonly has: (name: string) => boolean },
 ): NativeCall | undefined {
   const kept = isJsonObject(opaque) ? objectAt(opaque, "native") : undefined;
   const tool = textAt(kept, "tool");
   if (tool === undefined || !offered.has(tool)) return undefined;
+  // A call with a fault is sent without its input.
+  if (input === undefined) return { tool, input };
   const raw = textAt(kept, "raw") ?? "";
   const parsed = parseJson(raw.trim() === "" ? "{}" : raw);
   return { tool, input: parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined };
