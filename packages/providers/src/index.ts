@@ -27,6 +27,7 @@ export type {
 } from "./protocol.ts";
 export { cutEnding } from "./reply.ts";
 export { failure, vendorFailure } from "./failure.ts";
+export type { Network, Pem } from "./transport/network.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";
 export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";
