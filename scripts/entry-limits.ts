@@ -20,7 +20,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core": 60,
   "@millrace/core/checks": 25,
   "@millrace/core/memory": 13,
-  "@millrace/core/ports": 147,
+  "@millrace/core/ports": 150,
   "@millrace/core/reading": 66,
   "@millrace/core/schema": 10,
   "@millrace/core/secrets": 12,

@@ -9,9 +9,10 @@ export type {
   Reply,
   ToolDescription,
 } from "./ports/model.ts";
+export type { ModelResponse, RateLimit } from "./ports/model-response.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
-export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export type { ReplyOutcome, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
 export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export { checkBatch, isAfter } from "./event/batch.ts";

@@ -5,6 +5,7 @@ import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { ModelResponse } from "./model-response.ts";
 
 /** What the loop calls: a request in, deltas out. */
 export interface Model {
@@ -102,4 +103,5 @@ export type Reply = Ending & {
   readonly parts: readonly Part[];
   readonly usage?: Usage;
   readonly model: string;
+  readonly response?: ModelResponse;
 };
