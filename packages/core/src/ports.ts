@@ -10,6 +10,12 @@ export type {
   ToolDescription,
 } from "./ports/model.ts";
 export type { ModelResponse, RateLimit } from "./ports/model-response.ts";
+export type {
+  CacheSettings,
+  ModelSettings,
+  PartOptions,
+  RequestSettings,
+} from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplyOutcome, ReplySource, ReplyWriter } from "./ports/model-stream.ts";

@@ -1,10 +1,14 @@
-import { X509Certificate } from "node:crypto";
-import { checkOption, checkOptions, expects, refusal } from "@millrace/core/checks";
+import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
+import type { JsonObject } from "@millrace/core";
+import type { RequestSettings } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
+import { checkNetwork } from "./check-network.ts";
+import { settingChecks } from "./protocols/setting-values.ts";
+import { isOwnField, settingNames } from "./protocols/settings.ts";
 import type { ProviderOptions } from "./provider.ts";
+import type { SettingsTable } from "./settings.ts";
 import { isHttpAddress } from "./transport/address.ts";
-import type { Network } from "./transport/network.ts";
 
 const { call, either, flag, having, oneOf, optional, record, text } = expects;
 
@@ -18,9 +22,14 @@ const hints = {
   token: "write it as apiKey",
   maxRetries: "write retry: { attempts: … }, or retry: false",
   timeout: "write timeouts: { request: milliseconds }",
-  temperature: "write settings: { temperature: … }",
-  maxTokens: "write it into settings, by the vendor's name of it",
-  max_tokens: "write it into settings",
+  ...Object.fromEntries(settingNames.map((name) => [name, `write settings: { ${name}: … }`])),
+  max_tokens: "write settings: { maxTokens: … }",
+  maxOutputTokens: "write settings: { maxTokens: … }",
+  top_p: "write settings: { topP: … }",
+  stopSequences: "write settings: { stop: … }",
+  tool_choice: "write settings: { toolChoice: … }",
+  reasoningEffort: "write settings: { effort: … }",
+  providerOptions: "write the vendor's own fields into settings",
 };
 
 const modelName: OptionCheck = text(
@@ -58,7 +67,7 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
   limits: optional(record()),
   badEvents: optional(oneOf("fail", "skip")),
   traceHeaders: optional(flag),
-  settings: optional(record("use an object of the vendor's own settings")),
+  settings: optional(record("use an object such as { maxTokens: 4_000 }")),
   clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
   random: optional(call()),
 };
@@ -66,81 +75,29 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
 /** Throws `invalid_definition` for a model's name or options that can't be used. */
 export function checkProvider<More extends object = object>(
   door: Pick<Door, "name" | "from">,
-  given: { readonly model: unknown; readonly options: unknown },
+  given: {
+    readonly model: unknown;
+    readonly options: unknown;
+    /** How the protocol takes settings. */
+    readonly table?: SettingsTable | undefined;
+  },
   more: OptionChecks<More>,
 ): void {
   const own = { ...door, hints };
   checkOption(own, "the model's name", given.model, modelName);
   checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
   checkNetwork(door, given.options as Pick<ProviderOptions, "fetch" | "network">);
+  const { settings } = given.options as ProviderOptions;
+  if (settings !== undefined && given.table !== undefined)
+    checkSettings(own, settings, given.table);
 }
 
-const pem: OptionCheck = {
-  accepts: (value) => isPem(value) && parses(() => new X509Certificate(value)),
-  fix: "pass the content of a PEM file with a certificate, not its path",
-};
-
-const privateKey: OptionCheck = {
-  accepts: (value) =>
-    typeof value === "string" ? value.includes("PRIVATE KEY-----") : value instanceof Uint8Array,
-  fix: "pass the content of a PEM file with a private key, not its path",
-  secret: true,
-};
-
-function isPem(value: unknown): value is string | Uint8Array<ArrayBuffer> {
-  return typeof value === "string" || value instanceof Uint8Array;
-}
-
-/** TLS ignores an authority that it can't read, so it is read before. */
-function parses(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const network: OptionChecks<Network> = {
-  proxy: optional({
-    accepts: (value) => value === false || (typeof value === "string" && isHttpAddress(value)),
-    fix: 'use an address such as "http://proxy.corp:3128", or false',
-    secret: true, // a login without a scheme can't be told from a host
-  }),
-  noProxy: optional(text('use hosts such as "localhost,.corp.example"')),
-  ca: optional(
-    either(
-      pem,
-      { ...pem, accepts: (value) => Array.isArray(value) && value.every(pem.accepts) },
-      pem.fix,
-    ),
-  ),
-  cert: optional(pem),
-  key: optional(privateKey),
-  passphrase: optional({ ...text(), secret: true }),
-  http2: optional(flag),
-};
-
-/** Throws `invalid_definition` for a network that can't be used. */
-export function checkNetwork(
-  door: Pick<Door, "name" | "from">,
-  options: Pick<ProviderOptions, "fetch" | "network">,
-): void {
-  if (options.network === undefined) return;
-  const hints = {
-    rejectUnauthorized: "pass the server's authority as ca",
-    noproxy: "write it as noProxy",
-  };
-  checkOptions<Network>({ ...door, inside: "network", hints }, options.network, network);
-  const { cert, key } = options.network;
-  if ((cert === undefined) !== (key === undefined)) {
-    throw refusal(door, "network.cert and network.key belong together: pass both");
-  }
-  if (options.fetch !== undefined) {
-    throw refusal(
-      door,
-      "network is for our own transport: leave it out, and give your fetch its proxy",
-    );
+/** Throws for values that no vendor takes. What depends on the model or the request ends the reply. */
+function checkSettings(door: Door, settings: RequestSettings, table: SettingsTable): void {
+  for (const name of settingNames) {
+    const value = (settings as Partial<JsonObject>)[name];
+    if (value === undefined || isOwnField(table, name, value)) continue;
+    checkOption(door, `settings.${name}`, value, settingChecks[name]);
   }
 }
 

@@ -5,7 +5,7 @@ export { mapRequest } from "./endpoint.ts";
 export type { Endpoint } from "./endpoint.ts";
 export { AuthFailure, bearerAuth, keyAuth, vendorEndpoint } from "./auth.ts";
 export type { Key, KeyPlace } from "./auth.ts";
-export type { Price } from "./price.ts";
+export type { ModelPrice, Price, TierPrice } from "./price.ts";
 export { defaultTimeouts } from "./transport/timeouts.ts";
 export type { Timeouts } from "./transport/timeouts.ts";
 export type { FailureCode } from "./failure.ts";

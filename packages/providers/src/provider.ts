@@ -13,6 +13,7 @@ import type {
   ModelNotice,
   ModelRequest,
   ReplyWriter,
+  RequestSettings,
   RetryPolicy,
   TraceContext,
 } from "@millrace/core/ports";
@@ -24,7 +25,7 @@ import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
-import type { Price } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
@@ -83,8 +84,8 @@ export interface ProviderOptions {
    * so are `firstByte` and `idle` unless they are given here.
    */
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** Price of a million tokens. Default: the cost is unknown. */
-  readonly price?: Price | undefined;
+  /** Price of a million tokens, as in `@millrace/providers/models`. Default: the cost is unknown. */
+  readonly price?: ModelPrice | undefined;
   readonly limits?: DraftLimits | undefined;
   /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
@@ -94,8 +95,11 @@ export interface ProviderOptions {
    * which continues the trace.
    */
   readonly traceHeaders?: boolean | undefined;
-  /** Settings for each request. Those of the request override them. */
-  readonly settings?: JsonObject | undefined;
+  /**
+   * Settings for each request: those that all vendors share, and beside them the vendor's own fields.
+   * Those of the request override them.
+   */
+  readonly settings?: RequestSettings | undefined;
   readonly clock?: Clock | undefined;
   /** Returns a number in [0, 1), for the jitter between tries. */
   readonly random?: (() => number) | undefined;
@@ -166,9 +170,12 @@ class RetriedRequest<Event, State> {
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
       if (end.usage !== undefined) {
-        spent = spent === undefined ? end.usage : addUsage(spent, end.usage);
+        // Each try by itself: what a token costs depends on the length of its request.
+        const asked = [this.#request.settings, this.#options.settings];
+        const used = withCost(end.usage, price, tierOf([end.evidence, ...asked]));
+        spent = spent === undefined ? used : addUsage(spent, used);
       }
-      const usage = spent === undefined ? undefined : withCost(spent, price);
+      const usage = spent;
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
@@ -207,7 +214,7 @@ class RetriedRequest<Event, State> {
   #exchange(): Exchange | Cause {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
-    const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const given = { ...this.#request, settings: { ...settings, ...asked(this.#request) } };
     const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
@@ -271,11 +278,24 @@ class RetriedRequest<Event, State> {
   };
 }
 
+/** The settings of a request without those that are undefined, which override nothing. */
+function asked({ settings = {} }: ModelRequest): RequestSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
 /** The headers of a trace. Anything that does not have the W3C's format is not sent. */
 function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
+function tierOf(places: readonly unknown[]): string | undefined {
+  const names = places.flatMap((place) =>
+    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
+  );
+  return names.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */

@@ -4,7 +4,7 @@ import type { OptionChecks } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/memory";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth.ts";
-import { checkNetwork } from "./check-options.ts";
+import { checkNetwork } from "./check-network.ts";
 import { askServer } from "./transport/ask.ts";
 import type { Question } from "./transport/ask.ts";
 import type { Network } from "./transport/network.ts";

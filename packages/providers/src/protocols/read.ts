@@ -28,3 +28,10 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
 export function isSound(value: Json): boolean {
   return checkJson(value) === undefined;
 }
+
+/** The value at a path of keys, such as `reasoning.effort`. */
+export function valueAt(fields: JsonObject, path: string): Json | undefined {
+  return path
+    .split(".")
+    .reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), fields);
+}
