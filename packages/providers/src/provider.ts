@@ -329,7 +329,9 @@ function cutRemark({ body }: Exchange): ModelNotice {
   const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
   const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
   const limit =
-    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
+    sent === undefined
+      ? "no limit of its own"
+      : `${sent[0]} ${JSON.stringify(sent[1])}, which settings.maxTokens sets`;
   const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
   return { type: "remark", code: "cut_at_limit", message };
 }
