@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { FilePart, Item, MediaPart, Part, Transcript } from "@millrace/core";
 
 /** A transcript without parts that were refused before, and those parts. */

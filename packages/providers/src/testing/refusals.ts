@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestRefusal } from "../protocols/refusal.ts";

@@ -1,5 +1,5 @@
 import { repairTranscript } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { WireRequest } from "../protocol.ts";

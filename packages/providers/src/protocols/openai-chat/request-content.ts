@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core/wire";
+import { encodeBase64 } from "@millrace/core/json";
 import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
 import { attachmentOf, inlined, nameOf, refuse, textOf } from "../attachment.ts";
 import type { Attachment, Vendor } from "../attachment.ts";
