@@ -5,7 +5,7 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
@@ -17,7 +17,7 @@ import type {
   RetryPolicy,
   TraceContext,
 } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/memory";
+import { systemClock } from "@millrace/core/ports";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import { AuthFailure } from "./auth.ts";
