@@ -151,6 +151,7 @@ const namesOf: Partial<Record<FailureCode, string>> = {
     "engine_overloaded_error modelnotreadyexception overloaded overloaded_error",
     "server_is_overloaded serviceunavailableexception unavailable unavailable_error",
   ].join(" "),
+  provider_error: "modelerrorexception",
   quota_exceeded: [
     "billing_error billing_hard_limit_reached billing_not_active daily_quota",
     "enforced_spend_limit_reached exceeded_current_quota_error insufficient_balance",
@@ -164,7 +165,7 @@ const namesOf: Partial<Record<FailureCode, string>> = {
   request_too_large: "request_too_large",
   server_error: [
     "api_error deadline_exceeded internal internal_error internal_server_error",
-    "internalserverexception modelerrorexception modelstreamerrorexception modeltimeoutexception",
+    "internalserverexception modelstreamerrorexception modeltimeoutexception",
     "server_error timeout_error vector_store_timeout",
   ].join(" "),
   unauthorized: [
@@ -205,6 +206,7 @@ export function codeOfError(names: readonly (Json | undefined)[], words: string)
   );
   if (oversized.test(words)) return "context_overflow";
   if (code === "bad_request" && unpaid.test(words)) return "quota_exceeded";
+  if (code === "rate_limited" && spentToday.test(words)) return "quota_exceeded";
   const isGeneral = code === undefined || general.has(code);
   return isGeneral && overflow.test(words) ? "context_overflow" : (code ?? "provider_error");
 }
@@ -238,6 +240,7 @@ const overflow = new RegExp(
     "maximum prompt length",
     "context[ _-]?(?:length|limit|size|window)",
     "(?:input|prompt) token count",
+    "input tokens exceed",
     "too many (?:input )?tokens",
     "exceed\\w{0,8} (?:the )?model token limit",
     "reduce the length of (?:the|your) (?:input|messages|prompt)",
@@ -249,6 +252,9 @@ const overflow = new RegExp(
 /** A request with more tokens than the account has, reported as a rate limit. No wait makes it pass; less input does. */
 const oversized =
   /^request too large for .{1,300}\(tpm\)|extra usage is required for long context requests/i;
+
+/** Bedrock's message for the tokens of a day, under the name of a rate limit. */
+const spentToday = /too many tokens per day/i;
 
 /** Anthropic's messages for a spent balance or spend limit, under the name of any bad request. */
 const unpaid = /credit balance is too low|reached your specified (?:\w{1,20} )?api usage limits/i;

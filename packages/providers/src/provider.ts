@@ -17,7 +17,12 @@ import type {
   TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
-import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
+import {
+  redactData,
+  rememberCredential,
+  rememberHeaders,
+  rememberUrl,
+} from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
@@ -57,6 +62,8 @@ export interface ProviderParts<Event, State> {
 export interface Endpoint {
   /** Without a trailing slash; the protocol's path follows. */
   readonly baseUrl: string;
+  /** Why there is no address, with what to set. Read for each request, which fails with it. */
+  readonly fault?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -64,8 +71,20 @@ export interface Endpoint {
  * Returns the headers that authenticate a request, or a message for the user that describes how to
  * configure them. Called for each request, so that keys may change.
  */
-export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
+export type Auth = (
+  exchange: Exchange,
+) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
 type Proof = Readonly<Record<string, string>>;
+
+/**
+ * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
+ * counts as one.
+ */
+export interface SignedProof {
+  readonly headers: Proof;
+  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
+  readonly secrets: Proof;
+}
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
@@ -152,7 +171,8 @@ class RetriedRequest<Event, State> {
     const shape = this.#request.output?.name ?? "_";
     if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure(shape) };
     const { retry, price, random = Math.random, allowPlain } = this.#options;
-    const { baseUrl } = this.#parts.endpoint;
+    const { baseUrl, fault } = this.#parts.endpoint;
+    if (fault !== undefined) return { stop: "failed", cause: failure("bad_request", fault) };
     const plain = plainTransportFault(transportOf(baseUrl, { secure: "https:", allowPlain }));
     if (plain !== undefined) return { stop: "failed", cause: failure("bad_request", plain) };
     const once = retry === false || this.#request.retry === false;
@@ -240,9 +260,11 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
       rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, proof);
-      const headers = { ...exchange.headers, ...proof };
+      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
+      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
+      const headers = { ...exchange.headers, ...signed.headers };
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
@@ -270,6 +292,11 @@ class RetriedRequest<Event, State> {
 
 const dispatch = dispatchSend();
 
+/** A header may be named `headers`, but its value is a text. */
+function isSigned(proof: Proof | SignedProof): proof is SignedProof {
+  return typeof proof["headers"] === "object";
+}
+
 /** The headers of a trace. Anything that does not have the W3C's format is not sent. */
 function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
   const { traceparent = "", tracestate = "" } = trace ?? {};
@@ -280,14 +307,24 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
 function cutRemark({ body }: Exchange): ModelNotice {
   const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
-  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
-  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
-  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
+  const inner = [wire["generationConfig"], wire["inferenceConfig"]].filter(isJsonObject);
+  const sent = [wire, ...inner]
+    .flatMap((fields) => Object.entries(fields))
+    .find(([name]) => limitNames.includes(name));
   const limit =
     sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
   const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
   return { type: "remark", code: "cut_at_limit", message };
 }
+
+/** The names under which vendors take a limit of output tokens. */
+const limitNames = [
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "maxOutputTokens",
+  "maxTokens",
+];
 
 /** The cause for an address without a scheme, such as one from the environment. */
 function addressFailure({ url }: Exchange): Cause {

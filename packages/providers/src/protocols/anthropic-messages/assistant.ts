@@ -3,8 +3,7 @@ import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } fr
 import type { ModelPart, ModelTurn } from "../prepare.ts";
 import { textBlocks } from "./content.ts";
 import type { Gap } from "./entry.ts";
-import { isSound, listAt, textAt } from "../read.ts";
-import { pick } from "./events.ts";
+import { isSound, listAt, pick, textAt } from "../read.ts";
 
 /** Converts a part of the model's turn to blocks of a request. */
 export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (JsonObject | Gap)[] {

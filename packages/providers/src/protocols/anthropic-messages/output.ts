@@ -24,14 +24,14 @@ export function outputFields(
 /**
  * True from 4.5 on. Names before 4 have the number before the family; some names end with a date.
  */
-function hasFormats(model: string): boolean {
+export function hasFormats(model: string): boolean {
   const found = /claude-[a-z]+-(\d{1,2})(?!\d)(?:[.-](\d{1,2})(?!\d))?/.exec(model);
   const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
   return major > 4 || (major === 4 && minor >= 5);
 }
 
 /** The vendor limits the number of optional properties in a schema. */
-const formatSubset: Subset = subset("allOf default", "uri", {
+export const formatSubset: Subset = subset("allOf default", "uri", {
   optional: 10,
   recursive: false,
   minItems: 1,
