@@ -84,9 +84,10 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "protocol", "reply", "vendor-delay"],
+    bottom: ["failure", "price", "protocol", "reply", "vendor-delay"],
     folders: {
       framing: [],
+      models: [],
       protocols: ["framing"],
       transport: ["framing"],
       bridges: ["protocols", "transport"],

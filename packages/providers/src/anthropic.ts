@@ -7,6 +7,9 @@ import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+// To compose a provider of your own.
+export { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+
 /** Options of `anthropic`: of its provider, and its key and address. */
 export interface AnthropicOptions extends ProviderOptions, VendorOptions {}
 

@@ -1,7 +1,8 @@
 import { systemClock } from "@millrace/core/memory";
 import type { Clock } from "@millrace/core/ports";
 import type { Key } from "./auth.ts";
-import type { Auth, Endpoint, SignedProof } from "./provider.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Auth, SignedProof } from "./provider.ts";
 import { amzDate, signAws } from "./sigv4.ts";
 import type { AwsCredentials } from "./sigv4.ts";
 import type { Exchange } from "./transport/exchange.ts";
@@ -119,17 +120,19 @@ const domains: readonly (readonly [string, string])[] = [
 
 /** The endpoint of Bedrock's models in a region, unless `baseUrl` or the environment has another one. */
 export function bedrockEndpoint(baseUrl: string | undefined, options: AwsAuthOptions): Endpoint {
-  const given = (): string =>
-    baseUrl ??
-    (fromEnvironment("AWS_ENDPOINT_URL_BEDROCK_RUNTIME") || fromEnvironment("AWS_ENDPOINT_URL"));
   return {
     get baseUrl() {
+      const given =
+        baseUrl ??
+        (fromEnvironment("AWS_ENDPOINT_URL_BEDROCK_RUNTIME") ||
+          fromEnvironment("AWS_ENDPOINT_URL"));
       const region = regionOf(options);
+      if (given !== "" || regionFault(region) !== undefined) return given;
       const domain = domains.find(([start]) => region.startsWith(start))?.[1] ?? "amazonaws.com";
-      return given() || `https://bedrock-runtime.${region}.${domain}`;
+      return `https://bedrock-runtime.${region}.${domain}`;
     },
-    get fault() {
-      return given() === "" ? regionFault(regionOf(options)) : undefined;
+    get missing() {
+      return regionFault(regionOf(options));
     },
   };
 }

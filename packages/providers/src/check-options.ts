@@ -31,12 +31,20 @@ export const addressCheck: OptionCheck = {
   fix: 'begin it with http:// or https://, as in "http://localhost:11434/v1"',
 };
 
+/** A key or a token. */
+export const keyCheck: OptionCheck = {
+  accepts: (value) => typeof value === "string" || typeof value === "function",
+  fix: "use a text, or a function that returns one",
+  secret: true,
+};
+
+/** An option of other vendors that this one has under another name. */
+export function notHere(fix: string): OptionCheck {
+  return { accepts: (value) => value === undefined, fix };
+}
+
 const common: OptionChecks<ProviderOptions & VendorOptions> = {
-  apiKey: optional({
-    accepts: (value) => typeof value === "string" || typeof value === "function",
-    fix: "use a text, or a function that returns one",
-    secret: true,
-  }),
+  apiKey: optional(keyCheck),
   baseUrl: optional(addressCheck),
   allowPlain: optional(flag),
   headers: optional({ ...record("use an object of texts"), secret: true }),

@@ -10,6 +10,11 @@ import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+// To compose a provider of your own.
+export { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
+export type { OpenAiChatOptions } from "./protocols/openai-chat/protocol.ts";
+export { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+
 /** Options of `openai`: of its provider, and its key and address. */
 export interface OpenAiOptions extends ProviderOptions, VendorOptions {}
 

@@ -7,7 +7,7 @@ import {
 } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
 import { addUsage } from "@millrace/core/writing";
-import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
+import type { Cause, Json, JsonObject, Model, Usage } from "@millrace/core";
 import type {
   Clock,
   ModelNotice,
@@ -24,9 +24,12 @@ import {
   rememberUrl,
 } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { AuthFailure } from "./auth.ts";
+import { urlOf } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
-import type { Price } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
@@ -56,15 +59,6 @@ export interface ProviderParts<Event, State> {
   readonly auth: Auth;
   /** Sends a request. Default: undici, or the caller's `fetch`. */
   readonly send?: Send | undefined;
-}
-
-/** Where a vendor is reached, and the headers that each request has. */
-export interface Endpoint {
-  /** Without a trailing slash; the protocol's path follows. */
-  readonly baseUrl: string;
-  /** Why there is no address, with what to set. Read for each request, which fails with it. */
-  readonly fault?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -102,8 +96,8 @@ export interface ProviderOptions {
    * so are `firstByte` and `idle` unless they are given here.
    */
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** Price of a million tokens. Default: the cost is unknown. */
-  readonly price?: Price | undefined;
+  /** Price of a million tokens, as in `@millrace/providers/models`. Default: the cost is unknown. */
+  readonly price?: ModelPrice | undefined;
   readonly limits?: DraftLimits | undefined;
   /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
@@ -171,22 +165,26 @@ class RetriedRequest<Event, State> {
     const shape = this.#request.output?.name ?? "_";
     if (!legalName.test(shape)) return { stop: "failed", cause: nameFailure(shape) };
     const { retry, price, random = Math.random, allowPlain } = this.#options;
-    const { baseUrl, fault } = this.#parts.endpoint;
-    if (fault !== undefined) return { stop: "failed", cause: failure("bad_request", fault) };
+    const { baseUrl } = this.#parts.endpoint;
     const plain = plainTransportFault(transportOf(baseUrl, { secure: "https:", allowPlain }));
     if (plain !== undefined) return { stop: "failed", cause: failure("bad_request", plain) };
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
-    if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
+    if (!isHttpAddress(exchange.url)) {
+      return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
+    }
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
       if (end.usage !== undefined) {
-        spent = spent === undefined ? end.usage : addUsage(spent, end.usage);
+        // Each try by itself: what a token costs depends on the length of its request.
+        const asked = [this.#request.settings, this.#options.settings];
+        const used = withCost(end.usage, price, tierOf([end.evidence, ...asked]));
+        spent = spent === undefined ? used : addUsage(spent, used);
       }
-      const usage = spent === undefined ? undefined : withCost(spent, price);
+      const usage = spent;
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
@@ -232,7 +230,7 @@ class RetriedRequest<Event, State> {
     if ("code" in wire) return wire;
     for (const part of left) this.#notify(leftOutRemark(part));
     return {
-      url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
+      url: urlOf(endpoint, wire),
       headers: {
         "content-type": "application/json",
         accept: framing.mediaType,
@@ -268,6 +266,7 @@ class RetriedRequest<Event, State> {
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
+      if (error instanceof AuthFailure) return error.failure;
       return failure(
         "hook_failed",
         `auth threw: ${error instanceof Error ? error.message : "something"}`,
@@ -304,6 +303,14 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
 }
 
+/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
+function tierOf(places: readonly (Json | undefined)[]): string | undefined {
+  const names = places.flatMap((place) =>
+    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
+  );
+  return names.find((name) => typeof name === "string");
+}
+
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
 function cutRemark({ body }: Exchange): ModelNotice {
   const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
@@ -326,8 +333,11 @@ const limitNames = [
   "maxTokens",
 ];
 
-/** The cause for an address without a scheme, such as one from the environment. */
-function addressFailure({ url }: Exchange): Cause {
+/** The cause for a missing address, and for one without a scheme, such as one from the environment. */
+function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {
+  if (baseUrl === "" && missing !== undefined) {
+    return failure("bad_request", `there is no address: ${missing}`);
+  }
   const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
   return failure("bad_request", message);
 }

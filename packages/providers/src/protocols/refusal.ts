@@ -3,10 +3,11 @@ import type { Remark } from "@millrace/core/ports";
 import { failure } from "../failure.ts";
 import type { WireNames } from "./tool-names.ts";
 
-/** What is refused: a part of the transcript, or a tool by its wire name. */
+/** What is refused: a part of the transcript, a tool by its wire name, or a setting. */
 export type Refused =
-  | { readonly part: MediaPart | FilePart; readonly tool?: never }
-  | { readonly tool: string; readonly part?: never };
+  | { readonly part: MediaPart | FilePart; readonly tool?: never; readonly setting?: never }
+  | { readonly tool: string; readonly part?: never; readonly setting?: never }
+  | { readonly setting: string; readonly part?: never; readonly tool?: never };
 
 /**
  * Thrown by `Protocol.request` for what its vendor does not take: a file of another type, a tool
@@ -35,10 +36,14 @@ export function leftOutRemark(part: MediaPart | FilePart): Remark {
 
 /** The cause of a reply that was refused before its request: why, and which part or tool it was. */
 export function refusalCause(
-  { message, refused: { part, tool } }: RequestRefusal,
+  { message, refused: { part, tool, setting } }: RequestRefusal,
   transcript: Transcript,
   { fromWire }: WireNames,
 ): Cause {
+  if (setting !== undefined) {
+    const named = `the setting ${setting} can't be sent: ${message}`;
+    return failure("bad_request", named, { setting });
+  }
   if (part === undefined) {
     const own = fromWire.get(tool) ?? tool;
     const named = `the tool ${JSON.stringify(own.slice(0, 128))} can't be offered: ${message}`;

@@ -9,8 +9,9 @@ import { isTaken } from "./taken.ts";
 export function withoutRefused(
   protocol: string,
   request: ModelRequest,
-  { refused: { part, tool }, message }: RequestRefusal,
+  { refused: { part, tool, setting }, message }: RequestRefusal,
 ): ModelRequest | string {
+  if (setting !== undefined) return `refuses the setting ${setting} without reason: ${message}`;
   if (part === undefined) {
     const own = wireNamesOf(request).fromWire.get(tool) ?? tool;
     const tools = (request.tools ?? []).filter(({ name, input }) => {
