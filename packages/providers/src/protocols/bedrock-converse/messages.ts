@@ -17,7 +17,13 @@ export interface Message {
 export function messagesOf(turns: readonly Turn[], model: string): readonly Message[] {
   const writer = new MessageWriter(model);
   const messages = joined(turns.map((turn) => writer.messageOf(turn)));
-  return closed(messages);
+  return closed(
+    joined(
+      messages.map(({ role, content }) =>
+        role === "user" ? { role, content } : { role, content: withPairs(content) },
+      ),
+    ),
+  );
 }
 
 /** Joins messages of one role, and drops empty ones, which the vendor refuses. */
@@ -60,7 +66,7 @@ class MessageWriter {
         return { role: "user", content: this.#answers(turn.answers) };
       case "model": {
         const content = turn.parts.flatMap((part) => this.#modelBlocks(part, turn));
-        return { role: "assistant", content: withoutStrayReasoning(withPairs(content)) };
+        return { role: "assistant", content: withoutStrayReasoning(content) };
       }
       default:
         return turn satisfies never;
@@ -90,19 +96,22 @@ class MessageWriter {
     }
   }
 
-  /** Results first, then media of failed tools: an error may contain text only. */
+  /** Results first, then what they can't contain: sound, and beside an error anything but text. */
   #answers(answers: readonly Answer[]): readonly JsonObject[] {
     const results: JsonObject[] = [];
     const beside: JsonObject[] = [];
     for (const answer of answers) {
       const { result, parts } = answer;
       const isFailed = result.status !== "ok";
-      const made = parts.flatMap((part) => this.#content.blocksOf(part));
-      if (isFailed) beside.push(...made);
+      const made = parts.map((part) => this.#content.blocksOf(part));
+      const isInside = (blocks: readonly JsonObject[]): boolean =>
+        !isFailed && !blocks.some((block) => block["audio"] !== undefined);
+      beside.push(...made.filter((blocks) => !isInside(blocks)).flat());
+      const inside = made.filter(isInside).flat();
       results.push({
         toolResult: {
           toolUseId: this.#ids.of(result.callId),
-          content: isFailed ? [textOfResult(answer)] : [resultBlock(answer), ...made],
+          content: isFailed ? [textOfResult(answer)] : [resultBlock(answer), ...inside],
           status: isFailed ? "error" : "success",
         },
       });
@@ -164,17 +173,23 @@ export function isReasoning(block: JsonObject | undefined): boolean {
   return block?.["reasoningContent"] !== undefined;
 }
 
-/** Drops uses of the vendor's own tools without a result, and results without their use. */
+/** Drops uses of the vendor's own tools without a result, results without their use, and a second pair of one id. */
 function withPairs(content: readonly JsonObject[]): readonly JsonObject[] {
   const idOf = (block: JsonObject, name: string): Json | undefined =>
     objectAt(block, name)?.["toolUseId"];
   const isOwn = (block: JsonObject): boolean =>
     objectAt(block, "toolUse")?.["type"] === "server_tool_use";
-  const uses = new Set(content.filter(isOwn).map((block) => idOf(block, "toolUse")));
   const results = new Set(content.map((block) => idOf(block, "toolResult")));
+  const open = new Set<Json | undefined>();
+  const used = new Set<Json | undefined>();
   return content.filter((block) => {
-    if (isOwn(block)) return results.has(idOf(block, "toolUse"));
-    return block["toolResult"] === undefined || uses.has(idOf(block, "toolResult"));
+    if (block["toolResult"] !== undefined) return open.delete(idOf(block, "toolResult"));
+    if (!isOwn(block)) return true;
+    const id = idOf(block, "toolUse");
+    if (used.has(id) || !results.has(id)) return false;
+    used.add(id);
+    open.add(id);
+    return true;
   });
 }
 
