@@ -9,6 +9,12 @@ export type {
   Reply,
   ToolDescription,
 } from "./ports/model.ts";
+export type {
+  CacheSettings,
+  ModelSettings,
+  PartOptions,
+  RequestSettings,
+} from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";

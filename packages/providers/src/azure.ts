@@ -7,6 +7,7 @@ import { addressCheck, checkProvider, keyCheck, notHere } from "./check-options.
 import { mapRequest } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { sseFraming } from "./framing/sse.ts";
+import type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
 import { openAiChat } from "./protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
@@ -35,6 +36,7 @@ export interface AzureOptions extends ProviderOptions {
    * the model.
    */
   readonly model?: string | undefined;
+  readonly settings?: OpenAiSettings | OpenAiChatSettings | undefined;
 }
 
 type Own = Pick<
@@ -70,7 +72,8 @@ const pictures = { limit: 64 * 1024 * 1024 };
  */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
   const door = { name: "azure", from: azure };
-  checkProvider<Own>(door, { model: deployment, options }, own);
+  const table = (options.api === "chat" ? openAiChat : openAiResponses).settings;
+  checkProvider<Own>(door, { model: deployment, options, table }, own);
   const { resource, endpoint, apiVersion, api, apiKey, token, model, ...common } = options;
   if (resource !== undefined && endpoint !== undefined) {
     throw refusal(door, "resource and endpoint both name the address: pass one of them");

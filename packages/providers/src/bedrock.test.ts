@@ -346,3 +346,35 @@ test("bedrockAnthropic sends Anthropic's body without model and stream, with bet
   });
   expect(server.requests[0]?.headers["anthropic-version"]).toBeUndefined();
 });
+
+test("bedrockAnthropic refuses a tier in the body, which Bedrock takes as a header", async () => {
+  const settings = { serviceTier: "auto" } as const;
+  const model = bedrockAnthropic(name, { region: "us-east-1", apiKey: "k", settings });
+
+  const { cause } = await model.stream({ transcript: [question] }).result;
+
+  expect(cause?.message).toContain("X-Amzn-Bedrock-Service-Tier");
+});
+
+test("bedrock takes settings that vendors share beside its own, and refuses two for one thing", async () => {
+  await using server = await startVendorServer({ replies: [replyOf("text")] });
+  const place = { baseUrl: server.url, apiKey: "bedrock-api-key-1" };
+  const settings = {
+    maxTokens: 50,
+    inferenceConfig: { topP: 0.5 },
+    serviceTier: { type: "reserved" },
+  };
+  const twice = { maxTokens: 50, inferenceConfig: { maxTokens: 60 } };
+
+  await bedrock(name, { ...place, settings }).stream({ transcript: [question] }).result;
+  const refused = await bedrock(name, { ...place, settings: twice }).stream({
+    transcript: [question],
+  }).result;
+
+  expect(server.requests[0]?.json).toMatchObject({
+    inferenceConfig: { topP: 0.5, maxTokens: 50 },
+    serviceTier: { type: "reserved" },
+  });
+  expect(refused.cause?.message).toContain("inferenceConfig.maxTokens is given too");
+  expect(server.requests).toHaveLength(1);
+});

@@ -1,16 +1,27 @@
 import { expects, refusal } from "@millrace/core/checks";
-import type { OptionChecks } from "@millrace/core/checks";
+import type { Door, OptionChecks } from "@millrace/core/checks";
 import type { Model } from "@millrace/core";
 import type { VendorOptions } from "./auth.ts";
 import { bedrockAuth, bedrockEndpoint, isRegion } from "./aws-auth.ts";
 import type { AwsCredentialSource } from "./aws-auth.ts";
 import { checkProvider } from "./check-options.ts";
 import { awsEventStream } from "./framing/aws-event-stream.ts";
+import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
 import { bedrockAnthropicMessages } from "./protocols/bedrock-anthropic.ts";
+import type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
 import { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions, ProviderParts } from "./provider.ts";
+import type { SettingsTable } from "./settings.ts";
 
+export type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
+// To compose a provider of your own.
+export { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
+export { bedrockAnthropicMessages } from "./protocols/bedrock-anthropic.ts";
+export { awsEventStream } from "./framing/aws-event-stream.ts";
+export type { AwsEventStreamOptions } from "./framing/aws-event-stream.ts";
+export { bedrockAuth } from "./aws-auth.ts";
+export type { AwsAuthOptions } from "./aws-auth.ts";
 export type { AwsCredentialSource } from "./aws-auth.ts";
 export type { AwsCredentials } from "./sigv4.ts";
 
@@ -26,8 +37,15 @@ interface BedrockPlace {
   readonly credentials?: AwsCredentialSource | undefined;
 }
 
-/** Options of `bedrock` and `bedrockAnthropic`: of their provider, the region, and credentials or a key. */
-export interface BedrockOptions extends ProviderOptions, VendorOptions, BedrockPlace {}
+/** Options of `bedrock`: of its provider, the region, and credentials or a key. */
+export interface BedrockOptions extends ProviderOptions, VendorOptions, BedrockPlace {
+  readonly settings?: BedrockSettings | undefined;
+}
+
+/** Options of `bedrockAnthropic`, as those of `bedrock`. */
+export interface BedrockAnthropicOptions extends ProviderOptions, VendorOptions, BedrockPlace {
+  readonly settings?: AnthropicSettings | undefined;
+}
 
 const checks: OptionChecks<BedrockPlace> = {
   region: expects.optional({
@@ -48,7 +66,12 @@ const checks: OptionChecks<BedrockPlace> = {
  * `model` is the id of a model or of an inference profile, or an ARN.
  */
 export function bedrock(model: string, options: BedrockOptions = {}): Model {
-  const { place, common } = open("bedrock", bedrock, model, options);
+  const { place, common } = open(
+    { name: "bedrock", from: bedrock },
+    bedrockConverse,
+    model,
+    options,
+  );
   return createModel(
     { ...place, protocol: bedrockConverse, framing: awsEventStream() },
     model,
@@ -60,8 +83,13 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
  * A Claude model of Amazon Bedrock, by InvokeModelWithResponseStream, which takes Anthropic's own
  * requests: betas and tools that Converse has no field for.
  */
-export function bedrockAnthropic(model: string, options: BedrockOptions = {}): Model {
-  const { place, common } = open("bedrockAnthropic", bedrockAnthropic, model, options);
+export function bedrockAnthropic(model: string, options: BedrockAnthropicOptions = {}): Model {
+  const { place, common } = open(
+    { name: "bedrockAnthropic", from: bedrockAnthropic },
+    bedrockAnthropicMessages,
+    model,
+    options,
+  );
   const framing = awsEventStream({ payload: "bytes" });
   return createModel({ ...place, protocol: bedrockAnthropicMessages, framing }, model, common);
 }
@@ -69,13 +97,12 @@ export function bedrockAnthropic(model: string, options: BedrockOptions = {}): M
 type Place = Pick<ProviderParts<never, never>, "endpoint" | "auth">;
 
 function open(
-  name: string,
-  from: (model: string, options?: BedrockOptions) => Model,
+  door: Pick<Door, "name" | "from">,
+  { settings: table }: { readonly settings?: SettingsTable | undefined },
   model: string,
-  options: BedrockOptions,
+  options: ProviderOptions & VendorOptions & BedrockPlace,
 ): { readonly place: Place; readonly common: ProviderOptions } {
-  const door = { name, from };
-  checkProvider<BedrockPlace>(door, { model, options }, checks);
+  checkProvider<BedrockPlace>(door, { model, options, table }, checks);
   const { apiKey, baseUrl, region, credentials, ...common } = options;
   if (apiKey !== undefined && credentials !== undefined) {
     throw refusal(door, "apiKey and credentials are two ways to prove a request: pass one of them");

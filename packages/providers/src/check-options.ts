@@ -1,7 +1,12 @@
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
+import type { JsonObject } from "@millrace/core";
+import type { RequestSettings } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
+import { settingChecks } from "./protocols/setting-values.ts";
+import { isOwnField, settingNames } from "./protocols/settings.ts";
 import type { ProviderOptions } from "./provider.ts";
+import type { SettingsTable } from "./settings.ts";
 import { isHttpAddress } from "./transport/address.ts";
 
 const { call, either, flag, having, oneOf, optional, record, text } = expects;
@@ -16,9 +21,14 @@ const hints = {
   token: "write it as apiKey",
   maxRetries: "write retry: { attempts: … }, or retry: false",
   timeout: "write timeouts: { request: milliseconds }",
-  temperature: "write settings: { temperature: … }",
-  maxTokens: "write it into settings, by the vendor's name of it",
-  max_tokens: "write it into settings",
+  ...Object.fromEntries(settingNames.map((name) => [name, `write settings: { ${name}: … }`])),
+  max_tokens: "write settings: { maxTokens: … }",
+  maxOutputTokens: "write settings: { maxTokens: … }",
+  top_p: "write settings: { topP: … }",
+  stopSequences: "write settings: { stop: … }",
+  tool_choice: "write settings: { toolChoice: … }",
+  reasoningEffort: "write settings: { effort: … }",
+  providerOptions: "write the vendor's own fields into settings",
 };
 
 const modelName: OptionCheck = text(
@@ -55,7 +65,7 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
   limits: optional(record()),
   badEvents: optional(oneOf("fail", "skip")),
   traceHeaders: optional(flag),
-  settings: optional(record("use an object of the vendor's own settings")),
+  settings: optional(record("use an object such as { maxTokens: 4_000 }")),
   clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
   random: optional(call()),
 };
@@ -63,12 +73,29 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
 /** Throws `invalid_definition` for a model's name or options that can't be used. */
 export function checkProvider<More extends object = object>(
   door: Pick<Door, "name" | "from">,
-  given: { readonly model: unknown; readonly options: unknown },
+  given: {
+    readonly model: unknown;
+    readonly options: unknown;
+    /** How the protocol takes settings. */
+    readonly table?: SettingsTable | undefined;
+  },
   more: OptionChecks<More>,
 ): void {
   const own = { ...door, hints };
   checkOption(own, "the model's name", given.model, modelName);
   checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
+  const { settings } = given.options as ProviderOptions;
+  if (settings !== undefined && given.table !== undefined)
+    checkSettings(own, settings, given.table);
+}
+
+/** Throws for values that no vendor takes. What depends on the model or the request ends the reply. */
+function checkSettings(door: Door, settings: RequestSettings, table: SettingsTable): void {
+  for (const name of settingNames) {
+    const value = (settings as Partial<JsonObject>)[name];
+    if (value === undefined || isOwnField(table, name, value)) continue;
+    checkOption(door, `settings.${name}`, value, settingChecks[name]);
+  }
 }
 
 function orFalse(fix: string): OptionCheck {

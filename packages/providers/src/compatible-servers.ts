@@ -12,7 +12,7 @@ export interface CompatibleServer {
   /** True for servers that people run themselves, mostly without a key. */
   readonly keyOptional?: boolean;
   /** What its streams have that their bytes do not show. */
-  readonly reads?: OpenAiChatOptions;
+  readonly reads?: Omit<OpenAiChatOptions, "settings">;
   /**
    * Settings that are sent unless the caller sets them. `stream_options: null` is for servers that refuse the
    * field and send the usage anyway.

@@ -9,6 +9,8 @@ import type { CompatibleServer } from "./compatible-servers.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { createOpenAiChat } from "./protocols/openai-chat/protocol.ts";
 import type { OpenAiChatOptions, OpenAiChatState } from "./protocols/openai-chat/protocol.ts";
+import { compatibleSettings } from "./protocols/openai-chat/settings.ts";
+import type { OpenAiChatSettings } from "./protocols/openai-fields.ts";
 import { RequestRefusal } from "./protocols/refusal.ts";
 import type { Protocol, WireRequest } from "./protocol.ts";
 import { createModel } from "./provider.ts";
@@ -19,13 +21,16 @@ export { compatibleServers } from "./compatible-servers.ts";
 export type { CompatibleServer } from "./compatible-servers.ts";
 
 /** Options of a named server: its key and address, and what its model's template changes. */
-export interface CompatibleOptions
-  extends ProviderOptions, Pick<VendorOptions, "apiKey" | "baseUrl">, OpenAiChatOptions {}
+export interface CompatibleOptions extends ProviderOptions, VendorOptions, Reads {
+  readonly settings?: OpenAiChatSettings | undefined;
+}
+
+type Reads = Omit<OpenAiChatOptions, "settings">;
 
 /** Makes models of one server. */
 export type CompatibleProvider = (model: string, options?: CompatibleOptions) => Model;
 
-const own: OptionChecks<OpenAiChatOptions> = {
+const own: OptionChecks<Reads> = {
   thinkTags: expects.optional(
     expects.either(expects.flag, expects.text(), 'use true, false, or a tag such as "thought"'),
   ),
@@ -62,7 +67,8 @@ function named(name: string): CompatibleProvider {
   const server = compatibleServers[name];
   if (server === undefined) throw new RangeError(`no server ${name}`);
   const make: CompatibleProvider = (model, options = {}) => {
-    checkProvider<OpenAiChatOptions>({ name, from: make }, { model, options }, own);
+    const settings = { ...compatibleSettings(), vendor: server.name };
+    checkProvider<Reads>({ name, from: make }, { model, options, table: settings }, own);
     const { apiKey, baseUrl, thinkTags, thinkOpened, finishOptional, ...common } = options;
     const reads = {
       thinkTags: thinkTags ?? server.reads?.thinkTags,
@@ -71,7 +77,7 @@ function named(name: string): CompatibleProvider {
     };
     const { variable, keyOptional: optional = false } = server;
     const parts = {
-      protocol: adapted(createOpenAiChat(reads), server),
+      protocol: adapted(createOpenAiChat({ ...reads, settings }), server),
       framing: sseFraming(),
       endpoint: { baseUrl: baseUrl ?? server.baseUrl },
       auth: keyAuth(apiKey, { variable, header: "authorization", prefix: "Bearer ", optional }),
@@ -102,13 +108,12 @@ function inOwnNames(wire: WireRequest, server: CompatibleServer): WireRequest {
   for (const [field, value] of Object.entries(wire.body)) {
     const instead = refused[field];
     if (instead !== undefined && value !== "auto") {
-      throw new RequestRefusal(`${name} does not act on it: ${instead}`, { setting: field });
+      throw new RequestRefusal(`${name} does not act on ${field}: ${instead}`, { setting: field });
     }
     const own = renamed[field] ?? field;
     if (own !== field && own in wire.body) {
-      throw new RequestRefusal(`${name} calls it ${own}, which is set too: set one of them`, {
-        setting: field,
-      });
+      const message = `${name} calls ${field} ${own}, which is set too: set one of them`;
+      throw new RequestRefusal(message, { setting: field });
     }
     body[own] = value;
   }

@@ -1,6 +1,7 @@
 import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
+import type { SettingsTable } from "./settings.ts";
 
 /**
  * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
@@ -31,6 +32,11 @@ export interface Protocol<Event, State> {
    * for what the vendor does not take it throws a `RequestRefusal`.
    */
   readonly request: (request: ModelRequest, target: RequestTarget) => WireRequest;
+  /**
+   * How `request` takes the settings that all vendors share. Left out: `request` gets the settings as they
+   * were given, and decides.
+   */
+  readonly settings?: SettingsTable;
 }
 
 /** What a protocol is given before the first event. */

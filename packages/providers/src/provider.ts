@@ -7,12 +7,13 @@ import {
 } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
 import { addUsage } from "@millrace/core/writing";
-import type { Cause, Json, JsonObject, Model, Usage } from "@millrace/core";
+import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
   Clock,
   ModelNotice,
   ModelRequest,
   ReplyWriter,
+  RequestSettings,
   RetryPolicy,
   TraceContext,
 } from "@millrace/core/ports";
@@ -107,8 +108,11 @@ export interface ProviderOptions {
    * which continues the trace.
    */
   readonly traceHeaders?: boolean | undefined;
-  /** Settings for each request. Those of the request override them. */
-  readonly settings?: JsonObject | undefined;
+  /**
+   * Settings for each request: those that all vendors share, and beside them the vendor's own fields.
+   * Those of the request override them.
+   */
+  readonly settings?: RequestSettings | undefined;
   readonly clock?: Clock | undefined;
   /** Returns a number in [0, 1), for the jitter between tries. */
   readonly random?: (() => number) | undefined;
@@ -223,7 +227,7 @@ class RetriedRequest<Event, State> {
   #exchange(): Exchange | Cause {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
-    const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const given = { ...this.#request, settings: { ...settings, ...asked(this.#request) } };
     const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
@@ -296,6 +300,11 @@ function isSigned(proof: Proof | SignedProof): proof is SignedProof {
   return typeof proof["headers"] === "object";
 }
 
+/** The settings of a request without those that are undefined, which override nothing. */
+function asked({ settings = {} }: ModelRequest): RequestSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
 /** The headers of a trace. Anything that does not have the W3C's format is not sent. */
 function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
   const { traceparent = "", tracestate = "" } = trace ?? {};
@@ -304,11 +313,13 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
 }
 
 /** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
-function tierOf(places: readonly (Json | undefined)[]): string | undefined {
+function tierOf(places: readonly unknown[]): string | undefined {
   const names = places.flatMap((place) =>
     isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
   );
-  return names.find((name) => typeof name === "string");
+  // Bedrock's is an object with a type.
+  const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
+  return tiers.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */

@@ -6,6 +6,7 @@ import { mapRequest } from "./endpoint.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { noKey, placeChecks, placeOf, tokenAuth } from "./google-place.ts";
 import type { VertexPlace } from "./google-place.ts";
+import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { askFor } from "./protocols/output.ts";
 import { createModel } from "./provider.ts";
@@ -22,6 +23,7 @@ export interface VertexAnthropicOptions extends ProviderOptions, VertexPlace {
    * reply is then described in the instructions.
    */
   readonly structuredOutputs?: boolean | undefined;
+  readonly settings?: AnthropicSettings | undefined;
 }
 
 type Own = VertexPlace & { readonly structuredOutputs?: boolean; readonly apiKey?: undefined };
@@ -58,7 +60,7 @@ const worded: typeof messages = {
  */
 export function vertexAnthropic(model: string, options: VertexAnthropicOptions = {}): Model {
   const door = { name: "vertexAnthropic", from: vertexAnthropic };
-  checkProvider<Own>(door, { model, options }, own);
+  checkProvider<Own>(door, { model, options, table: messages.settings }, own);
   const { project, location, token, baseUrl, structuredOutputs = false, ...common } = options;
   const parts = {
     protocol: structuredOutputs ? messages : worded,

@@ -7,6 +7,7 @@ import { mapRequest } from "./endpoint.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { expressAuth, expressPlace, placeChecks, placeOf, tokenAuth } from "./google-place.ts";
 import type { VertexPlace } from "./google-place.ts";
+import type { GeminiSettings } from "./protocols/gemini/fields.ts";
 import { gemini } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
@@ -19,6 +20,7 @@ export type { VertexPlace } from "./google-place.ts";
 export interface VertexOptions extends ProviderOptions, VertexPlace {
   /** A key of Vertex AI's express mode, instead of project, location and token. */
   readonly apiKey?: Key | undefined;
+  readonly settings?: GeminiSettings | undefined;
 }
 
 const own: OptionChecks<VertexPlace & Pick<VertexOptions, "apiKey">> = {
@@ -44,7 +46,7 @@ const protocol = mapRequest(gemini, (wire) => ({
  */
 export function vertex(model: string, options: VertexOptions = {}): Model {
   const door = { name: "vertex", from: vertex };
-  checkProvider<VertexPlace>(door, { model, options }, own);
+  checkProvider<VertexPlace>(door, { model, options, table: protocol.settings }, own);
   const { project, location, token, baseUrl, apiKey, ...common } = options;
   if (apiKey !== undefined && (project ?? location ?? token) !== undefined) {
     throw refusal(door, "apiKey is for the express mode: leave out project, location and token");

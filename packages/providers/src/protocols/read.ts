@@ -50,3 +50,10 @@ export function pick(data: JsonObject | undefined, keys: readonly string[]): Jso
 export function excerpt(text: string): string {
   return text.slice(0, 1_000).toWellFormed();
 }
+
+/** The value at a path of keys, such as `reasoning.effort`. */
+export function valueAt(fields: JsonObject, path: string): Json | undefined {
+  return path
+    .split(".")
+    .reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), fields);
+}

@@ -11,7 +11,7 @@ export type Refused =
 
 /**
  * Thrown by `Protocol.request` for what its vendor does not take: a file of another type, a tool
- * whose input can't be an object. The provider ends the reply with it as its cause and sends nothing,
+ * whose input can't be an object, a setting that the model does not have. The provider ends the reply with it as its cause and sends nothing,
  * so that no request goes out from which a part is missing.
  */
 export class RequestRefusal extends Error {
@@ -34,15 +34,14 @@ export function leftOutRemark(part: MediaPart | FilePart): Remark {
   return { type: "remark", code: "left_out", message, evidence: { partId: part.id } };
 }
 
-/** The cause of a reply that was refused before its request: why, and which part or tool it was. */
+/** The cause of a reply that was refused before its request: why, and which part, tool or setting it was. */
 export function refusalCause(
   { message, refused: { part, tool, setting } }: RequestRefusal,
   transcript: Transcript,
   { fromWire }: WireNames,
 ): Cause {
   if (setting !== undefined) {
-    const named = `the setting ${setting} can't be sent: ${message}`;
-    return failure("bad_request", named, { setting });
+    return failure("bad_request", `${message} (nothing was sent)`, { setting });
   }
   if (part === undefined) {
     const own = fromWire.get(tool) ?? tool;

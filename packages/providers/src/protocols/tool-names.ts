@@ -1,6 +1,6 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { Item, Json, JsonObject, Part } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
 import { legalName } from "./prepare.ts";
 
@@ -106,9 +106,12 @@ function renameItem(item: Item, toWire: ReadonlyMap<string, string>): Item {
 /** The settings by which vendors let a caller choose among tools. */
 const choices = ["tool_choice", "toolConfig", "tool_config", "toolChoice"];
 
-function renameChoice(settings: JsonObject, toWire: ReadonlyMap<string, string>): JsonObject {
+function renameChoice(
+  settings: RequestSettings,
+  toWire: ReadonlyMap<string, string>,
+): RequestSettings {
   const changed = choices.flatMap((key): [string, Json][] => {
-    const value = settings[key];
+    const value = (settings as Partial<JsonObject>)[key];
     return value === undefined ? [] : [[key, renameIn(value, toWire)]];
   });
   return { ...settings, ...Object.fromEntries(changed) };

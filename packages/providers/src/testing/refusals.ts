@@ -11,7 +11,7 @@ export function withoutRefused(
   request: ModelRequest,
   { refused: { part, tool, setting }, message }: RequestRefusal,
 ): ModelRequest | string {
-  if (setting !== undefined) return `refuses the setting ${setting} without reason: ${message}`;
+  if (setting !== undefined) return withoutSetting(request, setting, message);
   if (part === undefined) {
     const own = wireNamesOf(request).fromWire.get(tool) ?? tool;
     const tools = (request.tools ?? []).filter(({ name, input }) => {
@@ -30,6 +30,16 @@ export function withoutRefused(
   );
   const isLess = transcript.some((item, at) => item !== request.transcript[at]);
   return isLess ? { ...request, transcript } : `refuses a part that is not there: ${message}`;
+}
+
+function withoutSetting(
+  request: ModelRequest,
+  setting: string,
+  message: string,
+): ModelRequest | string {
+  const { [setting]: given, ...settings } = request.settings ?? {};
+  if (given === undefined) return `refuses a setting that is not there: ${message}`;
+  return { ...request, settings };
 }
 
 /** For the schemas of the generators: by the type at the top. */

@@ -2,6 +2,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
+import { anthropicSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { AnthropicMessagesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -15,4 +16,5 @@ export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = 
   step,
   halt,
   request,
+  settings: anthropicSettings,
 };

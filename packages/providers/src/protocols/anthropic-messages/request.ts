@@ -6,6 +6,8 @@ import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
 import { objectAt, textAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
+import { withBreakpoints } from "./cache.ts";
 import { isBlank } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
@@ -13,24 +15,26 @@ import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
+import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
 
 /**
- * Builds the request for a transcript. Settings go into the body under the vendor's names; `betas`
- * becomes its header.
+ * Builds the request for a transcript. The vendor's own settings go into the body; `betas` becomes its
+ * header.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
   const turns = prepare(modelRequest.transcript, author, { goesOn });
-  const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
-  const declared = toolsOf(modelRequest);
+  const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
+  const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
+  const declared = toolsOf(modelRequest.tools ?? [], own);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
   const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
-  const { entries, settings } = withThinking(pairs, given, target.model);
+  const { entries, settings } = withThinking(pairs, given as JsonObject, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
   );
@@ -48,7 +52,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   return {
     path: "/v1/messages",
     headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas) },
-    body,
+    body: withBreakpoints(body, shared.cache),
   };
 }
 

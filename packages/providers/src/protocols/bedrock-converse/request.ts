@@ -5,32 +5,39 @@ import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import { listAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
+import { withCachePoints } from "./cache.ts";
 import { textBlocks } from "./content.ts";
 import { closed, messagesOf } from "./messages.ts";
 import { outputFields } from "./output.ts";
+import { bedrockSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
 import { toolFields } from "./tools.ts";
 
 export const protocolId = "bedrock-converse";
 
-/** Builds the request for a transcript. Settings go into the body under the vendor's names. */
+/** Builds the request for a transcript. The vendor's own settings go into the body. */
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
   const turns = prepare(modelRequest.transcript, `${protocolId}/${model}`);
-  const { system, toolConfig: _, ...given } = modelRequest.settings ?? {};
-  const { messages, settings } = withThinking(messagesOf(turns, model), given, model);
+  const { fields: own, shared } = applySettings(bedrockSettings, modelRequest, model);
+  const { system, toolConfig: _, ...given } = own as Partial<JsonObject>;
+  const { messages, settings } = withThinking(messagesOf(turns, model), given as JsonObject, model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, model),
   );
-  const own = listAt({ system: system ?? [] }, "system").filter(isJsonObject);
-  const said = [...textBlocks(instructions), ...own];
+  const more = listAt({ system: system ?? [] }, "system").filter(isJsonObject);
+  const said = [...textBlocks(instructions), ...more];
   const body: JsonObject = {
     ...settings,
     ...fields,
     ...(said.length === 0 ? {} : { system: said }),
-    ...toolFields(modelRequest, turns),
+    ...toolFields(modelRequest.tools ?? [], own, turns),
     messages: closed(messages).map(({ role, content }) => ({ role, content })),
   };
-  return { path: modelPath(model, "converse-stream"), body };
+  return {
+    path: modelPath(model, "converse-stream"),
+    body: withCachePoints(body, shared.cache, model),
+  };
 }
 
 /** A model's path. Its name may be an ARN, so it is one segment with all of its characters encoded. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import { objectAt } from "../read.ts";
 import { isReasoning, joined } from "./messages.ts";
 import type { Message } from "./messages.ts";
+import { isClaude } from "./settings.ts";
 
 /** Claude models that think only if the request enables it. */
 const thinksOnRequest = /claude-(?:[0-3]|instant|(?:opus|sonnet|haiku)-4)(?!\d)/;
@@ -16,7 +17,7 @@ export function withThinking(
   settings: JsonObject,
   model: string,
 ): { readonly messages: readonly Message[]; readonly settings: JsonObject } {
-  if (!/claude/.test(model)) return { messages, settings };
+  if (!isClaude(model)) return { messages, settings };
   const fields = objectAt(settings, "additionalModelRequestFields");
   const given = objectAt(fields, "thinking")?.["type"];
   const mode = given ?? (thinksOnRequest.test(model) ? "disabled" : "adaptive");

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ToolDescription } from "@millrace/core/ports";
 import { isBlank } from "../anthropic-messages/events.ts";
 import type { Turn } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
@@ -11,7 +11,8 @@ import { describeTool } from "../tool-input.ts";
  * that the transcript calls are declared: the vendor refuses a history of calls without any tool.
  */
 export function toolFields(
-  { tools = [], settings }: ModelRequest,
+  tools: readonly ToolDescription[],
+  settings: JsonObject,
   turns: readonly Turn[],
 ): JsonObject {
   const own = objectAt(settings, "toolConfig");

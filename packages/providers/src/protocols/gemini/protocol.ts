@@ -2,6 +2,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
+import { geminiSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { GeminiState } from "./state.ts";
 import { step } from "./step.ts";
@@ -15,4 +16,5 @@ export const gemini: Protocol<VendorEvent, GeminiState> = {
   step,
   halt,
   request,
+  settings: geminiSettings,
 };

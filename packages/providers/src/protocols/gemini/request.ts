@@ -4,16 +4,19 @@ import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import { listAt, objectAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
 import { describeTool } from "../tool-input.ts";
 import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
 import type { Rules } from "./contents.ts";
 import { outputFields } from "./output.ts";
+import { geminiSettings } from "./settings.ts";
 
 export const protocolId = "gemini";
 
 /** Builds the request for a transcript. Streaming is part of the path; usage needs no setting. */
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = modelRequest;
+  const { transcript, tools = [] } = modelRequest;
+  const { fields: settings } = applySettings(geminiSettings, modelRequest, model);
   // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
   const turns = prepare(transcript, `${protocolId}/${model}`, {
     goesOn: (parts) => tokenIn(parts) !== undefined,

@@ -5,17 +5,20 @@ import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
 import { describeTool, withProperties } from "../tool-input.ts";
 import { objectsField } from "./events.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { keepsMedia, modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
+import { openAiResponsesSettings } from "./settings.ts";
 
 /**
  * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = modelRequest;
+  const { transcript, tools = [] } = modelRequest;
+  const { fields: settings } = applySettings(openAiResponsesSettings, modelRequest, target.model);
   // With either field the vendor would insert its own copy of the conversation.
   const { previous_response_id: _, conversation: __, ...own } = settings;
   const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
@@ -26,7 +29,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   const declared = declaredTools(tools, own);
   const text = objectAt(own, "text");
-  const words = instructionsOf(modelRequest);
+  const words = instructionsOf(modelRequest, settings);
   const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
     const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
@@ -48,7 +51,10 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
 }
 
 /** The request's instructions, else those of the settings. Empty ones count as none. */
-function instructionsOf({ instructions = "", settings }: ModelRequest): string | undefined {
+function instructionsOf(
+  { instructions = "" }: ModelRequest,
+  settings: JsonObject,
+): string | undefined {
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from "@millrace/core/wire";
-import type { Json, JsonObject } from "@millrace/core";
+import type { Json } from "@millrace/core";
 import {
   checkBase64,
   checkList,
@@ -83,7 +83,7 @@ function checkMedia(found: Violations, value: Json, { path, place }: Spot): void
     const rule = { max: 200, pattern: /^(?!.*\s\s)[a-zA-Z0-9\s()[\]-]+$/ };
     checkText(found, value["name"], `${path}.name`, rule);
   }
-  const { source } = value as JsonObject;
+  const { source } = value;
   const members = isDocument ? "bytes s3Location text content" : "bytes s3Location";
   if (!checkShape(found, source, `${path}.source`, shape("", members))) return;
   if (Object.keys(source).length !== 1) found.add(`${path}.source`, "not one of the union");
