@@ -10,6 +10,25 @@ export type {
   ToolDescription,
 } from "./ports/model.ts";
 export type {
+  ComputerAction,
+  ComputerInput,
+  ComputerSettings,
+  InsertCommand,
+  McpApprovalInput,
+  MemoryInput,
+  MouseButton,
+  PatchInput,
+  Point,
+  ReplaceCommand,
+  SafetyCheck,
+  ShellInput,
+  ShellOutput,
+  TextEditorInput,
+  TextEditorSettings,
+  VendorTool,
+  ViewCommand,
+} from "./ports/vendor-tool.ts";
+export type {
   CacheSettings,
   ModelSettings,
   PartOptions,

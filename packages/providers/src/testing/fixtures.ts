@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readSections } from "../../../../tests/kit/sections.ts";
+import type { VendorTool } from "@millrace/core/ports";
 import { awsEventStream } from "../framing/aws-event-stream.ts";
 import type { Framing, VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";
@@ -17,6 +18,8 @@ export interface Scenario {
   /** The rows of the tables of quirks and bad input that it covers. */
   readonly rows: readonly string[];
   readonly about: string;
+  /** Tools of vendors that the request offered. */
+  readonly offers?: readonly VendorTool[];
   readonly expect: Expectation;
 }
 
@@ -68,12 +71,18 @@ export function bytesOf(protocol: string, name: string): Uint8Array<ArrayBuffer>
 export interface Recorded {
   readonly name: string;
   readonly bytes: Uint8Array;
+  readonly offers?: readonly VendorTool[] | undefined;
 }
 
 /** Every stream in the fixtures and the quirks of a protocol. */
 export function recordedStreams(protocol: string): readonly Recorded[] {
   if (protocol === "bedrock-anthropic") return wrappedStreams("anthropic-messages");
-  const fixtures = Array.from(streamsOf(protocol), ([name, bytes]) => ({ name, bytes }));
+  const offers = new Map(scenariosOf(protocol).map((each) => [each.name, each.offers]));
+  const fixtures = Array.from(streamsOf(protocol), ([name, bytes]) => ({
+    name,
+    bytes,
+    offers: offers.get(name),
+  }));
   const quirks = quirksOf(protocol).map((quirk) => ({
     name: `quirk ${quirk.name}`,
     bytes: quirkBytes(protocol, quirk),
@@ -87,8 +96,9 @@ export function recordedStreams(protocol: string): readonly Recorded[] {
  */
 function wrappedStreams(protocol: string): readonly Recorded[] {
   const some = recordedStreams(protocol).filter((_, at) => at % 4 === 0);
-  return some.flatMap(({ name, bytes }) => {
-    const events = plainEvents(bytes).filter(({ isDone }) => !isDone);
-    return events.length === 0 ? [] : [{ name, bytes: awsChunks(events.map(({ data }) => data)) }];
+  return some.flatMap((stream) => {
+    const events = plainEvents(stream.bytes).filter(({ isDone }) => !isDone);
+    const bytes = awsChunks(events.map(({ data }) => data));
+    return events.length === 0 ? [] : [{ ...stream, bytes }];
   });
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import type { CacheSettings, ModelSettings } from "@millrace/core/ports";
 import { listAt, objectAt } from "../read.ts";
 import { refuse } from "../settings.ts";
+import { cachePoint } from "./content.ts";
 import { bedrockSettings } from "./settings.ts";
 
 /** The vendor refuses more. */
@@ -20,7 +21,7 @@ export function withCachePoints(
   const point: JsonObject = { cachePoint: { type: "default", ...ttl } };
   const system = listAt(body, "system");
   const config = objectAt(body, "toolConfig");
-  const messages = listAt(body, "messages");
+  const messages = listAt(body, "messages").map((message) => withTtl(message, point));
   const last = messages.at(-1);
   const marked: JsonObject = {
     ...body,
@@ -28,7 +29,8 @@ export function withCachePoints(
     ...(asked.tools === true && config !== undefined
       ? { toolConfig: { ...config, tools: [...listAt(config, "tools"), point] } }
       : {}),
-    ...(asked.items === true && isJsonObject(last)
+    messages,
+    ...(asked.items === true && isJsonObject(last) && listAt(last, "content").at(-1) !== point
       ? {
           messages: messages.with(messages.length - 1, {
             ...last,
@@ -41,6 +43,13 @@ export function withCachePoints(
   if (count <= most) return marked;
   const instead = `the request has ${count} cache points and may have ${most}: leave some out`;
   throw refuse(bedrockSettings, "cache", cache ?? "of the settings", instead);
+}
+
+/** Gives the points of parts the time to live of the settings: the vendor takes no short one before a long one. */
+function withTtl(message: Json, point: JsonObject): Json {
+  if (!isJsonObject(message)) return message;
+  const content = listAt(message, "content").map((block) => (block === cachePoint ? point : block));
+  return { ...message, content };
 }
 
 function countIn(body: JsonObject): number {

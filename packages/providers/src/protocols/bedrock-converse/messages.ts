@@ -5,7 +5,7 @@ import { continuation, resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn } from "../prepare.ts";
 import { filledAt, isSound, listAt, objectAt } from "../read.ts";
 import { WireIds } from "../wire-ids.ts";
-import { Content, textBlocks } from "./content.ts";
+import { cachePoint, Content, textBlocks } from "./content.ts";
 
 /** A message of a request. */
 export interface Message {
@@ -49,10 +49,11 @@ export function closed(messages: readonly Message[]): readonly Message[] {
 }
 
 class MessageWriter {
-  readonly #content = new Content();
+  readonly #content: Content;
   readonly #ids: WireIds;
 
   constructor(model: string) {
+    this.#content = new Content(model);
     this.#ids = new WireIds(model);
   }
 
@@ -108,13 +109,18 @@ class MessageWriter {
         !isFailed && !blocks.some((block) => block["audio"] !== undefined);
       beside.push(...made.filter((blocks) => !isInside(blocks)).flat());
       const inside = made.filter(isInside).flat();
+      const isMarked = this.#content.isMarked(result) || inside.includes(cachePoint);
       results.push({
         toolResult: {
           toolUseId: this.#ids.of(result.callId),
-          content: isFailed ? [textOfResult(answer)] : [resultBlock(answer), ...inside],
+          content: isFailed
+            ? [textOfResult(answer)]
+            : [resultBlock(answer), ...inside.filter((block) => block !== cachePoint)],
           status: isFailed ? "error" : "success",
         },
       });
+      // A result can't contain one.
+      if (isMarked) results.push(cachePoint);
     }
     return [...results, ...beside];
   }

@@ -87,7 +87,7 @@ export const bedrockSettings: SettingsTable = {
       // The request places the points (cache.ts).
       fields: (cache, { model }) => {
         const { key, ttl, tools } = typeof cache === "boolean" ? {} : cache;
-        if (cache !== false && !/claude|nova/.test(model))
+        if (cache !== false && !keepsPrompts(model))
           return "the model is not known to keep prompts: use Claude or Nova, or leave it out";
         if (key !== undefined) return "leave key out: what was kept is found by its content";
         if (tools === true && /nova/.test(model)) return "leave tools out: Nova keeps none";
@@ -115,6 +115,11 @@ export const bedrockSettings: SettingsTable = {
 
 function chosen(toolChoice: JsonObject): JsonObject {
   return { toolConfig: { toolChoice } };
+}
+
+/** True for models that are documented to take cache points. */
+export function keepsPrompts(model: string): boolean {
+  return /claude|nova/.test(model);
 }
 
 export function isClaude(model: string): boolean {

@@ -1,3 +1,4 @@
+import type { VendorTool } from "@millrace/core/ports";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
@@ -8,6 +9,7 @@ import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
 import { decode } from "../decode.ts";
 import type { Decoded, DecodeOptions } from "../decode.ts";
 import { framingOf } from "../fixtures.ts";
+import { offeredContext } from "../offers.ts";
 import { encodeAnthropicMessages } from "./anthropic-messages.ts";
 import { encodeBedrockAnthropic, encodeBedrockConverse } from "./bedrock.ts";
 import type { Encode } from "./encoded.ts";
@@ -20,6 +22,8 @@ export interface Dialect {
   readonly name: string;
   readonly encode: Encode;
   readonly read: (chunks: Iterable<Uint8Array>, options?: DecodeOptions) => Decoded;
+  /** What a reply is read with if these tools were offered. */
+  readonly offered: (offers: readonly VendorTool[] | undefined) => DecodeOptions;
 }
 
 export const dialects: readonly Dialect[] = [
@@ -37,5 +41,10 @@ function dialect<State>(
   name: string = protocol.id,
 ): Dialect {
   const framing = framingOf(name);
-  return { name, encode, read: (chunks, options) => decode(protocol, framing, chunks, options) };
+  return {
+    name,
+    encode,
+    read: (chunks, options) => decode(protocol, framing, chunks, options),
+    offered: (offers) => offeredContext(protocol, offers),
+  };
 }
