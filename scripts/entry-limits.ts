@@ -21,7 +21,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core": 60,
   "@millrace/core/checks": 25,
   "@millrace/core/memory": 13,
-  "@millrace/core/ports": 168,
+  "@millrace/core/ports": 172,
   "@millrace/core/reading": 66,
   "@millrace/core/schema": 10,
   "@millrace/core/secrets": 12,

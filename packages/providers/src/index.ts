@@ -40,6 +40,7 @@ export type { AppliedSettings } from "./protocols/settings.ts";
 export { RequestRefusal } from "./protocols/refusal.ts";
 export { cutEnding } from "./reply.ts";
 export { failure, vendorFailure } from "./failure.ts";
+export type { Network, Pem } from "./transport/network.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";
 export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";

@@ -48,6 +48,7 @@ import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import type { Network } from "./transport/network.ts";
 import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
@@ -86,7 +87,10 @@ export interface SignedProof {
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sends requests instead of our own transport. It has its own proxies and certificates. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Proxy, certificates and HTTP/2. Default: the proxy of the environment, and HTTP/1.1. */
+  readonly network?: Network | undefined;
   /**
    * Whether a `baseUrl` may be `http://` at an address that is not this machine's. Default: `false`, and
    * such a request fails before anything is sent.
@@ -223,14 +227,14 @@ class RetriedRequest<Event, State> {
     context: ReplyContext,
   ): Promise<{ end: ReplyEnd; started: boolean }> {
     const { framing, send } = this.#parts;
-    const { fetch, timeouts, badEvents = "fail" } = this.#options;
+    const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
     const reader = new ReplyReader(reading, context, sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
-      send: send ?? (fetch === undefined ? dispatch : fetchSend(fetch)),
+      send: send ?? (fetch === undefined ? dispatchSend(undefined, network) : fetchSend(fetch)),
       framing,
       reader,
       timeouts: timeoutsFor(this.#request.stall, timeouts),
@@ -316,8 +320,6 @@ class RetriedRequest<Event, State> {
     }
   };
 }
-
-const dispatch = dispatchSend();
 
 /** A header may be named `headers`, but its value is a text. */
 function isSigned(proof: Proof | SignedProof): proof is SignedProof {

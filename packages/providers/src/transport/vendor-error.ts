@@ -5,6 +5,7 @@ import { delayInError, delayInHeaders, delayToReset, detailNames } from "../vend
 import type { HeaderReader } from "../vendor-delay.ts";
 import { awsAdvice, awsNameOf } from "./aws-error.ts";
 import { excerpt } from "./redact.ts";
+import { requestIdOf } from "./response-headers.ts";
 
 /** What an answer has beside its status and body. */
 export interface AnswerHead {
@@ -49,7 +50,7 @@ function evidenceOf(
   retryAfterMs: number | undefined,
   header: HeaderReader,
 ): JsonObject {
-  const requestId = header("request-id") ?? header("x-request-id") ?? header("x-amzn-requestid");
+  const requestId = requestIdOf(header);
   return {
     status,
     body: excerpt(body),
