@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "@millrace/core";
 import { fileURLToPath } from "node:url";
 import { sendMarked } from "../packages/providers/src/testing/given/send.ts";
 import { markedRequest } from "../packages/providers/src/testing/given/request.ts";
@@ -28,16 +29,31 @@ const types: Readonly<Record<string, string>> = {
   // This SDK arranges the fields of a body in another way than the wire. Their types are the same.
   gemini: `import type { Content, GenerationConfig, Tool } from "@google/genai";
 interface Body { contents: Content[]; tools?: Tool[]; systemInstruction?: Content; generationConfig?: GenerationConfig }`,
+  // The model is in the path. This SDK has bytes where the wire has base64.
+  "bedrock-converse": `import type { ConverseStreamCommandInput } from "@aws-sdk/client-bedrock-runtime";
+type Body = Omit<ConverseStreamCommandInput, "modelId">;
+declare const blob: Uint8Array;`,
 };
+
+/** The body as a literal of the SDK's type. */
+function literalOf(protocol: string, body: JsonObject): string {
+  const text = JSON.stringify(body);
+  if (protocol !== "bedrock-converse") return text;
+  return text.replaceAll(/"(bytes|redactedContent)":"[A-Za-z0-9+/=]*"/g, '"$1":blob');
+}
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 let requests = 0;
-for (const target of targets.slice(0, 4)) {
+// One model of each protocol.
+const first = targets.filter(
+  ({ protocol }, at) => targets.findIndex((other) => other.protocol === protocol) === at,
+);
+for (const target of first.filter(({ protocol }) => types[protocol] !== undefined)) {
   const bodies = Array.from({ length: count }, (_, at) => {
     const { body } = sendMarked(target, markedRequest(at + 1).request);
     requests += 1;
-    return `export const seed${at + 1}: Body = ${JSON.stringify(body)};`;
+    return `export const seed${at + 1}: Body = ${literalOf(target.protocol, body)};`;
   });
   writeFileSync(
     join(folder, `${target.protocol}.ts`),
