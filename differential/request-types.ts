@@ -42,6 +42,10 @@ type Body = MessageCreateParamsStreaming & { temperature?: number; top_p?: numbe
   gemini: `import type { Content, GenerationConfig, ServiceTier, Tool, ToolConfig } from "@google/genai";
 type Wire<T> = T extends string ? \`\${T}\` : T extends object ? { [K in keyof T]: Wire<T[K]> } : T;
 type Body = Wire<{ contents: Content[]; tools?: Tool[]; systemInstruction?: Content; generationConfig?: GenerationConfig; toolConfig?: ToolConfig; serviceTier?: ServiceTier; labels?: Record<string, string> }>;`,
+  // The model is in the path. This SDK has bytes where the wire has base64.
+  "bedrock-converse": `import type { ConverseStreamCommandInput } from "@aws-sdk/client-bedrock-runtime";
+type Body = Omit<ConverseStreamCommandInput, "modelId">;
+declare const blob: Uint8Array;`,
 };
 
 /** A body for each setting and option that the vendor takes. */
@@ -62,7 +66,7 @@ function settingBodies(protocol: string): readonly string[] {
       const item: Item = { id: itemId("i1"), author: "user", parts: [marked], stop: "end" };
       return unlessRefused(() => target.protocol.request({ transcript: [item] }, { model }).body);
     });
-  return [...new Set([...settings, ...parts].map((body) => JSON.stringify(body)))];
+  return [...new Set([...settings, ...parts].map((body) => literalOf(protocol, body)))];
 }
 
 function unlessRefused(build: () => JsonObject): readonly JsonObject[] {
@@ -74,14 +78,25 @@ function unlessRefused(build: () => JsonObject): readonly JsonObject[] {
   }
 }
 
+/** The body as a literal of the SDK's type. */
+function literalOf(protocol: string, body: JsonObject): string {
+  const text = JSON.stringify(body);
+  if (protocol !== "bedrock-converse") return text;
+  return text.replaceAll(/"(bytes|redactedContent)":"[A-Za-z0-9+/=]*"/g, '"$1":blob');
+}
+
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 let requests = 0;
-for (const target of targets.slice(0, 4)) {
+// One model of each protocol.
+const first = targets.filter(
+  ({ protocol }, at) => targets.findIndex((other) => other.protocol === protocol) === at,
+);
+for (const target of first.filter(({ protocol }) => types[protocol] !== undefined)) {
   const bodies = Array.from({ length: count }, (_, at) => {
     const { body } = sendMarked(target, markedRequest(at + 1).request);
     requests += 1;
-    return `export const seed${at + 1}: Body = ${JSON.stringify(body)};`;
+    return `export const seed${at + 1}: Body = ${literalOf(target.protocol, body)};`;
   });
   const settings = settingBodies(target.protocol);
   requests += settings.length;

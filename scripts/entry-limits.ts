@@ -34,6 +34,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/providers/anthropic": 5,
   "@millrace/providers/azure": 5,
   "@millrace/providers/compatible": 20,
+  "@millrace/providers/bedrock": 13,
   "@millrace/providers/gemini": 5,
   "@millrace/providers/langgraph": 5,
   "@millrace/providers/models": 10,
