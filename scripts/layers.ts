@@ -84,9 +84,10 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "protocol", "reply", "settings", "vendor-delay"],
+    bottom: ["failure", "price", "protocol", "reply", "settings", "vendor-delay"],
     folders: {
       framing: [],
+      models: [],
       protocols: ["framing"],
       transport: ["framing"],
       bridges: ["protocols", "transport"],
@@ -108,6 +109,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       session: ["schema", "definition", "context", "loop", "tool", "work", "drive", "observe"],
       opentelemetry: ["definition", "observe"],
       mcp: ["schema", "process", "definition", "tool"],
+      "vendor-tools": ["definition"],
       define: [
         "schema",
         "process",

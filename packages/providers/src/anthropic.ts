@@ -9,6 +9,8 @@ import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 export type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
+// To compose a provider of your own.
+export { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 
 /** Options of `anthropic`: of its provider, and its key and address. */
 export interface AnthropicOptions extends ProviderOptions, VendorOptions {

@@ -3,6 +3,7 @@ import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
 import type { JsonObject } from "@millrace/core";
 import type { RequestSettings } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
+import { checkNetwork } from "./check-network.ts";
 import { settingChecks } from "./protocols/setting-values.ts";
 import { isOwnField, settingNames } from "./protocols/settings.ts";
 import type { ProviderOptions } from "./provider.ts";
@@ -41,16 +42,25 @@ export const addressCheck: OptionCheck = {
   fix: 'begin it with http:// or https://, as in "http://localhost:11434/v1"',
 };
 
+/** A key or a token. */
+export const keyCheck: OptionCheck = {
+  accepts: (value) => typeof value === "string" || typeof value === "function",
+  fix: "use a text, or a function that returns one",
+  secret: true,
+};
+
+/** An option of other vendors that this one has under another name. */
+export function notHere(fix: string): OptionCheck {
+  return { accepts: (value) => value === undefined, fix };
+}
+
 const common: OptionChecks<ProviderOptions & VendorOptions> = {
-  apiKey: optional({
-    accepts: (value) => typeof value === "string" || typeof value === "function",
-    fix: "use a text, or a function that returns one",
-    secret: true,
-  }),
+  apiKey: optional(keyCheck),
   baseUrl: optional(addressCheck),
   allowPlain: optional(flag),
   headers: optional({ ...record("use an object of texts"), secret: true }),
   fetch: optional(call("pass a function such as fetch")),
+  network: optional(record('use an object such as { proxy: "http://proxy.corp:3128" }')),
   retry: optional(orFalse("use an object such as { attempts: 3 }, or false")),
   timeouts: optional(record("use an object such as { request: 60_000 }")),
   price: optional(record("use an object such as { input: 1.25, output: 10 }")),
@@ -76,6 +86,7 @@ export function checkProvider<More extends object = object>(
   const own = { ...door, hints };
   checkOption(own, "the model's name", given.model, modelName);
   checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
+  checkNetwork(door, given.options as Pick<ProviderOptions, "fetch" | "network">);
   const { settings } = given.options as ProviderOptions;
   if (settings !== undefined && given.table !== undefined)
     checkSettings(own, settings, given.table);

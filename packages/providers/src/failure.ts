@@ -20,6 +20,8 @@ export type FailureCode =
   | "connection_reset"
   /** The body ended before its framing was complete. */
   | "truncated_transport"
+  /** A forward proxy wants a login, or does not let the request through. */
+  | "proxy_refused"
   | "redirect_refused"
   | "unexpected_content_type"
   | "not_a_stream"

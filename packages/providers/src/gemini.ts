@@ -8,6 +8,9 @@ import { gemini as protocol } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+// To compose a provider of your own.
+export { gemini as geminiProtocol } from "./protocols/gemini/protocol.ts";
+
 /** An image arrives in one event. */
 const pictures = { limit: 64 * 1024 * 1024 };
 

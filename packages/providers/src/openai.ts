@@ -13,6 +13,10 @@ import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+// To compose a provider of your own.
+export { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
+export type { OpenAiChatOptions } from "./protocols/openai-chat/protocol.ts";
+export { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 export type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
 
 /** Options of `openai` and `openaiChat`: of the provider, and its key and address. */

@@ -20,24 +20,30 @@ import type {
 import { systemClock } from "@millrace/core/memory";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { AuthFailure } from "./auth.ts";
+import { urlOf } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
-import type { Price } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
+import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
+import { withPortableCalls } from "./protocols/portable-calls.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
-import type { Protocol, ReplyContext, WireRequest } from "./protocol.ts";
+import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
-import type { ReplyEnd } from "./reply.ts";
+import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import type { Network } from "./transport/network.ts";
 import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
@@ -54,13 +60,6 @@ export interface ProviderParts<Event, State> {
   readonly send?: Send | undefined;
 }
 
-/** Where a vendor is reached, and the headers that each request has. */
-export interface Endpoint {
-  /** Without a trailing slash; the protocol's path follows. */
-  readonly baseUrl: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
 /**
  * Returns the headers that authenticate a request, or a message for the user that describes how to
  * configure them. Called for each request, so that keys may change.
@@ -71,7 +70,10 @@ type Proof = Readonly<Record<string, string>>;
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sends requests instead of our own transport. It has its own proxies and certificates. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Proxy, certificates and HTTP/2. Default: the proxy of the environment, and HTTP/1.1. */
+  readonly network?: Network | undefined;
   /**
    * Whether a `baseUrl` may be `http://` at an address that is not this machine's. Default: `false`, and
    * such a request fails before anything is sent.
@@ -84,8 +86,8 @@ export interface ProviderOptions {
    * so are `firstByte` and `idle` unless they are given here.
    */
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** Price of a million tokens. Default: the cost is unknown. */
-  readonly price?: Price | undefined;
+  /** Price of a million tokens, as in `@millrace/providers/models`. Default: the cost is unknown. */
+  readonly price?: ModelPrice | undefined;
   readonly limits?: DraftLimits | undefined;
   /** Whether an event that is not JSON fails the reply. */
   readonly badEvents?: "fail" | "skip" | undefined;
@@ -130,6 +132,8 @@ class RetriedRequest<Event, State> {
   readonly #model: string;
   readonly #options: ProviderOptions;
   readonly #request: ModelRequest;
+  /** The vendor's own tools, by the names of the offered tools that they are. */
+  readonly #native: ReadonlyMap<string, NativeTool>;
   readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
@@ -144,7 +148,8 @@ class RetriedRequest<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
-    this.#names = wireNamesOf(request);
+    this.#native = nativeToolsOf(request.tools ?? [], parts.protocol, model);
+    this.#names = wireNamesOf(request, this.#native);
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
@@ -163,14 +168,19 @@ class RetriedRequest<Event, State> {
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
-    if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
+    if (!isHttpAddress(exchange.url)) {
+      return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
+    }
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
       if (end.usage !== undefined) {
-        spent = spent === undefined ? end.usage : addUsage(spent, end.usage);
+        // Each try by itself: what a token costs depends on the length of its request.
+        const asked = [this.#request.settings, this.#options.settings];
+        const used = withCost(end.usage, price, tierOf([end.evidence, ...asked]));
+        spent = spent === undefined ? used : addUsage(spent, used);
       }
-      const usage = spent === undefined ? undefined : withCost(spent, price);
+      const usage = spent;
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
@@ -185,15 +195,29 @@ class RetriedRequest<Event, State> {
   }
 
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
-    const { protocol, framing, send } = this.#parts;
-    const { fetch, timeouts, badEvents = "fail" } = this.#options;
+    const { protocol } = this.#parts;
+    const context = this.#context();
+    const { native } = context;
+    // Without such tools nothing stands between the protocol and its reader.
+    return native === undefined
+      ? await this.#converse(exchange, protocol, context)
+      : await this.#converse(exchange, withPortableCalls(protocol, native), context);
+  }
+
+  async #converse<Any>(
+    exchange: Exchange,
+    reading: Reading<Event, Any>,
+    context: ReplyContext,
+  ): Promise<{ end: ReplyEnd; started: boolean }> {
+    const { framing, send } = this.#parts;
+    const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
-    const reader = new ReplyReader(protocol, this.#context(), sink, this.#notify);
+    const reader = new ReplyReader(reading, context, sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
-      send: send ?? (fetch === undefined ? dispatch : fetchSend(fetch)),
+      send: send ?? (fetch === undefined ? dispatchSend(undefined, network) : fetchSend(fetch)),
       framing,
       reader,
       timeouts: timeoutsFor(this.#request.stall, timeouts),
@@ -216,7 +240,7 @@ class RetriedRequest<Event, State> {
     if ("code" in wire) return wire;
     for (const each of left) this.#notify(leftOutRemark(each));
     return {
-      url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
+      url: urlOf(endpoint, wire),
       headers: {
         "content-type": "application/json",
         accept: framing.mediaType,
@@ -250,6 +274,7 @@ class RetriedRequest<Event, State> {
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
+      if (error instanceof AuthFailure) return error.failure;
       return failure(
         "hook_failed",
         `auth threw: ${error instanceof Error ? error.message : "something"}`,
@@ -260,7 +285,12 @@ class RetriedRequest<Event, State> {
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
     const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
-    return { model: this.#model, tools: names, takenCallIds: callIdsOf(transcript) };
+    return {
+      model: this.#model,
+      tools: names,
+      takenCallIds: callIdsOf(transcript),
+      ...(this.#native.size === 0 ? {} : { native: byCallName(this.#native) }),
+    };
   }
 
   readonly #notify = (notice: ModelNotice): void => {
@@ -272,8 +302,6 @@ class RetriedRequest<Event, State> {
   };
 }
 
-const dispatch = dispatchSend();
-
 /** The settings of a request without those that are undefined, which override nothing. */
 function asked({ settings = {} }: ModelRequest): RequestSettings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
@@ -284,6 +312,14 @@ function headersOf(trace: TraceContext | undefined): Readonly<Record<string, str
   const { traceparent = "", tracestate = "" } = trace ?? {};
   if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
   return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
+function tierOf(places: readonly unknown[]): string | undefined {
+  const names = places.flatMap((place) =>
+    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
+  );
+  return names.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
@@ -300,8 +336,11 @@ function cutRemark({ body }: Exchange): ModelNotice {
   return { type: "remark", code: "cut_at_limit", message };
 }
 
-/** The cause for an address without a scheme, such as one from the environment. */
-function addressFailure({ url }: Exchange): Cause {
+/** The cause for a missing address, and for one without a scheme, such as one from the environment. */
+function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {
+  if (baseUrl === "" && missing !== undefined) {
+    return failure("bad_request", `there is no address: ${missing}`);
+  }
   const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
   return failure("bad_request", message);
 }

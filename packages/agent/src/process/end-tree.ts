@@ -24,7 +24,8 @@ export interface EndedTree {
 const stopMs = 500;
 /** How long killing may take before the rest is reported as survivors. */
 const killMs = 2_000;
-const killRounds = 4;
+/** The least number of rounds after that: with their pauses, half a second in which a killed process can go. */
+const killRounds = 16;
 /** How many scans look for processes that were started while others were being stopped. */
 const stopRounds = 8;
 
@@ -55,7 +56,7 @@ export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promi
 
   const until = performance.now() + killMs;
   let emptyScans = wrapper === undefined && rows.length === 0 ? 1 : 0;
-  // On a machine too busy to scan often, a minimum of rounds counts more than the time limit.
+  // On a machine that stood still for the whole time limit, nobody has had time to die yet.
   for (
     let round = 0;
     emptyScans < 2 && (round < killRounds || performance.now() < until);

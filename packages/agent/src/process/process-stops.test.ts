@@ -30,7 +30,7 @@ test.for(
     const { printed } = await runAs(user, "stop-many.ts", args);
 
     const count = JSON.parse(printed) as StopCount;
-    expect(count.faults).toEqual([]);
+    expect(count.faults, count.faults.join("\n")).toEqual([]);
     expect(count.longestMs).toBeLessThan(boundMs);
     const known = Object.keys(confined ? { ...habits, ...escapes } : habits);
     expect(Object.keys(count.habits).toSorted()).toEqual(known.toSorted());

@@ -9,6 +9,8 @@ export interface Usage {
   readonly cachedTokens: number;
   /** Input written to the vendor's cache. */
   readonly cacheWriteTokens?: number;
+  /** Of these, what the vendor keeps for an hour or more, which costs more. */
+  readonly longCacheWriteTokens?: number;
   readonly reasoningTokens?: number;
   /** In US dollars; left out when the price is not known. */
   readonly cost?: number;

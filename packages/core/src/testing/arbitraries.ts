@@ -218,10 +218,11 @@ export const usage: fc.Arbitrary<Usage> = record<Usage>(
     outputTokens: amount,
     cachedTokens: amount,
     cacheWriteTokens: amount,
+    longCacheWriteTokens: amount,
     reasoningTokens: amount,
     cost: amount,
   },
-  ["cacheWriteTokens", "reasoningTokens", "cost"],
+  ["cacheWriteTokens", "longCacheWriteTokens", "reasoningTokens", "cost"],
 );
 
 export const cause: fc.Arbitrary<Cause> = record<Cause>(

@@ -165,6 +165,7 @@ export const usage: Shape<Usage> = object<Usage>({
   outputTokens: amount,
   cachedTokens: amount,
   cacheWriteTokens: optional(amount),
+  longCacheWriteTokens: optional(amount),
   reasoningTokens: optional(amount),
   cost: optional(amount),
 });

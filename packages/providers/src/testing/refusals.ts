@@ -4,20 +4,22 @@ import type { ModelRequest } from "@millrace/core/ports";
 import { givenOptions } from "../protocols/given-options.ts";
 import type { RequestRefusal } from "../protocols/refusal.ts";
 import { wireNamesOf } from "../protocols/tool-names.ts";
+import type { Target } from "./request-laws.ts";
 import { isTaken } from "./taken.ts";
 
 /** The request without what was refused, or what is wrong with the refusal. */
 export function withoutRefused(
-  protocol: string,
+  { protocol, native }: Pick<Target, "protocol" | "native">,
   request: ModelRequest,
   { refused: { part, tool, setting, option, of }, message }: RequestRefusal,
 ): ModelRequest | string {
   if (setting !== undefined) return withoutSetting(request, setting, message);
   if (option !== undefined) return withoutOption(request, { option, of }, message);
   if (part === undefined) {
-    const own = wireNamesOf(request).fromWire.get(tool) ?? tool;
-    const tools = (request.tools ?? []).filter(({ name, input }) => {
-      return name !== own || fitsAnObject(input);
+    const names = wireNamesOf(request, native(request.tools ?? []));
+    const own = names.fromWire.get(tool) ?? tool;
+    const tools = (request.tools ?? []).filter(({ name, input, vendor }) => {
+      return name !== own || (fitsAnObject(input) && vendor?.kind !== "mcp_approval");
     });
     const isLess = tools.length < (request.tools?.length ?? 0);
     return isLess ? { ...request, tools } : `refuses the tool ${own} without reason: ${message}`;

@@ -15,7 +15,7 @@ export interface LogicalReply {
 }
 
 export type LogicalStop = "end" | "tools" | "length" | "filtered";
-export type LogicalUsage = Required<Omit<Usage, "cost">>;
+export type LogicalUsage = Required<Omit<Usage, "cost" | "longCacheWriteTokens">>;
 export type LogicalPart = LogicalText | LogicalReasoning | LogicalCall;
 
 /** Never empty, and never next to another text: two vendors do not separate texts. */

@@ -8,7 +8,12 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "@millrace/core";
-import type { ModelRequest, RequestSettings, ToolDescription } from "@millrace/core/ports";
+import type {
+  ModelRequest,
+  RequestSettings,
+  ToolDescription,
+  VendorTool,
+} from "@millrace/core/ports";
 import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";
@@ -167,11 +172,33 @@ function toolsOf(random: Random): readonly ToolDescription[] {
   const first = random.below(toolNames.length);
   const names = [...toolNames, ...toolNames].slice(first, first + random.below(6));
   if (random.chance(0.05)) names.push(names[0] ?? "look");
-  return names.map((name) => ({
+  const functions = names.map((name) => ({
     name,
     description: random.pick([undefined, "", `does ${name}`]),
     input: random.pick(random.chance(0.01) ? noObjects : schemas),
   }));
+  return random.chance(0.5) ? [...functions, ...vendorToolsOf(random)] : functions;
+}
+
+const vendorTools: readonly VendorTool[] = [
+  { kind: "computer", width: 1024, height: 768 },
+  { kind: "shell" },
+  { kind: "apply_patch" },
+  { kind: "text_editor", maxCharacters: 10_000 },
+  { kind: "memory" },
+  { kind: "mcp_approval" },
+];
+
+/** Tools that vendors define, mostly under the names that the fixtures have them by. */
+function vendorToolsOf(random: Random): readonly ToolDescription[] {
+  return vendorTools
+    .filter(({ kind }) => random.chance(kind === "mcp_approval" ? 0.1 : 0.6))
+    .map((vendor) => ({
+      name: random.chance(0.8) ? vendor.kind : `my.${vendor.kind}`,
+      description: `uses ${vendor.kind}`,
+      input: { type: "object", properties: { [vendor.kind]: { type: "string" } } },
+      vendor: { ...vendor, native: random.pick([true, true, true, undefined, false]) },
+    }));
 }
 
 const statuses: readonly ResultStatus[] = [

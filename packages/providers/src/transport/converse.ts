@@ -1,5 +1,5 @@
 import type { Cause } from "@millrace/core";
-import type { Clock, ModelNotice } from "@millrace/core/ports";
+import type { Clock, ModelNotice, ModelResponse } from "@millrace/core/ports";
 import type { Framed, Framer, Framing } from "../framing/framing.ts";
 import type { StreamEnd } from "../protocol.ts";
 import type { ReplyEnd, ReplyReader } from "../reply.ts";
@@ -7,6 +7,7 @@ import { Excerpt } from "./excerpt.ts";
 import type { Exchange, ExchangeEvents, ResponseHead, Send } from "./exchange.ts";
 import { openBody } from "./inflate.ts";
 import type { BodyDecoder } from "./inflate.ts";
+import { responseOf } from "./response-headers.ts";
 import { startVitals, watch } from "./timeouts.ts";
 import type { Timeouts, Vitals } from "./timeouts.ts";
 import { withRetryTime } from "../vendor-delay.ts";
@@ -45,9 +46,10 @@ export async function converse<Event, State>(
   const reply = reader.end(
     end.kind === "cut" ? { ...end, cause: addressed(end.cause, exchange) } : end,
   );
+  const { response } = conversation;
   return reply.cause === undefined
-    ? reply
-    : { ...reply, cause: withRetryTime(reply.cause, clock.now()) };
+    ? { ...reply, response }
+    : { ...reply, cause: withRetryTime(reply.cause, clock.now()), response };
 }
 
 /** The cause with the address of the request, without credentials and query. */
@@ -69,6 +71,8 @@ const wholeLimit = 16 * 1024 * 1024;
 class Conversation<Event, State> implements ExchangeEvents {
   readonly vitals: Vitals;
   readonly end: Promise<StreamEnd>;
+  /** What the answer had beside its content. */
+  response: ModelResponse | undefined;
   readonly #options: ConversationOptions<Event, State>;
   readonly #resolve: (end: StreamEnd) => void;
   readonly #done = new AbortController();
@@ -112,6 +116,7 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly responded = (head: ResponseHead): void => {
     this.#enter("reading");
     this.#head = head;
+    this.response = responseOf(head.header, this.#options.clock.now());
     if (this.#mayBeWhole()) this.#excerpt = new Excerpt(wholeLimit);
     const encoding = head.header("content-encoding");
     const received = this.#isReadable() ? this.#take : this.#collect;

@@ -4,6 +4,7 @@ import { codeOfAnswer, codeOfError, failure } from "../failure.ts";
 import { delayInError, delayInHeaders, delayToReset, detailNames } from "../vendor-delay.ts";
 import type { HeaderReader } from "../vendor-delay.ts";
 import { excerpt } from "./redact.ts";
+import { requestIdOf } from "./response-headers.ts";
 
 /** What an answer has beside its status and body. */
 export interface AnswerHead {
@@ -46,7 +47,7 @@ function evidenceOf(
   retryAfterMs: number | undefined,
   header: HeaderReader,
 ): JsonObject {
-  const requestId = header("request-id") ?? header("x-request-id");
+  const requestId = requestIdOf(header);
   return {
     status,
     body: excerpt(body),

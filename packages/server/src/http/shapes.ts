@@ -148,6 +148,7 @@ export const components: Readonly<Record<ComponentName, ObjectShape>> = {
     outputTokens: count,
     cachedTokens: count,
     "cacheWriteTokens?": count,
+    "longCacheWriteTokens?": count,
     "reasoningTokens?": count,
     "cost?": { type: "number", description: "US dollars" },
   }),

@@ -2,6 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import { continuation, resultText } from "../prepare.ts";
 import type { Answer, Turn } from "../prepare.ts";
 import { modelBlocks } from "./assistant.ts";
+import type { OfferedNames } from "./assistant.ts";
 import { breakpoint, isMarkedResult, userBlocks } from "./content.ts";
 import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
@@ -9,18 +10,18 @@ import { textAt } from "../read.ts";
 import { isBlank, withoutLastSpace } from "./events.ts";
 
 /** Converts turns to messages, one for each change of the role. */
-export function entriesOf(turns: readonly Turn[]): readonly Entry[] {
-  return merged(turns.map(entryOf));
+export function entriesOf(turns: readonly Turn[], offered: OfferedNames): readonly Entry[] {
+  return merged(turns.map((turn) => entryOf(turn, offered)));
 }
 
-function entryOf(turn: Turn): Entry {
+function entryOf(turn: Turn, offered: OfferedNames): Entry {
   switch (turn.role) {
     case "user":
       return { role: "user", content: turn.parts.flatMap(userBlocks), paused: false };
     case "tool":
       return { role: "user", content: answerBlocks(turn.answers), paused: false };
     case "model": {
-      const content = turn.parts.flatMap((part) => modelBlocks(part, turn));
+      const content = turn.parts.flatMap((part) => modelBlocks(part, turn, offered));
       // The vendor refuses thinking after a call, at the end of a message, and of two replies in a row.
       const call = content.findIndex((block) => block?.["type"] === "tool_use");
       const legal = content.filter((block, at) => call < 0 || at < call || !isThinking(block));

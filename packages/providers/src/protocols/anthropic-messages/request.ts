@@ -1,7 +1,8 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
-import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
@@ -13,6 +14,7 @@ import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { anthropicSettings } from "./settings.ts";
@@ -30,10 +32,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const turns = prepare(modelRequest.transcript, author, { goesOn });
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
   const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
-  const declared = toolsOf(modelRequest.tools ?? [], own);
+  const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
+  const declared = toolsOf(modelRequest.tools ?? [], own, native);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
-  const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
+  const pairs = merged(paired(entriesOf(turns, byCallName(native)), declaredNames(declared)));
   const { entries, settings } = withThinking(pairs, given as JsonObject, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
@@ -53,7 +56,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     path: "/v1/messages",
     headers: {
       "anthropic-version": "2023-06-01",
-      ...betaHeader(betas, hasFiles(entries) ? [filesBeta] : []),
+      ...betaHeader(betas, [...toolBetas(native), ...(hasFiles(entries) ? [filesBeta] : [])]),
     },
     body: withBreakpoints(body, shared.cache),
   };
@@ -122,6 +125,12 @@ function hasFiles(entries: readonly Entry[]): boolean {
   );
 }
 
+/** The features that the vendor's own tools need. */
+function toolBetas(native: ReadonlyMap<string, NativeTool>): readonly string[] {
+  return [...native.values()].flatMap((tool) => tool.betas ?? []);
+}
+
+/** The features that the settings name, and those that the request needs. */
 function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
   const given = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
     (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),

@@ -12,6 +12,8 @@ export interface Counts {
   readonly output: number | undefined;
   readonly cacheRead: number | undefined;
   readonly cacheWrite: number | undefined;
+  /** Of these, what is kept for an hour. */
+  readonly longWrite: number | undefined;
   readonly thinking: number | undefined;
   /** Usage of context compaction, which the other counts exclude. */
   readonly compaction: Compaction | undefined;
@@ -31,6 +33,7 @@ export const noCounts: Counts = {
   output: undefined,
   cacheRead: undefined,
   cacheWrite: undefined,
+  longWrite: undefined,
   thinking: undefined,
   compaction: undefined,
   bad: false,
@@ -46,6 +49,7 @@ export function addCounts(counts: Counts, usage: JsonObject | undefined): Counts
     return typeof count === "number" ? Math.max(count, known ?? 0) : known;
   };
   const details = objectAt(usage, "output_tokens_details") ?? {};
+  const kept = objectAt(usage, "cache_creation") ?? {};
   const compaction = compactionOf(usage);
   if (compaction === "bad") bad = true;
   return {
@@ -53,6 +57,7 @@ export function addCounts(counts: Counts, usage: JsonObject | undefined): Counts
     output: most(counts.output, usage, "output_tokens"),
     cacheRead: most(counts.cacheRead, usage, "cache_read_input_tokens"),
     cacheWrite: most(counts.cacheWrite, usage, "cache_creation_input_tokens"),
+    longWrite: most(counts.longWrite, kept, "ephemeral_1h_input_tokens"),
     thinking: most(counts.thinking, details, "thinking_tokens"),
     compaction: typeof compaction === "object" ? compaction : counts.compaction,
     bad,
@@ -86,7 +91,7 @@ function compactionOf(usage: JsonObject): Compaction | "bad" | undefined {
  * tokens of an advisor, which is another model; they stay in the evidence.
  */
 export function usageOf(counts: Counts): Usage | undefined {
-  const { input, output, cacheRead, cacheWrite, thinking, compaction, bad } = counts;
+  const { input, output, cacheRead, cacheWrite, longWrite, thinking, compaction, bad } = counts;
   if (bad || input === undefined || output === undefined) return undefined;
   const read = (cacheRead ?? 0) + (compaction?.cacheRead ?? 0);
   const written = (cacheWrite ?? 0) + (compaction?.cacheWrite ?? 0);
@@ -95,6 +100,7 @@ export function usageOf(counts: Counts): Usage | undefined {
     outputTokens: output + (compaction?.output ?? 0),
     cachedTokens: read,
     ...(cacheWrite === undefined && written === 0 ? {} : { cacheWriteTokens: written }),
+    ...(longWrite ? { longCacheWriteTokens: Math.min(longWrite, written) } : {}),
     ...(thinking === undefined || thinking > output ? {} : { reasoningTokens: thinking }),
   };
   return Number.isSafeInteger(usage.inputTokens + usage.outputTokens) ? usage : undefined;
