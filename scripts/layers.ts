@@ -109,6 +109,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       session: ["schema", "definition", "context", "loop", "tool", "work", "drive", "observe"],
       opentelemetry: ["definition", "observe"],
       mcp: ["schema", "process", "definition", "tool"],
+      "vendor-tools": ["definition"],
       define: [
         "schema",
         "process",

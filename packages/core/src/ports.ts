@@ -12,6 +12,25 @@ export type {
 } from "./ports/model.ts";
 export type { ModelResponse, RateLimit } from "./ports/model-response.ts";
 export type {
+  ComputerAction,
+  ComputerInput,
+  ComputerSettings,
+  InsertCommand,
+  McpApprovalInput,
+  MemoryInput,
+  MouseButton,
+  PatchInput,
+  Point,
+  ReplaceCommand,
+  SafetyCheck,
+  ShellInput,
+  ShellOutput,
+  TextEditorInput,
+  TextEditorSettings,
+  VendorTool,
+  ViewCommand,
+} from "./ports/vendor-tool.ts";
+export type {
   CacheSettings,
   ModelSettings,
   PartOptions,

@@ -27,14 +27,16 @@ import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
+import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
+import { withPortableCalls } from "./protocols/portable-calls.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
-import type { Protocol, ReplyContext, WireRequest } from "./protocol.ts";
+import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
-import type { ReplyEnd } from "./reply.ts";
+import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
@@ -130,6 +132,8 @@ class RetriedRequest<Event, State> {
   readonly #model: string;
   readonly #options: ProviderOptions;
   readonly #request: ModelRequest;
+  /** The vendor's own tools, by the names of the offered tools that they are. */
+  readonly #native: ReadonlyMap<string, NativeTool>;
   readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
@@ -144,7 +148,8 @@ class RetriedRequest<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
-    this.#names = wireNamesOf(request);
+    this.#native = nativeToolsOf(request.tools ?? [], parts.protocol, model);
+    this.#names = wireNamesOf(request, this.#native);
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
@@ -190,10 +195,24 @@ class RetriedRequest<Event, State> {
   }
 
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
-    const { protocol, framing, send } = this.#parts;
+    const { protocol } = this.#parts;
+    const context = this.#context();
+    const { native } = context;
+    // Without such tools nothing stands between the protocol and its reader.
+    return native === undefined
+      ? await this.#converse(exchange, protocol, context)
+      : await this.#converse(exchange, withPortableCalls(protocol, native), context);
+  }
+
+  async #converse<Any>(
+    exchange: Exchange,
+    reading: Reading<Event, Any>,
+    context: ReplyContext,
+  ): Promise<{ end: ReplyEnd; started: boolean }> {
+    const { framing, send } = this.#parts;
     const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
-    const reader = new ReplyReader(protocol, this.#context(), sink, this.#notify);
+    const reader = new ReplyReader(reading, context, sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
@@ -219,7 +238,7 @@ class RetriedRequest<Event, State> {
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
-    for (const part of left) this.#notify(leftOutRemark(part));
+    for (const each of left) this.#notify(leftOutRemark(each));
     return {
       url: urlOf(endpoint, wire),
       headers: {
@@ -266,7 +285,12 @@ class RetriedRequest<Event, State> {
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
     const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
-    return { model: this.#model, tools: names, takenCallIds: callIdsOf(transcript) };
+    return {
+      model: this.#model,
+      tools: names,
+      takenCallIds: callIdsOf(transcript),
+      ...(this.#native.size === 0 ? {} : { native: byCallName(this.#native) }),
+    };
   }
 
   readonly #notify = (notice: ModelNotice): void => {

@@ -6,7 +6,7 @@ import { targets } from "./testing/targets.ts";
 import type { NativeTarget } from "./testing/targets.ts";
 import { runs } from "../../../tests/kit/runs.ts";
 import { generateRequest } from "./testing/transcripts.ts";
-import type { Native } from "./testing/transcripts.ts";
+import type { GeneratedRequest, Native } from "./testing/transcripts.ts";
 
 /** One target per protocol: the transcript's own, if it has that protocol. */
 function targetsOf(home: Native, seed: number): readonly NativeTarget[] {
@@ -15,13 +15,10 @@ function targetsOf(home: Native, seed: number): readonly NativeTarget[] {
   return [chat, responses, messages, other].filter((target) => target !== undefined);
 }
 
-/** Settings are specific to a vendor, so only its own target gets them. */
-function requestFor(
-  target: NativeTarget,
-  request: ModelRequest & { readonly home: Native },
-): ModelRequest {
-  const { home, ...rest } = request;
-  return home === target ? rest : { ...rest, settings: undefined };
+/** A vendor's own settings are for its target alone, and those that vendors share for all. */
+function requestFor(target: NativeTarget, request: GeneratedRequest): ModelRequest {
+  const { home, shared, settings, ...rest } = request;
+  return { ...rest, settings: home === target ? { ...settings, ...shared } : shared };
 }
 
 /** The fault without its place, so that one fault in two places counts once. */

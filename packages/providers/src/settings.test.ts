@@ -23,7 +23,6 @@ const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, R
   "anthropic-messages": [
     ["effort", "none", /3-5/],
     ["thinking", false, /3-5/],
-    ["cache", false, /./],
   ],
   gemini: [
     ["effort", "none", /2\.0/],
@@ -38,6 +37,7 @@ const keepsByItself = ["openai-chat", "openai-compatible", "openai-responses", "
 
 function doesByItself({ name }: SettingsTarget, model: string, given: Given): boolean {
   const { setting, value } = given;
+  if (setting === "cache" && value === false) return true;
   if (setting === "cache" && keepsByItself.includes(name)) return asksNothingMore(value);
   const rows = byItself[name === "openai-responses" ? "openai-chat" : name] ?? [];
   return rows.some(

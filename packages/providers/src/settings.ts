@@ -8,6 +8,7 @@ export interface SettingsTable {
   readonly rows: SettingRows;
 }
 
+/** A setting that all vendors share. */
 export type SettingName = keyof ModelSettings;
 
 /** A row for each setting, so that none is forgotten. */
@@ -18,6 +19,7 @@ export type SettingRows = {
 /** What becomes of a setting. It is sent, or the vendor does it without being asked, or it is refused. */
 export type SettingRow<Value> = SentSetting<Value> | InherentSetting<Value> | RefusedSetting;
 
+/** A setting that has fields in the vendor's request. */
 export interface SentSetting<Value> {
   readonly kind: "sent";
   /** The vendor's fields, as paths such as `generationConfig.topP`. */
@@ -32,6 +34,7 @@ export interface SentSetting<Value> {
   readonly isOwn?: (value: Json) => boolean;
 }
 
+/** A setting that the vendor follows without being asked. */
 export interface InherentSetting<Value> {
   readonly kind: "inherent";
   /** What the vendor does, in the words of a document. */
@@ -41,6 +44,7 @@ export interface InherentSetting<Value> {
   readonly unless?: (value: Value, given: GivenSettings) => string | undefined;
 }
 
+/** A setting that the vendor does not have. */
 export interface RefusedSetting {
   readonly kind: "refused";
   /** What to do instead. */

@@ -7,6 +7,7 @@ import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
 import type { Json } from "../json.ts";
 import type { ModelResponse } from "./model-response.ts";
 import type { RequestSettings } from "./model-settings.ts";
+import type { VendorTool } from "./vendor-tool.ts";
 
 /** What the loop calls: a request in, deltas out. */
 export interface Model {
@@ -69,6 +70,8 @@ export interface ToolDescription {
   readonly description?: string | undefined;
   /** A JSON Schema. */
   readonly input: Json;
+  /** That it is a tool which vendors define. Left out: an ordinary function. */
+  readonly vendor?: VendorTool | undefined;
 }
 
 /**

@@ -87,7 +87,7 @@ function divided(
     else {
       const { accepts, fix } = settingChecks[name];
       if (!accepts(value)) throw refuse(table, name, value, fix);
-      if (!isNothing(value)) shared[name] = value;
+      if (!isNothing(name, value)) shared[name] = value;
     }
   }
   return { own, shared };
@@ -97,8 +97,9 @@ function isShared({ rows }: SettingsTable, name: string): name is SettingName {
   return Object.hasOwn(rows, name);
 }
 
-/** No stop texts and no labels ask for nothing, and vendors refuse them empty. */
-function isNothing(value: Json): boolean {
+/** No stop texts and no labels ask for nothing, and vendors refuse them empty; nor does `cache: false`. */
+function isNothing(name: SettingName, value: Json): boolean {
+  if (name === "cache" && value === false) return true;
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readSections } from "../../../../tests/kit/sections.ts";
+import type { VendorTool } from "@millrace/core/ports";
 import type { Expectation } from "./expectation.ts";
 import { quirkBytes, quirksOf } from "./quirks.ts";
 
@@ -12,6 +13,8 @@ export interface Scenario {
   /** The rows of the tables of quirks and bad input that it covers. */
   readonly rows: readonly string[];
   readonly about: string;
+  /** Tools of vendors that the request offered. */
+  readonly offers?: readonly VendorTool[];
   readonly expect: Expectation;
 }
 
@@ -46,11 +49,17 @@ export function bytesOf(protocol: string, name: string): Uint8Array<ArrayBuffer>
 export interface Recorded {
   readonly name: string;
   readonly bytes: Uint8Array;
+  readonly offers?: readonly VendorTool[] | undefined;
 }
 
 /** Every stream in the fixtures and the quirks of a protocol. */
 export function recordedStreams(protocol: string): readonly Recorded[] {
-  const fixtures = Array.from(streamsOf(protocol), ([name, bytes]) => ({ name, bytes }));
+  const offers = new Map(scenariosOf(protocol).map((each) => [each.name, each.offers]));
+  const fixtures = Array.from(streamsOf(protocol), ([name, bytes]) => ({
+    name,
+    bytes,
+    offers: offers.get(name),
+  }));
   const quirks = quirksOf(protocol).map((quirk) => ({
     name: `quirk ${quirk.name}`,
     bytes: quirkBytes(protocol, quirk),

@@ -7,6 +7,7 @@ import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode, printDecoded } from "./decode.ts";
 import { summaryOf } from "./expectation.ts";
+import { offeredContext } from "./offers.ts";
 import { bytesOf, fixturePath, scenariosOf } from "./fixtures.ts";
 
 /** One test for each scenario of a protocol, and one for each row that must have a scenario. */
@@ -21,8 +22,9 @@ export function testFixtures<State>(
   describe(`fixtures of ${protocol.id}`, () => {
     const expectGolden = goldenFile(deltas, names);
 
-    test.each(scenarios)("$name: $about", ({ name, expect: expected }) => {
-      const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)]);
+    test.each(scenarios)("$name: $about", ({ name, offers, expect: expected }) => {
+      const offered = offeredContext(protocol, offers);
+      const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)], offered);
       expect(decoded.draft.fault).toBeUndefined();
       expect(summaryOf(decoded, expected)).toEqual(expected);
       expectGolden(name, printDecoded(decoded));

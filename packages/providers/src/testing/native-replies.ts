@@ -8,6 +8,7 @@ import type { Protocol } from "../protocol.ts";
 import { decode } from "./decode.ts";
 import type { Decoded } from "./decode.ts";
 import { bytesOf, scenariosOf } from "./fixtures.ts";
+import { offeredContext } from "./offers.ts";
 
 /** A reply of a vendor, whole or cut, as our protocol read it. */
 export interface NativeReply {
@@ -31,11 +32,15 @@ export function nativeReplies<State>(protocol: Protocol<VendorEvent, State>): {
   readonly replies: readonly NativeCopies[];
   readonly rich: readonly NativeCopies[];
 } {
-  const replies = scenariosOf(protocol.id).flatMap(({ name }) => {
+  const replies = scenariosOf(protocol.id).flatMap(({ name, offers }) => {
     const bytes = bytesOf(protocol.id, name);
-    const whole = decode(protocol, sseFraming(), [bytes]);
+    const offered = offeredContext(protocol, offers);
+    const whole = decode(protocol, sseFraming(), [bytes], offered);
     const cuts = cutPoints(bytes).map((at) =>
-      decode(protocol, sseFraming(), [bytes.subarray(0, at)], { end: { kind: "aborted" } }),
+      decode(protocol, sseFraming(), [bytes.subarray(0, at)], {
+        ...offered,
+        end: { kind: "aborted" },
+      }),
     );
     return [whole, ...cuts].filter(isUseful).map(renumbered);
   });
@@ -90,7 +95,7 @@ function withIds(part: Part, copy: number): Part {
 
 /** Ids contain digits, so names of types such as `mcp_tool_use` do not match. */
 const vendorId =
-  /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|ap|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
+  /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|apc?|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
 
 function rename(value: Json, copy: number): Json {
   if (typeof value === "string") {

@@ -5,6 +5,7 @@ import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
 import { gemini } from "../protocols/gemini/protocol.ts";
 import { openAiChat } from "../protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "../protocols/openai-responses/protocol.ts";
+import { nativeToolsOf } from "../protocols/native-tools.ts";
 import { wireNamesOf, withWireNames } from "../protocols/tool-names.ts";
 import { nativeReplies } from "./native-replies.ts";
 import type { Target } from "./request-laws.ts";
@@ -27,7 +28,11 @@ function targetOf<State>(
     protocol: protocol.id,
     model,
     ...nativeReplies(protocol),
-    request: (request) => protocol.request(withWireNames(request, wireNamesOf(request)), { model }),
+    request: (request) => {
+      const native = nativeToolsOf(request.tools ?? [], protocol, model);
+      return protocol.request(withWireNames(request, wireNamesOf(request, native)), { model });
+    },
+    native: (tools) => nativeToolsOf(tools, protocol, model),
     validate,
   };
 }

@@ -2,6 +2,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
+import { nativeTool } from "./native-tool.ts";
 import { anthropicSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { AnthropicMessagesState } from "./state.ts";
@@ -16,5 +17,6 @@ export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = 
   step,
   halt,
   request,
+  nativeTool,
   settings: anthropicSettings,
 };

@@ -3,6 +3,7 @@ import type { JsonObject } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import type { Turn } from "../prepare.ts";
 import { listAt, textAt } from "../read.ts";
+import type { NativeTool } from "../../protocol.ts";
 import { describeTool } from "../tool-input.ts";
 import { isBlank } from "./events.ts";
 
@@ -10,9 +11,12 @@ import { isBlank } from "./events.ts";
 export function toolsOf(
   tools: readonly ToolDescription[],
   settings: JsonObject,
+  native: ReadonlyMap<string, NativeTool>,
 ): readonly JsonObject[] {
   const names = new Set<string>();
   const described = tools.map((tool): JsonObject => {
+    const vendors = native.get(tool.name)?.declaration;
+    if (vendors !== undefined) return vendors;
     const { name, description = "", schema } = describeTool(tool);
     return { name, ...(isBlank(description) ? {} : { description }), input_schema: schema };
   });

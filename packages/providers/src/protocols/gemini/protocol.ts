@@ -1,6 +1,7 @@
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
+import { nativeTool } from "./native-tool.ts";
 import { protocolId, request } from "./request.ts";
 import { geminiSettings } from "./settings.ts";
 import { initial } from "./state.ts";
@@ -16,5 +17,6 @@ export const gemini: Protocol<VendorEvent, GeminiState> = {
   step,
   halt,
   request,
+  nativeTool,
   settings: geminiSettings,
 };

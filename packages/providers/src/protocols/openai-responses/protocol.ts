@@ -1,6 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
+import { nativeTool } from "./native-tool.ts";
 import { request } from "./request.ts";
 import { openAiResponsesSettings } from "./settings.ts";
 import { initial } from "./state.ts";
@@ -28,5 +29,6 @@ export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
   whole,
   halt,
   request,
+  nativeTool,
   settings: openAiResponsesSettings,
 };

@@ -1,3 +1,4 @@
+import type { VendorTool } from "@millrace/core/ports";
 import type { VendorEvent } from "../../framing/framing.ts";
 import { sseFraming } from "../../framing/sse.ts";
 import type { Protocol } from "../../protocol.ts";
@@ -7,6 +8,7 @@ import { openAiChat } from "../../protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
 import { decode } from "../decode.ts";
 import type { Decoded, DecodeOptions } from "../decode.ts";
+import { offeredContext } from "../offers.ts";
 import { encodeAnthropicMessages } from "./anthropic-messages.ts";
 import type { Encode } from "./encoded.ts";
 import { encodeGemini } from "./gemini.ts";
@@ -18,6 +20,8 @@ export interface Dialect {
   readonly name: string;
   readonly encode: Encode;
   readonly read: (chunks: Iterable<Uint8Array>, options?: DecodeOptions) => Decoded;
+  /** What a reply is read with if these tools were offered. */
+  readonly offered: (offers: readonly VendorTool[] | undefined) => DecodeOptions;
 }
 
 export const dialects: readonly Dialect[] = [
@@ -32,5 +36,6 @@ function dialect<State>(protocol: Protocol<VendorEvent, State>, encode: Encode):
     name: protocol.id,
     encode,
     read: (chunks, options) => decode(protocol, sseFraming(), chunks, options),
+    offered: (offers) => offeredContext(protocol, offers),
   };
 }
