@@ -20,7 +20,7 @@ import type {
 import { systemClock } from "@millrace/core/ports";
 import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
-import { AuthFailure } from "./auth.ts";
+import { AuthFailure } from "./auth-failure.ts";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
