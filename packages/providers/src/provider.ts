@@ -18,7 +18,12 @@ import type {
   TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/ports";
-import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
+import {
+  redactData,
+  rememberCredential,
+  rememberHeaders,
+  rememberUrl,
+} from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import { AuthFailure } from "./auth-failure.ts";
 import { urlOf } from "./endpoint.ts";
@@ -64,8 +69,20 @@ export interface ProviderParts<Event, State> {
  * Returns the headers that authenticate a request, or a message for the user that describes how to
  * configure them. Called for each request, so that keys may change.
  */
-export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
+export type Auth = (
+  exchange: Exchange,
+) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
 type Proof = Readonly<Record<string, string>>;
+
+/**
+ * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
+ * counts as one.
+ */
+export interface SignedProof {
+  readonly headers: Proof;
+  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
+  readonly secrets: Proof;
+}
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
@@ -268,9 +285,11 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
       rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, proof);
-      const headers = { ...exchange.headers, ...proof };
+      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
+      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
+      const headers = { ...exchange.headers, ...signed.headers };
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
@@ -302,6 +321,11 @@ class RetriedRequest<Event, State> {
   };
 }
 
+/** A header may be named `headers`, but its value is a text. */
+function isSigned(proof: Proof | SignedProof): proof is SignedProof {
+  return typeof proof["headers"] === "object";
+}
+
 /** The settings of a request without those that are undefined, which override nothing. */
 function asked({ settings = {} }: ModelRequest): RequestSettings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
@@ -319,20 +343,34 @@ function tierOf(places: readonly unknown[]): string | undefined {
   const names = places.flatMap((place) =>
     isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
   );
-  return names.find((name) => typeof name === "string");
+  // Bedrock's is an object with a type.
+  const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
+  return tiers.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
 function cutRemark({ body }: Exchange): ModelNotice {
   const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
-  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
-  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
-  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
+  const inner = [wire["generationConfig"], wire["inferenceConfig"]].filter(isJsonObject);
+  const sent = [wire, ...inner]
+    .flatMap((fields) => Object.entries(fields))
+    .find(([name]) => limitNames.includes(name));
   const limit =
-    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
+    sent === undefined
+      ? "no limit of its own"
+      : `${sent[0]} ${JSON.stringify(sent[1])}, which settings.maxTokens sets`;
   const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
   return { type: "remark", code: "cut_at_limit", message };
 }
+
+/** The names under which vendors take a limit of output tokens. */
+const limitNames = [
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "maxOutputTokens",
+  "maxTokens",
+];
 
 /** The cause for a missing address, and for one without a scheme, such as one from the environment. */
 function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {

@@ -23,7 +23,7 @@ export type Reading<Event, State> = Pick<
 >;
 
 /** The state of the reading after an event. */
-export type Progress = "moved" | "alive" | "unknown" | "over";
+export type Progress = "moved" | "alive" | "unknown" | "settled" | "over";
 
 /**
  * Reads one reply: passes events to a protocol and turns its operations into deltas. The only

@@ -24,6 +24,12 @@ const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, R
     ["effort", "none", /3-5/],
     ["thinking", false, /3-5/],
   ],
+  "bedrock-converse": [
+    ["effort", "none", /3-5/],
+    ["thinking", false, /3-5/],
+    ["cache", false, /./],
+    ["parallelTools", true, /./],
+  ],
   gemini: [
     ["effort", "none", /2\.0/],
     ["thinking", false, /2\.0/],
@@ -103,7 +109,7 @@ function faultsOf(target: SettingsTarget, model: string, one: Given, outcome: Ou
 
 /** True if a path is a place or inside of it. A breakpoint may be at any block. */
 function isIn(path: string, place: string): boolean {
-  if (place === "cache_control") return path.includes("].cache_control.");
+  if (place === "cache_control" || place === "cachePoint") return path.includes(`].${place}.`);
   return `${path}.`.startsWith(`${place}.`);
 }
 

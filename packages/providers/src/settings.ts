@@ -5,6 +5,8 @@ import type { ModelSettings } from "@millrace/core/ports";
 export interface SettingsTable {
   /** The subject of a refusal, such as `Anthropic's Messages API`. */
   readonly vendor: string;
+  /** Where the vendor's own tools are, as a path. Default: `tools`. */
+  readonly tools?: string;
   readonly rows: SettingRows;
 }
 

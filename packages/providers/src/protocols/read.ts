@@ -29,6 +29,28 @@ export function isSound(value: Json): boolean {
   return checkJson(value) === undefined;
 }
 
+/** A token count; undefined for null, and `bad` for a value that is not a count. */
+export function countAt(data: JsonObject, key: string): number | "bad" | undefined {
+  const value = data[key];
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : "bad";
+}
+
+/** The given fields, without null and values that can't be stored as plain JSON. */
+export function pick(data: JsonObject | undefined, keys: readonly string[]): JsonObject {
+  const picked: Record<string, Json> = {};
+  for (const key of data === undefined ? [] : keys) {
+    const value = data?.[key];
+    if (value !== undefined && value !== null && isSound(value)) picked[key] = value;
+  }
+  return picked;
+}
+
+/** The beginning of a text, for a message or evidence. */
+export function excerpt(text: string): string {
+  return text.slice(0, 1_000).toWellFormed();
+}
+
 /** The value at a path of keys, such as `reasoning.effort`. */
 export function valueAt(fields: JsonObject, path: string): Json | undefined {
   return path

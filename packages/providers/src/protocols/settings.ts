@@ -28,7 +28,7 @@ export function applySettings(
   const names = tools.map(({ name }) => name);
   refuseContradictions(table, shared, { names, own });
   const given: GivenSettings = { model, shared, own };
-  const hasTools = names.length > 0 || own["tools"] !== undefined;
+  const hasTools = names.length > 0 || hasOwnTools(table, own);
   const writer = new FieldWriter(table, own);
   for (const name of settingNames) {
     const value = shared[name];
@@ -57,6 +57,11 @@ export function applySettings(
 export const settingNames: readonly SettingName[] = Object.keys(settingChecks) as SettingName[];
 
 const aboutTools: readonly SettingName[] = ["toolChoice", "parallelTools"];
+
+/** True if the vendor's own fields have tools. */
+function hasOwnTools({ tools = "tools" }: SettingsTable, own: JsonObject): boolean {
+  return valueAt(own, tools) !== undefined;
+}
 
 /** The refusal of a setting. */
 export function refuse(
@@ -114,7 +119,7 @@ function refuseContradictions(
     throw refuse(table, "effort", effort, `thinking is ${shown(thinking)}: leave one of them out`);
   }
   // The names of the vendor's own tools are not known.
-  if (toolChoice === undefined || own["tools"] !== undefined) return;
+  if (toolChoice === undefined || hasOwnTools(table, own)) return;
   if (typeof toolChoice === "object" && !names.includes(toolChoice.tool)) {
     const instead = `no tool ${JSON.stringify(toolChoice.tool)} is offered: offer it, or leave the setting out`;
     throw refuse(table, "toolChoice", toolChoice, instead);

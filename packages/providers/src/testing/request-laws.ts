@@ -118,8 +118,10 @@ function unasked({ output }: ModelRequest, written: string): readonly string[] {
   const inField = ["schema", "responseJsonSchema"].some((key) =>
     written.includes(`"${key}":${schema}`),
   );
+  // Bedrock takes the schema as text.
+  const inText = written.includes(`"schema":${JSON.stringify(schema)}`);
   const inWords = [output.name, `\n${schema}`].every((said) => written.includes(inJson(said)));
-  const isAsked = inField || inWords;
+  const isAsked = inField || inText || inWords;
   return isAsked ? [] : [`the shape of the reply is lost: ${schema}`];
 }
 

@@ -20,6 +20,11 @@ const taken: Readonly<Record<string, { readonly bytes: RegExp; readonly url: Reg
     bytes: /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf)$/,
     url: /^https:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf)$|^anthropic:/,
   },
+  "bedrock-converse": {
+    bytes:
+      /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:(?:x-)?pdf|msword|vnd\.ms-excel|vnd\.openxmlformats-officedocument\.(?:wordprocessingml|spreadsheetml)\..*)|audio\/(?:wav|mpeg|mp3|ogg)|video\/mp4)$/,
+    url: /^s3:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf|video\/mp4|text\/.*)$/,
+  },
   gemini: {
     bytes:
       /^(?:image\/(?:(?:x-)?png|p?jpe?g|webp|heic)|application\/(?:x-)?pdf|audio\/(?:wav|mpeg|mp3|ogg)|video\/mp4)$/,

@@ -78,6 +78,12 @@ const settingsOf: Readonly<Record<string, readonly (JsonObject | undefined)[]>> 
     { output_config: { effort: "low" } },
   ],
   gemini: [undefined, { generationConfig: { temperature: 0 } }],
+  "bedrock-converse": [
+    undefined,
+    { additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2000 } } },
+    { inferenceConfig: { maxTokens: 100 }, additionalModelResponseFieldPaths: ["/stop_sequence"] },
+    { system: [{ text: "from the settings" }, { cachePoint: { type: "default" } }] },
+  ],
 };
 
 const toolNames = [

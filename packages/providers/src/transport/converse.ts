@@ -64,6 +64,9 @@ function addressed(cause: Cause, { url }: Exchange): Cause {
  */
 const graceMs = 250;
 
+/** How long the usage may take to follow a complete reply. */
+const settledMs = 2_000;
+
 /** The longest reply that is read from one piece of JSON, in bytes. */
 const wholeLimit = 16 * 1024 * 1024;
 
@@ -144,6 +147,12 @@ class Conversation<Event, State> implements ExchangeEvents {
     this.#body?.close();
   };
 
+  /** Waits for what a vendor sends behind a complete reply. It may never come, and the body may stay open. */
+  async #finishSoon(): Promise<void> {
+    await this.#options.clock.sleep(settledMs, this.#done.signal);
+    this.finish({ kind: "over" });
+  }
+
   #enter(stage: Vitals["stage"]): void {
     const now = this.#options.clock.now();
     Object.assign(this.vitals, { stage, stageAt: now, byteAt: now, progressAt: now });
@@ -212,6 +221,7 @@ class Conversation<Event, State> implements ExchangeEvents {
         const progress = reader.take(framed.event);
         if (progress === "moved") this.vitals.progressAt = this.vitals.byteAt;
         else if (progress === "over") this.finish({ kind: "over" });
+        else if (progress === "settled") void this.#finishSoon();
         else if (progress === "unknown") notify?.(unknownEvent(framed.event));
         return;
       }

@@ -6,8 +6,7 @@ import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { chooseCallId } from "../call-id.ts";
 import { appended, closing, labelled } from "./closing.ts";
-import { listAt, textAt } from "../read.ts";
-import { pick } from "./events.ts";
+import { listAt, pick, textAt } from "../read.ts";
 import { broken, failed, noOperations } from "./state.ts";
 import type {
   AnthropicMessagesState,

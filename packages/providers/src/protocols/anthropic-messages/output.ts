@@ -22,12 +22,12 @@ export function outputFields(
   return { output_config: { ...config, format: { type: "json_schema", schema } } };
 }
 
-function hasFormats(model: string): boolean {
+export function hasFormats(model: string): boolean {
   return (claudeVersion(model) ?? 0) >= 405;
 }
 
 /** The vendor limits the number of optional properties in a schema. */
-const formatSubset: Subset = subset("allOf default", "uri", {
+export const formatSubset: Subset = subset("allOf default", "uri", {
   optional: 10,
   recursive: false,
   minItems: 1,

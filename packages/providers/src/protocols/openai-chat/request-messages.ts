@@ -7,7 +7,7 @@ import { checkOptions, contentOf, textContent } from "./request-content.ts";
 import type { ContentRules } from "./request-content.ts";
 import { objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
-import { WireIds } from "./wire-ids.ts";
+import { WireIds } from "../wire-ids.ts";
 
 /**
  * Converts turns to messages. Adjacent messages of one role are joined, because some servers

@@ -3,6 +3,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import { aiSdkSettings, refuseOptions } from "../../bridges/ai-sdk-settings.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
 import { gemini } from "../../protocols/gemini/protocol.ts";
 import { createOpenAiChat, openAiChat } from "../../protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "../../protocols/openai-chat/settings.ts";
@@ -46,6 +47,18 @@ export const settingsTargets: readonly SettingsTarget[] = [
       "claude-3-5-haiku-latest",
       "claude-mythos-preview",
       "kimi-k2",
+    ],
+  },
+  {
+    name: "bedrock-converse",
+    protocol: bedrockConverse,
+    models: [
+      "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      "global.anthropic.claude-opus-4-6-v1",
+      "anthropic.claude-3-5-haiku-20241022-v1:0",
+      "amazon.nova-pro-v1:0",
+      "openai.gpt-oss-120b-1:0",
+      "meta.llama3-3-70b-instruct-v1:0",
     ],
   },
   {
