@@ -3,12 +3,19 @@ import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
+import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
+export type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
+// To compose a provider of your own.
+export { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+
 /** Options of `anthropic`: of its provider, and its key and address. */
-export interface AnthropicOptions extends ProviderOptions, VendorOptions {}
+export interface AnthropicOptions extends ProviderOptions, VendorOptions {
+  readonly settings?: AnthropicSettings | undefined;
+}
 
 const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com" };
 
@@ -17,7 +24,8 @@ const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com
  * address may be set by `ANTHROPIC_BASE_URL`.
  */
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
-  checkProvider({ name: "anthropic", from: anthropic }, { model, options }, {});
+  const door = { name: "anthropic", from: anthropic };
+  checkProvider(door, { model, options, table: anthropicMessages.settings }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, { variable: "ANTHROPIC_API_KEY", header: "x-api-key" });
   const endpoint = vendorEndpoint(baseUrl, vendor);
