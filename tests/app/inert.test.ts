@@ -139,6 +139,11 @@ it(
     expect(await tab.evaluate(strangers)).toEqual([]);
     expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(390);
 
+    // Nothing turns text around or hides in it.
+    const hidden = String.raw`/[\u202a-\u202e\u2066-\u2069\u200b\u{e0000}-\u{e007f}]/u`;
+    expect(payloads.short.some((text) => text.includes("\u202e"))).toBe(true);
+    expect(await tab.evaluate(`${hidden}.exec(document.body.textContent)`)).toBe(null);
+
     // What looks like HTML is there to be read.
     const shown = new Set(await textsOf(tab, ".md"));
     const html = payloads.short.filter((text) => /^<[a-z]+[^*_`\n&:]*>$/i.test(text));
