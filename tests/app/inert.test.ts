@@ -8,7 +8,7 @@ import { goPrompt, hostileAgent, othersOfEach, othersPrompt } from "../browser/k
 import { patience } from "../kit/patience.ts";
 import { until } from "../kit/until.ts";
 import { buildPage, openTab, say, startApp, untilIdle } from "./kit/app.ts";
-import { payloads } from "./kit/wrapped.ts";
+import { payloadGroups } from "./kit/wrapped.ts";
 
 /** Notes all that goes out of the page and all that runs in it. */
 async function watch(
@@ -65,10 +65,10 @@ const textsOf = (page: Page, selector: string): Promise<readonly string[]> =>
     `[...document.querySelectorAll(${JSON.stringify(selector)})].map((each) => each.textContent)`,
   );
 
-it(
+it.each(payloadGroups)(
   "hostile texts in every place of the app are shown and do nothing: no script, no request, no forged button, no policy report",
   { timeout: 2 * patience }, // some thousand messages are laid out
-  async () => {
+  async (payloads) => {
     using page = await buildPage();
     await using app = await startApp(page, { agent: hostileAgent(payloads) });
     await using browser = await openBrowser();
@@ -148,7 +148,8 @@ it(
     const shown = new Set(await textsOf(tab, ".md"));
     const html = payloads.short.filter((text) => /^<[a-z]+[^*_`\n&:]*>$/i.test(text));
     expect(html.length).toBeGreaterThan(10);
-    expect(html.filter((text) => !shown.has(text))).toEqual([]);
+    const isPlain = payloads.all.includes(html[0] ?? "");
+    expect(html.filter((text) => isPlain && !shown.has(text))).toEqual([]);
 
     // A link is opened by a person, who is shown where it leads.
     await tab.evaluate(`document.querySelector(".md a[href^='http://evil.example']").click()`);

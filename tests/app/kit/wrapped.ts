@@ -15,13 +15,24 @@ const wraps: readonly ((text: string) => string)[] = [
 
 const short = hostileTexts.filter((text) => text.length < 2_000);
 
-/** Texts of the corpus inside Markdown: each in one place, and in the campaign in three. */
-const wrapped = Array.from({ length: runs(1, 3) }, (_, round) =>
-  short.map((text, at) => wraps[(at + 2 * round) % wraps.length]?.(text) ?? text),
-).flat();
+/** Texts of the corpus inside Markdown, each in another place in every round. */
+const wrapped = (round: number): readonly string[] =>
+  short.map((text, at) => wraps[(at + round) % wraps.length]?.(text) ?? text);
 
-/** All payloads of the app: the corpus as it is, and inside Markdown. */
-export const payloads: { readonly all: readonly string[]; readonly short: readonly string[] } = {
-  all: [...hostileTexts, ...wrapped],
-  short,
-};
+/** Payloads that are shown together. */
+export interface Payloads {
+  readonly all: readonly string[];
+  readonly short: readonly string[];
+}
+
+/**
+ * All payloads of the app: the corpus as it is and inside Markdown, and in the campaign in more places of it. In
+ * groups, since one reply has only so many parts.
+ */
+export const payloadGroups: readonly Payloads[] = [
+  { all: [...hostileTexts, ...wrapped(0)], short },
+  ...Array.from({ length: runs(0, 2) }, (_, at) => ({
+    all: [...wrapped(2 * at + 1), ...wrapped(2 * at + 2)],
+    short,
+  })),
+];
