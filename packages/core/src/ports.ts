@@ -1,5 +1,6 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
+export { systemClock } from "./reference/system.ts";
 export type {
   ModelNotice,
   ModelRequest,

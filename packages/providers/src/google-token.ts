@@ -1,6 +1,6 @@
 import { sign } from "node:crypto";
-import { isJsonObject, parseJson } from "@millrace/core/wire";
-import { systemClock } from "@millrace/core/memory";
+import { isJsonObject, parseJson } from "@millrace/core/json";
+import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth.ts";
 import { failure } from "./failure.ts";

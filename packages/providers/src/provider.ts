@@ -5,7 +5,7 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
@@ -17,7 +17,7 @@ import type {
   RetryPolicy,
   TraceContext,
 } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/memory";
+import { systemClock } from "@millrace/core/ports";
 import {
   redactData,
   rememberCredential,
@@ -356,7 +356,9 @@ function cutRemark({ body }: Exchange): ModelNotice {
     .flatMap((fields) => Object.entries(fields))
     .find(([name]) => limitNames.includes(name));
   const limit =
-    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
+    sent === undefined
+      ? "no limit of its own"
+      : `${sent[0]} ${JSON.stringify(sent[1])}, which settings.maxTokens sets`;
   const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
   return { type: "remark", code: "cut_at_limit", message };
 }

@@ -1,5 +1,5 @@
 import { abortedCause } from "@millrace/core/ports";
-import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/wire";
+import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/json";
 import { commitOf, wholeText } from "@millrace/core/writing";
 import type { Cause, Delta, Draft, Json, Part, PartId } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";

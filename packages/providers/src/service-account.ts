@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
-import { systemClock } from "@millrace/core/memory";
+import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth.ts";
 import { checkNetwork } from "./check-network.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 
 /** Reads a header of a response by its lower-case name. */

@@ -31,7 +31,7 @@ async function policyOf(tool: AnyTool, input: JsonObject): Promise<unknown> {
 /** What is wrong with an input, as `path: message`. */
 async function issuesOf(tool: AnyTool, input: Json): Promise<readonly string[]> {
   const { issues = [] } = await tool.input["~standard"].validate(input);
-  return issues.map(({ path = [], message }) => `${path.join(".")}: ${message}`);
+  return issues.map(({ path = [], message }) => `${path.map(String).join(".")}: ${message}`);
 }
 
 describe("without a policy of the caller", () => {
@@ -185,8 +185,9 @@ async function answerOf(
 ): Promise<readonly Part[]> {
   const model = scriptedModel([[call(tool.name, input)], [say("Done.")]]);
   let last: Transcript = [];
-  const beforeReply = ({ transcript }: ModelRequest): void => {
-    last = transcript;
+  const beforeReply = (request: ModelRequest): ModelRequest => {
+    last = request.transcript;
+    return request;
   };
   const agent = defineAgent({ model, tools: [tool], hooks: { beforeReply } });
   await agent.run("Go.", { ask: () => "allow" }).result;

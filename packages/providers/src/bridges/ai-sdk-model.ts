@@ -1,5 +1,5 @@
 import { abortedCause, createModelStream } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Model } from "@millrace/core";
 import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";
 import { callIdsOf } from "../protocols/call-id.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, Part, Transcript } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
 import { optionsOf } from "../protocols/part-options.ts";

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { FilePart, MediaPart } from "@millrace/core";
 import { RequestRefusal } from "./refusal.ts";
 import { declaredType, sniffedType } from "./media-type.ts";

@@ -1,5 +1,5 @@
 import { expects, shown } from "@millrace/core/checks";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { OptionChecks } from "@millrace/core/checks";
 import type { Part } from "@millrace/core";
 import type { PartOptions } from "@millrace/core/ports";

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 
 // Readers for a vendor's JSON. A value of another type than expected counts as absent.

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { FilePart, Item, JsonObject, MediaPart, Part, Transcript } from "@millrace/core";
 import { givenOptions } from "./given-options.ts";
 import type { LeftOut } from "./refusal.ts";

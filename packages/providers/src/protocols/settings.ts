@@ -1,5 +1,5 @@
 import { shown } from "@millrace/core/checks";
-import { equalJson, isJsonObject } from "@millrace/core/wire";
+import { equalJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ModelSettings, RequestSettings } from "@millrace/core/ports";
 import type { GivenSettings, SettingName, SettingRow, SettingsTable } from "../settings.ts";

@@ -1,5 +1,5 @@
 import { commitDraft, itemId } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, Part } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../framing/framing.ts";

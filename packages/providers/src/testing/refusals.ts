@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, Part } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { givenOptions } from "../protocols/given-options.ts";

@@ -1,5 +1,5 @@
 import { repairTranscript } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, WireRequest } from "../protocol.ts";

@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core/wire";
+import { encodeBase64 } from "@millrace/core/json";
 import type { FilePart, MediaPart } from "@millrace/core";
 
 /**

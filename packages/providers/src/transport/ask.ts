@@ -1,8 +1,7 @@
-import { request } from "undici";
 import { failure } from "../failure.ts";
 import type { Cause } from "@millrace/core";
 import { networkFailure } from "./errors.ts";
-import { routeTo } from "./network.ts";
+import { loadUndici, routeTo } from "./network.ts";
 import type { Network } from "./network.ts";
 
 /** A small request for a small answer, such as a token. */
@@ -28,11 +27,12 @@ export async function askServer(
   { url, headers = {}, body }: Question,
   network?: Network,
 ): Promise<ServerAnswer | { readonly cause: Cause }> {
-  const route = routeTo(url, network);
+  const undici = await loadUndici();
+  const route = routeTo(undici, url, network);
   if ("code" in route) return { cause: route };
   const secure = url.startsWith("https:");
   try {
-    const answer = await request(url, {
+    const answer = await undici.request(url, {
       dispatcher: route.dispatcher,
       method: body === undefined ? "GET" : "POST",
       headers: { ...headers },

@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
+import { failure } from "../failure.ts";
 import { networkFailure } from "./errors.ts";
 import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
-import { routeTo } from "./network.ts";
-import type { Network, Route } from "./network.ts";
+import { loadUndici, routeTo } from "./network.ts";
+import type { Network, Route, Undici } from "./network.ts";
 
 /**
  * Sends over undici's dispatcher, which delivers bytes at less than half the cost of `fetch`: over the one that is
@@ -10,10 +11,17 @@ import type { Network, Route } from "./network.ts";
  */
 export function dispatchSend(dispatcher?: Dispatcher, network?: Network): Send {
   return (exchange, events, signal) => {
-    if (signal.aborted) return;
-    const route = dispatcher === undefined ? routeTo(exchange.url, network) : { dispatcher };
-    if ("code" in route) events.failed(route);
-    else start(route, exchange, events, signal);
+    if (dispatcher !== undefined) return start({ dispatcher }, exchange, events, signal);
+    const begin = (undici: Undici): void => {
+      const route = routeTo(undici, exchange.url, network);
+      if (!("code" in route)) start(route, exchange, events, signal);
+      else if (!signal.aborted) events.failed(route);
+    };
+    const undici = loadUndici();
+    if (!(undici instanceof Promise)) return begin(undici);
+    const fail = (error: unknown): void =>
+      events.failed(failure("hook_failed", `undici can't be loaded: ${String(error)}`));
+    void undici.then(begin, fail);
   };
 }
 
@@ -23,6 +31,7 @@ function start(
   events: ExchangeEvents,
   signal: AbortSignal,
 ): void {
+  if (signal.aborted) return;
   const { origin, pathname, search } = new URL(url);
   let controller: Dispatcher.DispatchController | undefined;
   let reading = false;

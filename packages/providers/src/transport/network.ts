@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { SecureContext } from "node:tls";
-import { Agent, Pool, ProxyAgent } from "undici";
-import type { Dispatcher } from "undici";
+import type * as UndiciModule from "undici";
+import type { Agent, Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Cause } from "@millrace/core";
 import { rememberUrl, shownUrl } from "@millrace/core/secrets";
 import { failure } from "../failure.ts";
@@ -46,14 +46,26 @@ export interface Route {
   readonly proxy?: string | undefined;
 }
 
+/** The HTTP client, once it is loaded. */
+export type Undici = typeof UndiciModule;
+let loaded: Undici | undefined;
+
+/**
+ * The HTTP client. It is loaded with the first request: it takes as long to load as all of our own code, and a
+ * program that imports a provider may ask nothing. A promise only for the first callers.
+ */
+export function loadUndici(): Undici | Promise<Undici> {
+  return loaded ?? import("undici").then((undici) => (loaded = undici));
+}
+
 /**
  * The route to an address. The environment is read each time, so a proxy may be set later. Connections are kept for
  * the next request by the same network; idle ones don't keep the process alive.
  */
-export function routeTo(address: string, network: Network = {}): Route | Cause {
+export function routeTo(undici: Undici, address: string, network: Network = {}): Route | Cause {
   const proxy = proxyFor(new URL(address), network, process.env);
   if (proxy === undefined) {
-    return { dispatcher: kept(keyOf(network), () => directAgent(network)) };
+    return { dispatcher: kept(keyOf(network), () => directAgent(undici, network)) };
   }
   rememberUrl(proxy);
   const shown = shownUrl(proxy);
@@ -62,7 +74,9 @@ export function routeTo(address: string, network: Network = {}): Route | Cause {
     return failure("bad_request", message);
   }
   try {
-    const dispatcher = kept(`${proxy}\n${keyOf(network)}`, () => proxyAgent(proxy, network));
+    const dispatcher = kept(`${proxy}\n${keyOf(network)}`, () =>
+      proxyAgent(undici, proxy, network),
+    );
     return { dispatcher, proxy: shown };
   } catch {
     const message = `the login in the address of the proxy ${shown} can't be read: write special characters as %XX`;
@@ -76,26 +90,26 @@ const patient = { headersTimeout: 0, bodyTimeout: 0 } as const;
 /** The longest that a connection may take, whatever the request's own clock is. */
 const connectMs = 60_000;
 
-function directAgent(network: Network): Agent {
+function directAgent(undici: Undici, network: Network): Agent {
   const { http2 = false } = network;
-  return new Agent({
+  return new undici.Agent({
     ...patient,
     allowH2: http2,
     connect: { timeout: connectMs, preferH2: http2, ...contextOf(network) },
   });
 }
 
-function proxyAgent(uri: string, network: Network): ProxyAgent {
+function proxyAgent(undici: Undici, uri: string, network: Network): ProxyAgent {
   const { http2 = false, ca } = network;
-  return new ProxyAgent({
+  return new undici.ProxyAgent({
     ...patient,
     uri,
     allowH2: http2,
     connectTimeout: connectMs,
     // The pool of requests that are not tunnelled is made without the agent's options.
-    factory: (origin, options: Pool.Options) => new Pool(origin, { ...options, ...patient }),
+    factory: (origin, options: Pool.Options) => new undici.Pool(origin, { ...options, ...patient }),
     clientFactory: (origin, options: Pool.Options) =>
-      new Pool(origin, { ...options, headersTimeout: connectMs, bodyTimeout: 0 }),
+      new undici.Pool(origin, { ...options, headersTimeout: connectMs, bodyTimeout: 0 }),
     requestTls: { preferH2: http2, ...contextOf(network) },
     proxyTls: { allowH2: false, ...contextOf({ ca }) },
   });

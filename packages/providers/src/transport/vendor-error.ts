@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { isJsonObject, parseJsonText } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import { codeOfAnswer, codeOfError, failure } from "../failure.ts";
 import { delayInError, delayInHeaders, delayToReset, detailNames } from "../vendor-delay.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } from "@millrace/core";
 import type { ModelPart, ModelTurn } from "../prepare.ts";
 import { textBlocks } from "./content.ts";

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import { partId } from "@millrace/core/writing";
 import type { CallId, Json, JsonObject, PartId } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";

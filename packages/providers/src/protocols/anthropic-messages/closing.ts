@@ -1,4 +1,4 @@
-import { parseJson } from "@millrace/core/wire";
+import { parseJson } from "@millrace/core/json";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject, Usage } from "@millrace/core";
 import { countAt, listAt, objectAt } from "../read.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
 import { nameOf } from "../attachment.ts";
 import { nativeCallOf } from "../native-tools.ts";

@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core/wire";
+import { encodeBase64 } from "@millrace/core/json";
 import type { FilePart, JsonObject, MediaPart, TextPart, ToolResultPart } from "@millrace/core";
 import { attachmentOf, inlined, isTextType, nameOf, refuse, textOf } from "../attachment.ts";
 import type { Vendor } from "../attachment.ts";

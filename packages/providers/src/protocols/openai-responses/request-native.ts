@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { Answer, UserPart } from "../prepare.ts";

@@ -1,4 +1,4 @@
-import { encodeBase64, isJsonObject } from "@millrace/core/wire";
+import { encodeBase64, isJsonObject } from "@millrace/core/json";
 import type {
   CustomPart,
   FilePart,

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { itemId, partId } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
