@@ -1,5 +1,6 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
+export { systemClock } from "./reference/system.ts";
 export type {
   ModelNotice,
   ModelRequest,
@@ -9,6 +10,7 @@ export type {
   Reply,
   ToolDescription,
 } from "./ports/model.ts";
+export type { ModelResponse, RateLimit } from "./ports/model-response.ts";
 export type {
   ComputerAction,
   ComputerInput,
@@ -36,7 +38,7 @@ export type {
 } from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
-export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export type { ReplyOutcome, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
 export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export { checkBatch, isAfter } from "./event/batch.ts";

@@ -3,6 +3,7 @@ import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
 import type { JsonObject } from "@millrace/core";
 import type { RequestSettings } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
+import { checkNetwork } from "./check-network.ts";
 import { settingChecks } from "./protocols/setting-values.ts";
 import { isOwnField, settingNames } from "./protocols/settings.ts";
 import type { ProviderOptions } from "./provider.ts";
@@ -59,6 +60,7 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
   allowPlain: optional(flag),
   headers: optional({ ...record("use an object of texts"), secret: true }),
   fetch: optional(call("pass a function such as fetch")),
+  network: optional(record('use an object such as { proxy: "http://proxy.corp:3128" }')),
   retry: optional(orFalse("use an object such as { attempts: 3 }, or false")),
   timeouts: optional(record("use an object such as { request: 60_000 }")),
   price: optional(record("use an object such as { input: 1.25, output: 10 }")),
@@ -84,6 +86,7 @@ export function checkProvider<More extends object = object>(
   const own = { ...door, hints };
   checkOption(own, "the model's name", given.model, modelName);
   checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
+  checkNetwork(door, given.options as Pick<ProviderOptions, "fetch" | "network">);
   const { settings } = given.options as ProviderOptions;
   if (settings !== undefined && given.table !== undefined)
     checkSettings(own, settings, given.table);

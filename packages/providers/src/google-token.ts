@@ -1,9 +1,10 @@
 import { sign } from "node:crypto";
-import { isJsonObject, parseJson } from "@millrace/core/wire";
-import { systemClock } from "@millrace/core/memory";
+import { isJsonObject, parseJson } from "@millrace/core/json";
+import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth.ts";
 import { failure } from "./failure.ts";
+import type { ServerAnswer } from "./transport/ask.ts";
 import { excerpt } from "./transport/redact.ts";
 import { statusFailure } from "./transport/vendor-error.ts";
 
@@ -47,11 +48,7 @@ export function keepToken(
 }
 
 /** Reads the answer of a token server. A failure of it fails the request, and may be tried again where that helps. */
-export function readLease(
-  status: number,
-  body: string,
-  header: (name: string) => string | undefined,
-): Lease {
+export function readLease({ status, body, header }: ServerAnswer): Lease {
   if (status < 200 || status >= 300) {
     const { message, ...cause } = statusFailure(status, body, { header });
     throw new AuthFailure({ ...cause, message: `no token for Google Cloud: ${message}` });

@@ -25,8 +25,22 @@ export type {
   Translated,
   WireRequest,
 } from "./protocol.ts";
+export type {
+  GivenSettings,
+  InherentSetting,
+  RefusedSetting,
+  SentSetting,
+  SettingName,
+  SettingRow,
+  SettingRows,
+  SettingsTable,
+} from "./settings.ts";
+export { applySettings } from "./protocols/settings.ts";
+export type { AppliedSettings } from "./protocols/settings.ts";
+export { RequestRefusal } from "./protocols/refusal.ts";
 export { cutEnding } from "./reply.ts";
 export { failure, vendorFailure } from "./failure.ts";
+export type { Network, Pem } from "./transport/network.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";
 export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";

@@ -77,9 +77,11 @@ export interface Translated<State> {
   readonly operations: readonly Operation[];
   /**
    * `over`: nothing follows, so the connection can be closed. `alive`: a sign of life without
-   * progress. `unknown`: an event that this version does not know; it is reported and skipped.
+   * progress. `unknown`: an event that this version does not know; it is reported and skipped. `settled`:
+   * the reply is complete, and only facts about it may follow, such as its usage; they are waited for
+   * briefly.
    */
-  readonly sign?: "over" | "alive" | "unknown";
+  readonly sign?: "over" | "alive" | "unknown" | "settled";
   /** The vendor reported an error or violated its own protocol. Reading stops here. */
   readonly failure?: Cause;
 }

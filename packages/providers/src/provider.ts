@@ -5,7 +5,7 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
 import type {
@@ -17,8 +17,13 @@ import type {
   RetryPolicy,
   TraceContext,
 } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/memory";
-import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
+import { systemClock } from "@millrace/core/ports";
+import {
+  redactData,
+  rememberCredential,
+  rememberHeaders,
+  rememberUrl,
+} from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
 import { AuthFailure } from "./auth.ts";
 import { urlOf } from "./endpoint.ts";
@@ -43,6 +48,7 @@ import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import type { Network } from "./transport/network.ts";
 import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
@@ -63,13 +69,28 @@ export interface ProviderParts<Event, State> {
  * Returns the headers that authenticate a request, or a message for the user that describes how to
  * configure them. Called for each request, so that keys may change.
  */
-export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
+export type Auth = (
+  exchange: Exchange,
+) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
 type Proof = Readonly<Record<string, string>>;
+
+/**
+ * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
+ * counts as one.
+ */
+export interface SignedProof {
+  readonly headers: Proof;
+  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
+  readonly secrets: Proof;
+}
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sends requests instead of our own transport. It has its own proxies and certificates. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Proxy, certificates and HTTP/2. Default: the proxy of the environment, and HTTP/1.1. */
+  readonly network?: Network | undefined;
   /**
    * Whether a `baseUrl` may be `http://` at an address that is not this machine's. Default: `false`, and
    * such a request fails before anything is sent.
@@ -206,14 +227,14 @@ class RetriedRequest<Event, State> {
     context: ReplyContext,
   ): Promise<{ end: ReplyEnd; started: boolean }> {
     const { framing, send } = this.#parts;
-    const { fetch, timeouts, badEvents = "fail" } = this.#options;
+    const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
     const reader = new ReplyReader(reading, context, sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
-      send: send ?? (fetch === undefined ? dispatch : fetchSend(fetch)),
+      send: send ?? (fetch === undefined ? dispatchSend(undefined, network) : fetchSend(fetch)),
       framing,
       reader,
       timeouts: timeoutsFor(this.#request.stall, timeouts),
@@ -234,7 +255,7 @@ class RetriedRequest<Event, State> {
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
-    for (const part of left) this.#notify(leftOutRemark(part));
+    for (const each of left) this.#notify(leftOutRemark(each));
     return {
       url: urlOf(endpoint, wire),
       headers: {
@@ -264,9 +285,11 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
       rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, proof);
-      const headers = { ...exchange.headers, ...proof };
+      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
+      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
+      const headers = { ...exchange.headers, ...signed.headers };
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
@@ -298,7 +321,10 @@ class RetriedRequest<Event, State> {
   };
 }
 
-const dispatch = dispatchSend();
+/** A header may be named `headers`, but its value is a text. */
+function isSigned(proof: Proof | SignedProof): proof is SignedProof {
+  return typeof proof["headers"] === "object";
+}
 
 /** The settings of a request without those that are undefined, which override nothing. */
 function asked({ settings = {} }: ModelRequest): RequestSettings {
@@ -317,20 +343,34 @@ function tierOf(places: readonly unknown[]): string | undefined {
   const names = places.flatMap((place) =>
     isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
   );
-  return names.find((name) => typeof name === "string");
+  // Bedrock's is an object with a type.
+  const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
+  return tiers.find((name) => typeof name === "string");
 }
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
 function cutRemark({ body }: Exchange): ModelNotice {
   const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
-  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
-  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
-  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
+  const inner = [wire["generationConfig"], wire["inferenceConfig"]].filter(isJsonObject);
+  const sent = [wire, ...inner]
+    .flatMap((fields) => Object.entries(fields))
+    .find(([name]) => limitNames.includes(name));
   const limit =
-    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
+    sent === undefined
+      ? "no limit of its own"
+      : `${sent[0]} ${JSON.stringify(sent[1])}, which settings.maxTokens sets`;
   const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
   return { type: "remark", code: "cut_at_limit", message };
 }
+
+/** The names under which vendors take a limit of output tokens. */
+const limitNames = [
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "maxOutputTokens",
+  "maxTokens",
+];
 
 /** The cause for a missing address, and for one without a scheme, such as one from the environment. */
 function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {

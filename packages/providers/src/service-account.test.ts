@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import type { VendorServer } from "./serve/vendor-server.ts";
 import { bytesOf } from "./testing/fixtures.ts";
+import { startForwardProxy } from "./testing/forward-proxy.ts";
 import { metadataToken, serviceAccount } from "./service-account.ts";
 import { vertex } from "./vertex.ts";
 
@@ -126,6 +127,15 @@ test.each([
     expect(JSON.stringify(cause)).not.toContain("PRIVATE KEY");
   },
 );
+
+test("the exchange goes through the network that is given", async () => {
+  await using server = await startVendorServer({ replies: [answer("through")] });
+  await using proxy = await startForwardProxy();
+  const token = serviceAccount(keyFor(server), { network: { proxy: proxy.url } });
+
+  expect(await token()).toBe("through");
+  expect(proxy.passed).toEqual([`${server.url}/token`]);
+});
 
 test("a machine's own token comes from its metadata server", async () => {
   await using server = await startVendorServer({ replies: [answer("of-the-machine")] });

@@ -1,10 +1,13 @@
 import { createPrivateKey } from "node:crypto";
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
-import { systemClock } from "@millrace/core/memory";
+import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth.ts";
-import { networkFailure } from "./transport/errors.ts";
+import { checkNetwork } from "./check-network.ts";
+import { askServer } from "./transport/ask.ts";
+import type { Question } from "./transport/ask.ts";
+import type { Network } from "./transport/network.ts";
 import { keepToken, readLease, signedClaims } from "./google-token.ts";
 import type { Lease } from "./google-token.ts";
 
@@ -20,13 +23,13 @@ export interface ServiceAccountKey {
 
 /** How tokens are asked for. */
 export interface TokenOptions {
-  /** Default: the runtime's. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Default: the proxy of the environment. */
+  readonly network?: Network | undefined;
   readonly clock?: Clock | undefined;
 }
 
 const checks: OptionChecks<TokenOptions> = {
-  fetch: expects.optional(expects.call("pass a function such as fetch")),
+  network: expects.optional(expects.record('use an object such as { proxy: "http://proxy:3128" }')),
   clock: expects.optional(expects.having(["now", "monotonic"], "pass a clock, or leave it out")),
 };
 
@@ -44,7 +47,8 @@ export function serviceAccount(
   const door = { name: "serviceAccount", from: serviceAccount };
   checkOption(door, "the key", key, isKey);
   checkOptions<TokenOptions>(door, options, checks);
-  const { fetch = globalThis.fetch, clock = systemClock } = options;
+  checkNetwork(door, options);
+  const { network, clock = systemClock } = options;
   const { client_email: email, private_key: pem, private_key_id: keyId, token_uri: uri } = key;
   const audience = uri ?? publicUri;
   const load = async (): Promise<Lease> => {
@@ -52,10 +56,9 @@ export function serviceAccount(
     const claims = { iss: email, scope, aud: audience, iat: now, exp: now + 3_600 };
     const assertion = signedClaims(claims, { key: pem, keyId });
     const grant_type = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-    return await ask(fetch, audience, {
-      method: "POST",
-      body: new URLSearchParams({ grant_type, assertion }),
-    });
+    const body = new URLSearchParams({ grant_type, assertion }).toString();
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    return await lease({ url: audience, headers, body }, network);
   };
   return keepToken(load, clock);
 }
@@ -65,41 +68,27 @@ const metadataUri =
 
 /**
  * Access tokens of the machine that the program runs on, for the option `token`: Compute Engine, Cloud Run, GKE.
- * They come from the metadata server (`GCE_METADATA_HOST` if that is set), which only such a machine has.
+ * They come from the metadata server (`GCE_METADATA_HOST` if that is set), which only such a machine has, and
+ * which no proxy reaches.
  */
-export function metadataToken(options: TokenOptions = {}): () => Promise<string> {
-  checkOptions<TokenOptions>({ name: "metadataToken", from: metadataToken }, options, checks);
-  const { fetch = globalThis.fetch, clock = systemClock } = options;
+export function metadataToken(options: Pick<TokenOptions, "clock"> = {}): () => Promise<string> {
+  const { network: _, ...own } = checks;
+  const door = { name: "metadataToken", from: metadataToken };
+  checkOptions<Pick<TokenOptions, "clock">>(door, options, own);
   const load = (): Promise<Lease> => {
     const url = new URL(metadataUri);
     url.host = process.env["GCE_METADATA_HOST"] || url.host;
-    return ask(fetch, url.href, { headers: { "metadata-flavor": "Google" } });
+    return lease({ url: url.href, headers: { "metadata-flavor": "Google" } }, { proxy: false });
   };
-  return keepToken(load, clock);
+  return keepToken(load, options.clock);
 }
 
-/** How long a token server may take to answer. */
-const answerMs = 30_000;
-
-async function ask(
-  fetch: typeof globalThis.fetch,
-  url: string,
-  request: RequestInit,
-): Promise<Lease> {
-  let response: Response;
-  let body: string;
-  try {
-    const signal = AbortSignal.timeout(answerMs);
-    response = await fetch(url, { ...request, signal, redirect: "error" });
-    body = await response.text();
-  } catch (error) {
-    const { message, ...cause } = networkFailure(error, false);
-    throw new AuthFailure({
-      ...cause,
-      message: `no token for Google Cloud: ${message} (at ${url})`,
-    });
-  }
-  return readLease(response.status, body, (name) => response.headers.get(name) ?? undefined);
+async function lease(question: Question, network: Network | undefined): Promise<Lease> {
+  const answer = await askServer(question, network);
+  if (!("cause" in answer)) return readLease(answer);
+  const { message, ...cause } = answer.cause;
+  const text = `no token for Google Cloud: ${message} (at ${question.url})`;
+  throw new AuthFailure({ ...cause, message: text });
 }
 
 const isKey = {

@@ -23,7 +23,12 @@ const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, R
   "anthropic-messages": [
     ["effort", "none", /3-5/],
     ["thinking", false, /3-5/],
+  ],
+  "bedrock-converse": [
+    ["effort", "none", /3-5/],
+    ["thinking", false, /3-5/],
     ["cache", false, /./],
+    ["parallelTools", true, /./],
   ],
   gemini: [
     ["effort", "none", /2\.0/],
@@ -38,6 +43,7 @@ const keepsByItself = ["openai-chat", "openai-compatible", "openai-responses", "
 
 function doesByItself({ name }: SettingsTarget, model: string, given: Given): boolean {
   const { setting, value } = given;
+  if (setting === "cache" && value === false) return true;
   if (setting === "cache" && keepsByItself.includes(name)) return asksNothingMore(value);
   const rows = byItself[name === "openai-responses" ? "openai-chat" : name] ?? [];
   return rows.some(
@@ -103,7 +109,7 @@ function faultsOf(target: SettingsTarget, model: string, one: Given, outcome: Ou
 
 /** True if a path is a place or inside of it. A breakpoint may be at any block. */
 function isIn(path: string, place: string): boolean {
-  if (place === "cache_control") return path.includes("].cache_control.");
+  if (place === "cache_control" || place === "cachePoint") return path.includes(`].${place}.`);
   return `${path}.`.startsWith(`${place}.`);
 }
 

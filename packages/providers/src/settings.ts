@@ -5,9 +5,12 @@ import type { ModelSettings } from "@millrace/core/ports";
 export interface SettingsTable {
   /** The subject of a refusal, such as `Anthropic's Messages API`. */
   readonly vendor: string;
+  /** Where the vendor's own tools are, as a path. Default: `tools`. */
+  readonly tools?: string;
   readonly rows: SettingRows;
 }
 
+/** A setting that all vendors share. */
 export type SettingName = keyof ModelSettings;
 
 /** A row for each setting, so that none is forgotten. */
@@ -18,6 +21,7 @@ export type SettingRows = {
 /** What becomes of a setting. It is sent, or the vendor does it without being asked, or it is refused. */
 export type SettingRow<Value> = SentSetting<Value> | InherentSetting<Value> | RefusedSetting;
 
+/** A setting that has fields in the vendor's request. */
 export interface SentSetting<Value> {
   readonly kind: "sent";
   /** The vendor's fields, as paths such as `generationConfig.topP`. */
@@ -32,6 +36,7 @@ export interface SentSetting<Value> {
   readonly isOwn?: (value: Json) => boolean;
 }
 
+/** A setting that the vendor follows without being asked. */
 export interface InherentSetting<Value> {
   readonly kind: "inherent";
   /** What the vendor does, in the words of a document. */
@@ -41,6 +46,7 @@ export interface InherentSetting<Value> {
   readonly unless?: (value: Value, given: GivenSettings) => string | undefined;
 }
 
+/** A setting that the vendor does not have. */
 export interface RefusedSetting {
   readonly kind: "refused";
   /** What to do instead. */

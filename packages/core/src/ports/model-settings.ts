@@ -52,9 +52,10 @@ export interface CacheSettings {
  * The settings of a request: those of `ModelSettings`, and beside them the vendor's own fields, by their
  * own names. The two of one thing, such as `maxTokens` and `max_tokens`, are refused together.
  */
-export interface RequestSettings extends Omit<ModelSettings, "thinking"> {
+export interface RequestSettings extends Omit<ModelSettings, "thinking" | "serviceTier"> {
   /** As in `ModelSettings`, or the object that a vendor has by this name. */
   readonly thinking?: ModelSettings["thinking"] | JsonObject;
+  readonly serviceTier?: ModelSettings["serviceTier"] | JsonObject;
   readonly [field: string]: Json | CacheSettings | undefined;
 }
 

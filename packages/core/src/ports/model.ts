@@ -5,6 +5,7 @@ import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
 import type { Json } from "../json.ts";
+import type { ModelResponse } from "./model-response.ts";
 import type { RequestSettings } from "./model-settings.ts";
 import type { VendorTool } from "./vendor-tool.ts";
 
@@ -106,4 +107,5 @@ export type Reply = Ending & {
   readonly parts: readonly Part[];
   readonly usage?: Usage;
   readonly model: string;
+  readonly response?: ModelResponse;
 };

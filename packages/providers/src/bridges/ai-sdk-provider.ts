@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { Json, Model, Usage } from "@millrace/core";
 import type { ModelRequest, Reply, ToolDescription } from "@millrace/core/ports";
 import { GivenTranscript, keptIn } from "./given-transcript.ts";

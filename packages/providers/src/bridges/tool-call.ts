@@ -1,4 +1,4 @@
-import { equalJson, parseJson } from "@millrace/core/wire";
+import { equalJson, parseJson } from "@millrace/core/json";
 import { parseArguments } from "@millrace/core/writing";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Closing, PartWriter } from "./part-writer.ts";

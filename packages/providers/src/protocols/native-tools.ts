@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from "@millrace/core/wire";
+import { isJsonObject, parseJson } from "@millrace/core/json";
 import type { JsonObject, ToolCallPart } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, Protocol } from "../protocol.ts";

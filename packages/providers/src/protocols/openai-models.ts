@@ -42,6 +42,11 @@ export function reasonsOnRequest(model: string): boolean {
   return reasons(model) === true && version > 500 && version < 505;
 }
 
+/** True for models that take marks in the prompt for what is to be kept. */
+export function takesBreakpoints(model: string): boolean {
+  return (gptVersion(model) ?? 0) >= 506;
+}
+
 /**
  * The efforts that a model takes, from the least. Undefined if that is not known: special variants
  * differ. From the vendor's guide to reasoning and its messages for values that are not supported.

@@ -1,4 +1,4 @@
-import { isJsonObject, isWellFormed, parseJson } from "@millrace/core/wire";
+import { isJsonObject, isWellFormed, parseJson } from "@millrace/core/json";
 import type { PartId } from "@millrace/core";
 import type { ClosePart, NativeTool, Operation } from "../protocol.ts";
 import { isSameJson } from "../reply.ts";

@@ -1,5 +1,5 @@
 import { expects } from "@millrace/core/checks";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { OptionCheck, OptionChecks } from "@millrace/core/checks";
 import type { CacheSettings, ModelSettings } from "@millrace/core/ports";
 

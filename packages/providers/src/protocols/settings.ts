@@ -1,5 +1,5 @@
 import { shown } from "@millrace/core/checks";
-import { equalJson, isJsonObject } from "@millrace/core/wire";
+import { equalJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ModelSettings, RequestSettings } from "@millrace/core/ports";
 import type { GivenSettings, SettingName, SettingRow, SettingsTable } from "../settings.ts";
@@ -28,7 +28,7 @@ export function applySettings(
   const names = tools.map(({ name }) => name);
   refuseContradictions(table, shared, { names, own });
   const given: GivenSettings = { model, shared, own };
-  const hasTools = names.length > 0 || own["tools"] !== undefined;
+  const hasTools = names.length > 0 || hasOwnTools(table, own);
   const writer = new FieldWriter(table, own);
   for (const name of settingNames) {
     const value = shared[name];
@@ -57,6 +57,11 @@ export function applySettings(
 export const settingNames: readonly SettingName[] = Object.keys(settingChecks) as SettingName[];
 
 const aboutTools: readonly SettingName[] = ["toolChoice", "parallelTools"];
+
+/** True if the vendor's own fields have tools. */
+function hasOwnTools({ tools = "tools" }: SettingsTable, own: JsonObject): boolean {
+  return valueAt(own, tools) !== undefined;
+}
 
 /** The refusal of a setting. */
 export function refuse(
@@ -87,7 +92,7 @@ function divided(
     else {
       const { accepts, fix } = settingChecks[name];
       if (!accepts(value)) throw refuse(table, name, value, fix);
-      if (!isNothing(value)) shared[name] = value;
+      if (!isNothing(name, value)) shared[name] = value;
     }
   }
   return { own, shared };
@@ -97,8 +102,9 @@ function isShared({ rows }: SettingsTable, name: string): name is SettingName {
   return Object.hasOwn(rows, name);
 }
 
-/** No stop texts and no labels ask for nothing, and vendors refuse them empty. */
-function isNothing(value: Json): boolean {
+/** No stop texts and no labels ask for nothing, and vendors refuse them empty; nor does `cache: false`. */
+function isNothing(name: SettingName, value: Json): boolean {
+  if (name === "cache" && value === false) return true;
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
@@ -113,7 +119,7 @@ function refuseContradictions(
     throw refuse(table, "effort", effort, `thinking is ${shown(thinking)}: leave one of them out`);
   }
   // The names of the vendor's own tools are not known.
-  if (toolChoice === undefined || own["tools"] !== undefined) return;
+  if (toolChoice === undefined || hasOwnTools(table, own)) return;
   if (typeof toolChoice === "object" && !names.includes(toolChoice.tool)) {
     const instead = `no tool ${JSON.stringify(toolChoice.tool)} is offered: offer it, or leave the setting out`;
     throw refuse(table, "toolChoice", toolChoice, instead);

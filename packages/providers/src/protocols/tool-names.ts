@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Part } from "@millrace/core";
 import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";

@@ -57,7 +57,7 @@ export function decode<Event, State>(
       if (framed.kind !== "event") continue;
       const progress = reader.take(framed.event);
       if (progress === "over") return finish({ kind: "over" });
-      if (progress !== "moved") counts[progress] += 1;
+      if (progress === "alive" || progress === "unknown") counts[progress] += 1;
     }
   }
   return finish(end);

@@ -3,12 +3,11 @@ import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { goldenFile, sectionsWithoutCase } from "../../../../tests/kit/golden.ts";
 import type { VendorEvent } from "../framing/framing.ts";
-import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode, printDecoded } from "./decode.ts";
 import { summaryOf } from "./expectation.ts";
+import { bytesOf, fixturePath, framingOf, scenariosOf } from "./fixtures.ts";
 import { offeredContext } from "./offers.ts";
-import { bytesOf, fixturePath, scenariosOf } from "./fixtures.ts";
 
 /** One test for each scenario of a protocol, and one for each row that must have a scenario. */
 export function testFixtures<State>(
@@ -24,7 +23,8 @@ export function testFixtures<State>(
 
     test.each(scenarios)("$name: $about", ({ name, offers, expect: expected }) => {
       const offered = offeredContext(protocol, offers);
-      const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)], offered);
+      const bytes = bytesOf(protocol.id, name);
+      const decoded = decode(protocol, framingOf(protocol.id), [bytes], offered);
       expect(decoded.draft.fault).toBeUndefined();
       expect(summaryOf(decoded, expected)).toEqual(expected);
       expectGolden(name, printDecoded(decoded));

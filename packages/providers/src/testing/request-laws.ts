@@ -1,5 +1,5 @@
 import { repairTranscript } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, WireRequest } from "../protocol.ts";
@@ -118,8 +118,10 @@ function unasked({ output }: ModelRequest, written: string): readonly string[] {
   const inField = ["schema", "responseJsonSchema"].some((key) =>
     written.includes(`"${key}":${schema}`),
   );
+  // Bedrock takes the schema as text.
+  const inText = written.includes(`"schema":${JSON.stringify(schema)}`);
   const inWords = [output.name, `\n${schema}`].every((said) => written.includes(inJson(said)));
-  const isAsked = inField || inWords;
+  const isAsked = inField || inText || inWords;
   return isAsked ? [] : [`the shape of the reply is lost: ${schema}`];
 }
 

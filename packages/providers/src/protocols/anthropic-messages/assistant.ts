@@ -1,11 +1,10 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } from "@millrace/core";
 import type { ModelPart, ModelTurn } from "../prepare.ts";
 import { textBlocks } from "./content.ts";
 import type { Gap } from "./entry.ts";
 import { nativeCallOf } from "../native-tools.ts";
-import { isSound, listAt, textAt } from "../read.ts";
-import { pick } from "./events.ts";
+import { isSound, listAt, pick, textAt } from "../read.ts";
 
 /** The names of the vendor's own tools that the request offers. */
 export interface OfferedNames {

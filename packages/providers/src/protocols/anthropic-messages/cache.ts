@@ -1,8 +1,9 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { CacheSettings, ModelSettings } from "@millrace/core/ports";
 import { listAt } from "../read.ts";
 import { refuse } from "../settings.ts";
+import { breakpoint } from "./content.ts";
 import { isThinking } from "./entry.ts";
 import { anthropicSettings } from "./settings.ts";
 
@@ -31,9 +32,6 @@ export function withBreakpoints(body: JsonObject, cache: ModelSettings["cache"])
   }
   return marked;
 }
-
-/** The mark behind a part that its options mark. Its time to live is that of the settings. */
-export const breakpoint: JsonObject = { type: "ephemeral" };
 
 function markedSystem(system: Json | undefined, mark: JsonObject): JsonObject {
   if (system === undefined) return {};

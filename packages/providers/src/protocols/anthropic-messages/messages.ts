@@ -3,7 +3,7 @@ import { continuation, resultText } from "../prepare.ts";
 import type { Answer, Turn } from "../prepare.ts";
 import { modelBlocks } from "./assistant.ts";
 import type { OfferedNames } from "./assistant.ts";
-import { userBlocks } from "./content.ts";
+import { breakpoint, isMarkedResult, userBlocks } from "./content.ts";
 import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { textAt } from "../read.ts";
@@ -40,18 +40,36 @@ function answerBlocks(answers: readonly Answer[]): readonly JsonObject[] {
     const failed = result.status !== "ok";
     const output = resultText(result).toWellFormed();
     const text = isBlank(output) ? (failed ? `(${result.status})` : "(no output)") : output;
-    const made = parts.flatMap(userBlocks);
-    // An error result may contain text only.
-    if (failed) beside.push(...made);
-    const content = failed || made.length === 0 ? text : [{ type: "text", text }, ...made];
+    const made = parts.map(userBlocks);
+    // An error result may contain text only, and no result a file for the vendor's code.
+    const isBeside = (blocks: readonly JsonObject[]): boolean => failed || blocks.some(isUpload);
+    beside.push(...made.filter(isBeside).flat());
+    const inside = made.filter((blocks) => !isBeside(blocks)).flat();
+    // A mark is taken behind a result, and not inside.
+    const isMarked = [isMarkedResult(result), ...inside.map(isMarkedBlock)].includes(true);
+    const content =
+      inside.length === 0 ? text : [{ type: "text", text }, ...inside.map(withoutMark)];
     results.push({
       type: "tool_result",
       tool_use_id: result.callId,
       content,
       ...(failed ? { is_error: true } : {}),
+      ...(isMarked ? { cache_control: breakpoint } : {}),
     });
   }
   return [...results, ...beside];
+}
+
+function isMarkedBlock(block: JsonObject): boolean {
+  return block["cache_control"] !== undefined;
+}
+
+function withoutMark(block: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(block).filter(([key]) => key !== "cache_control"));
+}
+
+function isUpload(block: JsonObject): boolean {
+  return block["type"] === "container_upload";
 }
 
 /** The final message list. It begins with the user, and ends with the user or a turn to resume. */

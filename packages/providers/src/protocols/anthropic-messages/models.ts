@@ -1,7 +1,6 @@
 /**
- * What a model takes, by the number in its name: 405 for `claude-sonnet-4-5`, 307 for
- * `claude-3-7-sonnet`. Names are those of the vendor, of clouds and of gateways. From
- * https://platform.claude.com/docs/en/about-claude/models/overview and the pages on thinking and effort.
+ * The number in a model's name: 405 for `claude-sonnet-4-5`, 307 for `claude-3-7-sonnet`. Names are those
+ * of the vendor, of clouds and of gateways; some end with a date. Names before 4 have the number first.
  */
 export function claudeVersion(model: string): number | undefined {
   const later = /claude-[a-z]+-(\d{1,2})(?!\d)(?:[.-](\d{1,2})(?!\d))?/.exec(model);
@@ -10,7 +9,10 @@ export function claudeVersion(model: string): number | undefined {
   return major === undefined ? undefined : Number(major) * 100 + Number(minor);
 }
 
-/** What is known of a model. A name that tells nothing counts as the newest of its vendor. */
+/**
+ * What is known of a model. A name that tells nothing counts as the newest of its vendor. From
+ * https://platform.claude.com/docs/en/about-claude/models/overview and the pages on thinking and effort.
+ */
 export interface Claude {
   /** It has `output_config.effort`. */
   readonly hasEffort: boolean;

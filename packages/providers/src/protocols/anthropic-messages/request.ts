@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
@@ -6,7 +6,7 @@ import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
-import { objectAt, textAt } from "../read.ts";
+import { listAt, objectAt, textAt } from "../read.ts";
 import { applySettings } from "../settings.ts";
 import { withBreakpoints } from "./cache.ts";
 import { isBlank } from "./events.ts";
@@ -54,7 +54,10 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   return {
     path: "/v1/messages",
-    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas, native) },
+    headers: {
+      "anthropic-version": "2023-06-01",
+      ...betaHeader(betas, [...toolBetas(native), ...(hasFiles(entries) ? [filesBeta] : [])]),
+    },
     body: withBreakpoints(body, shared.cache),
   };
 }
@@ -110,15 +113,28 @@ function containerOf(
   return { container: isJsonObject(own) ? { ...own, id } : id };
 }
 
-/** The features that the settings name, and those that the vendor's own tools need. */
-function betaHeader(
-  betas: Json | undefined,
-  native: ReadonlyMap<string, NativeTool>,
-): Record<string, string> {
+/** Files by their ids were a beta feature, and some servers still want its name. */
+const filesBeta = "files-api-2025-04-14";
+
+function hasFiles(entries: readonly Entry[]): boolean {
+  const blocks = entries.flatMap(({ content }) =>
+    content.flatMap((block) => [block, ...listAt(block, "content").filter(isJsonObject)]),
+  );
+  return blocks.some(
+    (block) => block?.["file_id"] !== undefined || objectAt(block, "source")?.["type"] === "file",
+  );
+}
+
+/** The features that the vendor's own tools need. */
+function toolBetas(native: ReadonlyMap<string, NativeTool>): readonly string[] {
+  return [...native.values()].flatMap((tool) => tool.betas ?? []);
+}
+
+/** The features that the settings name, and those that the request needs. */
+function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
   const given = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
     (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
   );
-  const needed = [...native.values()].flatMap((tool) => tool.betas ?? []);
-  const names = [...new Set([...given, ...needed])];
+  const names = [...new Set([...given, ...more])];
   return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
 }

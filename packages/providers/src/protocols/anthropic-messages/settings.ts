@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
 import type { GivenSettings, SettingsTable } from "../../settings.ts";
@@ -48,13 +48,13 @@ export const anthropicSettings: SettingsTable = {
       kind: "sent",
       as: ["tool_choice"],
       limits:
-        "no call can be forced while a budget for thinking is given, nor by Claude Opus 5.5, Sonnet 5.5 and Fable 5.1 and later",
+        "no call can be forced while thinking is asked for, nor by Claude Opus 5.5, Sonnet 5.5 and Fable 5.1 and later",
       fields: (choice, given) => {
-        const isForced = choice !== "auto" && choice !== "none";
-        if (!isForced) return { tool_choice: { type: choice } };
+        if (choice === "auto" || choice === "none") return { tool_choice: { type: choice } };
         if (!claude(given.model).takesForcedChoice)
           return `no call can be forced with this model: use "auto", and ask for the call in words`;
-        if (thinkingMode(given) === "enabled")
+        const mode = thinkingMode(given);
+        if (mode === "enabled" || mode === "adaptive")
           return `no call can be forced while the model thinks: use "auto", or leave effort and thinking out`;
         const type = choice === "required" ? "any" : "tool";
         return { tool_choice: typeof choice === "string" ? { type } : { type, name: choice.tool } };
@@ -158,9 +158,15 @@ function effortFields(
   if (!canThink) return "the model does not think: ask one that does, or leave it out";
   if (!hasEffort) return budgetFor(effort, given);
   const word = effort === "minimal" ? "low" : effort === "max" ? most : effort;
-  const isAsked = given.shared.thinking !== undefined || given.own["thinking"] !== undefined;
-  const think = isAdaptive && !thinksByItself && !isAsked ? { thinking: { type: "adaptive" } } : {};
-  return { output_config: { effort: word }, ...think };
+  const { thinking, toolChoice = "auto" } = given.shared;
+  const isAsked = thinking !== undefined || given.own["thinking"] !== undefined;
+  // A call can't be forced while the model thinks. The effort holds for the rest of the reply too.
+  const isForced = toolChoice !== "auto" && toolChoice !== "none";
+  const isStarted = isAdaptive && !thinksByItself && !isAsked && !isForced;
+  return {
+    output_config: { effort: word },
+    ...(isStarted ? { thinking: { type: "adaptive" } } : {}),
+  };
 }
 
 function budgetFor(effort: keyof typeof budgets, given: GivenSettings): JsonObject | string {

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
 import { nameOf } from "../attachment.ts";
 import { nativeCallOf } from "../native-tools.ts";
@@ -6,7 +6,7 @@ import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
-import { mediaParts } from "./media.ts";
+import { checkOptions, givenParts, mediaParts } from "./media.ts";
 import { wantsConfirmation } from "./native-tool.ts";
 import { replayed } from "./verbatim.ts";
 
@@ -26,6 +26,8 @@ export interface Rules {
   readonly picturesInResults: boolean;
   /** The names of the vendor's own functions that are offered. */
   readonly offered: { readonly has: (name: string) => boolean };
+  /** Each part may have a level of detail. */
+  readonly levels: boolean;
 }
 
 /** The vendor's placeholder signature for a call that another model wrote. */
@@ -58,7 +60,10 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
   for (const turn of turns) {
     switch (turn.role) {
       case "user":
-        add("user", turn.parts.flatMap(userParts));
+        add(
+          "user",
+          turn.parts.flatMap((part) => givenParts(part, rules.levels)),
+        );
         break;
       case "model":
         add("model", modelParts(turn, { calls, ids, offered: rules.offered }));
@@ -96,10 +101,6 @@ export function tokenIn(parts: readonly ModelPart[]): string | undefined {
   return part?.kind === "custom" && isJsonObject(part.value)
     ? filledAt(part.value, "continuationToken")
     : undefined;
-}
-
-function userParts(part: UserPart): readonly JsonObject[] {
-  return part.kind === "text" ? [{ text: part.text }] : mediaParts(part);
 }
 
 /** What the calls of a request have in common. */
@@ -166,10 +167,13 @@ interface DividedAnswer {
 function dividedAnswer({ result, parts }: Answer, rules: Rules): DividedAnswer {
   const pictures: JsonObject[] = [];
   const beside: JsonObject[] = [];
+  checkOptions(result);
   for (const part of parts) {
-    const written = userParts(part);
+    const written = givenParts(part, rules.levels);
     const data = written.at(-1)?.["inlineData"];
-    if (!rules.picturesInResults || !isInline(data)) beside.push(...written);
+    // Inside of a result there is no field for the detail.
+    const isPlain = written.at(-1)?.["mediaResolution"] === undefined;
+    if (!rules.picturesInResults || !isInline(data) || !isPlain) beside.push(...written);
     else pictures.push({ inlineData: { ...data, ...displayName(part) } });
   }
   return { result, pictures, beside };

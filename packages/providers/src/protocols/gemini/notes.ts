@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject } from "@millrace/core/wire";
+import { equalJson, isJsonObject } from "@millrace/core/json";
 import { List } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound } from "../read.ts";

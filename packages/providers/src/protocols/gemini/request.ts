@@ -70,7 +70,7 @@ function rulesOf(model: string): Omit<Rules, "offered"> {
   const isNew = /(?:^|\/)gemini-(?![12](?:[.-]|$))/.test(model);
   // The one model of the second generation whose results have screenshots.
   const seesResults = /(?:^|\/)gemini-2\.5-computer-use/.test(model);
-  return { signed: isNew, picturesInResults: isNew || seesResults };
+  return { signed: isNew, picturesInResults: isNew || seesResults, levels: isNew };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { decodeBase64, isJsonObject } from "@millrace/core/wire";
+import { decodeBase64, isJsonObject } from "@millrace/core/json";
 import { partId } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { ModelSettings } from "@millrace/core/ports";
 import type { SettingRows, SettingsTable } from "../../settings.ts";
 import { alwaysReasons } from "../openai-models.ts";

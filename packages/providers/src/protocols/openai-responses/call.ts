@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import { wholeText } from "@millrace/core/writing";
 import type { CallId, Json, JsonObject } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";

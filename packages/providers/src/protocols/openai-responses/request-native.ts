@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
 import { resultText } from "../prepare.ts";
 import type { Answer, UserPart } from "../prepare.ts";
@@ -15,6 +15,12 @@ export interface NativeExchange {
   readonly beside: readonly JsonObject[];
 }
 
+/** The model that is asked, and the names of the vendor's own tools that it is offered. */
+interface NativePlace {
+  readonly model: string;
+  readonly offered: { readonly has: (name: string) => boolean };
+}
+
 /**
  * The vendor's own items for a call and its answer. Undefined if it can't be sent that way: the tool is
  * no longer offered, or the answer has not what the vendor requires. Then both are sent as those of a
@@ -23,7 +29,7 @@ export interface NativeExchange {
 export function nativeExchange(
   call: ToolCallPart,
   answer: Answer | undefined,
-  offered: { readonly has: (name: string) => boolean },
+  { model, offered }: NativePlace,
 ): NativeExchange | undefined {
   const opaque = isJsonObject(call.opaque) ? call.opaque : undefined;
   const kept = objectAt(opaque, "item");
@@ -35,10 +41,10 @@ export function nativeExchange(
   const { result, parts } = answer;
   const item = { ...kept, call_id: callId };
   const text = resultText(result);
-  const beside = inputContent(parts);
+  const beside = inputContent(parts, model);
   switch (type) {
     case "computer_call":
-      return computerExchange(item, answer);
+      return computerExchange(item, answer, model);
     case "shell_call": {
       const action = objectAt(kept, "action");
       const length = present({ max_output_length: action?.["max_output_length"] });
@@ -73,9 +79,13 @@ export function nativeExchange(
  * none that it takes. Checks are acknowledged only by a call that ran, which it does after a person
  * has seen them.
  */
-function computerExchange(item: JsonObject, { result, parts }: Answer): NativeExchange | undefined {
+function computerExchange(
+  item: JsonObject,
+  { result, parts }: Answer,
+  model: string,
+): NativeExchange | undefined {
   const at = result.status === "ok" ? parts.findLastIndex(isPicture) : -1;
-  const content = at < 0 ? [] : inputContent(parts.slice(at, at + 1));
+  const content = at < 0 ? [] : inputContent(parts.slice(at, at + 1), model);
   const address = textAt(content.at(-1), "image_url");
   if (address === undefined) return undefined;
   const checks = objectsField(item, "pending_safety_checks");
@@ -86,7 +96,7 @@ function computerExchange(item: JsonObject, { result, parts }: Answer): NativeEx
     ...(checks.length === 0 ? {} : { acknowledged_safety_checks: checks }),
   };
   const words = hasWords(result) ? [{ type: "input_text", text: resultText(result) }] : [];
-  return { item, output, beside: [...words, ...inputContent(parts.toSpliced(at, 1))] };
+  return { item, output, beside: [...words, ...inputContent(parts.toSpliced(at, 1), model)] };
 }
 
 function isPicture(part: UserPart): boolean {

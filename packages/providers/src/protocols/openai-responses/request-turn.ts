@@ -1,4 +1,4 @@
-import { encodeBase64, isJsonObject } from "@millrace/core/wire";
+import { encodeBase64, isJsonObject } from "@millrace/core/json";
 import type {
   CustomPart,
   FilePart,
@@ -18,6 +18,8 @@ import type { NativeExchange } from "./request-native.ts";
 
 /** State shared by all turns of one request. */
 export interface Replay {
+  /** The model that the request is for. */
+  readonly model: string;
   /** True if the vendor stores its items, so that an id is enough. */
   readonly stored: boolean;
   /** Ids of items already in the request: the vendor refuses duplicates. */
@@ -205,9 +207,7 @@ function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
   const opaque = native && isJsonObject(call.opaque) ? call.opaque : undefined;
   const { callId } = call;
   const exchange =
-    opaque === undefined
-      ? undefined
-      : nativeExchange(call, replay.answers.get(callId), replay.offered);
+    opaque === undefined ? undefined : nativeExchange(call, replay.answers.get(callId), replay);
   if (exchange !== undefined) {
     const { item } = exchange;
     const known = legalItemId(filledAt(item, "id"), hostedPrefixes.get(typeOf(item)) ?? "");

@@ -1,4 +1,4 @@
-import { parseJsonText } from "@millrace/core/wire";
+import { parseJsonText } from "@millrace/core/json";
 import { callId, commitDraft, itemId, partId } from "@millrace/core/writing";
 import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";

@@ -26,6 +26,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const native = nativeToolsOf(tools, { nativeTool }, target.model);
   const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
   const replay: Replay = {
+    model: target.model,
     stored: own["store"] === true,
     used: new Set(),
     customCalls: new Set(),
@@ -69,7 +70,7 @@ function instructionsOf(
 function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
   switch (turn.role) {
     case "user":
-      return [{ type: "message", role: "user", content: inputContent(turn.parts) }];
+      return [{ type: "message", role: "user", content: inputContent(turn.parts, replay.model) }];
     case "model":
       return modelItems(turn, replay);
     case "tool":
@@ -97,7 +98,7 @@ function answerItems(answers: readonly Answer[], replay: Replay): readonly JsonO
     }
     const custom = replay.customCalls.has(call_id);
     const type = custom ? "custom_tool_call_output" : "function_call_output";
-    return { type, call_id, output: outputOf(answer) };
+    return { type, call_id, output: outputOf(answer, replay.model) };
   });
   if (beside.length === 0) return outputs;
   return [...outputs, { type: "message", role: "user", content: beside }];

@@ -1,11 +1,14 @@
 import type { Json } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
+import { aiSdkSettings, refuseOptions } from "../../bridges/ai-sdk-settings.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
 import { gemini } from "../../protocols/gemini/protocol.ts";
 import { createOpenAiChat, openAiChat } from "../../protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "../../protocols/openai-chat/settings.ts";
 import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
+import { applySettings } from "../../protocols/settings.ts";
 import type { SettingName } from "../../settings.ts";
 
 type AnyProtocol = Pick<Protocol<VendorEvent, unknown>, "id" | "request" | "settings">;
@@ -47,6 +50,18 @@ export const settingsTargets: readonly SettingsTarget[] = [
     ],
   },
   {
+    name: "bedrock-converse",
+    protocol: bedrockConverse,
+    models: [
+      "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      "global.anthropic.claude-opus-4-6-v1",
+      "anthropic.claude-3-5-haiku-20241022-v1:0",
+      "amazon.nova-pro-v1:0",
+      "openai.gpt-oss-120b-1:0",
+      "meta.llama3-3-70b-instruct-v1:0",
+    ],
+  },
+  {
     name: "gemini",
     protocol: gemini,
     models: [
@@ -59,7 +74,23 @@ export const settingsTargets: readonly SettingsTarget[] = [
       "gemini-flash-latest",
     ],
   },
+  { name: "ai-sdk-v3", protocol: aiSdkOptions("v3"), models: ["any"] },
+  { name: "ai-sdk-v4", protocol: aiSdkOptions("v4"), models: ["any"] },
 ];
+
+/** The call options that the bridge passes to a model of the AI SDK, as far as settings make them. */
+function aiSdkOptions(version: "v3" | "v4"): AnyProtocol {
+  const settings = aiSdkSettings(version);
+  return {
+    id: "ai-sdk",
+    settings,
+    request: (request, { model }) => {
+      const { fields } = applySettings(settings, request, model);
+      refuseOptions(request.transcript);
+      return { path: "", body: fields };
+    },
+  };
+}
 
 /**
  * Values of each setting: every word, every form, and more than vendors take. Numbers and texts are

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { itemId, partId } from "@millrace/core/writing";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
@@ -61,10 +61,14 @@ export function outcomeOf(
 function leavesOf(value: Json, path = "", found = new Map<string, Json>()): Map<string, Json> {
   if (Array.isArray(value) && value.some(isJsonObject)) {
     for (const [at, each] of value.entries()) leavesOf(each as Json, `${path}[${at}]`, found);
-  } else if (isJsonObject(value)) {
+  } else if (isJsonObject(value) && Object.keys(value).length > 0) {
     const place = path === "" ? "" : `${path}.`;
     for (const [key, each] of Object.entries(value)) leavesOf(each, place + key, found);
-  } else found.set(path, Array.isArray(value) ? JSON.stringify(value) : value);
+  } else {
+    // An object without fields may be a choice, such as `{"any":{}}`.
+    const isLeaf = typeof value !== "object" || value === null;
+    found.set(path, isLeaf ? value : JSON.stringify(value));
+  }
   return found;
 }
 

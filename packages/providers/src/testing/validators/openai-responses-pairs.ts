@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Part, Transcript } from "@millrace/core";
 
 const itemIds = /"((?:rs|msg|fc|ctc|ws|fs|ci|ig|mcpr?|cu|sh|lsh|apc)_\w*\d\w*)"/g;
