@@ -171,6 +171,17 @@ export const securityRows: readonly SecurityRow[] = [
   },
   {
     promise: "P30",
+    about: "text is inert in the reference app",
+    mechanism:
+      "In `apps/chat` text of models is Markdown without HTML. Links lead to the web or mail, and ask before they open; no remote image is loaded; hidden and direction-changing characters are shown by their number. The policy has `default-src 'self'`, and browsers report what it stops.",
+    tests: [
+      "tests/app/inert.test.ts",
+      "tests/browser/chat-attacks.test.ts",
+      "packages/client/src/parts/visible-text.test.ts",
+    ],
+  },
+  {
+    promise: "P30",
     about: "no frame, line or cursor can be forged",
     mechanism:
       "One encoder of server-sent events, whose data are JSON without line feeds. JSON lines escape what some readers take for an end of line.",

@@ -6,7 +6,7 @@ import { denied, done, essay, finding, thought } from "./texts.ts";
 
 type Transcript = Parameters<Model["stream"]>[0]["transcript"];
 
-/** The reply to a transcript: to the results of its own calls, else to what the person said. */
+/** The reply to a transcript: to the results of its own calls, else to what the person wrote. */
 export function replyTo(transcript: Transcript): readonly ScriptedPart[] {
   const replied = transcript.findLastIndex(({ author }) => author === "model");
   const parts = transcript.slice(replied + 1).flatMap((item) => item.parts);

@@ -16,6 +16,7 @@ export interface ApprovalLabels {
   readonly refused: string;
 }
 
+/** What an approval card is given. */
 export interface ApprovalCardProps {
   readonly ask: Pick<View["approvals"][number], "id" | "tool" | "parsed"> & {
     readonly input: object;

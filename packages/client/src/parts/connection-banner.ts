@@ -2,6 +2,7 @@ import { createElement as h, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import type { ClientConnection } from "../stream/connector.ts";
 
+/** What a connection banner is given. */
 export interface ConnectionBannerProps {
   readonly connection: ClientConnection;
   /** Tries at once: `client.reconnect`. */

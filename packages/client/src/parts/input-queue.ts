@@ -5,6 +5,7 @@ import { visibleText } from "./visible-text.ts";
 
 type Waiting = View["queue"][number];
 
+/** What a queue is given. */
 export interface InputQueueProps {
   readonly queue: readonly Waiting[];
   readonly onTakeBack: (inputId: string) => void;

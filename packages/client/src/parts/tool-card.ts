@@ -8,6 +8,7 @@ import { visibleText } from "./visible-text.ts";
 /** What a card says in words. Give your own for another language. */
 export type ToolCardLabels = Readonly<Record<ShownCall["state"] | "input" | "output", string>>;
 
+/** What a tool card is given. */
 export interface ToolCardProps {
   readonly part: ShownCall;
   /** What it does now, or came to, in one line. Left out: `describeCall(part)`. */
