@@ -10,7 +10,7 @@ import type { ServedChat, ServeOptions } from "../../../apps/chat/src/server/ser
 const root = new URL("../../../apps/chat/", import.meta.url).pathname;
 
 // Read when the demo is loaded.
-process.env["DEMO_PACE"] ??= "0.35";
+process.env["DEMO_PACE"] ??= "0.25";
 
 /** A built page, in a folder of its own. */
 export interface BuiltPage extends Disposable {

@@ -9,11 +9,15 @@ export function Follow({ children }: { readonly children: ReactNode }): ReactNod
   const box = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
+  const lastTop = useRef(0);
   const [isAway, setAway] = useState(false);
   const toEnd = (): void => box.current?.scrollTo({ top: box.current.scrollHeight });
   const onScroll = (): void => {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
-    isFollowing.current = scrollHeight - scrollTop - clientHeight < nearPx;
+    const isNear = scrollHeight - scrollTop - clientHeight < nearPx;
+    // Only who scrolls up lets go: between a scroll and its event more may have come.
+    if (isNear || scrollTop < lastTop.current) isFollowing.current = isNear;
+    lastTop.current = scrollTop;
     setAway(!isFollowing.current);
   };
   useEffect(() => {
