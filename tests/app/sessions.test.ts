@@ -97,6 +97,9 @@ it("sessions are renamed, found by their name, exported in three formats and del
   await tab.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await tab.locator(".hello").waitFor();
   await until(async () => (await rows(tab).count()) === 2, "it is gone from the list");
+  const other = await openTab(context, app, gone);
+  await other.locator(".hello").waitFor(); // nothing of it is left to be shown
+  await other.close();
   const answer = await tab.evaluate<number>(
     `fetch("/agent/v1/sessions/${gone}").then(({ status }) => status)`,
   );
@@ -108,12 +111,14 @@ it("what finishes while somebody looks elsewhere is marked unread, and what wait
   await say(tab, "something short");
   await tab.locator(".starting, .md").first().waitFor();
   await newSession(tab);
-  const unread = tab.getByRole("img", { name: "finished while you were away" });
+  const row = rows(tab).filter({ hasText: "something short" });
+  const unread = row.getByRole("img", { name: "finished while you were away" });
   await unread.waitFor();
-  expect(await unread.count()).toBe(1);
-  await rows(tab).filter({ has: unread }).click();
+  await row.click();
   await tab.getByText("You wrote: “something short”").waitFor();
+  await untilIdle(tab);
   await newSession(tab);
+  expect(await row.count()).toBe(1);
   expect(await unread.count()).toBe(0);
 
   await say(tab, ideas.investigate.prompt);
@@ -159,6 +164,15 @@ it("files come by drop, paste and picker, are shown as chips, and a picture is s
   expect(await tab.evaluate<number>(decoded)).toBe(10);
   expect(await picture.getAttribute("src")).toMatch(/^blob:/);
   expect(await tab.locator("article.user a.file").getAttribute("download")).toBe("notes.txt");
+  await untilIdle(tab);
+
+  // Edited and sent again, it has its files still.
+  const before = sessionOf(tab);
+  await tab.locator("article.user").getByRole("button", { name: "Edit" }).click();
+  await tab.getByRole("button", { name: "Resend" }).click();
+  await until(() => Promise.resolve(sessionOf(tab) !== before), "it goes on elsewhere");
+  await tab.getByText("I got 2 files").waitFor();
+  expect(await tab.locator("article.user img.picture, article.user a.file").count()).toBe(2);
   await untilIdle(tab);
 });
 

@@ -11,6 +11,7 @@ import { Composer, contentOf } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { Failure } from "./failure.tsx";
+import { filesOf } from "./files-of.ts";
 import { Follow } from "./follow.tsx";
 import { Header } from "./header.tsx";
 import { Hello } from "./hello.tsx";
@@ -60,6 +61,10 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
     setDraft({ ...draft, files: [...draft.files, ...event.dataTransfer.files] });
   };
   const last = items.findLast(({ author }) => author === "user");
+  const retry = async (item: Item): Promise<void> => {
+    const files = await filesOf(session, item);
+    session.send(contentOf({ text: textOf(item), files }));
+  };
   return (
     <main
       aria-busy={status === "running"}
@@ -109,17 +114,26 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
           {approvals.map((ask) => (
             <ApprovalCard key={ask.id} ask={ask} onAllow={session.allow} onDeny={session.deny} />
           ))}
-          {session.compacting && (
-            <div className="note">making room: older messages are summed up</div>
-          )}
-          {error && (
-            <Failure error={error} id={id} onRetry={last && (() => session.send(textOf(last)))} />
-          )}
+          <Notes session={session} />
+          {error && <Failure session={session} onRetry={last && (() => retry(last))} />}
         </Follow>
       </SessionContext>
       <Composer session={session} draft={draft} onDraft={setDraft} onSend={send} />
       <Announcer session={session} />
     </main>
+  );
+}
+
+/** What goes on with the run, or went on, apart from its messages. */
+function Notes({ session }: { readonly session: Session }): ReactNode {
+  const { compacting, released, lastRun } = session;
+  const isLimited = lastRun?.outcome === "limited";
+  return (
+    <>
+      {compacting && <div className="note">making room: older messages are summed up</div>}
+      {released && <div className="note">its server has gone; another one goes on soon</div>}
+      {isLimited && <div className="note">ended at a limit of the run</div>}
+    </>
   );
 }
 
@@ -177,7 +191,8 @@ function useActions(
         const before = items[items.findIndex((each) => each.id === item.id) - 1];
         const made = before === undefined ? Promise.resolve(client.session()) : fork(before);
         const go = async (other: Session): Promise<void> => {
-          await other.send(text).accepted;
+          const files = await filesOf(session, item);
+          await other.send(contentOf({ text, files })).accepted;
           if (before === undefined) await other.update({ title: titleOf({ text }) });
           open(other);
         };

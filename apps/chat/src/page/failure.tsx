@@ -4,22 +4,24 @@ import { CopyButton } from "./code-block.tsx";
 import type { Session } from "./client.ts";
 
 interface FailureProps {
-  readonly error: NonNullable<Session["error"]>;
-  /** Of the session. */
-  readonly id: string;
-  readonly onRetry: (() => void) | undefined;
+  readonly session: Session;
+  readonly onRetry: (() => Promise<void>) | undefined;
 }
 
-/** Why a run failed, what to do, and what to tell those who look into it. */
-export function Failure({ error, id, onRetry }: FailureProps): ReactNode {
+/** Why a run failed or a session is not shown, what to do, and what to tell those who look into it. */
+export function Failure({ session, onRetry }: FailureProps): ReactNode {
+  const { error, lastRun, id } = session;
+  if (error === undefined) return null;
+  const isRun = lastRun?.outcome === "failed";
   return (
     <div className="failure" role="alert">
       <p>
-        <strong>The run failed.</strong> <bdi>{visibleText(error.message)}</bdi>
+        <strong>{isRun ? "The run failed." : "This session is not shown."}</strong>{" "}
+        <bdi>{visibleText(error.message)}</bdi>
       </p>
       <div className="row">
-        {onRetry && (
-          <button className="btn" onClick={onRetry}>
+        {isRun && onRetry && (
+          <button className="btn" onClick={() => void onRetry().catch(() => undefined)}>
             Try again
           </button>
         )}

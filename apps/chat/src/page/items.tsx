@@ -55,8 +55,8 @@ export const ItemView = memo(({ item, actions }: ItemProps): ReactNode => {
       {item.stop === "aborted" && <Note>stopped</Note>}
       {item.stop === "length" && <Note>cut at the model's limit</Note>}
       {item.stop === "truncated" && <Note>the connection to the model was cut</Note>}
-      {actions && !item.live && item.stop !== "tools" && (
-        <div className="actions">
+      {actions && !item.live && (
+        <div className={item.stop === "tools" ? "actions over" : "actions"}>
           <CopyButton text={textOf(item)} />
           {isUser && (
             <button type="button" className="quiet" onClick={() => setEdited(true)}>
