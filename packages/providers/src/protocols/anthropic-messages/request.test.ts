@@ -40,13 +40,10 @@ describe("the request", () => {
     });
   });
 
-  test("takes settings as they are, but not for what it decides itself", () => {
+  test("takes settings as they are", () => {
     const settings = {
       temperature: 0.5,
       max_tokens: 100,
-      model: "other",
-      stream: false,
-      messages: [],
       betas: ["a-1", "b-2"],
       system: [{ type: "text", text: "Rules.", cache_control: { type: "ephemeral" } }],
       tools: [

@@ -36,8 +36,7 @@ export function geminiRequest(
     if (typeof tool === "string" && native.has(tool)) throw refuseChoice("Gemini", tool);
   }
   const contents = contentsOf(turns, { ...rulesOf(model), offered: byCallName(native) });
-  const { model: _, stream: __, ...rest } = settings;
-  const fields: JsonObject = { ...rest, ...toolsOf(tools, settings["tools"], native) };
+  const fields: JsonObject = { ...settings, ...toolsOf(tools, settings["tools"], native) };
   const { instructions = "", fields: format } = askFor(modelRequest, (output) =>
     outputFields(output, fields, model),
   );
