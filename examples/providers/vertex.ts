@@ -9,7 +9,7 @@ export const flash = vertex("gemini-3.5-flash", {
   project: "my-project",
   location: "global",
   token: async () => process.env["GOOGLE_TOKEN"] ?? "t", // asked for each request
-  settings: { maxTokens: 8_000, effort: "low", metadata: { team: "search" } }, // labels, on Vertex alone
+  settings: { maxTokens: 8_000, effort: "low", metadata: { team: "search" } },
 });
 
 /** On Google's own machines the token is the machine's. */

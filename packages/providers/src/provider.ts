@@ -1,4 +1,4 @@
-import { plainTransportFault, transportOf, withoutLogin } from "@millrace/core/checks";
+import { plainTransportFault, transportOf } from "@millrace/core/checks";
 import {
   abortedCause,
   createModelStream,
@@ -7,7 +7,7 @@ import {
 } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/json";
 import { addUsage } from "@millrace/core/writing";
-import type { Cause, JsonObject, Model, Usage } from "@millrace/core";
+import type { Cause, Model, Usage } from "@millrace/core";
 import type {
   Clock,
   ModelNotice,
@@ -41,6 +41,7 @@ import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names
 import type { WireNames } from "./protocols/tool-names.ts";
 import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { ReplyReader } from "./reply.ts";
+import { addressFailure, cutRemark, nameFailure } from "./request-causes.ts";
 import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
@@ -346,43 +347,4 @@ function tierOf(places: readonly unknown[]): string | undefined {
   // Bedrock's is an object with a type.
   const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
   return tiers.find((name) => typeof name === "string");
-}
-
-/** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
-function cutRemark({ body }: Exchange): ModelNotice {
-  const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
-  const inner = [wire["generationConfig"], wire["inferenceConfig"]].filter(isJsonObject);
-  const sent = [wire, ...inner]
-    .flatMap((fields) => Object.entries(fields))
-    .find(([name]) => limitNames.includes(name));
-  const limit =
-    sent === undefined
-      ? "no limit of its own"
-      : `${sent[0]} ${JSON.stringify(sent[1])}, which settings.maxTokens sets`;
-  const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
-  return { type: "remark", code: "cut_at_limit", message };
-}
-
-/** The names under which vendors take a limit of output tokens. */
-const limitNames = [
-  "max_tokens",
-  "max_completion_tokens",
-  "max_output_tokens",
-  "maxOutputTokens",
-  "maxTokens",
-];
-
-/** The cause for a missing address, and for one without a scheme, such as one from the environment. */
-function addressFailure({ url }: Exchange, { baseUrl, missing }: Endpoint): Cause {
-  if (baseUrl === "" && missing !== undefined) {
-    return failure("bad_request", `there is no address: ${missing}`);
-  }
-  const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
-  return failure("bad_request", message);
-}
-
-/** The cause for an output name that some vendor refuses. It is not renamed, because the model may see it. */
-function nameFailure(name: string): Cause {
-  const message = `no vendor takes the output name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
-  return failure("bad_request", message);
 }
