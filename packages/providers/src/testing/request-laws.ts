@@ -75,12 +75,14 @@ function lostTools(
   written: string,
 ): readonly string[] {
   const vendors = native(tools);
+  // The last tool may be marked to be kept.
+  const unmarked = written.replaceAll(/"cache_control":\{[^}]*\},/g, "");
   return tools
     .filter(({ name }, at) => tools.findIndex((tool) => tool.name === name) === at)
     .filter(({ name, input }) => {
       const { declaration } = vendors.get(name) ?? {};
       if (vendors.has(name)) {
-        return declaration !== undefined && !written.includes(JSON.stringify(declaration));
+        return declaration !== undefined && !unmarked.includes(JSON.stringify(declaration));
       }
       return !schemaForms(input).some((form) => written.includes(form));
     })
