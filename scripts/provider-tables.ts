@@ -10,6 +10,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { aiSdkSettings } from "../packages/providers/src/bridges/ai-sdk-settings.ts";
 import { anthropicSettings } from "../packages/providers/src/protocols/anthropic-messages/settings.ts";
+import { bedrockSettings } from "../packages/providers/src/protocols/bedrock-converse/settings.ts";
 import { geminiSettings } from "../packages/providers/src/protocols/gemini/settings.ts";
 import {
   compatibleSettings,
@@ -28,6 +29,7 @@ const protocols: Readonly<Record<string, readonly [title: string, table: Setting
   "openai-compatible": ["compatible servers", compatibleSettings()],
   "anthropic-messages": ["Anthropic Messages", anthropicSettings],
   gemini: ["Gemini", geminiSettings],
+  "bedrock-converse": ["Bedrock Converse", bedrockSettings],
   "ai-sdk": ["AI SDK", aiSdkSettings("v4")],
 };
 

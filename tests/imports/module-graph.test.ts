@@ -61,6 +61,7 @@ test.each([
   [".", []],
   ["./anthropic", ["anthropic-messages"]],
   ["./azure", ["openai-chat", "openai-responses"]],
+  ["./bedrock", ["anthropic-messages", "bedrock-converse"]],
   ["./compatible", ["openai-chat"]],
   ["./gemini", ["gemini"]],
   ["./openai", ["openai-chat", "openai-responses"]],

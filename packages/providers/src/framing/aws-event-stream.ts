@@ -1,4 +1,4 @@
-import { decodeBase64, isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { decodeBase64, isJsonObject, parseJsonText } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { failure } from "../failure.ts";
 import { preludeSize, readMessage, readPrelude } from "./aws-message.ts";

@@ -1,4 +1,4 @@
-import { encodeBase64, parseJson } from "@millrace/core/wire";
+import { encodeBase64, parseJson } from "@millrace/core/json";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { isSound, pick, textAt } from "../read.ts";

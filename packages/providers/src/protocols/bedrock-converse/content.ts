@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core/wire";
+import { encodeBase64 } from "@millrace/core/json";
 import type { FilePart, JsonObject, MediaPart, ToolResultPart } from "@millrace/core";
 import type { PartOptions } from "@millrace/core/ports";
 import { attachmentOf, inlined, isTextType, nameOf, refuse, textOf } from "../attachment.ts";

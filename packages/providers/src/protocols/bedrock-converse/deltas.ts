@@ -1,4 +1,4 @@
-import { decodeBase64, isJsonObject } from "@millrace/core/wire";
+import { decodeBase64, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound, objectAt, textAt } from "../read.ts";
 import { begin, indexOf, openBlock } from "./blocks.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, Json, JsonObject, ReasoningPart, TextPart } from "@millrace/core";
 import { isBlank } from "../anthropic-messages/events.ts";
 import { continuation, resultText } from "../prepare.ts";

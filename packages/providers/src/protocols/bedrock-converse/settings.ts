@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
 import type { GivenSettings, SettingName, SettingRow, SettingsTable } from "../../settings.ts";
