@@ -11,7 +11,10 @@ import { join } from "node:path";
 import { aiSdkSettings } from "../packages/providers/src/bridges/ai-sdk-settings.ts";
 import { anthropicSettings } from "../packages/providers/src/protocols/anthropic-messages/settings.ts";
 import { bedrockSettings } from "../packages/providers/src/protocols/bedrock-converse/settings.ts";
-import { geminiSettings } from "../packages/providers/src/protocols/gemini/settings.ts";
+import {
+  geminiSettings,
+  vertexGeminiSettings,
+} from "../packages/providers/src/protocols/gemini/settings.ts";
 import {
   compatibleSettings,
   openAiChatSettings,
@@ -29,6 +32,7 @@ const protocols: Readonly<Record<string, readonly [title: string, table: Setting
   "openai-compatible": ["compatible servers", compatibleSettings()],
   "anthropic-messages": ["Anthropic Messages", anthropicSettings],
   gemini: ["Gemini", geminiSettings],
+  "gemini-vertex": ["Gemini on Vertex AI", vertexGeminiSettings],
   "bedrock-converse": ["Bedrock Converse", bedrockSettings],
   "ai-sdk": ["AI SDK", aiSdkSettings("v4")],
 };

@@ -38,7 +38,7 @@ export type {
 } from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
-export type { ReplyOutcome, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export type { EndedReply, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
 export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export { checkBatch, isAfter } from "./event/batch.ts";

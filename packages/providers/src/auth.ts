@@ -1,4 +1,3 @@
-import type { Cause } from "@millrace/core";
 import type { Endpoint } from "./endpoint.ts";
 import type { Auth } from "./provider.ts";
 
@@ -11,17 +10,6 @@ export interface VendorOptions {
   readonly apiKey?: Key | undefined;
   /** Default: the vendor's environment variable, then the vendor's public address. */
   readonly baseUrl?: string | undefined;
-}
-
-/** Thrown by an `Auth` that asks a server: the cause with which the request ends, or is tried again. */
-export class AuthFailure extends Error {
-  override readonly name = "AuthFailure";
-  readonly failure: Cause;
-
-  constructor(failure: Cause) {
-    super(failure.message);
-    this.failure = failure;
-  }
 }
 
 /** Where a key is found and sent. */

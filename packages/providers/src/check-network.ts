@@ -37,7 +37,7 @@ const network: OptionChecks<Network> = {
   proxy: optional({
     accepts: (value) => value === false || (typeof value === "string" && isHttpAddress(value)),
     fix: 'use an address such as "http://proxy.corp:3128", or false',
-    secret: true, // a login without a scheme can't be told from a host
+    secret: true, // a login without a scheme looks like a host
   }),
   noProxy: optional(text('use hosts such as "localhost,.corp.example"')),
   ca: optional(

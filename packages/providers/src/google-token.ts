@@ -2,7 +2,7 @@ import { sign } from "node:crypto";
 import { isJsonObject, parseJson } from "@millrace/core/json";
 import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
-import { AuthFailure } from "./auth.ts";
+import { AuthFailure } from "./auth-failure.ts";
 import { failure } from "./failure.ts";
 import type { ServerAnswer } from "./transport/ask.ts";
 import { excerpt } from "./transport/redact.ts";

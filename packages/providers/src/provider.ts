@@ -25,7 +25,7 @@ import {
   rememberUrl,
 } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
-import { AuthFailure } from "./auth.ts";
+import { AuthFailure } from "./auth-failure.ts";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";

@@ -3,7 +3,7 @@ import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core
 import { commitOf, wholeText } from "@millrace/core/writing";
 import type { Cause, Delta, Draft, Json, Part, PartId } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";
-import type { Remark, ReplyOutcome } from "@millrace/core/ports";
+import type { Remark, EndedReply } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 
@@ -14,7 +14,7 @@ export interface DeltaSink {
 }
 
 /** The ending of a reply, with its usage and what came with the vendor's answer. */
-export type ReplyEnd = ReplyOutcome;
+export type ReplyEnd = EndedReply;
 
 /** The reading half of a protocol. */
 export type Reading<Event, State> = Pick<

@@ -3,7 +3,7 @@ import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/ports";
 import type { Clock } from "@millrace/core/ports";
-import { AuthFailure } from "./auth.ts";
+import { AuthFailure } from "./auth-failure.ts";
 import { checkNetwork } from "./check-network.ts";
 import { askServer } from "./transport/ask.ts";
 import type { Question } from "./transport/ask.ts";

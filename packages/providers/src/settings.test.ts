@@ -1,77 +1,18 @@
 /** Every setting that vendors share is in the request of each vendor and model, or is refused with what to do. */
 import { describe, expect, test } from "vitest";
-import type { Json } from "@millrace/core";
 import type { RequestSettings } from "@millrace/core/ports";
 import { goldenFile, sectionsWithoutCase } from "../../../tests/kit/golden.ts";
 import { settingNames } from "./protocols/settings.ts";
-import type { SettingName } from "./settings.ts";
+import { doesByItself, marksIn } from "./testing/settings/by-itself.ts";
+import type { Given } from "./testing/settings/by-itself.ts";
 import { settingsTargets, settingValues } from "./testing/settings/cases.ts";
 import type { SettingsTarget } from "./testing/settings/cases.ts";
 import { outcomeOf, printOutcome } from "./testing/settings/outcome.ts";
 import type { Outcome } from "./testing/settings/outcome.ts";
 
-/**
- * What a model does without being asked, so that nothing is sent: the models for a setting and a value.
- * Written apart from the tables, so that these can't drop a setting.
- */
-const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, RegExp])[]>> = {
-  "openai-chat": [
-    ["effort", "none", /^gpt-4\.1|chat-latest/],
-    ["thinking", false, /^gpt-4\.1|chat-latest/],
-    ["thinking", true, /^(?:gpt-5|o3|gpt-5\.6-sol|gpt-6-sol)$/],
-  ],
-  "anthropic-messages": [
-    ["effort", "none", /3-5/],
-    ["thinking", false, /3-5/],
-  ],
-  "bedrock-converse": [
-    ["effort", "none", /3-5/],
-    ["thinking", false, /3-5/],
-    ["cache", false, /./],
-    ["parallelTools", true, /./],
-  ],
-  gemini: [
-    ["effort", "none", /2\.0/],
-    ["thinking", false, /2\.0/],
-    ["thinking", true, /gemini-3|latest/],
-    ["parallelTools", true, /./],
-  ],
-};
-
-/** Vendors that keep prompts without being asked. */
-const keepsByItself = ["openai-chat", "openai-compatible", "openai-responses", "gemini"];
-
-function doesByItself({ name }: SettingsTarget, model: string, given: Given): boolean {
-  const { setting, value } = given;
-  if (setting === "cache" && value === false) return true;
-  if (setting === "cache" && keepsByItself.includes(name)) return asksNothingMore(value);
-  const rows = byItself[name === "openai-responses" ? "openai-chat" : name] ?? [];
-  return rows.some(
-    ([each, one, models]) => each === setting && equal(one, value) && models.test(model),
-  );
-}
-
-function asksNothingMore(cache: Json): boolean {
-  return typeof cache === "boolean" || !/"(?:ttl|key)"/.test(JSON.stringify(cache));
-}
-
-interface Given {
-  readonly setting: SettingName;
-  readonly value: Json;
-}
-
 const given: readonly Given[] = settingNames.flatMap((setting) =>
   settingValues[setting].map((value) => ({ setting, value })),
 );
-
-function equal(one: Json, other: Json): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** Numbers and texts that the request must have to the letter. Words have others at each vendor. */
-function marksIn(value: Json): readonly string[] {
-  return JSON.stringify(value).match(/[\d.]{4,}|[Hh]alt-\d|Key-\d|label-\d/g) ?? [];
-}
 
 /** What is wrong with an outcome. */
 function faultsOf(target: SettingsTarget, model: string, one: Given, outcome: Outcome): string[] {
@@ -90,7 +31,7 @@ function faultsOf(target: SettingsTarget, model: string, one: Given, outcome: Ou
       ];
     }
     case "by itself":
-      return doesByItself(target, model, one) ? [] : ["vanished"];
+      return doesByItself(target.name, model, one) ? [] : ["vanished"];
     case "refused": {
       const { message, refused } = outcome.refusal;
       const names = [target.protocol.settings?.vendor ?? "?", `the setting ${setting} (`];

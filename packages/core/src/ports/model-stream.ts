@@ -20,11 +20,11 @@ export interface ReplySource {
    * Emits deltas in order and returns the ending with its evidence. Must stop soon after the signal
    * is aborted; what it emits from then on is ignored. Throwing ends the reply as failed.
    */
-  readonly produce: (writer: ReplyWriter) => Promise<ReplyOutcome>;
+  readonly produce: (writer: ReplyWriter) => Promise<EndedReply>;
 }
 
 /** How a reply ended, what it used, and what came with the vendor's answer. */
-export type ReplyOutcome = Ending & {
+export type EndedReply = Ending & {
   readonly usage?: Usage | undefined;
   readonly response?: ModelResponse | undefined;
 };
@@ -197,7 +197,7 @@ function endingOf(draft: Draft, ending: Ending, missed: boolean): Ending {
 }
 
 /** The source's own ending. */
-async function settle(source: ReplySource, writer: ReplyWriter): Promise<ReplyOutcome> {
+async function settle(source: ReplySource, writer: ReplyWriter): Promise<EndedReply> {
   const { signal } = writer;
   try {
     await Promise.resolve(); // a consumer that comes in this tick has every delta as it was made

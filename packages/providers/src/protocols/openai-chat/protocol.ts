@@ -33,4 +33,5 @@ function whole(body: JsonObject): readonly VendorEvent[] | undefined {
   return message === undefined ? undefined : [{ name: "", data: body }, done];
 }
 
+/** Chat completions as OpenAI has them. */
 export const openAiChat: Protocol<VendorEvent, OpenAiChatState> = createOpenAiChat();
