@@ -116,7 +116,7 @@ async function sentWith(
     bodies.push(Buffer.from(init?.body as Uint8Array).toString());
     return new Response("{}", { status: 400 });
   };
-  const { cause } = await make(fetch as typeof globalThis.fetch, settings).stream(request).result;
+  const { cause } = await make(fetch, settings).stream(request).result;
   return { body: bodies[0], message: cause?.message ?? "" };
 }
 

@@ -29,6 +29,7 @@ export interface ComputerResult {
   readonly text?: string | undefined;
 }
 
+/** The settings of `computerTool`. */
 export interface ComputerToolOptions
   extends VendorToolSettings<ComputerInput>, Omit<ComputerSettings, "kind"> {
   /** Performs the actions in their order. */

@@ -8,6 +8,7 @@ import type { RunVendorTool, VendorToolSettings } from "./settings.ts";
 import { listOf, schemaFrom, text, unionIssues, unionSchema, whole } from "./variants.ts";
 import type { Field, Union, Variant } from "./variants.ts";
 
+/** The settings of `applyPatchTool`. */
 export interface ApplyPatchToolOptions extends VendorToolSettings<PatchInput> {
   /** Changes the file. If it throws, the model gets the message and can try another patch. */
   readonly run: RunVendorTool<PatchInput, string | undefined>;
@@ -32,6 +33,7 @@ export function applyPatchTool(
   });
 }
 
+/** The settings of `textEditorTool`. */
 export interface TextEditorToolOptions extends VendorToolSettings<TextEditorInput> {
   /** The most characters that `view` gives of a file. Left out: all. `run` has to keep to it. */
   readonly maxCharacters?: number | undefined;
@@ -57,6 +59,7 @@ export function textEditorTool(
   });
 }
 
+/** The settings of `memoryTool`. */
 export interface MemoryToolOptions extends VendorToolSettings<MemoryInput> {
   /** Reads and writes the files of the memory, which are all below `/memories`. */
   readonly run: RunVendorTool<MemoryInput, string | undefined>;

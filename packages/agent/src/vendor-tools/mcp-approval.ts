@@ -6,6 +6,7 @@ import { checkSettings, sharedSettings } from "./settings.ts";
 import type { VendorToolSettings } from "./settings.ts";
 import { recordOf, schemaFrom, text } from "./variants.ts";
 
+/** The settings of `mcpApprovalTool`. */
 export interface McpApprovalToolOptions extends Omit<
   VendorToolSettings<McpApprovalInput>,
   "native"

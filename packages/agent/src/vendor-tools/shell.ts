@@ -9,6 +9,7 @@ import type { RunVendorTool, VendorToolSettings } from "./settings.ts";
 import { flag, listOf, schemaFrom, text, texts, whole } from "./variants.ts";
 import type { Field } from "./variants.ts";
 
+/** The settings of `shellTool`. */
 export interface ShellToolOptions extends VendorToolSettings<ShellInput> {
   /** Runs the commands. What it streams by `append` reaches viewers at once. */
   readonly run: RunVendorTool<ShellInput, ShellOutput | string>;

@@ -14,7 +14,7 @@ export interface Variant {
   readonly optional?: readonly string[];
 }
 
-/** A union of objects that are told apart by one field, as data. */
+/** A union of objects, one for each value of a field, as data. */
 export interface Union {
   readonly tag: string;
   readonly fields: Readonly<Record<string, Field>>;

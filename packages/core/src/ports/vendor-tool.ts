@@ -43,11 +43,13 @@ export interface ComputerInput {
   readonly checks?: readonly SafetyCheck[] | undefined;
 }
 
+/** Why a vendor wants a person to decide. */
 export interface SafetyCheck {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
 }
 
+/** A place on a screen. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -97,6 +99,7 @@ export type ComputerAction =
   | { readonly action: "open_browser" | "search" | "back" | "forward" }
   | { readonly action: "navigate"; readonly url: string };
 
+/** A button of a mouse. */
 export type MouseButton = "left" | "right" | "middle" | "back" | "forward";
 
 /** Commands to run in one shell, in their order. */
@@ -139,6 +142,7 @@ export type TextEditorInput =
   | InsertCommand
   | { readonly command: "undo_edit"; readonly path: string };
 
+/** Shows a file, or the files of a folder. */
 export interface ViewCommand {
   readonly command: "view";
   readonly path: string;
@@ -146,6 +150,7 @@ export interface ViewCommand {
   readonly view_range?: readonly number[] | undefined;
 }
 
+/** Replaces a text that a file has once. */
 export interface ReplaceCommand {
   readonly command: "str_replace";
   readonly path: string;
@@ -154,6 +159,7 @@ export interface ReplaceCommand {
   readonly new_str?: string | undefined;
 }
 
+/** Inserts a text behind a line. */
 export interface InsertCommand {
   readonly command: "insert";
   readonly path: string;

@@ -36,7 +36,7 @@ export function byCallName(
   return new Map([...native.values()].flatMap((tool) => tool.names.map((name) => [name, tool])));
 }
 
-/** The refusal of a choice of one of the vendor's own tools, for vendors that can't be told to call it. */
+/** The refusal of a choice of one of the vendor's own tools, for vendors that have no field for it. */
 export function refuseChoice(vendor: string, tool: string): RequestRefusal {
   const message = `${vendor} can't be told to call ${tool}, which is its own tool: leave toolChoice out, use "required", or offer the tool with native: false`;
   return new RequestRefusal(message, { setting: "toolChoice" });

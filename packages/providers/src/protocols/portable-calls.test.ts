@@ -89,13 +89,16 @@ test.each([
   expect(made[2]).toMatchObject({ op: "close_part", opaque: { native: { raw } } });
 });
 
-test("a call with a fault keeps its text and its fault", () => {
-  const fault = { code: "truncated" } as const;
+test.each(['{"command":"rm -rf /tmp', '{"command":"ls"}'])(
+  "a call with a fault keeps its text and its fault: %s",
+  (raw) => {
+    const fault = { code: "truncated" } as const;
 
-  const made = read([begin("bash"), append('{"command":"rm -rf /tmp'), close({ fault })]);
+    const made = read([begin("bash"), append(raw), close({ fault })]);
 
-  expect(made.slice(1)).toMatchObject([append('{"command":"rm -rf /tmp'), { fault }]);
-});
+    expect(made.slice(1)).toMatchObject([append(raw), { fault }]);
+  },
+);
 
 test("a full text that contradicts the streamed one is passed on, so that the reply fails", () => {
   const [streamed, whole] = ['{"command":"ls"}', '{"command":"rm"}'];

@@ -27,7 +27,7 @@ const versions: readonly (readonly [model: RegExp, versions: Versions | undefine
   [/claude-/, { computer: "20251124", editor: "20250728", memory: true }],
 ];
 
-/** For a model that is said to have the tools though its name is not known. */
+/** For `native: true` with a model whose name is not known. */
 const newest: Versions = { computer: "20251124", editor: "20250728", memory: true };
 
 export function nativeTool(tool: VendorTool, model: string): NativeTool | undefined {
