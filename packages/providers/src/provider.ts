@@ -5,7 +5,6 @@ import {
   defaultRetryPolicy,
   retryDelay,
 } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/json";
 import { addUsage } from "@millrace/core/writing";
 import type { Cause, Model, Usage } from "@millrace/core";
 import type {
@@ -15,7 +14,6 @@ import type {
   ReplyWriter,
   RequestSettings,
   RetryPolicy,
-  TraceContext,
 } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/ports";
 import {
@@ -40,8 +38,8 @@ import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
 import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
+import { addressFailure, cutRemark, headersOf, nameFailure, tierOf } from "./request-notes.ts";
 import { ReplyReader } from "./reply.ts";
-import { addressFailure, cutRemark, nameFailure } from "./request-causes.ts";
 import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
@@ -330,21 +328,4 @@ function isSigned(proof: Proof | SignedProof): proof is SignedProof {
 /** The settings of a request without those that are undefined, which override nothing. */
 function asked({ settings = {} }: ModelRequest): RequestSettings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-}
-
-/** The headers of a trace. Anything that does not have the W3C's format is not sent. */
-function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
-  const { traceparent = "", tracestate = "" } = trace ?? {};
-  if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
-  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
-}
-
-/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
-function tierOf(places: readonly unknown[]): string | undefined {
-  const names = places.flatMap((place) =>
-    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
-  );
-  // Bedrock's is an object with a type.
-  const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
-  return tiers.find((name) => typeof name === "string");
 }

@@ -1,10 +1,27 @@
 import { withoutLogin } from "@millrace/core/checks";
 import { isJsonObject } from "@millrace/core/json";
 import type { Cause, JsonObject } from "@millrace/core";
-import type { ModelNotice } from "@millrace/core/ports";
+import type { ModelNotice, TraceContext } from "@millrace/core/ports";
 import type { Endpoint } from "./endpoint.ts";
 import { failure } from "./failure.ts";
 import type { Exchange } from "./transport/exchange.ts";
+
+/** The headers of a trace. Anything that does not have the W3C's format is not sent. */
+export function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
+  const { traceparent = "", tracestate = "" } = trace ?? {};
+  if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
+  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
+export function tierOf(places: readonly unknown[]): string | undefined {
+  const names = places.flatMap((place) =>
+    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
+  );
+  // Bedrock's is an object with a type.
+  const tiers = names.map((name) => (isJsonObject(name) ? name["type"] : name));
+  return tiers.find((name) => typeof name === "string");
+}
 
 /** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
 export function cutRemark({ body }: Exchange): ModelNotice {
