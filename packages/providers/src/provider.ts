@@ -1,11 +1,12 @@
 import { plainTransportFault, transportOf } from "@millrace/core/checks";
 import {
   abortedCause,
+  addUsage,
   createModelStream,
   defaultRetryPolicy,
   retryDelay,
-} from "@millrace/core/ports";
-import { addUsage } from "@millrace/core/writing";
+  systemClock,
+} from "@millrace/core/model";
 import type { Cause, Model, Usage } from "@millrace/core";
 import type {
   Clock,
@@ -15,7 +16,6 @@ import type {
   RequestSettings,
   RetryPolicy,
 } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/ports";
 import {
   redactData,
   rememberCredential,

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { JsonObject, PartId } from "@millrace/core";
 import type { PartOpening } from "@millrace/core/writing";
 import { failure } from "../../failure.ts";
