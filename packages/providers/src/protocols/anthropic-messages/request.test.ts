@@ -40,6 +40,12 @@ describe("the request", () => {
     });
   });
 
+  test.each([["beta 1"], [""], [7]])("refuses %j among the betas", (name) => {
+    const request = { transcript: [user("Hi")], settings: { betas: ["a-1", name] } };
+
+    expect(() => anthropicMessages.request(request, { model })).toThrow(/among betas/);
+  });
+
   test("takes settings as they are", () => {
     const settings = {
       temperature: 0.5,

@@ -133,12 +133,14 @@ function toolBetas(native: ReadonlyMap<string, NativeTool>): readonly string[] {
 
 /** The features that the settings name, and those that the request needs. */
 function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
-  const given = betas === undefined ? [] : Array.isArray(betas) ? betas : [betas];
-  for (const name of given as readonly Json[]) {
-    if (typeof name === "string" && /^[\w.,-]+$/.test(name)) continue;
-    const message = `Anthropic's Messages API does not take ${JSON.stringify(name)} among betas: use names such as "files-api-2025-04-14"`;
-    throw new RequestRefusal(message, { setting: "betas" });
+  const given = Array.isArray(betas) ? (betas as readonly Json[]) : [betas ?? []].flat();
+  const names = new Set<string>();
+  for (const name of [...given, ...more]) {
+    if (typeof name !== "string" || !/^[\w.,-]+$/.test(name)) {
+      const message = `Anthropic's Messages API does not take ${JSON.stringify(name)} among betas: use names such as "files-api-2025-04-14"`;
+      throw new RequestRefusal(message, { setting: "betas" });
+    }
+    names.add(name);
   }
-  const names = [...new Set([...given, ...more])];
-  return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
+  return names.size === 0 ? {} : { "anthropic-beta": [...names].join(",") };
 }
