@@ -23,6 +23,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/checks": 25,
   "@millrace/core/json": 8,
   "@millrace/core/memory": 13,
+  "@millrace/core/model": 16,
   "@millrace/core/ports": 173,
   "@millrace/core/reading": 66,
   "@millrace/core/schema": 10,

@@ -84,7 +84,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "price", "protocol", "reply", "settings", "vendor-delay"],
+    bottom: ["endpoint", "failure", "price", "protocol", "reply", "settings", "vendor-delay"],
     folders: {
       framing: [],
       models: [],

@@ -9,12 +9,12 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { aiSdkSettings } from "../packages/providers/src/bridges/ai-sdk-settings.ts";
+import { compatibleServers } from "../packages/providers/src/compatible-servers.ts";
+import type { CompatibleServer } from "../packages/providers/src/compatible-servers.ts";
+import { aiSdkOptions } from "../packages/providers/src/testing/ai-sdk-options.ts";
 import { anthropicSettings } from "../packages/providers/src/protocols/anthropic-messages/settings.ts";
 import { bedrockSettings } from "../packages/providers/src/protocols/bedrock-converse/settings.ts";
-import {
-  geminiSettings,
-  vertexGeminiSettings,
-} from "../packages/providers/src/protocols/gemini/settings.ts";
+import { geminiSettings } from "../packages/providers/src/protocols/gemini/settings.ts";
 import {
   compatibleSettings,
   openAiChatSettings,
@@ -32,12 +32,19 @@ const protocols: Readonly<Record<string, readonly [title: string, table: Setting
   "openai-compatible": ["compatible servers", compatibleSettings()],
   "anthropic-messages": ["Anthropic Messages", anthropicSettings],
   gemini: ["Gemini", geminiSettings],
-  "gemini-vertex": ["Gemini on Vertex AI", vertexGeminiSettings],
   "bedrock-converse": ["Bedrock Converse", bedrockSettings],
   "ai-sdk": ["AI SDK", aiSdkSettings("v4")],
 };
 
 const providerTables: Tables = {
+  servers: () => [
+    ["function", "address", "key", "quirks"],
+    ...Object.entries(compatibleServers).map(([name, server]) => serverRow(name, server)),
+  ],
+  "ai-sdk-options": () => [
+    ["AI SDK", "here", ""],
+    ...aiSdkOptions.map(([name, { write, note = "" }]) => [code(name), write, note]),
+  ],
   settings: () => [
     ["setting", ...Object.values(protocols).map(([title]) => title)],
     ...settingNames.map((name) => [
@@ -55,6 +62,18 @@ const providerTables: Tables = {
     ]),
   ),
 };
+
+function serverRow(name: string, server: CompatibleServer): Row {
+  const { baseUrl, variable, keyOptional, renamed = {}, refused = {}, reads = {} } = server;
+  const notes = [
+    ...Object.entries(renamed).map(([from, to]) => `${code(from)} is sent as ${code(to)}`),
+    ...Object.entries(refused).map(([field, instead]) => `${code(field)} is refused: ${instead}`),
+    ...(reads.thinkTags === undefined ? [] : ["reasoning is read from tags in the text"]),
+    ...(reads.finishOptional === true ? ["replies may end with `[DONE]` alone"] : []),
+  ];
+  const key = keyOptional === true ? `${code(variable)}, if it is set` : code(variable);
+  return [`[${code(name)}](${server.page})`, code(baseUrl), key, notes.join("; ")];
+}
 
 function rowOf({ rows }: SettingsTable, name: SettingName): SettingRow<never> {
   return rows[name];

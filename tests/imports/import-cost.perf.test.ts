@@ -9,7 +9,7 @@ import { percentile } from "../kit/distribution.ts";
 import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 
 const folder = join(root, "packages/providers");
-const vendors = "anthropic azure compatible gemini openai vertex vertex-anthropic"
+const vendors = "anthropic azure bedrock compatible gemini openai vertex vertex-anthropic"
   .split(" ")
   .map((name) => `@millrace/providers/${name}`);
 const rounds = 5;

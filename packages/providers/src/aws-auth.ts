@@ -1,4 +1,4 @@
-import { systemClock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 import type { Key } from "./auth.ts";
 import type { Endpoint } from "./endpoint.ts";

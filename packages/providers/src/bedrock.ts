@@ -1,15 +1,22 @@
 import { expects, refusal } from "@millrace/core/checks";
 import type { Door, OptionChecks } from "@millrace/core/checks";
-import type { Model } from "@millrace/core";
+import type { JsonObject, Model } from "@millrace/core";
 import type { VendorOptions } from "./auth.ts";
 import { bedrockAuth, bedrockEndpoint, isRegion } from "./aws-auth.ts";
 import type { AwsCredentialSource } from "./aws-auth.ts";
 import { checkProvider } from "./check-options.ts";
+import { mapRequest } from "./endpoint.ts";
 import { awsEventStream } from "./framing/aws-event-stream.ts";
+import type { VendorEvent } from "./framing/framing.ts";
 import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
-import { bedrockAnthropicMessages } from "./protocols/bedrock-anthropic.ts";
+import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+import type { AnthropicMessagesState } from "./protocols/anthropic-messages/protocol.ts";
+import { anthropicSettings } from "./protocols/anthropic-messages/settings.ts";
 import type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
 import { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
+import { modelPath } from "./protocols/bedrock-converse/request.ts";
+import { refuse } from "./protocols/settings.ts";
+import type { Protocol } from "./protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions, ProviderParts } from "./provider.ts";
 import type { SettingsTable } from "./settings.ts";
@@ -17,7 +24,6 @@ import type { SettingsTable } from "./settings.ts";
 export type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
 // To compose a provider of your own.
 export { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
-export { bedrockAnthropicMessages } from "./protocols/bedrock-anthropic.ts";
 export { awsEventStream } from "./framing/aws-event-stream.ts";
 export type { AwsEventStreamOptions } from "./framing/aws-event-stream.ts";
 export { bedrockAuth } from "./aws-auth.ts";
@@ -78,6 +84,30 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
     common,
   );
 }
+
+/**
+ * Anthropic's Messages by InvokeModelWithResponseStream of Amazon Bedrock: with the model in the path, and
+ * the version and betas in the body.
+ */
+export const bedrockAnthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = mapRequest(
+  anthropicMessages,
+  ({ headers = {}, body }, { model }) => {
+    const { model: _, stream: __, service_tier: tier, ...fields } = body as Partial<JsonObject>;
+    if (tier !== undefined) throw refuse(anthropicSettings, "serviceTier", tier, tierHeader);
+    const betas = headers["anthropic-beta"]?.split(",");
+    return {
+      path: modelPath(model, "invoke-with-response-stream"),
+      body: {
+        anthropic_version: "bedrock-2023-05-31",
+        ...(betas === undefined ? {} : { anthropic_beta: betas }),
+        ...(fields as JsonObject),
+      },
+    };
+  },
+);
+
+const tierHeader =
+  'Bedrock takes it as a header: set headers: { "X-Amzn-Bedrock-Service-Tier": "flex" }, or leave it out';
 
 /**
  * A Claude model of Amazon Bedrock, by InvokeModelWithResponseStream, which takes Anthropic's own

@@ -1,6 +1,6 @@
 import { sign } from "node:crypto";
 import { isJsonObject, parseJson } from "@millrace/core/json";
-import { systemClock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth-failure.ts";
 import { failure } from "./failure.ts";

@@ -5,11 +5,12 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Model } from "@millrace/core";
 import { until } from "../../../tests/kit/until.ts";
 import { anthropic } from "./anthropic.ts";
+import { bedrock, bedrockAnthropic } from "./bedrock.ts";
 import { gemini } from "./gemini.ts";
 import { openai, openaiChat } from "./openai.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { makeAuthority } from "./testing/certificates.ts";
-import { bytesOf } from "./testing/fixtures.ts";
+import { recordedStreams } from "./testing/fixtures.ts";
 import { startForwardProxy } from "./testing/forward-proxy.ts";
 import { leakedResources, openResources } from "./testing/resources.ts";
 import { startTlsServer } from "./testing/tls-server.ts";
@@ -34,18 +35,35 @@ const protocols: readonly {
   { name: "openai-responses", make: (o) => openai("gpt-5", o), scenario: "text" },
   { name: "openai-chat", make: (o) => openaiChat("gpt-5", o), scenario: "text" },
   { name: "gemini", make: (o) => gemini("gemini-3-pro", o), scenario: "text" },
+  { name: "bedrock-converse", make: (o) => bedrock("amazon.nova-pro-v1:0", o), scenario: "text" },
+  {
+    name: "bedrock-anthropic",
+    make: (o) => bedrockAnthropic("anthropic.claude-sonnet-5", o),
+    scenario: "hello",
+  },
 ];
+
+function streamOf(protocol: string, scenario: string): Uint8Array {
+  const found = recordedStreams(protocol).find(({ name }) => name === scenario);
+  if (found === undefined) throw new Error(`${protocol} has no stream ${scenario}`);
+  return found.bytes;
+}
+
+const events = "text/event-stream";
+const typeOf = (protocol: string): string =>
+  protocol.startsWith("bedrock-") ? "application/vnd.amazon.eventstream" : events;
 
 /** A server that streams a body in pieces, with a certificate of the private authority. */
 function serve(
   body: Uint8Array | string,
   more: Partial<TlsServerOptions> = {},
+  type: string = events,
 ): Promise<TlsServer> {
   return startTlsServer({
     own: servers.issue("localhost"),
     clients: people,
     answer: (response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.writeHead(200, { "content-type": type });
       const bytes = Buffer.from(body);
       for (let at = 0; at < bytes.length; at += 100) response.write(bytes.subarray(at, at + 100));
       response.end();
@@ -61,8 +79,8 @@ for (const { name, make, scenario } of protocols) {
   ])(
     `${name} streams through a proxy to a server with a private authority, over $alpn`,
     async ({ http2, alpn }) => {
-      const body = bytesOf(name, scenario);
-      await using server = await serve(body);
+      const body = streamOf(name, scenario);
+      await using server = await serve(body, {}, typeOf(name));
       await using proxy = await startForwardProxy({ login: "bob:s3cret-word" });
       const uri = proxy.url.replace("//", "//bob:s3cret-word@");
       const network = { ...mutual, proxy: uri, http2 };
@@ -88,8 +106,9 @@ for (const { name, make, scenario } of protocols) {
   );
 
   test(`${name} streams through a proxy that passes plain requests on`, async () => {
-    const body = bytesOf(name, scenario);
-    await using server = await startVendorServer({ replies: [{ body, chunks: { seed: 5 } }] });
+    const body = streamOf(name, scenario);
+    const reply = { body, headers: { "content-type": typeOf(name) }, chunks: { seed: 5 } };
+    await using server = await startVendorServer({ replies: [reply] });
     await using proxy = await startForwardProxy();
 
     const model = make({ baseUrl: server.url, apiKey: "k", network: { proxy: proxy.url } });

@@ -1,6 +1,5 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause, commitOf, wholeText } from "@millrace/core/model";
 import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/json";
-import { commitOf, wholeText } from "@millrace/core/writing";
 import type { Cause, Delta, Draft, Json, Part, PartId } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";
 import type { Remark, EndedReply } from "@millrace/core/ports";

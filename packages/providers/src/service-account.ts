@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
-import { systemClock } from "@millrace/core/ports";
+import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth-failure.ts";
 import { checkNetwork } from "./check-network.ts";

@@ -5,6 +5,7 @@ import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
 import { expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
 import { azure } from "./azure.ts";
+import { bedrock, bedrockAnthropic } from "./bedrock.ts";
 import * as compatible from "./compatible.ts";
 import { gemini } from "./gemini.ts";
 import { openai, openaiChat, openaiCompatible } from "./openai.ts";
@@ -24,6 +25,7 @@ interface Entry {
 
 const { compatibleServers, ...servers } = compatible;
 const apiKey = "k";
+const region = { region: "us-east-1", apiKey };
 const place = { project: "p", location: "global", token: "t" };
 
 const entries: readonly Entry[] = [
@@ -63,6 +65,24 @@ const entries: readonly Entry[] = [
     format: "openai-responses",
     model: "gpt-5.1",
     make: (fetch, settings) => azure("gpt-5.1", { resource: "r", apiKey, fetch, settings }),
+  },
+  {
+    name: "bedrock",
+    format: "bedrock-converse",
+    model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    make: (fetch, settings) =>
+      bedrock("us.anthropic.claude-sonnet-4-5-20250929-v1:0", { ...region, fetch, settings }),
+  },
+  {
+    name: "bedrockAnthropic",
+    format: "anthropic-messages",
+    model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    make: (fetch, settings) =>
+      bedrockAnthropic("us.anthropic.claude-sonnet-4-5-20250929-v1:0", {
+        ...region,
+        fetch,
+        settings,
+      }),
   },
   {
     name: "vertex",
@@ -116,7 +136,7 @@ async function sentWith(
     bodies.push(Buffer.from(init?.body as Uint8Array).toString());
     return new Response("{}", { status: 400 });
   };
-  const { cause } = await make(fetch as typeof globalThis.fetch, settings).stream(request).result;
+  const { cause } = await make(fetch, settings).stream(request).result;
   return { body: bodies[0], message: cause?.message ?? "" };
 }
 

@@ -1,4 +1,4 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { abortedCause, createModelStream } from "@millrace/core/model";
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Model } from "@millrace/core";
 import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";

@@ -1,4 +1,4 @@
-import { callId, partId, repairTranscript } from "@millrace/core/writing";
+import { callId, partId, repairTranscript } from "@millrace/core/model";
 import { givenOptions } from "./given-options.ts";
 import { ShownMedia } from "./shown-media.ts";
 import type {

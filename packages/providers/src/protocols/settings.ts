@@ -80,6 +80,24 @@ export function isOwnField({ rows }: SettingsTable, name: SettingName, value: Js
   return row.kind === "sent" && (row.isOwn?.(value) ?? (value === null && row.as.includes(name)));
 }
 
+/** Fields that the request itself decides, each with what to do instead. */
+const decided: Readonly<Record<string, string>> = {
+  model: "name it where the model is made",
+  stream: "leave it out, because every reply is streamed",
+  ...Object.fromEntries(
+    ["messages", "input", "contents"].map((field) => [
+      field,
+      "the transcript is sent by this name",
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["previous_response_id", "conversation"].map((field) => [
+      field,
+      "leave it out, because the whole transcript is sent, and the vendor would put its own copy before it",
+    ]),
+  ),
+};
+
 function divided(
   table: SettingsTable,
   settings: RequestSettings,
@@ -88,6 +106,11 @@ function divided(
   const shared: Record<string, Json> = {};
   for (const [name, value] of Object.entries(settings as Partial<JsonObject>)) {
     if (value === undefined) continue;
+    const instead = decided[name];
+    if (instead !== undefined) {
+      const message = `${table.vendor} does not get ${name} by a setting: ${instead}`;
+      throw new RequestRefusal(message, { setting: name });
+    }
     if (!isShared(table, name) || isOwnField(table, name, value)) own[name] = value;
     else {
       const { accepts, fix } = settingChecks[name];

@@ -1,5 +1,5 @@
 import { checkJson, isJsonObject } from "@millrace/core/json";
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { CallId, Json, JsonObject, PartId } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";

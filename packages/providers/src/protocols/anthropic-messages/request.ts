@@ -7,6 +7,7 @@ import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
+import { RequestRefusal } from "../refusal.ts";
 import { applySettings } from "../settings.ts";
 import { withBreakpoints } from "./cache.ts";
 import { isBlank } from "./events.ts";
@@ -132,9 +133,14 @@ function toolBetas(native: ReadonlyMap<string, NativeTool>): readonly string[] {
 
 /** The features that the settings name, and those that the request needs. */
 function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
-  const given = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
-    (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
-  );
-  const names = [...new Set([...given, ...more])];
-  return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
+  const given = Array.isArray(betas) ? (betas as readonly Json[]) : [betas ?? []].flat();
+  const names = new Set<string>();
+  for (const name of [...given, ...more]) {
+    if (typeof name !== "string" || !/^[\w.,-]+$/.test(name)) {
+      const message = `Anthropic's Messages API does not take ${JSON.stringify(name)} among betas: use names such as "files-api-2025-04-14"`;
+      throw new RequestRefusal(message, { setting: "betas" });
+    }
+    names.add(name);
+  }
+  return names.size === 0 ? {} : { "anthropic-beta": [...names].join(",") };
 }

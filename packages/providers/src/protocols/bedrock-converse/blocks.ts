@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { JsonObject, PartId } from "@millrace/core";
 import type { PartOpening } from "@millrace/core/writing";
 import { failure } from "../../failure.ts";
@@ -133,7 +133,7 @@ export function stopBlock(state: BedrockConverseState, index: number | undefined
 }
 
 /** Ends a block. A call without arguments is held until the stop reason arrives. */
-export function closeBlock(state: BedrockConverseState, block: OpenBlock): Outcome {
+function closeBlock(state: BedrockConverseState, block: OpenBlock): Outcome {
   const isHeld = block.kind === "call" && !block.filled;
   return {
     state: {

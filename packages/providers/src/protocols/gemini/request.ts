@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
-import type { SettingsTable } from "../../settings.ts";
 import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
@@ -12,17 +11,14 @@ import { contentsOf, tokenIn, tokenOf } from "./contents.ts";
 import type { Rules } from "./contents.ts";
 import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
+import { geminiSettings } from "./settings.ts";
 
 export const protocolId = "gemini";
 
 /** Builds the request for a transcript. Streaming is part of the path; usage needs no setting. */
-export function geminiRequest(
-  modelRequest: ModelRequest,
-  { model }: RequestTarget,
-  table: SettingsTable,
-): WireRequest {
+export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
   const { transcript, tools = [] } = modelRequest;
-  const { fields: settings } = applySettings(table, modelRequest, model);
+  const { fields: settings } = applySettings(geminiSettings, modelRequest, model);
   // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
   const turns = prepare(transcript, `${protocolId}/${model}`, {
     goesOn: (parts) => tokenIn(parts) !== undefined,
@@ -36,8 +32,7 @@ export function geminiRequest(
     if (typeof tool === "string" && native.has(tool)) throw refuseChoice("Gemini", tool);
   }
   const contents = contentsOf(turns, { ...rulesOf(model), offered: byCallName(native) });
-  const { model: _, stream: __, ...rest } = settings;
-  const fields: JsonObject = { ...rest, ...toolsOf(tools, settings["tools"], native) };
+  const fields: JsonObject = { ...settings, ...toolsOf(tools, settings["tools"], native) };
   const { instructions = "", fields: format } = askFor(modelRequest, (output) =>
     outputFields(output, fields, model),
   );

@@ -71,18 +71,6 @@ export const geminiSettings: SettingsTable = {
       fields: (tier) => ({ serviceTier: tiers[tier] }),
     },
     metadata: {
-      kind: "refused",
-      instead: "leave it out: labels are a feature of Vertex AI",
-    },
-  },
-};
-
-/** How Vertex AI takes settings for Gemini: as Gemini's API does, and labels too. */
-export const vertexGeminiSettings: SettingsTable = {
-  vendor: "Vertex AI",
-  rows: {
-    ...geminiSettings.rows,
-    metadata: {
       kind: "sent",
       as: ["labels"],
       limits: "lower-case letters, digits, _ and -, up to 63 of them; names begin with a letter",

@@ -1,5 +1,5 @@
 import { checkJson, isJsonObject } from "@millrace/core/json";
-import { wholeText } from "@millrace/core/writing";
+import { wholeText } from "@millrace/core/model";
 import type { CallId, Json, JsonObject } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
 import { isSameJson } from "../../reply.ts";

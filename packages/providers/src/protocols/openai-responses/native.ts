@@ -1,5 +1,5 @@
 import type { JsonObject } from "@millrace/core";
-import { wholeText } from "@millrace/core/writing";
+import { wholeText } from "@millrace/core/model";
 import { filledAt, objectAt, textAt } from "../read.ts";
 import { escaped, takeCall } from "./call.ts";
 import type { CallStage } from "./call.ts";

@@ -20,9 +20,7 @@ import { openAiResponsesSettings } from "./settings.ts";
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const { transcript, tools = [] } = modelRequest;
-  const { fields: settings } = applySettings(openAiResponsesSettings, modelRequest, target.model);
-  // With either field the vendor would insert its own copy of the conversation.
-  const { previous_response_id: _, conversation: __, ...own } = settings;
+  const { fields: own } = applySettings(openAiResponsesSettings, modelRequest, target.model);
   const native = nativeToolsOf(tools, { nativeTool }, target.model);
   const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
   const replay: Replay = {
@@ -36,7 +34,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   const declared = declaredTools(tools, own, native);
   const text = objectAt(own, "text");
-  const words = instructionsOf(modelRequest, settings);
+  const words = instructionsOf(modelRequest, own);
   const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
     const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };

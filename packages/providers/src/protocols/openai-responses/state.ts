@@ -1,4 +1,4 @@
-import { List, defaultDraftLimits, partId } from "@millrace/core/writing";
+import { List, defaultDraftLimits, partId } from "@millrace/core/model";
 import type { Cause, Json, JsonObject, PartId, Usage } from "@millrace/core";
 import type { ArgumentFault, Ending, Metadata, PartOpening } from "@millrace/core/writing";
 import type { ClosePart, Operation, ReplyContext, Translated } from "../../protocol.ts";

@@ -29,27 +29,15 @@ const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, R
   ],
 };
 
-/** Formats that do the same by themselves. */
-const alike: Readonly<Record<string, string>> = {
-  "openai-responses": "openai-chat",
-  "gemini-vertex": "gemini",
-};
-
 /** Vendors that keep prompts without being asked. */
-const keepsByItself = [
-  "openai-chat",
-  "openai-compatible",
-  "openai-responses",
-  "gemini",
-  "gemini-vertex",
-];
+const keepsByItself = ["openai-chat", "openai-compatible", "openai-responses", "gemini"];
 
 /** True if a model of this format follows the setting without being asked. */
 export function doesByItself(name: string, model: string, given: Given): boolean {
   const { setting, value } = given;
   if (setting === "cache" && value === false) return true;
   if (setting === "cache" && keepsByItself.includes(name)) return asksNothingMore(value);
-  const rows = byItself[alike[name] ?? name] ?? [];
+  const rows = byItself[name === "openai-responses" ? "openai-chat" : name] ?? [];
   return rows.some(
     ([each, one, models]) => each === setting && equal(one, value) && models.test(model),
   );

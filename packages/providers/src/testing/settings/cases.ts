@@ -4,7 +4,7 @@ import { aiSdkSettings, refuseOptions } from "../../bridges/ai-sdk-settings.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
 import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
-import { gemini, vertexGemini } from "../../protocols/gemini/protocol.ts";
+import { gemini } from "../../protocols/gemini/protocol.ts";
 import { createOpenAiChat, openAiChat } from "../../protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "../../protocols/openai-chat/settings.ts";
 import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
@@ -12,16 +12,6 @@ import { applySettings } from "../../protocols/settings.ts";
 import type { SettingName } from "../../settings.ts";
 
 type AnyProtocol = Pick<Protocol<VendorEvent, unknown>, "id" | "request" | "settings">;
-
-const geminiModels = [
-  "gemini-3-pro-preview",
-  "gemini-3.1-pro-preview",
-  "gemini-3-flash-preview",
-  "gemini-2.5-pro",
-  "gemini-2.5-flash",
-  "gemini-2.0-flash",
-  "gemini-flash-latest",
-];
 
 /** A protocol, and models that its table tells apart. The first one is of today. */
 export interface SettingsTarget {
@@ -74,9 +64,16 @@ export const settingsTargets: readonly SettingsTarget[] = [
   {
     name: "gemini",
     protocol: gemini,
-    models: geminiModels,
+    models: [
+      "gemini-3-pro-preview",
+      "gemini-3.1-pro-preview",
+      "gemini-3-flash-preview",
+      "gemini-2.5-pro",
+      "gemini-2.5-flash",
+      "gemini-2.0-flash",
+      "gemini-flash-latest",
+    ],
   },
-  { name: "gemini-vertex", protocol: vertexGemini, models: geminiModels },
   { name: "ai-sdk-v3", protocol: aiSdkOptions("v3"), models: ["any"] },
   { name: "ai-sdk-v4", protocol: aiSdkOptions("v4"), models: ["any"] },
 ];

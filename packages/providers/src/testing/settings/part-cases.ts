@@ -50,6 +50,11 @@ export const responses = { name: "openai-responses", model: "gpt-5" };
 const newResponses = { name: "openai-responses", model: "gpt-5.6-sol" };
 export const messages = { name: "anthropic-messages", model: "claude-sonnet-5" };
 export const gemini = { name: "gemini", model: "gemini-3-pro-preview" };
+const converse = {
+  name: "bedrock-converse",
+  model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+};
+const llama = { name: "bedrock-converse", model: "meta.llama3-3-70b-instruct-v1:0" };
 const oldGemini = { name: "gemini", model: "gemini-2.5-flash" };
 
 export const low = { detail: "low" } as const;
@@ -97,4 +102,13 @@ export const partCases: readonly PartCase[] = [
   { ...messages, part: pdf, options: about, sent: { type: "document", ...about } },
   { ...messages, part: text, options: about, refused: /for documents: leave/ },
   { ...gemini, part: pdf, options: about, refused: /write a text before the file/ },
+
+  { ...converse, part: image, options: low, refused: /no levels of detail: scale/ },
+  { ...converse, part: pdf, options: cited, sent: { citations: { enabled: true } } },
+  { ...converse, part: pdf, options: about, sent: about },
+  { ...converse, part: image, options: cited, refused: /leave the option out/ },
+  { ...converse, part: text, options: about, refused: /for documents: leave/ },
+  { ...converse, part: text, options: kept, sent: { cachePoint: { type: "default" } } },
+  { ...converse, part: image, options: kept, sent: { cachePoint: { type: "default" } } },
+  { ...llama, part: text, options: kept, refused: /use Claude or Nova, or leave it out/ },
 ];
