@@ -128,6 +128,7 @@ it.each(payloadGroups)(
     );
     const thoughts = tab.locator(".think > button");
     expect(await thoughts.count()).toBe(payloads.all.length);
+    await until(async () => (await tab.locator(".think > div").count()) === 0, "all are folded");
     await tab.evaluate(
       `for (const fold of document.querySelectorAll(".think > button, [data-part=tool-card] > button")) fold.click()`,
     );
