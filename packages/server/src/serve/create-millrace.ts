@@ -11,6 +11,8 @@ import type { Identity } from "../http/identity.ts";
 import { RouteTable } from "../http/match.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
+import { dialectNames } from "../http/route.ts";
+import type { DialectName } from "../http/route.ts";
 import { routes } from "../http/routes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -79,9 +81,12 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckSeconds);
   const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
   const addresses = new Addresses({ ...options, local });
+  const spoken = new Set<DialectName>(options.dialects ?? dialectNames);
+  const served = routes.filter(({ dialect }) => dialect === undefined || spoken.has(dialect));
   const parts: PipelineParts = {
-    basePath: (options.basePath ?? "").replace(/\/+$/, ""),
-    table: new RouteTable(routes),
+    basePath: pathOf(options.basePath),
+    publicPath: pathOf(options.publicPath ?? options.basePath),
+    table: new RouteTable(served),
     addresses,
     authenticate: options.authenticate ?? localMode(),
     local,
@@ -117,12 +122,17 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       const incoming = new NodeIncoming(request, response);
       void handle(parts, incoming).then((reply) => writeReply(reply, response, keeping));
     },
-    routes,
+    routes: served,
     openapi: openapiDocument,
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
     close: ({ seconds = 25 } = {}) => life.close(seconds),
     [Symbol.asyncDispose]: () => life.close(0),
   };
+}
+
+/** A path without a slash at its end. */
+function pathOf(path: string | undefined): string {
+  return (path ?? "").replace(/\/+$/, "");
 }
 
 /** The token of this installation is printed when it is made, once. */
