@@ -48,7 +48,11 @@ export const apiOf: Readonly<Record<Version, string>> = {
 };
 
 const chats = { 5: Chat5, 6: Chat6, 7: Chat7 };
-const transports = { 5: Transport5, 6: Transport6, 7: Transport7 };
+const transports: Readonly<Record<Version, new (options: object) => object>> = {
+  5: Transport5,
+  6: Transport6,
+  7: Transport7,
+};
 
 /** A chat of the library, unmodified, with its own transport. */
 export function openChat(version: Version, options: ChatOptions): HeldChat {

@@ -1,7 +1,9 @@
 import type { Followed } from "@millrace/core/reading";
 import { historyOf } from "../../../packages/server/src/dialects/ai-sdk/history.ts";
+import { knownTo } from "../../../packages/server/src/dialects/ai-sdk/known.ts";
 import { profiles } from "../../../packages/server/src/dialects/ai-sdk/profiles.ts";
 import { uiMessageStream } from "../../../packages/server/src/dialects/ai-sdk/ui-message-stream.ts";
+import { waitsOf } from "../../../packages/server/src/dialects/waits.ts";
 import { openChat, stored } from "./chat.ts";
 import type { HeldChat, HeldMessage, Version } from "./chat.ts";
 import { sentAt } from "./sessions.ts";
@@ -40,7 +42,9 @@ export class Page {
   #place: number;
   #requests = 0;
   #reloads = 0;
-  #waitedAt = 0;
+  #resumes = true;
+  /** Whether the page was told how the run ended. */
+  #isEnded = false;
   #chat: HeldChat;
 
   constructor(version: Version, session: WatchedSession, run: WatchedRun, way: Way) {
@@ -53,14 +57,17 @@ export class Page {
   }
 
   async read(): Promise<Told> {
-    for (let isFirst = true; this.#place <= this.#run.last; isFirst = false) {
+    for (let isFirst = true; !this.#isEnded; isFirst = false) {
       if (isFirst) await this.#chat.resumeStream();
       else if (this.#chat.error?.message.startsWith("This reply was begun again") === true) {
         this.#reloads += 1;
-        this.#waitedAt = 0;
+        this.#resumes = true;
         this.#chat = this.#open([]);
         await this.#chat.resumeStream();
-      } else await this.#chat.sendMessage();
+      } else {
+        this.#resumes = false;
+        await this.#chat.sendMessage();
+      }
       this.#requests += 1;
       if (this.#requests > 100) throw new Error("the page does not come to an end");
     }
@@ -77,6 +84,14 @@ export class Page {
     return openChat(this.#version, { id: "chat", fetch: answer as typeof fetch, messages });
   }
 
+  /** What the server finds out from the page's request. Nothing of what the page holds, if it resumes. */
+  #known(start: number, place: number): number {
+    const { uid, sessionId, facts, states } = this.#session;
+    const run = { uid, sessionId, runId: this.#run.runId, head: start - 1 };
+    const waits = waitsOf(run, facts.slice(start - 1, states[place]?.head));
+    return this.#resumes ? 0 : knownTo(waits, this.#chat.messages.at(-1)?.parts ?? []);
+  }
+
   /** All of one stream: from where the page is to the stream's own end. */
   #stream(): string {
     const { uid, sessionId, messages, facts } = this.#session;
@@ -91,7 +106,7 @@ export class Page {
       sessionId,
       runId,
       head,
-      known: this.#waitedAt,
+      known: this.#known(start?.n ?? 0, from),
       live: this.#session.states[from]?.head ?? 0,
     });
     const voice = stream.open();
@@ -112,9 +127,27 @@ export class Page {
       if (message !== undefined && !voice.isOver()) say([message]);
     }
     this.#place = at;
-    this.#waitedAt = this.#session.states[at]?.head ?? 0;
+    this.#isEnded = text.includes('"messageMetadata"');
     return text + stream.end("finished");
   }
+}
+
+/**
+ * A message as it would be stored, without what the table of the dialect says of it. A step whose parts were
+ * taken back, and that got no others, stays as an empty one. Pages of 6 have no chunk for an answer: who asked
+ * goes on to hold the question of a call that came to something, and who came later never saw it.
+ */
+export function comparable(version: Version, message: HeldMessage | undefined): unknown {
+  const isEmpty = (next: string | undefined): boolean =>
+    next === undefined || ["step-start", "steering-message", "data-steering"].includes(next);
+  const steps = (message?.parts ?? []).filter(
+    ({ type }, at, all) => type !== "step-start" || !isEmpty(all[at + 1]?.type),
+  );
+  if (message === undefined || steps.length === 0) return undefined; // of a run without a word
+  const parts = steps.map(({ approval, ...part }) =>
+    version !== 6 || part["state"] === "approval-requested" ? { ...part, approval } : part,
+  );
+  return stored({ ...message, parts });
 }
 
 /** The message of a run as the history has it. */

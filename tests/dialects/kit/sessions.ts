@@ -43,7 +43,7 @@ export async function watchedSession(recording: Recording): Promise<WatchedSessi
     ({ state } = applied);
   };
   for (const call of calls) {
-    if (call.kind === "append" && call.outcome === "appended") take(call.batch);
+    if (call.kind === "append" && call.outcome === "stored") take(call.batch);
     if (call.kind !== "store") continue;
     for (const fact of (await call.play(store, uid)).facts ?? []) {
       if (fact.n <= facts.length) continue; // the answer to a repeat

@@ -4,11 +4,12 @@ import type { Chunk } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
 import type { ToldCall } from "./told.ts";
 
-/** The question about a call, and its answer, as far as they were not told. */
+/** The question about a call, and its answer, as far as they were not told. `isOpen`: it waits for the answer. */
 export function* tellQuestion(
   profile: Profile,
   told: ToldCall,
   { question, answer }: Asked,
+  isOpen: boolean,
 ): Generator<Chunk, void, undefined> {
   const { toolCallId } = told;
   const { approvalId } = question;
@@ -30,7 +31,7 @@ export function* tellQuestion(
     return;
   }
   // Without a chunk for the answer, a question that is answered would stay open for whoever comes later.
-  if (isNew && (profile.answers || !isAnswered))
+  if (isNew && (profile.answers || isOpen))
     yield { type: "tool-approval-request", approvalId, toolCallId };
   if (!isAnswered || !profile.answers) return;
   const { decision, reason } = answer;

@@ -102,12 +102,15 @@ export class Speaker {
   #tellItem(told: ToldItem, item: ViewItem, record: RunRecord, out: Chunk[]): void {
     if (item.author === "user") return this.#tellNote(told, item, record, out);
     for (const [at, part] of item.parts.entries()) if (!this.#tellPart(told, at, part, out)) break;
-    const calls = told.parts.flatMap(({ call }) => call ?? []);
     for (const asked of record.asked) {
       if (asked.itemId !== item.id) continue;
       const name = this.#nameOf(asked.question.callId, item.id);
-      const call = calls.find(({ toolCallId }) => toolCallId === name);
-      if (call !== undefined) out.push(...tellQuestion(this.#profile, call, asked));
+      const at = told.parts.findIndex(({ call }) => call?.toolCallId === name);
+      const part = item.parts[at];
+      const call = told.parts[at]?.call;
+      const isOpen =
+        part?.kind === "tool_call" && part.state === "waiting" && asked.answer === undefined;
+      if (call !== undefined) out.push(...tellQuestion(this.#profile, call, asked, isOpen));
     }
     for (const [at, part] of item.parts.entries()) {
       const call = told.parts[at]?.call;
@@ -120,6 +123,8 @@ export class Speaker {
   #tellNote(told: ToldItem, item: ViewItem, { state }: RunRecord, out: Chunk[]): void {
     if (told.parts.length > 0) return;
     told.parts.push({ id: item.id, kind: "note", sent: 0, isDone: true });
+    // In a step that was begun again, it would be taken back with the next attempt.
+    if (this.#step === "empty") this.#step = "open";
     const stored = state.items.toArray().find(({ id }) => id === item.id);
     const parts = userParts(stored?.parts ?? [], this.#blobUrl);
     out.push(

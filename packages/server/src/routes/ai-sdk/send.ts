@@ -2,6 +2,7 @@ import type { Part } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { idTail, runIdOf } from "@millrace/core/writing";
 import { messageField } from "../../dialects/ai-sdk/history.ts";
+import { knownTo } from "../../dialects/ai-sdk/known.ts";
 import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
 import { doneEvent } from "../../dialects/ai-sdk/chunks.ts";
 import type { Answer } from "../../http/answer.ts";
@@ -95,16 +96,18 @@ function goOn(
   profile: Profile,
   context: RouteContext,
   session: SessionRecord,
-  { run, ended, isWaiting, state }: Standing,
+  { run: on, ended, isWaiting, state }: Standing,
   isNews: boolean,
 ): Answer {
-  const shown = run ?? ended;
+  const shown = on ?? ended;
   if (shown === undefined)
     throw new Problem("invalid_request", "the last message is the assistant's, and nothing waits");
+  const { messages } = context.body as SendBody; // of the route's shape
+  const { waits, ...run } = shown;
+  const at = knownTo(waits, messages.findLast(({ role }) => role === "assistant")?.parts ?? []);
   // What waits still is told again, so that the page's request ends.
-  const isStill = isWaiting && !isNews;
-  const known = isStill ? shown.waitedAt - 1 : shown.waitedAt;
-  return runAnswer(profile, context, session, { ...shown, known, live: state.head });
+  const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
+  return runAnswer(profile, context, session, { ...run, known, live: state.head });
 }
 
 /** The session of a chat. A page names it before it is there, so the first message makes it. */

@@ -1,10 +1,10 @@
 import type { Fact, RunId, SessionState } from "@millrace/core";
-import { isReset } from "@millrace/core/ports";
 import type { SessionRecord } from "@millrace/core/ports";
 import { readSession } from "@millrace/core/reading";
 import { runIdOf } from "@millrace/core/writing";
-import { RunFollower } from "../../dialects/run-record.ts";
 import { isWaiting } from "../../dialects/waiting.ts";
+import { waitsOf } from "../../dialects/waits.ts";
+import type { Wait } from "../../dialects/waits.ts";
 import type { RouteContext } from "../../http/route-context.ts";
 
 /** A run that a page can be shown. */
@@ -12,8 +12,8 @@ export interface StandingRun {
   readonly runId: RunId;
   /** The fact before its start. */
   readonly head: number;
-  /** Where it last waited for an answer; 0 if it never did. The page that answers holds all up to there. */
-  readonly waitedAt: number;
+  /** Where it waited for an answer. */
+  readonly waits: readonly Wait[];
 }
 
 /** Where a session stands. */
@@ -47,8 +47,8 @@ export async function standingOf(
     const start = facts[at];
     if (runId === undefined || start === undefined) return undefined;
     const head = start.n - 1;
-    const waitedAt = lastWait(new RunFollower({ uid, sessionId, runId, head }), facts.slice(at));
-    return { runId, head, waitedAt };
+    const waits = waitsOf({ uid, sessionId, runId, head }, facts.slice(at));
+    return { runId, head, waits };
   };
   const accepted = queued && acceptedAt(facts, queued.inputId);
   return {
@@ -69,14 +69,4 @@ function startOf(facts: readonly Fact[], runId: RunId): number {
 
 function acceptedAt(facts: readonly Fact[], inputId: string): number | undefined {
   return facts.find((fact) => fact.type === "input_accepted" && fact.inputId === inputId)?.n;
-}
-
-function lastWait(follower: RunFollower, facts: readonly Fact[]): number {
-  let waitedAt = 0;
-  for (const fact of facts) {
-    if (isReset(fact)) return 0; // what the page holds was undone
-    follower.take(fact);
-    if (follower.record.phase === "waiting") waitedAt = fact.n;
-  }
-  return waitedAt;
 }
