@@ -4,10 +4,7 @@ import type { HeldMessage } from "./chat.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 /** What a run wrote, part by part and in order, told without any code of the dialect. */
-export function writtenParts(
-  { facts }: WatchedSession,
-  { runId }: WatchedRun,
-): readonly string[] {
+export function writtenParts({ facts }: WatchedSession, { runId }: WatchedRun): readonly string[] {
   const own = withoutUndone(facts).filter((fact) => "runId" in fact && fact.runId === runId);
   const summaries = own.flatMap((fact) =>
     fact.type === "compaction_finished" ? [fact.summary?.itemId] : [],

@@ -81,7 +81,7 @@ export class Page {
       const headers = { "content-type": "text/event-stream" };
       return new Response(this.#stream(), { headers });
     };
-    return openChat(this.#version, { id: "chat", fetch: answer as typeof fetch, messages });
+    return openChat(this.#version, { id: "chat", fetch: answer, messages });
   }
 
   /** What the server finds out from the page's request. Nothing of what the page holds, if it resumes. */

@@ -71,7 +71,9 @@ export function sentAt(
   { uid, facts, states }: WatchedSession,
   place: number,
   head: number,
-): readonly Parameters<typeof apply>[1][] | ReturnType<typeof welcome>["messages"][number]["message"][] {
+):
+  | readonly Parameters<typeof apply>[1][]
+  | ReturnType<typeof welcome>["messages"][number]["message"][] {
   const state = states[place] as SessionState; // there is one for each place
   const known = facts.slice(0, state.head);
   const source = { state, facts: known, recent: [] };

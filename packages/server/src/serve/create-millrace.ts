@@ -12,7 +12,7 @@ import { RouteTable } from "../http/match.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
 import { dialectNames } from "../http/route.ts";
-import type { DialectName } from "../http/route.ts";
+import type { DialectName, Route } from "../http/route.ts";
 import { routes } from "../http/routes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -81,12 +81,9 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckSeconds);
   const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
   const addresses = new Addresses({ ...options, local });
-  const spoken = new Set<DialectName>(options.dialects ?? dialectNames);
-  const served = routes.filter(({ dialect }) => dialect === undefined || spoken.has(dialect));
   const parts: PipelineParts = {
-    basePath: pathOf(options.basePath),
-    publicPath: pathOf(options.publicPath ?? options.basePath),
-    table: new RouteTable(served),
+    ...pathsOf(options),
+    table: new RouteTable(routesWith(options.dialects)),
     addresses,
     authenticate: options.authenticate ?? localMode(),
     local,
@@ -122,7 +119,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       const incoming = new NodeIncoming(request, response);
       void handle(parts, incoming).then((reply) => writeReply(reply, response, keeping));
     },
-    routes: served,
+    routes: routesWith(options.dialects),
     openapi: openapiDocument,
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
     close: ({ seconds = 25 } = {}) => life.close(seconds),
@@ -130,9 +127,18 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   };
 }
 
-/** A path without a slash at its end. */
-function pathOf(path: string | undefined): string {
-  return (path ?? "").replace(/\/+$/, "");
+/** Our own routes, and those of these dialects. */
+function routesWith(dialects: readonly DialectName[] = dialectNames): readonly Route[] {
+  return routes.filter(({ dialect }) => dialect === undefined || dialects.includes(dialect));
+}
+
+/** Where it is mounted, and where pages find it, without a slash at the end. */
+function pathsOf({
+  basePath = "",
+  publicPath = basePath,
+}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath"> {
+  const trimmed = (path: string): string => path.replace(/\/+$/, "");
+  return { basePath: trimmed(basePath), publicPath: trimmed(publicPath) };
 }
 
 /** The token of this installation is printed when it is made, once. */

@@ -1,4 +1,4 @@
-import type { Fact, InputId, Item, Json, SessionId, SessionUid } from "@millrace/core";
+import type { Fact, InputId, Item, SessionId, SessionUid } from "@millrace/core";
 import { withoutUndone } from "@millrace/core/reading";
 import { isJsonObject } from "@millrace/core/wire";
 import { inputItemIdOf } from "@millrace/core/writing";
@@ -7,7 +7,7 @@ import { userParts } from "./parts.ts";
 import type { BlobUrl } from "./parts.ts";
 import type { Profile } from "./profiles.ts";
 import { messageOf } from "./ui-message.ts";
-import type { UiMessage, UiPart } from "./ui-message.ts";
+import type { UiMessage } from "./ui-message.ts";
 
 /** The field of a part's metadata in which a message of a page is named as that page names it. */
 export const messageField = "aiSdk";
@@ -87,7 +87,7 @@ export function userMessage(item: Pick<Item, "id" | "parts">, blobUrl: BlobUrl):
   return {
     id: typeof id === "string" ? id : item.id,
     role: "user",
-    ...(metadata === undefined ? {} : { metadata: metadata as Json }),
-    parts: userParts(item.parts, blobUrl) as unknown as readonly UiPart[],
+    ...(metadata === undefined ? {} : { metadata }),
+    parts: userParts(item.parts, blobUrl),
   };
 }

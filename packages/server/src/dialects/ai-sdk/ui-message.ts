@@ -1,6 +1,7 @@
 import type { Json } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
 import type { RunRecord } from "../run-record.ts";
-import type { Chunk, MessageMetadata } from "./chunks.ts";
+import type { Chunk, DataChunk, MessageMetadata } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
 import { Speaker } from "./speaker.ts";
 import type { SpeakerOptions } from "./speaker.ts";
@@ -23,16 +24,16 @@ export function messageOf(record: RunRecord, options: SpeakerOptions): UiMessage
   return message.parts.length === 0 ? undefined : message;
 }
 
-/** What a client makes of chunks. Only those that the speaker makes of a run in one go. */
+type Held = Record<string, unknown>;
+
+/** What a client makes of chunks. Only of those that the speaker makes of a run in one go. */
 function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
-  const parts: Record<string, unknown>[] = [];
-  const open = new Map<string, Record<string, unknown>>();
-  const put = (part: Record<string, unknown>): Record<string, unknown> => {
+  const parts: Held[] = [];
+  const open = new Map<string, Held>();
+  const begin = (id: string, part: Held): void => {
     parts.push(part);
-    return part;
+    open.set(id, part);
   };
-  const call = (id: string): Record<string, unknown> =>
-    parts.findLast(({ toolCallId }) => toolCallId === id) ?? {};
   let id = "";
   let metadata: MessageMetadata | undefined;
   for (const chunk of chunks) {
@@ -41,14 +42,14 @@ function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
         id = chunk.messageId;
         break;
       case "start-step":
-        put({ type: "step-start" });
+        parts.push({ type: "step-start" });
         break;
       case "text-start":
-        open.set(chunk.id, put({ type: "text", text: "", state: "streaming" }));
+        begin(chunk.id, { type: "text", text: "", state: "streaming" });
         break;
       case "reasoning-start": {
         const named = profile.namesReasoning ? { id: chunk.id } : {};
-        open.set(chunk.id, put({ type: "reasoning", ...named, text: "", state: "streaming" }));
+        begin(chunk.id, { type: "reasoning", ...named, text: "", state: "streaming" });
         break;
       }
       case "text-delta":
@@ -61,74 +62,65 @@ function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
       case "reasoning-end":
         (open.get(chunk.id) ?? {})["state"] = "done";
         break;
-      case "tool-input-available": {
-        const { toolCallId, toolName, input } = chunk;
-        put({ type: `tool-${toolName}`, toolCallId, state: "input-available", input });
-        break;
-      }
-      case "tool-input-error": {
-        const { toolCallId, toolName, input, errorText } = chunk;
-        const given = profile.keepsRawInput ? { rawInput: input } : { input };
-        put({ type: `tool-${toolName}`, toolCallId, state: "output-error", ...given, errorText });
-        break;
-      }
-      case "tool-approval-request":
-        Object.assign(call(chunk.toolCallId), {
-          state: "approval-requested",
-          approval: { id: chunk.approvalId },
-        });
-        break;
-      case "tool-approval-response": {
-        const { approvalId, approved, reason } = chunk;
-        const asked = parts.find(({ approval }) => isNamed(approval, approvalId)) ?? {};
-        const why = reason === undefined ? {} : { reason };
-        Object.assign(asked, {
-          state: "approval-responded",
-          approval: { id: approvalId, approved, ...why },
-        });
-        break;
-      }
-      case "tool-output-available":
-        Object.assign(call(chunk.toolCallId), { state: "output-available", output: chunk.output });
-        break;
-      case "tool-output-error": {
-        const { errorText } = chunk;
-        Object.assign(call(chunk.toolCallId), { state: "output-error", errorText });
-        break;
-      }
-      case "tool-output-denied":
-        Object.assign(call(chunk.toolCallId), { state: "output-denied" });
-        break;
       case "file":
       case "steering-message":
-        put({ ...chunk });
+        parts.push({ ...chunk });
         break;
       case "finish":
         metadata = chunk.messageMetadata;
         break;
-      case "finish-step":
-      case "reset-step":
-      case "tool-input-start":
-      case "tool-input-delta":
-      case "abort":
-      case "error":
-        break;
       default:
-        putData(parts, chunk);
+        if ("data" in chunk) putData(parts, chunk);
+        else foldCall(profile, parts, chunk);
     }
   }
-  return {
-    id,
-    role: "assistant",
-    ...(metadata === undefined ? {} : { metadata }),
-    parts: parts as UiPart[],
-  };
+  const known = metadata === undefined ? {} : { metadata };
+  return { id, role: "assistant", ...known, parts: parts as UiPart[] };
 }
 
-function putData(
-  parts: Record<string, unknown>[],
-  chunk: Extract<Chunk, { readonly data: Json }>,
-): void {
+function foldCall(profile: Profile, parts: Held[], chunk: Chunk): void {
+  const change = (id: string, changes: Held): void =>
+    void Object.assign(parts.findLast(({ toolCallId }) => toolCallId === id) ?? {}, changes);
+  switch (chunk.type) {
+    case "tool-input-available": {
+      const { toolCallId, toolName, input } = chunk;
+      parts.push({ type: `tool-${toolName}`, toolCallId, state: "input-available", input });
+      return;
+    }
+    case "tool-input-error": {
+      const { toolCallId, toolName, input, errorText } = chunk;
+      const given = profile.keepsRawInput ? { rawInput: input } : { input };
+      const state = "output-error";
+      parts.push({ type: `tool-${toolName}`, toolCallId, state, ...given, errorText });
+      return;
+    }
+    case "tool-approval-request": {
+      const { toolCallId, approvalId: id } = chunk;
+      change(toolCallId, { state: "approval-requested", approval: { id } });
+      return;
+    }
+    case "tool-approval-response": {
+      const { approvalId, approved, reason } = chunk;
+      const asked = parts.find(({ approval }) => isNamed(approval, approvalId)) ?? {};
+      const why = reason === undefined ? {} : { reason };
+      const approval = { id: approvalId, approved, ...why };
+      Object.assign(asked, { state: "approval-responded", approval });
+      return;
+    }
+    case "tool-output-available":
+      change(chunk.toolCallId, { state: "output-available", output: chunk.output });
+      return;
+    case "tool-output-error":
+      change(chunk.toolCallId, { state: "output-error", errorText: chunk.errorText });
+      return;
+    case "tool-output-denied":
+      change(chunk.toolCallId, { state: "output-denied" });
+      return;
+    default: // what ends a step or a stream is no part of the message
+  }
+}
+
+function putData(parts: Held[], chunk: DataChunk): void {
   if (chunk.transient === true) return;
   const { type, id, data } = chunk;
   const known = parts.find((part) => part["type"] === type && part["id"] === id);
@@ -137,7 +129,5 @@ function putData(
 }
 
 function isNamed(approval: unknown, id: string): boolean {
-  return (
-    typeof approval === "object" && approval !== null && "id" in approval && approval.id === id
-  );
+  return isJsonObject(approval) && approval["id"] === id;
 }

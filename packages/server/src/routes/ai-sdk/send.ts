@@ -132,5 +132,5 @@ function withoutName(part: Part): Part {
   if (part.kind === "opaque" || part.metadata === undefined) return part;
   const { [messageField]: _, ...metadata } = part.metadata;
   const { metadata: __, ...bare } = part;
-  return (Object.keys(metadata).length === 0 ? bare : { ...bare, metadata }) as Part;
+  return Object.keys(metadata).length === 0 ? bare : { ...bare, metadata };
 }
