@@ -297,8 +297,9 @@ test("what can't be taken is refused in a sentence, and nothing of another's ses
     409,
     expect.stringContaining("this name is taken"),
   ]);
-  for (const path of ["/ai-sdk/trip", "/ai-sdk/trip/stream"])
-    expect((await served.request(path, { user: "bob" })).status).toBe(404);
+  expect((await served.request("/ai-sdk/trip", { user: "bob" })).status).toBe(404);
+  for (const path of ["/ai-sdk/trip/stream", "/ai-sdk/none/stream"])
+    expect((await served.request(path, { user: "bob" })).status).toBe(204);
 });
 
 test("a server without the dialect has no such routes", async () => {

@@ -1,5 +1,4 @@
-import { emptyState } from "@millrace/core/reading";
-import { apply } from "@millrace/core/reading";
+import { apply, emptyState } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
 import { runId, sessionId, sessionUid } from "@millrace/core/writing";
 import { expect, it } from "vitest";
@@ -32,8 +31,13 @@ function replyOf(
 const run = runId("run_q1-0b6d2f84c97e4a15");
 const dialect = dialectEncoding(
   uiMessageStream({
-    ...{ uid, sessionId: session, runId: run, head: 0, live: 0 },
-    ...{ profile: profiles[7], blobUrl: (hash) => hash },
+    uid,
+    sessionId: session,
+    runId: run,
+    head: 0,
+    live: 0,
+    profile: profiles[7],
+    blobUrl: (hash) => hash,
   }),
 );
 

@@ -101,15 +101,16 @@ export const aiSdkRoutes: readonly Route[] = versions.flatMap(({ path, suffix, n
     ...common,
     name: `aiSdkResume${suffix}`,
     method: "GET",
-    path: `${path}/{id}/stream`,
+    path: `${path}/{chat}/stream`,
     summary: `AI SDK ${name}: streams the message that is being written, from its start`,
+    actions: [],
     answers: {
       200: {
         summary: "The UI message stream",
         bytes: ["text/event-stream"],
         headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
       },
-      204: { summary: "Nothing is being written" },
+      204: { summary: "Nothing is being written, or nothing that you may read" },
     },
     problems: ["quota_exceeded"],
     stream: "always",

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { historyOf } from "../../dialects/ai-sdk/history.ts";
 import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
+import { untilGrid } from "../../http/grid.ts";
 import type { RouteWork } from "../../http/route-context.ts";
 import { sessionOf } from "../common.ts";
 import { blobUrlOf, runAnswer } from "./run-answer.ts";
@@ -30,10 +32,19 @@ interface HistoryQuery {
   readonly before?: string;
 }
 
-/** The message that is being written, from its start, or 204. One that waits for an answer is in the history. */
+/**
+ * The message that is being written, from its start, or 204. One that waits for an answer is in the history.
+ * A page also asks for a chat that it has just named: what is missing is 204 too, and what is another's.
+ */
 export function resumeStream(profile: Profile): RouteWork {
   return async (context) => {
-    const session = sessionOf(context);
+    const begun = performance.now();
+    const session = await context.open(context.params["chat"] ?? "", "read");
+    if (session === undefined) {
+      await context.quotas.missed();
+      await untilGrid(() => performance.now() - begun, sleep);
+      return { status: 204 };
+    }
     const { run, next, isWaiting, state } = await standingOf(context, session);
     const shown = run === undefined ? next : isWaiting ? undefined : run;
     if (shown === undefined) return { status: 204 };
