@@ -143,8 +143,14 @@ class Tab {
   }
 }
 
+/** The text of a message's parts. */
+function textsOf(message: HeldMessage | undefined): readonly string[] {
+  return (message?.parts ?? []).map(({ text }) => (typeof text === "string" ? text : ""));
+}
+
+/** The last part of the last message, if it is text. */
 function textOf(messages: readonly HeldMessage[]): string {
-  return String(messages.at(-1)?.parts.at(-1)?.["text"] ?? "").trimEnd();
+  return textsOf(messages.at(-1)).at(-1)?.trimEnd() ?? "";
 }
 
 describe.each(versions)("useChat of AI SDK %i in Chromium", (version) => {
@@ -166,11 +172,7 @@ describe.each(versions)("useChat of AI SDK %i in Chromium", (version) => {
     await tab.reload();
     const after = await tab.until((shown) => shown.messages.length === 2, "the history");
     expect(stored(after.messages)).toEqual(await tab.history());
-    const said =
-      after.messages
-        .at(-1)
-        ?.parts.flatMap(({ text }) => text ?? [])
-        .join("") ?? "";
+    const said = textsOf(after.messages.at(-1)).join("");
     expect(words.join("").startsWith(said)).toBe(true);
     await tab.close();
   });

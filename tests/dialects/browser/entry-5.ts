@@ -6,6 +6,6 @@ import type { Library } from "./chat-page.ts";
 showChat({
   api: "/agent/ai-sdk-v5",
   useChat: useChat as unknown as Library["useChat"],
-  Transport: DefaultChatTransport as unknown as Library["Transport"],
+  Transport: DefaultChatTransport,
   sendAutomaticallyWhen: (held) => lastAssistantMessageIsCompleteWithToolCalls(held),
 });

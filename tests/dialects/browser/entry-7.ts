@@ -10,7 +10,7 @@ import type { Library } from "./chat-page.ts";
 showChat({
   api: "/agent/ai-sdk",
   useChat: useChat as unknown as Library["useChat"],
-  Transport: DefaultChatTransport as unknown as Library["Transport"],
+  Transport: DefaultChatTransport,
   sendAutomaticallyWhen: (held) =>
     lastAssistantMessageIsCompleteWithToolCalls(held) ||
     lastAssistantMessageIsCompleteWithApprovalResponses(held),

@@ -11,7 +11,7 @@ import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type Message = Followed["message"];
 
-export const blobUrl = (hash: string): string => `/blobs/${hash}`;
+const blobUrl = (hash: string): string => `/blobs/${hash}`;
 
 /** What happened to a page on its way through a run. */
 export interface Told {

@@ -24,7 +24,7 @@ const nothing = new Uint8Array();
 
 /**
  * A dialect behind the hub, as any other form of the session's messages: back-pressure, slow readers, limits,
- * re-checks of credentials, drain and heartbeats are the hub's, whoever reads.
+ * re-checks of credentials, drain and heartbeats are the hub's, for every reader.
  */
 export function dialectEncoding({ name, open, end }: DialectStream): Encoding {
   return {

@@ -4,7 +4,7 @@ import type { Chunk } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
 import type { ToldCall } from "./told.ts";
 
-/** The question about a call, and its answer, as far as they were not told. `isOpen`: it waits for the answer. */
+/** The question about a call, and its answer, as far as they were not sent. `isOpen`: it waits for the answer. */
 export function* tellQuestion(
   profile: Profile,
   told: ToldCall,
@@ -30,7 +30,7 @@ export function* tellQuestion(
     yield { type: "data-approval", id: approvalId, data };
     return;
   }
-  // Without a chunk for the answer, a question that is answered would stay open for whoever comes later.
+  // Without a chunk for the answer, a question that is answered would stay open for a page that comes later.
   if (isNew && (profile.answers || isOpen))
     yield { type: "tool-approval-request", approvalId, toolCallId };
   if (!isAnswered || !profile.answers) return;
@@ -39,7 +39,7 @@ export function* tellQuestion(
   yield { type: "tool-approval-response", approvalId, approved: decision === "allow", ...why };
 }
 
-/** What a call does and what it came to, as far as that was not told. */
+/** What a call does and what it came to, as far as that was not sent. */
 export function* tellOutcome(
   profile: Profile,
   told: ToldCall,

@@ -12,7 +12,7 @@ export interface LaneBatch {
 }
 
 /**
- * The chunks of events that continue what was told, each delta as it came. Costs what is new, however long
+ * The chunks of events that continue what was sent, each delta as it came. Costs what is new, however long
  * the reply is. Undefined if one of them is not plain: then the lane's draft says what is lacking.
  */
 export function tellDeltas(

@@ -43,7 +43,7 @@ export function endOf(profile: Profile, record: RunRecord): readonly Chunk[] {
 }
 
 /** How a run ended and what it used. */
-export function metadataOf({ ended, state }: RunRecord): MessageMetadata | undefined {
+function metadataOf({ ended, state }: RunRecord): MessageMetadata | undefined {
   if (ended === undefined) return undefined;
   const { inputTokens, outputTokens } = state.usage;
   return { millrace: { outcome: ended.outcome, usage: { inputTokens, outputTokens } } };

@@ -80,7 +80,7 @@ function isReply(fact: Fact): boolean {
 }
 
 /** What a person sent, with the id and the metadata that their page gave it. */
-export function userMessage(item: Pick<Item, "id" | "parts">, blobUrl: BlobUrl): UiMessage {
+function userMessage(item: Pick<Item, "id" | "parts">, blobUrl: BlobUrl): UiMessage {
   const [first] = item.parts;
   const named = first !== undefined && "metadata" in first ? first.metadata?.[messageField] : {};
   const { id, metadata } = isJsonObject(named) ? named : {};

@@ -12,7 +12,7 @@ import type { ToldItem, ToldPart } from "./told.ts";
 import { tellDeltas } from "./deltas.ts";
 import type { LaneBatch } from "./deltas.ts";
 
-/** Told to a reader whose message can't be mended in its stream. Nothing else is wrong: the run goes on. */
+/** Sent to a reader whose message can't be mended in its stream. Nothing else is wrong: the run goes on. */
 const begunAgain = "This reply was begun again. Load the conversation anew to see it.";
 
 /** To whom, and as which message. */
@@ -23,7 +23,7 @@ export interface SpeakerOptions {
 }
 
 /**
- * Tells one reader of a run as a UI message. It holds what the reader was told, and says what is lacking: so
+ * Tells one reader of a run as a UI message. It holds what the reader was sent, and says what is lacking: so
  * it does not matter by which messages the run came to where it is. Pure.
  */
 export class Speaker {
@@ -45,7 +45,7 @@ export class Speaker {
     this.#messageId = messageId;
   }
 
-  /** Whether the reader was told the end: of the run, of what it can be told, or until it answers. */
+  /** Whether the reader was sent the end: of the run, of what it can be sent, or until it answers. */
   get isEnded(): boolean {
     return this.#isEnded || this.#isBroken;
   }
@@ -93,7 +93,7 @@ export class Speaker {
         told.asked = record.asked;
       }
       at += 1;
-      if (item.live) break; // what comes after it is told after it
+      if (item.live) break; // what comes after it is sent after it
     }
     // A reply that was lost with its process stays until another takes its place, or none does.
     if (record.phase !== "on" && this.#items.length > at) this.#retract(at, out);
@@ -119,7 +119,7 @@ export class Speaker {
     }
   }
 
-  /** What a person said while the run was on. */
+  /** What a person sent while the run was on. */
   #tellNote(told: ToldItem, item: ViewItem, { state }: RunRecord, out: Chunk[]): void {
     if (told.parts.length > 0) return;
     told.parts.push({ id: item.id, kind: "note", sent: 0, isDone: true });
@@ -226,7 +226,7 @@ export class Speaker {
     this.#step = "none";
   }
 
-  /** Takes back what was told of the items from a place on, where the dialect can. */
+  /** Takes back what was sent of the items from a place on, where the dialect can. */
   #retract(at: number, out: Chunk[]): void {
     const [first, ...others] = this.#items.splice(at);
     const isTold = (item: ToldItem | undefined): boolean => (item?.parts.length ?? 0) > 0;
@@ -269,7 +269,7 @@ function noted(told: ToldItem, item: ViewItem, { state, stored }: RunRecord): To
   return told;
 }
 
-/** Whether what was told of an item is the beginning of what it is now. */
+/** Whether what was sent of an item is the beginning of what it is now. */
 function fits(told: ToldItem, item: ViewItem, { state, stored }: RunRecord): boolean {
   if (told.id !== item.id) return false;
   if (item.live)

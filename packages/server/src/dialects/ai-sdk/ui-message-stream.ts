@@ -14,7 +14,7 @@ export interface UiMessageStreamOptions extends FollowedRun {
   readonly blobUrl: BlobUrl;
   /**
    * The reader's message has all up to this fact: its request carries the answers for which the run waited
-   * then. Left out: the message is told from its start.
+   * then. Left out: the message is sent from its start.
    */
   readonly known?: number | undefined;
   /** The session's head when its reader came. That the run waited for an answer before then is past. */
@@ -42,8 +42,8 @@ const ends: Readonly<Record<string, string>> = {
   removed: "This conversation was removed.",
 };
 
-/** A run as it is told to one reader. */
-export class UiMessageVoice implements DialectVoice {
+/** A run as it is sent to one reader. */
+class UiMessageVoice implements DialectVoice {
   readonly #follower: RunFollower;
   readonly #speaker: Speaker;
   readonly #options: UiMessageStreamOptions;

@@ -17,7 +17,7 @@ export interface UiMessage {
   readonly parts: readonly UiPart[];
 }
 
-/** The message of a run as a client has it that was told all of it. Undefined: nothing is shown of it. */
+/** The message of a run as a client has it that was sent all of it. Undefined: nothing is shown of it. */
 export function messageOf(record: RunRecord, options: SpeakerOptions): UiMessage | undefined {
   const speaker = new Speaker(options);
   const message = foldChunks(options.profile, speaker.tell(record));

@@ -66,7 +66,7 @@ async function send(
   return { status: 200, headers: streamHeaders, bytes: Buffer.from(doneEvent) };
 }
 
-/** The prompt of a run again. The first reply stays in the session: nothing that was said is undone. */
+/** The prompt of a run again. The first reply stays in the session: nothing that was written is undone. */
 async function askAgain(
   profile: Profile,
   context: RouteContext,
@@ -105,7 +105,7 @@ function goOn(
   const { messages } = context.body as SendBody; // of the route's shape
   const { waits, ...run } = shown;
   const at = knownTo(waits, messages.findLast(({ role }) => role === "assistant")?.parts ?? []);
-  // What waits still is told again, so that the page's request ends.
+  // What waits still is sent again, so that the page's request ends.
   const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
   return runAnswer(profile, context, session, { ...run, known, live: state.head });
 }
