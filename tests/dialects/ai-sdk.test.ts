@@ -302,6 +302,19 @@ test("what can't be taken is refused in a sentence, and nothing of another's ses
     expect((await served.request(path, { user: "bob" })).status).toBe(204);
 });
 
+test.each(versions)("a page of AI SDK %i is told that its server drains", async (version) => {
+  await using served = new Served(agentOf([say("Once upon"), stall()]));
+  const chat = chatOf(version, served);
+  const sent = chat.sendMessage({ text: "Tell me" });
+  await until(() => partsOf(chat).some(({ text }) => text === "Once upon"), "the first words");
+  await served.millrace.close({ seconds: 0 });
+  await sent;
+
+  expect(chat.error?.message).toBe(
+    "The connection was ended. Load the conversation anew to go on.",
+  );
+});
+
 test("a server without the dialect has no such routes", async () => {
   await using served = new Served(agentOf(), { dialects: [] });
   expect((await served.request("/ai-sdk/trip")).status).toBe(404);
