@@ -113,7 +113,10 @@ function hasScript(script: string, folders: readonly string[]): boolean {
 
 if (import.meta.main) {
   const exclude = ["**/node_modules", "**/dist"];
-  const readmes = globSync(["**/README.md", "docs/*.md"], { cwd: root, exclude });
+  const readmes = globSync(["**/README.md", "docs/*.md", "docs/providers/*.md"], {
+    cwd: root,
+    exclude,
+  });
   if (process.argv.includes("--write")) {
     for (const readme of readmes) writeFileSync(join(root, readme), checkReadme(readme).text);
   }

@@ -36,6 +36,10 @@ const checks: readonly Check[] = [
   { name: "manifests", command: script("check-manifests") },
   { name: "readme", command: script("check-readme") },
   { name: "tables", command: script("check-tables") },
+  {
+    name: "provider tables",
+    command: ["node", "--conditions=@millrace/source", "scripts/provider-tables.ts"],
+  },
   { name: "prose", command: script("check-prose") },
   {
     name: "openapi",

@@ -84,7 +84,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     },
   },
   providers: {
-    bottom: ["failure", "price", "protocol", "reply", "vendor-delay"],
+    bottom: ["endpoint", "failure", "price", "protocol", "reply", "settings", "vendor-delay"],
     folders: {
       framing: [],
       models: [],
@@ -109,6 +109,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       session: ["schema", "definition", "context", "loop", "tool", "work", "drive", "observe"],
       opentelemetry: ["definition", "observe"],
       mcp: ["schema", "process", "definition", "tool"],
+      "vendor-tools": ["definition"],
       define: [
         "schema",
         "process",

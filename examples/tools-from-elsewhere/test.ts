@@ -44,6 +44,15 @@ try {
 await assert.rejects(run("http://127.0.0.1:9/mcp"), /the server every could not be opened/);
 console.log("tools of one's own, a client's, a server's and another agent");
 
+const vendor = await promisify(execFile)(process.execPath, [
+  "--conditions=@millrace/source",
+  file("vendor.ts"),
+]);
+assert.equal(vendor.stderr, "");
+assert.match(vendor.stdout, /may this run\? shell {"commands":\["uptime"\]}\n► allowed/);
+assert.match(vendor.stdout, /Map\(1\) { '\/memories\/load\.md' => 'Low on Monday\.' }\n$/);
+console.log("a shell that a person allowed, and a memory");
+
 async function portOf(): Promise<string> {
   let output = "";
   for await (const piece of server.stderr) {

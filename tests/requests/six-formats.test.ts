@@ -2,8 +2,9 @@
 import { File } from "node:buffer";
 import { defineAgent, defineTool } from "@millrace/agent";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
-import type { Model } from "@millrace/core";
+import type { JsonObject, Model } from "@millrace/core";
 import { anthropic } from "@millrace/providers/anthropic";
+import { bedrock, bedrockAnthropic } from "@millrace/providers/bedrock";
 import { gemini } from "@millrace/providers/gemini";
 import { openai, openaiChat } from "@millrace/providers/openai";
 import { startVendorServer } from "@millrace/providers/testing";
@@ -11,12 +12,17 @@ import type { VendorReply, VendorRequest } from "@millrace/providers/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { encodeAnthropicMessages } from "../../packages/providers/src/testing/encode/anthropic-messages.ts";
+import {
+  encodeBedrockAnthropic,
+  encodeBedrockConverse,
+} from "../../packages/providers/src/testing/encode/bedrock.ts";
 import type { Encode } from "../../packages/providers/src/testing/encode/encoded.ts";
 import { encodeGemini } from "../../packages/providers/src/testing/encode/gemini.ts";
 import { encodeOpenAiChat } from "../../packages/providers/src/testing/encode/openai-chat.ts";
 import { encodeOpenAiResponses } from "../../packages/providers/src/testing/encode/openai-responses.ts";
 import type { LogicalPart, LogicalReply } from "../../packages/providers/src/testing/replies.ts";
 import { validateAnthropicMessages } from "../../packages/providers/src/testing/validators/anthropic-messages.ts";
+import { validateBedrockConverse } from "../../packages/providers/src/testing/validators/bedrock-converse.ts";
 import { validateGemini } from "../../packages/providers/src/testing/validators/gemini.ts";
 import { validateOpenAiChat } from "../../packages/providers/src/testing/validators/openai-chat.ts";
 import { validateOpenAiResponses } from "../../packages/providers/src/testing/validators/openai-responses.ts";
@@ -32,6 +38,7 @@ interface Format {
 }
 
 const apiKey = "k";
+const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const formats: readonly Format[] = [
   {
     name: "anthropic-messages",
@@ -57,6 +64,23 @@ const formats: readonly Format[] = [
     model: (baseUrl) => gemini("gemini-3-pro-preview", { baseUrl, apiKey, retry: false }),
     encode: encodeGemini,
     validate: (body) => validateGemini(body, { model: "gemini-3-pro-preview" }),
+  },
+  {
+    name: "bedrock-converse",
+    model: (baseUrl) => bedrock(claude, { baseUrl, apiKey, retry: false }),
+    encode: encodeBedrockConverse,
+    mediaType: "application/vnd.amazon.eventstream",
+    validate: (body) => validateBedrockConverse(body, { model: claude }),
+  },
+  {
+    name: "bedrock-anthropic",
+    model: (baseUrl) => bedrockAnthropic(claude, { baseUrl, apiKey, retry: false }),
+    encode: encodeBedrockAnthropic,
+    mediaType: "application/vnd.amazon.eventstream",
+    validate: (body) => {
+      const { anthropic_version: _, ...fields } = body as JsonObject;
+      return validateAnthropicMessages({ ...fields, model: "claude-sonnet-4-5" });
+    },
   },
 ];
 

@@ -5,6 +5,7 @@ export type {
   Policy,
   SessionInfo,
   Tool,
+  ToolAttachment,
   ToolDefinition,
   ToolExecution,
   ToolLimits,

@@ -1,5 +1,6 @@
 // What others bring, and what they build it with: models, event logs, session stores, clocks.
 export type { Clock, MakeId } from "./ports/clock.ts";
+export { systemClock } from "./reference/system.ts";
 export type {
   ModelNotice,
   ModelRequest,
@@ -9,9 +10,35 @@ export type {
   Reply,
   ToolDescription,
 } from "./ports/model.ts";
+export type { ModelResponse, RateLimit } from "./ports/model-response.ts";
+export type {
+  ComputerAction,
+  ComputerInput,
+  ComputerSettings,
+  InsertCommand,
+  McpApprovalInput,
+  MemoryInput,
+  MouseButton,
+  PatchInput,
+  Point,
+  ReplaceCommand,
+  SafetyCheck,
+  ShellInput,
+  ShellOutput,
+  TextEditorInput,
+  TextEditorSettings,
+  VendorTool,
+  ViewCommand,
+} from "./ports/vendor-tool.ts";
+export type {
+  CacheSettings,
+  ModelSettings,
+  PartOptions,
+  RequestSettings,
+} from "./ports/model-settings.ts";
 export type { TraceContext } from "./event/event.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
-export type { ReplySource, ReplyWriter } from "./ports/model-stream.ts";
+export type { EndedReply, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";
 export type { RetryHint, RetryPolicy } from "./ports/retry.ts";
 export { checkBatch, isAfter } from "./event/batch.ts";

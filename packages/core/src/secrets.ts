@@ -1,5 +1,5 @@
 // Keeping secrets out of errors, logs and traces.
-export { redact, registerSecret } from "./secrets/known-secrets.ts";
+export { redact, registerSecret, rememberCredential } from "./secrets/known-secrets.ts";
 export type { Secret } from "./secrets/known-secrets.ts";
 export { formsOf } from "./secrets/forms.ts";
 export { rememberHeaders, rememberUrl, shownUrl } from "./secrets/credentials.ts";

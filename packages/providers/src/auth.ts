@@ -1,4 +1,5 @@
-import type { Auth, Endpoint } from "./provider.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Auth } from "./provider.ts";
 
 /** An API key, or a function that returns one and is called for each request. */
 export type Key = string | (() => string | Promise<string>);
@@ -11,6 +12,7 @@ export interface VendorOptions {
   readonly baseUrl?: string | undefined;
 }
 
+/** Where a key is found and sent. */
 export interface KeyPlace {
   readonly variable: string;
   readonly header: string;
@@ -31,6 +33,18 @@ export function keyAuth(apiKey: Key | undefined, place: KeyPlace): Auth {
     const key = given ?? process.env[variable] ?? "";
     if (key !== "") return { [header]: `${prefix}${key}` };
     return optional ? {} : `there is no key: pass apiKey, or set ${variable}`;
+  };
+}
+
+/**
+ * Sends a token that expires, such as one of a cloud's identity service. It is asked for each request, so its
+ * source may keep one and renew it.
+ */
+export function bearerAuth(token: Key): Auth {
+  return async () => {
+    const given = typeof token === "function" ? await token() : token;
+    if (typeof given === "string" && given !== "") return { authorization: `Bearer ${given}` };
+    return "the token is empty: check what the option token returns";
   };
 }
 

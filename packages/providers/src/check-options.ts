@@ -1,7 +1,13 @@
 import { checkOption, checkOptions, expects } from "@millrace/core/checks";
 import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
+import type { JsonObject } from "@millrace/core";
+import type { RequestSettings } from "@millrace/core/ports";
 import type { VendorOptions } from "./auth.ts";
+import { checkNetwork } from "./check-network.ts";
+import { settingChecks } from "./protocols/setting-values.ts";
+import { isOwnField, settingNames } from "./protocols/settings.ts";
 import type { ProviderOptions } from "./provider.ts";
+import type { SettingsTable } from "./settings.ts";
 import { isHttpAddress } from "./transport/address.ts";
 
 const { call, either, flag, having, oneOf, optional, record, text } = expects;
@@ -16,9 +22,14 @@ const hints = {
   token: "write it as apiKey",
   maxRetries: "write retry: { attempts: … }, or retry: false",
   timeout: "write timeouts: { request: milliseconds }",
-  temperature: "write settings: { temperature: … }",
-  maxTokens: "write it into settings, by the vendor's name of it",
-  max_tokens: "write it into settings",
+  ...Object.fromEntries(settingNames.map((name) => [name, `write settings: { ${name}: … }`])),
+  max_tokens: "write settings: { maxTokens: … }",
+  maxOutputTokens: "write settings: { maxTokens: … }",
+  top_p: "write settings: { topP: … }",
+  stopSequences: "write settings: { stop: … }",
+  tool_choice: "write settings: { toolChoice: … }",
+  reasoningEffort: "write settings: { effort: … }",
+  providerOptions: "write the vendor's own fields into settings",
 };
 
 const modelName: OptionCheck = text(
@@ -31,23 +42,32 @@ export const addressCheck: OptionCheck = {
   fix: 'begin it with http:// or https://, as in "http://localhost:11434/v1"',
 };
 
+/** A key or a token. */
+export const keyCheck: OptionCheck = {
+  accepts: (value) => typeof value === "string" || typeof value === "function",
+  fix: "use a text, or a function that returns one",
+  secret: true,
+};
+
+/** An option of other vendors that this one has under another name. */
+export function notHere(fix: string): OptionCheck {
+  return { accepts: (value) => value === undefined, fix };
+}
+
 const common: OptionChecks<ProviderOptions & VendorOptions> = {
-  apiKey: optional({
-    accepts: (value) => typeof value === "string" || typeof value === "function",
-    fix: "use a text, or a function that returns one",
-    secret: true,
-  }),
+  apiKey: optional(keyCheck),
   baseUrl: optional(addressCheck),
   allowPlain: optional(flag),
   headers: optional({ ...record("use an object of texts"), secret: true }),
   fetch: optional(call("pass a function such as fetch")),
+  network: optional(record('use an object such as { proxy: "http://proxy.corp:3128" }')),
   retry: optional(orFalse("use an object such as { attempts: 3 }, or false")),
   timeouts: optional(record("use an object such as { request: 60_000 }")),
   price: optional(record("use an object such as { input: 1.25, output: 10 }")),
   limits: optional(record()),
   badEvents: optional(oneOf("fail", "skip")),
   traceHeaders: optional(flag),
-  settings: optional(record("use an object of the vendor's own settings")),
+  settings: optional(record("use an object such as { maxTokens: 4_000 }")),
   clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
   random: optional(call()),
 };
@@ -55,12 +75,30 @@ const common: OptionChecks<ProviderOptions & VendorOptions> = {
 /** Throws `invalid_definition` for a model's name or options that can't be used. */
 export function checkProvider<More extends object = object>(
   door: Pick<Door, "name" | "from">,
-  given: { readonly model: unknown; readonly options: unknown },
+  given: {
+    readonly model: unknown;
+    readonly options: unknown;
+    /** How the protocol takes settings. */
+    readonly table?: SettingsTable | undefined;
+  },
   more: OptionChecks<More>,
 ): void {
   const own = { ...door, hints };
   checkOption(own, "the model's name", given.model, modelName);
   checkOptions<Readonly<Record<string, unknown>>>(own, given.options, { ...common, ...more });
+  checkNetwork(door, given.options as Pick<ProviderOptions, "fetch" | "network">);
+  const { settings } = given.options as ProviderOptions;
+  if (settings !== undefined && given.table !== undefined)
+    checkSettings(own, settings, given.table);
+}
+
+/** Throws for values that no vendor takes. What depends on the model or the request ends the reply. */
+function checkSettings(door: Door, settings: RequestSettings, table: SettingsTable): void {
+  for (const name of settingNames) {
+    const value = (settings as Partial<JsonObject>)[name];
+    if (value === undefined || isOwnField(table, name, value)) continue;
+    checkOption(door, `settings.${name}`, value, settingChecks[name]);
+  }
 }
 
 function orFalse(fix: string): OptionCheck {

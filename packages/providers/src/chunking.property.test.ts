@@ -56,7 +56,9 @@ function isDelicate(bytes: Uint8Array, at: number): boolean {
  * Cuts at every byte: each 64th in one decoding, so that 64 decodings cover all of them. The
  * delicate ones also in two chunks, and in a campaign all of them.
  */
-function* everyCut({ read }: Dialect, { name, bytes }: Recorded): Generator<string, void> {
+function* everyCut(dialect: Dialect, { name, bytes, offers }: Recorded): Generator<string, void> {
+  const options = dialect.offered(offers);
+  const read = (chunks: Iterable<Uint8Array>): Decoded => dialect.read(chunks, options);
   const whole = read([bytes]);
   const all = runs(0, 1) === 1;
   for (let at = 1; at < bytes.length; at += 1) {

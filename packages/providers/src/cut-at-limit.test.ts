@@ -28,7 +28,7 @@ const cut: readonly {
       { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 1 } },
       { type: "message_stop" },
     ],
-    limit: "max_tokens 128000",
+    limit: "max_tokens 128000, which settings.maxTokens sets",
   },
   {
     make: (options) =>
@@ -39,7 +39,7 @@ const cut: readonly {
     events: [
       { candidates: [{ content: { parts: [{ text: "Hel" }] }, finishReason: "MAX_TOKENS" }] },
     ],
-    limit: "maxOutputTokens 7",
+    limit: "maxOutputTokens 7, which settings.maxTokens sets",
   },
   {
     make: (options) => openai("gpt-5", options),

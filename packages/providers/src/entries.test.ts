@@ -173,3 +173,17 @@ test("each vendor is asked at its own address", async () => {
     "http://localhost:11434/v1/chat/completions",
   ]);
 });
+
+test("anthropic sends a token as a bearer, and no key beside it", async () => {
+  process.env["ANTHROPIC_API_KEY"] = "never";
+  const body = bytesOf("anthropic-messages", "hello");
+  await using server = await startVendorServer({ replies: [{ body }] });
+
+  const model = anthropic("claude-sonnet-5", { baseUrl: server.url, token: async () => "t" });
+  const reply = await model.stream({ transcript: [] }).result;
+
+  expect(reply.stop).toBe("end");
+  const headers = server.requests[0]?.headers ?? {};
+  expect([headers["authorization"], headers["x-api-key"]]).toEqual(["Bearer t", undefined]);
+  expect(() => anthropic("claude-sonnet-5", { apiKey: "k", token: "t" })).toThrow(/both given/);
+});

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Cause, Json } from "@millrace/core";
 import { delayInError, detailNames } from "./vendor-delay.ts";
 
@@ -20,6 +20,8 @@ export type FailureCode =
   | "connection_reset"
   /** The body ended before its framing was complete. */
   | "truncated_transport"
+  /** A forward proxy wants a login, or does not let the request through. */
+  | "proxy_refused"
   | "redirect_refused"
   | "unexpected_content_type"
   | "not_a_stream"
@@ -27,6 +29,8 @@ export type FailureCode =
   | "body_too_large"
   | "event_too_large"
   | "bad_json"
+  /** A message of a binary stream whose lengths or checksums contradict its bytes. */
+  | "bad_frame"
   // Reported by the vendor, by status or in the stream.
   | "bad_request"
   | "unauthorized"
@@ -67,6 +71,7 @@ const passing: ReadonlySet<string> = new Set<FailureCode>([
   "truncated_transport",
   "truncated",
   "bad_json",
+  "bad_frame",
   "rate_limited",
   "overloaded",
   "server_error",
@@ -132,35 +137,43 @@ const namesOf: Partial<Record<FailureCode, string>> = {
     "invalid_argument invalid_base64_image invalid_encrypted_content invalid_image",
     "invalid_image_format invalid_image_mode invalid_image_url invalid_prompt",
     "invalid_request_error responsibleaipolicyviolation unsupported_image_media_type",
-    "unsupported_parameter unsupported_value",
+    "unsupported_parameter unsupported_value validationexception",
   ].join(" "),
   context_overflow: [
     "context_length_exceeded context_window_exceeded exceed_context_size_error",
     "model_max_prompt_tokens_exceeded",
   ].join(" "),
-  forbidden: "permission_denied permission_error unsupported_country_region_territory",
-  not_found: "deploymentnotfound model_not_found not_found not_found_error",
-  overloaded: [
-    "engine_overloaded_error overloaded overloaded_error server_is_overloaded unavailable",
-    "unavailable_error",
+  forbidden: [
+    "accessdeniedexception permission_denied permission_error",
+    "unsupported_country_region_territory",
   ].join(" "),
+  not_found:
+    "deploymentnotfound model_not_found not_found not_found_error resourcenotfoundexception",
+  overloaded: [
+    "engine_overloaded_error modelnotreadyexception overloaded overloaded_error",
+    "server_is_overloaded serviceunavailableexception unavailable unavailable_error",
+  ].join(" "),
+  provider_error: "modelerrorexception",
   quota_exceeded: [
     "billing_error billing_hard_limit_reached billing_not_active daily_quota",
     "enforced_spend_limit_reached exceeded_current_quota_error insufficient_balance",
     "insufficient_g1_credits_balance insufficient_quota quota_exhausted usage_limit_reached",
-    "usage_not_included",
+    "servicequotaexceededexception usage_not_included",
   ].join(" "),
   rate_limited: [
     "rate_limit_error rate_limit_exceeded rate_limit_reached_error resource_exhausted slow_down",
-    "too_many_requests",
+    "throttlingexception too_many_requests",
   ].join(" "),
   request_too_large: "request_too_large",
   server_error: [
-    "api_error deadline_exceeded internal internal_error internal_server_error server_error",
-    "timeout_error vector_store_timeout",
+    "api_error deadline_exceeded internal internal_error internal_server_error",
+    "internalserverexception modelstreamerrorexception modeltimeoutexception",
+    "server_error timeout_error vector_store_timeout",
   ].join(" "),
   unauthorized: [
-    "account_deactivated api_key_invalid authentication_error invalid_api_key unauthenticated",
+    "account_deactivated api_key_invalid authentication_error expiredtoken expiredtokenexception",
+    "incompletesignatureexception invalid_api_key invalidclienttokenid invalidsignatureexception",
+    "missingauthenticationtokenexception unauthenticated unrecognizedclientexception",
   ].join(" "),
 };
 
@@ -195,6 +208,7 @@ export function codeOfError(names: readonly (Json | undefined)[], words: string)
   );
   if (oversized.test(words)) return "context_overflow";
   if (code === "bad_request" && unpaid.test(words)) return "quota_exceeded";
+  if (code === "rate_limited" && spentToday.test(words)) return "quota_exceeded";
   const isGeneral = code === undefined || general.has(code);
   return isGeneral && overflow.test(words) ? "context_overflow" : (code ?? "provider_error");
 }
@@ -228,6 +242,7 @@ const overflow = new RegExp(
     "maximum prompt length",
     "context[ _-]?(?:length|limit|size|window)",
     "(?:input|prompt) token count",
+    "input tokens exceed",
     "too many (?:input )?tokens",
     "exceed\\w{0,8} (?:the )?model token limit",
     "reduce the length of (?:the|your) (?:input|messages|prompt)",
@@ -239,6 +254,9 @@ const overflow = new RegExp(
 /** A request with more tokens than the account has, reported as a rate limit. No wait makes it pass; less input does. */
 const oversized =
   /^request too large for .{1,300}\(tpm\)|extra usage is required for long context requests/i;
+
+/** Bedrock's message for the tokens of a day, under the name of a rate limit. */
+const spentToday = /too many tokens per day/i;
 
 /** Anthropic's messages for a spent balance or spend limit, under the name of any bad request. */
 const unpaid = /credit balance is too low|reached your specified (?:\w{1,20} )?api usage limits/i;

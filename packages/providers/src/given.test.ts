@@ -62,6 +62,6 @@ test("0 of the parts of 300 transcripts vanish in any request format, and each r
 
   expect(faults.slice(0, 20)).toStrictEqual([]);
   console.log(
-    `count: nothing given vanishes, ${count} transcripts x 4 formats, ${found} marks found, ${refusals} parts refused, 0 failures`,
+    `count: nothing given vanishes, ${count} transcripts x 5 formats, ${found} marks found, ${refusals} parts refused, 0 failures`,
   );
 });

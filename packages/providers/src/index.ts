@@ -1,6 +1,11 @@
 // To compose a provider that has no entry of its own.
 export { createModel } from "./provider.ts";
-export type { Auth, Endpoint, ProviderOptions, ProviderParts } from "./provider.ts";
+export type { Auth, ProviderOptions, ProviderParts } from "./provider.ts";
+export { mapRequest } from "./endpoint.ts";
+export type { Endpoint } from "./endpoint.ts";
+export { AuthFailure } from "./auth-failure.ts";
+export { bearerAuth, keyAuth, vendorEndpoint } from "./auth.ts";
+export type { Key, KeyPlace } from "./auth.ts";
 export type { ModelPrice, Price, TierPrice } from "./price.ts";
 export { defaultTimeouts } from "./transport/timeouts.ts";
 export type { Timeouts } from "./transport/timeouts.ts";
@@ -21,8 +26,22 @@ export type {
   Translated,
   WireRequest,
 } from "./protocol.ts";
+export type {
+  GivenSettings,
+  InherentSetting,
+  RefusedSetting,
+  SentSetting,
+  SettingName,
+  SettingRow,
+  SettingRows,
+  SettingsTable,
+} from "./settings.ts";
+export { applySettings } from "./protocols/settings.ts";
+export type { AppliedSettings } from "./protocols/settings.ts";
+export { RequestRefusal } from "./protocols/refusal.ts";
 export { cutEnding } from "./reply.ts";
 export { failure, vendorFailure } from "./failure.ts";
+export type { Network, Pem } from "./transport/network.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";
 export type { Exchange, ExchangeEvents, ResponseHead, Send } from "./transport/exchange.ts";

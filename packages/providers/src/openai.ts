@@ -1,17 +1,29 @@
 import type { Model } from "@millrace/core";
 import { expects } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
+import type { RequestSettings } from "@millrace/core/ports";
 import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { addressCheck, checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
+import { compatibleSettings } from "./protocols/openai-chat/settings.ts";
+import type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
 import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
-/** Options of `openai`: of its provider, and its key and address. */
-export interface OpenAiOptions extends ProviderOptions, VendorOptions {}
+// To compose a provider of your own.
+export { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
+export type { OpenAiChatOptions } from "./protocols/openai-chat/protocol.ts";
+export { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+export type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
+
+/** Options of `openai` and `openaiChat`: of the provider, and its key and address. */
+export interface OpenAiOptions<Settings extends RequestSettings = OpenAiSettings>
+  extends ProviderOptions, VendorOptions {
+  readonly settings?: Settings | undefined;
+}
 
 const vendor = { variable: "OPENAI_BASE_URL", own: "https://api.openai.com/v1" };
 const key = { variable: "OPENAI_API_KEY", header: "authorization", prefix: "Bearer " };
@@ -24,7 +36,8 @@ const pictures = { limit: 64 * 1024 * 1024 };
  * `OPENAI_BASE_URL`.
  */
 export function openai(model: string, options: OpenAiOptions = {}): Model {
-  checkProvider({ name: "openai", from: openai }, { model, options }, {});
+  const door = { name: "openai", from: openai };
+  checkProvider(door, { model, options, table: openAiResponses.settings }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const parts = {
@@ -37,8 +50,9 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
 }
 
 /** An OpenAI model by chat completions. Reads the same variables. */
-export function openaiChat(model: string, options: OpenAiOptions = {}): Model {
-  checkProvider({ name: "openaiChat", from: openaiChat }, { model, options }, {});
+export function openaiChat(model: string, options: OpenAiOptions<OpenAiChatSettings> = {}): Model {
+  const door = { name: "openaiChat", from: openaiChat };
+  checkProvider(door, { model, options, table: openAiChat.settings }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const endpoint = vendorEndpoint(baseUrl, vendor);
@@ -63,6 +77,7 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
    * The server ends replies with `[DONE]` alone. Text then counts as complete; a call never does.
    */
   readonly finishOptional?: boolean | undefined;
+  readonly settings?: OpenAiChatSettings | undefined;
 }
 
 type Own = Pick<
@@ -83,9 +98,15 @@ const own: OptionChecks<Own> = {
  */
 export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
   const door = { name: "openaiCompatible", from: openaiCompatible };
-  checkProvider<Own>(door, { model, options }, own);
+  const table = compatibleSettings();
+  checkProvider<Own>(door, { model, options, table }, own);
   const { apiKey, baseUrl, thinkTags, thinkOpened, finishOptional, ...common } = options;
-  const protocol = createOpenAiChat({ thinkTags, thinkOpened, finishOptional });
+  const protocol = createOpenAiChat({
+    thinkTags,
+    thinkOpened,
+    finishOptional,
+    settings: table,
+  });
   const auth = keyAuth(apiKey ?? "", { ...key, optional: true });
   return createModel(
     { protocol, framing: sseFraming(), endpoint: { baseUrl }, auth },

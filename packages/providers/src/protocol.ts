@@ -1,6 +1,7 @@
 import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ModelRequest, VendorTool } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
+import type { SettingsTable } from "./settings.ts";
 
 /**
  * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
@@ -31,6 +32,31 @@ export interface Protocol<Event, State> {
    * for what the vendor does not take it throws a `RequestRefusal`.
    */
   readonly request: (request: ModelRequest, target: RequestTarget) => WireRequest;
+  /**
+   * How `request` takes the settings that all vendors share. Left out: `request` gets the settings as they
+   * were given, and decides.
+   */
+  readonly settings?: SettingsTable;
+  /**
+   * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
+   * Left out: the vendor has no such tools.
+   */
+  readonly nativeTool?: (tool: VendorTool, model: string) => NativeTool | undefined;
+}
+
+/** A tool that the vendor defines and the caller runs, as the vendor knows it. */
+export interface NativeTool {
+  /** The names that calls of it have, the tool's own first. Other tools can't have them. */
+  readonly names: readonly string[];
+  /** The entry in the request's list of tools. Left out: it needs none. */
+  readonly declaration?: JsonObject;
+  /** Features that the request has to name in a header. */
+  readonly betas?: readonly string[];
+  /**
+   * The portable input of a call; undefined if the vendor's can't be read, and then it is kept as it is.
+   * Left out: the protocol's calls have the portable input already.
+   */
+  readonly read?: (input: JsonObject, name: string) => JsonObject | undefined;
 }
 
 /** What a protocol is given before the first event. */
@@ -41,6 +67,8 @@ export interface ReplyContext {
   readonly tools: readonly string[];
   /** Ids of calls in the transcript. A new call must not reuse one. */
   readonly takenCallIds: ReadonlySet<string>;
+  /** The vendor's own tools that are offered, by each name that a call of them may have. */
+  readonly native?: ReadonlyMap<string, NativeTool>;
 }
 
 /** The result of one event. */
@@ -49,9 +77,11 @@ export interface Translated<State> {
   readonly operations: readonly Operation[];
   /**
    * `over`: nothing follows, so the connection can be closed. `alive`: a sign of life without
-   * progress. `unknown`: an event that this version does not know; it is reported and skipped.
+   * progress. `unknown`: an event that this version does not know; it is reported and skipped. `settled`:
+   * the reply is complete, and only facts about it may follow, such as its usage; they are waited for
+   * briefly.
    */
-  readonly sign?: "over" | "alive" | "unknown";
+  readonly sign?: "over" | "alive" | "unknown" | "settled";
   /** The vendor reported an error or violated its own protocol. Reading stops here. */
   readonly failure?: Cause;
 }

@@ -1,5 +1,6 @@
 import { emptyDraft } from "@millrace/core";
 import { foldAll } from "@millrace/core/writing";
+import type { JsonObject } from "@millrace/core";
 import { expect, test } from "vitest";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { ask, hello, toyModel } from "./testing/toy-model.ts";
@@ -105,10 +106,10 @@ test("settings of the request win over those of the model", async () => {
   await using server = await startVendorServer({ replies: [{ body: hello }] });
   const protocol: typeof toyProtocol = {
     ...toyProtocol,
-    request: ({ settings }) => ({ path: "/say", body: settings ?? {} }),
+    request: ({ settings = {} }) => ({ path: "/say", body: settings as JsonObject }),
   };
   const echo = toyModel(server.url, { settings: { heat: 1, depth: 2 } }, { protocol });
-  await echo.stream({ transcript: [], settings: { heat: 3 } }).result;
+  await echo.stream({ transcript: [], settings: { heat: 3, depth: undefined } }).result;
   expect(server.requests[0]?.json).toEqual({ heat: 3, depth: 2 });
 });
 

@@ -1,42 +1,53 @@
-import { plainTransportFault, transportOf, withoutLogin } from "@millrace/core/checks";
+import { plainTransportFault, transportOf } from "@millrace/core/checks";
 import {
   abortedCause,
+  addUsage,
   createModelStream,
   defaultRetryPolicy,
   retryDelay,
-} from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
-import { addUsage } from "@millrace/core/writing";
-import type { Cause, Json, JsonObject, Model, Usage } from "@millrace/core";
+  systemClock,
+} from "@millrace/core/model";
+import type { Cause, Model, Usage } from "@millrace/core";
 import type {
   Clock,
   ModelNotice,
   ModelRequest,
   ReplyWriter,
+  RequestSettings,
   RetryPolicy,
-  TraceContext,
 } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/memory";
-import { redactData, rememberHeaders, rememberUrl } from "@millrace/core/secrets";
+import {
+  redactData,
+  rememberCredential,
+  rememberHeaders,
+  rememberUrl,
+} from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
+import { AuthFailure } from "./auth-failure.ts";
+import { urlOf } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
 import { withCost } from "./price.ts";
 import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
+import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
+import { withPortableCalls } from "./protocols/portable-calls.ts";
 import { legalName } from "./protocols/prepare.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
-import type { Protocol, ReplyContext, WireRequest } from "./protocol.ts";
+import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
+import { addressFailure, cutRemark, headersOf, nameFailure, tierOf } from "./request-notes.ts";
 import { ReplyReader } from "./reply.ts";
-import type { ReplyEnd } from "./reply.ts";
+import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
 import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
 import { fetchSend } from "./transport/fetch.ts";
+import type { Network } from "./transport/network.ts";
 import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
@@ -53,24 +64,32 @@ export interface ProviderParts<Event, State> {
   readonly send?: Send | undefined;
 }
 
-/** Where a vendor is reached, and the headers that each request has. */
-export interface Endpoint {
-  /** Without a trailing slash; the protocol's path follows. */
-  readonly baseUrl: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
 /**
  * Returns the headers that authenticate a request, or a message for the user that describes how to
  * configure them. Called for each request, so that keys may change.
  */
-export type Auth = (exchange: Exchange) => Proof | string | Promise<Proof | string>;
+export type Auth = (
+  exchange: Exchange,
+) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
 type Proof = Readonly<Record<string, string>>;
+
+/**
+ * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
+ * counts as one.
+ */
+export interface SignedProof {
+  readonly headers: Proof;
+  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
+  readonly secrets: Proof;
+}
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
 export interface ProviderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sends requests instead of our own transport. It has its own proxies and certificates. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Proxy, certificates and HTTP/2. Default: the proxy of the environment, and HTTP/1.1. */
+  readonly network?: Network | undefined;
   /**
    * Whether a `baseUrl` may be `http://` at an address that is not this machine's. Default: `false`, and
    * such a request fails before anything is sent.
@@ -94,8 +113,11 @@ export interface ProviderOptions {
    * which continues the trace.
    */
   readonly traceHeaders?: boolean | undefined;
-  /** Settings for each request. Those of the request override them. */
-  readonly settings?: JsonObject | undefined;
+  /**
+   * Settings for each request: those that all vendors share, and beside them the vendor's own fields.
+   * Those of the request override them.
+   */
+  readonly settings?: RequestSettings | undefined;
   readonly clock?: Clock | undefined;
   /** Returns a number in [0, 1), for the jitter between tries. */
   readonly random?: (() => number) | undefined;
@@ -126,6 +148,8 @@ class RetriedRequest<Event, State> {
   readonly #model: string;
   readonly #options: ProviderOptions;
   readonly #request: ModelRequest;
+  /** The vendor's own tools, by the names of the offered tools that they are. */
+  readonly #native: ReadonlyMap<string, NativeTool>;
   readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
@@ -140,7 +164,8 @@ class RetriedRequest<Event, State> {
     this.#parts = parts;
     this.#model = model;
     this.#options = options;
-    this.#names = wireNamesOf(request);
+    this.#native = nativeToolsOf(request.tools ?? [], parts.protocol, model);
+    this.#names = wireNamesOf(request, this.#native);
     this.#request = request;
     this.#writer = writer;
     this.#clock = options.clock ?? systemClock;
@@ -159,7 +184,9 @@ class RetriedRequest<Event, State> {
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
     const exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
-    if (!isHttpAddress(exchange.url)) return { stop: "failed", cause: addressFailure(exchange) };
+    if (!isHttpAddress(exchange.url)) {
+      return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
+    }
     let spent: Usage | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const { end, started } = await this.#attempt(exchange);
@@ -184,15 +211,29 @@ class RetriedRequest<Event, State> {
   }
 
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
-    const { protocol, framing, send } = this.#parts;
-    const { fetch, timeouts, badEvents = "fail" } = this.#options;
+    const { protocol } = this.#parts;
+    const context = this.#context();
+    const { native } = context;
+    // Without such tools nothing stands between the protocol and its reader.
+    return native === undefined
+      ? await this.#converse(exchange, protocol, context)
+      : await this.#converse(exchange, withPortableCalls(protocol, native), context);
+  }
+
+  async #converse<Any>(
+    exchange: Exchange,
+    reading: Reading<Event, Any>,
+    context: ReplyContext,
+  ): Promise<{ end: ReplyEnd; started: boolean }> {
+    const { framing, send } = this.#parts;
+    const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
-    const reader = new ReplyReader(protocol, this.#context(), sink, this.#notify);
+    const reader = new ReplyReader(reading, context, sink, this.#notify);
     const signed = await this.#sign(exchange);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
-      send: send ?? (fetch === undefined ? dispatch : fetchSend(fetch)),
+      send: send ?? (fetch === undefined ? dispatchSend(undefined, network) : fetchSend(fetch)),
       framing,
       reader,
       timeouts: timeoutsFor(this.#request.stall, timeouts),
@@ -208,14 +249,14 @@ class RetriedRequest<Event, State> {
   #exchange(): Exchange | Cause {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
-    const given = { ...this.#request, settings: { ...settings, ...this.#request.settings } };
+    const given = { ...this.#request, settings: { ...settings, ...asked(this.#request) } };
     const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
-    for (const part of left) this.#notify(leftOutRemark(part));
+    for (const each of left) this.#notify(leftOutRemark(each));
     return {
-      url: endpoint.baseUrl.replace(/\/+$/, "") + wire.path,
+      url: urlOf(endpoint, wire),
       headers: {
         "content-type": "application/json",
         accept: framing.mediaType,
@@ -243,12 +284,15 @@ class RetriedRequest<Event, State> {
     try {
       const proof = await this.#parts.auth(exchange);
       if (typeof proof === "string") return failure("missing_key", proof);
+      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
       rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, proof);
-      const headers = { ...exchange.headers, ...proof };
+      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
+      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
+      const headers = { ...exchange.headers, ...signed.headers };
       const fault = headerFault(headers);
       return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
     } catch (error) {
+      if (error instanceof AuthFailure) return error.failure;
       return failure(
         "hook_failed",
         `auth threw: ${error instanceof Error ? error.message : "something"}`,
@@ -259,7 +303,12 @@ class RetriedRequest<Event, State> {
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
     const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
-    return { model: this.#model, tools: names, takenCallIds: callIdsOf(transcript) };
+    return {
+      model: this.#model,
+      tools: names,
+      takenCallIds: callIdsOf(transcript),
+      ...(this.#native.size === 0 ? {} : { native: byCallName(this.#native) }),
+    };
   }
 
   readonly #notify = (notice: ModelNotice): void => {
@@ -271,43 +320,12 @@ class RetriedRequest<Event, State> {
   };
 }
 
-const dispatch = dispatchSend();
-
-/** The headers of a trace. Anything that does not have the W3C's format is not sent. */
-function headersOf(trace: TraceContext | undefined): Readonly<Record<string, string>> {
-  const { traceparent = "", tracestate = "" } = trace ?? {};
-  if (!/^[\da-f]{2}(-[\da-f]+){3}$/.test(traceparent) || traceparent.length > 128) return {};
-  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+/** A header may be named `headers`, but its value is a text. */
+function isSigned(proof: Proof | SignedProof): proof is SignedProof {
+  return typeof proof["headers"] === "object";
 }
 
-/** The first tier of service that one of these names: what the vendor reports, then what it was asked for. */
-function tierOf(places: readonly (Json | undefined)[]): string | undefined {
-  const names = places.flatMap((place) =>
-    isJsonObject(place) ? [place["service_tier"], place["serviceTier"]] : [],
-  );
-  return names.find((name) => typeof name === "string");
-}
-
-/** The remark for a reply that the vendor cut at a limit of tokens, with the limit of the request. */
-function cutRemark({ body }: Exchange): ModelNotice {
-  const wire = JSON.parse(body) as JsonObject; // written by `#exchange`
-  const inner = isJsonObject(wire["generationConfig"]) ? wire["generationConfig"] : {};
-  const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
-  const sent = Object.entries({ ...wire, ...inner }).find(([name]) => names.includes(name));
-  const limit =
-    sent === undefined ? "no limit of its own" : `${sent[0]} ${JSON.stringify(sent[1])}`;
-  const message = `the vendor cut the reply at a limit of tokens; the request has ${limit}`;
-  return { type: "remark", code: "cut_at_limit", message };
-}
-
-/** The cause for an address without a scheme, such as one from the environment. */
-function addressFailure({ url }: Exchange): Cause {
-  const message = `the address ${JSON.stringify(withoutLogin(url))} is no URL: begin baseUrl, or the variable that sets it, with http:// or https://`;
-  return failure("bad_request", message);
-}
-
-/** The cause for an output name that some vendor refuses. It is not renamed, because the model may see it. */
-function nameFailure(name: string): Cause {
-  const message = `no vendor takes the output name ${JSON.stringify(name.slice(0, 80))}: use up to 64 letters, digits, "_" and "-", and begin with a letter or "_"`;
-  return failure("bad_request", message);
+/** The settings of a request without those that are undefined, which override nothing. */
+function asked({ settings = {} }: ModelRequest): RequestSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -1,9 +1,8 @@
-import { abortedCause } from "@millrace/core/ports";
-import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/wire";
-import { commitOf, wholeText } from "@millrace/core/writing";
-import type { Cause, Delta, Draft, Json, Part, PartId, Usage } from "@millrace/core";
+import { abortedCause, commitOf, wholeText } from "@millrace/core/model";
+import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/json";
+import type { Cause, Delta, Draft, Json, Part, PartId } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";
-import type { Remark } from "@millrace/core/ports";
+import type { Remark, EndedReply } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 
@@ -13,8 +12,8 @@ export interface DeltaSink {
   readonly draft: () => Draft;
 }
 
-/** The ending of a reply, with its usage. */
-export type ReplyEnd = Ending & { readonly usage?: Usage | undefined };
+/** The ending of a reply, with its usage and what came with the vendor's answer. */
+export type ReplyEnd = EndedReply;
 
 /** The reading half of a protocol. */
 export type Reading<Event, State> = Pick<
@@ -23,7 +22,7 @@ export type Reading<Event, State> = Pick<
 >;
 
 /** The state of the reading after an event. */
-export type Progress = "moved" | "alive" | "unknown" | "over";
+export type Progress = "moved" | "alive" | "unknown" | "settled" | "over";
 
 /**
  * Reads one reply: passes events to a protocol and turns its operations into deltas. The only

@@ -9,6 +9,7 @@ const tables: readonly (readonly [letter: string, last: number, digits: 1 | 2])[
   ["R", 15, 1],
   ["A", 23, 1],
   ["G", 17, 1],
+  ["B", 13, 1],
   ["S", 58, 2],
   ["J", 23, 2],
   ["O", 30, 2],
@@ -37,7 +38,13 @@ function rowName(letter: string, number: number, digits: number): string {
   return letter === "R" && digits === 2 && number >= 10 ? `bad:${name}` : name;
 }
 
-const protocols = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"];
+const protocols = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+  "bedrock-converse",
+];
 
 function rowsShown(): ReadonlySet<string> {
   const top = fileURLToPath(new URL("../..", import.meta.url));

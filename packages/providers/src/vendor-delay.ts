@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 
 /** Reads a header of a response by its lower-case name. */
@@ -37,7 +37,7 @@ const windows = [
 export function delayToReset(header: HeaderReader, now: number): number | undefined {
   const known = windows.flatMap(({ left, reset }) => {
     const value = header(reset)?.trim() ?? "";
-    const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? until(value, header, now) : durationMs(value);
+    const ms = untilReset(value, header, now);
     return ms === undefined ? [] : [{ ms, isSpent: header(left)?.trim() === "0" }];
   });
   const spent = known.filter(({ isSpent }) => isSpent);
@@ -100,6 +100,11 @@ function isDaily(violation: Json): boolean {
 function detailsOf(error: Json): readonly Partial<Record<string, Json>>[] {
   const details = isJsonObject(error) ? error["details"] : undefined;
   return Array.isArray(details) ? (details as readonly Json[]).filter(isJsonObject) : [];
+}
+
+/** The time until a limit resets: a duration (`6m0s`), seconds, or a date. */
+export function untilReset(value: string, header: HeaderReader, now: number): number | undefined {
+  return /^\d{4}-\d\d-\d\dT/.test(value) ? until(value, header, now) : durationMs(value);
 }
 
 /** The time until a date, by the vendor's own clock if the answer has its date. */

@@ -20,5 +20,5 @@ export interface Blueprint {
   readonly stall: FilledStallSettings | false;
   readonly trace: ((place: TracePlace) => TraceContext | undefined) | undefined;
   readonly warnings: boolean;
-  readonly price: ((usage: Usage, model: string) => number) | undefined;
+  readonly price: ((usage: Usage, model: string) => number | undefined) | undefined;
 }

@@ -20,8 +20,17 @@ const hints = {
   maxSteps: "write limits: { turns: … }",
   maxTurns: "write limits: { turns: … }",
   stopWhen: "write limits: { turns: … }",
-  temperature: "pass it to the provider: settings: { temperature: … }",
-  maxTokens: "pass it to the provider: settings: { … }; limits: { tokens: … } bounds a run",
+  temperature: "pass it to the model: settings: { temperature: … }",
+  maxTokens: "pass it to the model: settings: { maxTokens: … }; limits: { tokens: … } bounds a run",
+  maxOutputTokens: "pass it to the model: settings: { maxTokens: … }",
+  topP: "pass it to the model: settings: { topP: … }",
+  seed: "pass it to the model: settings: { seed: … }",
+  toolChoice: "pass it to the model: settings: { toolChoice: … }",
+  effort: "pass it to the model: settings: { effort: … }",
+  thinking: "pass it to the model: settings: { thinking: … }",
+  settings: "pass them to the model, such as openai(…, { settings: { … } })",
+  modelSettings: "pass them to the model, such as openai(…, { settings: { … } })",
+  providerOptions: "pass the vendor's own fields to the model, in its settings",
 };
 
 const model: OptionCheck = having(

@@ -34,6 +34,18 @@ export const schemaCheck: OptionCheck = {
   fix: schemaFix,
 };
 
+const vendorKinds = ["computer", "shell", "apply_patch", "text_editor", "memory", "mcp_approval"];
+
+/** A tool that vendors define. */
+const vendorCheck: OptionCheck = {
+  accepts: (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    "kind" in value &&
+    vendorKinds.some((kind) => kind === value.kind),
+  fix: "use what a function of @millrace/agent/tools makes, such as shellTool({ run })",
+};
+
 /** Names of options in other libraries. */
 const hints = {
   inputSchema: `write it as input, and ${schemaFix}`,
@@ -66,6 +78,7 @@ export function checkTool(definition: unknown, from: Door["from"]): void {
       accepts: (value) => typeof value === "string" && value.length > 0 && value.length <= 200,
       fix: "use the name of a task queue, of 1 to 200 characters",
     }),
+    vendor: optional(vendorCheck),
     run: either(
       call(),
       oneOf("client"),

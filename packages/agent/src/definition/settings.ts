@@ -43,8 +43,8 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
   readonly retry?: RetryPolicy | undefined;
   /** How long the model may stream nothing, thinking included. `false`: without limit and without reports. */
   readonly stall?: StallSettings | false | undefined;
-  /** Returns the cost of a reply in US dollars. Called if the provider reports none. */
-  readonly price?: ((usage: Usage, model: string) => number) | undefined;
+  /** Returns the cost of a reply in US dollars, or nothing if it is unknown. Called if the provider reports none. */
+  readonly price?: ((usage: Usage, model: string) => number | undefined) | undefined;
   /**
    * What happens to a call of a tool with a label once the session has all three, this call included:
    * private data, a stranger's text and a way out. Left out: `ask`, in addition to all other policies.

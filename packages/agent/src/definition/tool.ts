@@ -1,4 +1,5 @@
 import type { CallId, Json, SessionId } from "@millrace/core";
+import type { VendorTool } from "@millrace/core/ports";
 import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaInput, SchemaOutput } from "@millrace/core/schema";
@@ -41,10 +42,23 @@ export interface ToolExecution {
    * Ignored after the call has its result.
    */
   readonly append: (text: string) => void;
+  /**
+   * Adds an image, a sound, a film or a file to the result; the model gets it beside the text. Ignored
+   * after the call has its result.
+   */
+  readonly attach: (attachment: ToolAttachment) => void;
   /** Aborted when the run is stopped, or a limit of the run or of the tool is reached. */
   readonly signal: AbortSignal;
   /** For tools that run sub-agents. Internal: it may change. */
   readonly "~host": ToolHost;
+}
+
+/** What a tool adds to its result beside the text. */
+export interface ToolAttachment {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /** The name of a file. Left out: `file-1` and so on. Images, sounds and films have none. */
+  readonly name?: string | undefined;
 }
 
 /** Limits of one tool, for each of its calls. */
@@ -85,6 +99,8 @@ export interface Tool<
   readonly labels?: readonly ToolLabel[] | undefined;
   /** The task queue of the workers that can run it. Left out: every worker can. */
   readonly queue?: string | undefined;
+  /** That it is a tool which vendors define. Left out: an ordinary function. */
+  readonly vendor?: VendorTool | undefined;
   /** The id of the session that an execution runs, for a sub-agent. */
   readonly childSession?: ((effectKey: string) => SessionId) | undefined;
   /** Stops work of a lost execution that may still be running, such as a sub-agent's session. */
@@ -126,6 +142,11 @@ export interface ToolDefinition<
    */
   readonly queue?: string | undefined;
   /**
+   * That it is a tool which vendors define, and its settings. Its input then has the form that this kind
+   * of tool has; `@millrace/agent/tools` has a function for each. Left out: an ordinary function.
+   */
+  readonly vendor?: VendorTool | undefined;
+  /**
    * Gets what the schema made of the model's input. What it returns reaches the model after what it
    * appended, and programs as `JsonOf` it. If JSON can't hold that, the call fails.
    * `client`: a client of the session answers the call by `session.answer`.
@@ -162,6 +183,7 @@ export function defineTool<
     limits: definition.limits ?? {},
     labels,
     queue: definition.queue,
+    ...(definition.vendor === undefined ? {} : { vendor: definition.vendor }),
     run,
   };
 }

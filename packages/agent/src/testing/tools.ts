@@ -17,7 +17,7 @@ import type { RunToolOptions, ToolOutcome } from "../tool/run-tool.ts";
 import { defineTool } from "../definition/tool.ts";
 import type { AnyTool, SessionInfo, ToolExecution } from "../definition/tool.ts";
 
-const session: SessionInfo = {
+export const session: SessionInfo = {
   id: sessionId("s"),
   tenant: "t",
   user: "u",

@@ -2,10 +2,12 @@ import { wholeText } from "@millrace/core/writing";
 import { capText, createTail } from "./output-tail.ts";
 import type { ToolOutput } from "./output.ts";
 import { resultOf } from "./output.ts";
-import type { ToolExecution } from "../definition/tool.ts";
+import type { ToolAttachment, ToolExecution } from "../definition/tool.ts";
 
 /** What a tool streams, from its first text until it is settled. All functions are bound. */
-export interface Streamed extends Pick<ToolExecution, "append" | "progress"> {
+export interface Streamed extends Pick<ToolExecution, "append" | "attach" | "progress"> {
+  /** What was attached so far. */
+  readonly attached: () => readonly ToolAttachment[];
   /** From now on the tool is not heard any more. May be repeated. */
   readonly close: () => void;
   /** Closes, makes the outcome of all that was streamed, and emits what of its text is new. */
@@ -48,6 +50,14 @@ export function createStreamed({ storedBytes, emit, report }: StreamedOptions): 
     if (open) report(capText(textOf(message).toWellFormed(), progressBytes));
   };
 
+  const attached: ToolAttachment[] = [];
+  const attach = (attachment: ToolAttachment): void => {
+    if (!open) return;
+    const { mediaType, bytes, name } = checkAttachment(attachment, attached.length);
+    // A copy: the tool may use its buffer again.
+    attached.push({ mediaType, bytes: bytes.slice(), ...(name === undefined ? {} : { name }) });
+  };
+
   const close = (): void => {
     open = false;
   };
@@ -65,7 +75,22 @@ export function createStreamed({ storedBytes, emit, report }: StreamedOptions): 
     return { ...outcome, text };
   };
 
-  return { append, progress, close, complete };
+  return { append, attach, attached: () => attached, progress, close, complete };
+}
+
+/** More attachments than a model is shown at once. */
+const mostAttachments = 32;
+
+/** Throws inside the tool that attaches what can't be sent, so that the model gets the reason. */
+function checkAttachment(given: ToolAttachment, before: number): ToolAttachment {
+  if (before >= mostAttachments) {
+    throw new RangeError(`a result has at most ${mostAttachments} attachments`);
+  }
+  const { mediaType, bytes } = given;
+  if (!(bytes instanceof Uint8Array) || !/^[\w.+-]+\/[\w.+-]+/.test(mediaType)) {
+    throw new TypeError("attach: pass { mediaType, bytes }, such as image/png and a Uint8Array");
+  }
+  return given;
 }
 
 /** A tool without types may give anything: its description is better than a fault. */

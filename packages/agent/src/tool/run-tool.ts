@@ -6,14 +6,14 @@ import { joined, messageOf, resultOf } from "./output.ts";
 import type { ToolOutput } from "./output.ts";
 import { createStreamed } from "./run-tool-streamed.ts";
 import type { Streamed } from "./run-tool-streamed.ts";
-import type { AnyTool, ToolExecution } from "../definition/tool.ts";
+import type { AnyTool, ToolAttachment, ToolExecution } from "../definition/tool.ts";
 
 /** One execution of a tool. */
 export interface RunToolOptions {
   readonly tool: AnyTool;
   /** What the call was assessed with. */
   readonly input: unknown;
-  readonly execution: Omit<ToolExecution, "progress" | "append" | "signal">;
+  readonly execution: Omit<ToolExecution, "progress" | "append" | "attach" | "signal">;
   readonly clock: Clock;
   /** Left out: the tool's own limit, else none. */
   readonly seconds?: number | undefined;
@@ -32,6 +32,8 @@ export interface RunToolOptions {
 /** How an execution ended. */
 export interface ToolOutcome extends ToolOutput {
   readonly status: ResultStatus;
+  /** What the tool attached. Left out: nothing. */
+  readonly attachments?: readonly ToolAttachment[];
 }
 
 const defaultGraceMs = 2_000;
@@ -64,6 +66,11 @@ export async function runTool(options: RunToolOptions): Promise<ToolOutcome> {
   if (signal.aborted) return { status: "aborted", text: "aborted: stopped before it began" };
   const { storedBytes = defaultStoredBytes, seconds = tool.limits.seconds } = options;
   const streamed = createStreamed({ ...options, storedBytes });
+  const complete = (ending: Ending): ToolOutcome => {
+    const outcome = streamed.complete(ending);
+    const attachments = streamed.attached();
+    return attachments.length === 0 ? outcome : { ...outcome, attachments };
+  };
   const stop = new AbortController();
   const over = new AbortController();
   try {
@@ -71,12 +78,12 @@ export async function runTool(options: RunToolOptions): Promise<ToolOutcome> {
     const halting = halted({ signal, clock, seconds, over: over.signal });
     const work = perform(options, streamed, stop.signal);
     const first = await Promise.race([work, halting]);
-    if (typeof first === "object") return streamed.complete(outcomeOf(first));
+    if (typeof first === "object") return complete(outcomeOf(first));
     stop.abort(reasonFor(first, seconds));
     // Two outcomes race here. A tool that returns within the grace has done its work, so its result
     // counts; a tool that doesn't is answered without one.
     const late = await Promise.race([work, clock.sleep(graceMs, over.signal)]);
-    return streamed.complete(
+    return complete(
       first === "abort"
         ? abortedOutcome(late ?? undefined, stop.signal.reason)
         : timeoutOutcome(late ?? undefined, stop.signal.reason),
@@ -89,7 +96,7 @@ export async function runTool(options: RunToolOptions): Promise<ToolOutcome> {
 /** Never rejects, so that a caller which stops waiting leaves no unhandled rejection. */
 async function perform(
   { tool, input, execution }: RunToolOptions,
-  { append, progress, close }: Streamed,
+  { append, attach, progress, close }: Streamed,
   signal: AbortSignal,
 ): Promise<Settled> {
   try {
@@ -97,7 +104,7 @@ async function perform(
     let value: unknown;
     try {
       // The input is what the tool's own schema made, and that is what its function takes.
-      value = await tool.run(input as never, { ...execution, append, progress, signal });
+      value = await tool.run(input as never, { ...execution, append, attach, progress, signal });
     } finally {
       close();
     }

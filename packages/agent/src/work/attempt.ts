@@ -1,7 +1,7 @@
 import { abortedCause } from "@millrace/core/ports";
 import { redactedMessage } from "@millrace/core/secrets";
 import type { Cause, Delta, Model, Usage } from "@millrace/core";
-import type { Clock, ModelRequest, ModelStream, Reply } from "@millrace/core/ports";
+import type { Clock, ModelRequest, ModelResponse, ModelStream, Reply } from "@millrace/core/ports";
 import type { Ending, Fault } from "@millrace/core/writing";
 import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";
@@ -13,6 +13,7 @@ export interface Attempted {
   readonly ending: Ending;
   readonly usage: Usage | undefined;
   readonly model: string;
+  readonly response?: ModelResponse | undefined;
 }
 
 export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry">;
@@ -62,8 +63,8 @@ export async function attempt(
       watch = watchForStall(clock, agent.stall, lane.publish, () => stop.abort());
     }
     const reply = await readAll(model.stream(request), write);
-    const { parts: _, usage, model: id, ...ending } = reply;
-    return { ending, usage, model: id };
+    const { parts: _, usage, model: id, response, ...ending } = reply;
+    return { ending, usage, model: id, response };
   };
   try {
     const overdue = graceAfterAbort(clock, stop.signal, done.signal);

@@ -1,9 +1,17 @@
 import { abortedCause } from "@millrace/core/ports";
 import { partId } from "@millrace/core/writing";
-import type { Item, JsonObject, RunId, ToolResultPart, TurnId } from "@millrace/core";
-import type { BodyOf, Ending } from "@millrace/core/writing";
+import type {
+  FilePart,
+  Item,
+  JsonObject,
+  MediaPart,
+  RunId,
+  ToolResultPart,
+  TurnId,
+} from "@millrace/core";
+import type { BodyOf, Ending, Fault } from "@millrace/core/writing";
 import type { ToolHost } from "../definition/tool-host.ts";
-import type { AnyTool } from "../definition/tool.ts";
+import type { AnyTool, ToolAttachment } from "../definition/tool.ts";
 import type { ReadyCall } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
 import type { Standing } from "../loop/state.ts";
@@ -52,7 +60,7 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
   if (!isLane(opened)) return; // an earlier execution stored the answer, or may still store it
   const id = partId("p1");
   opened.write({ op: "begin_part", partId: id, kind: "tool_result", callId, tool: tool.name });
-  const outcome = await run(host, opened, todo, effectKey);
+  const { attachments = [], ...outcome } = await run(host, opened, todo, effectKey);
   if (todo.signal.reason instanceof Fenced) {
     await opened.drop();
     throw todo.signal.reason;
@@ -60,7 +68,7 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
   const { status } = outcome;
   const part = { id, callId, tool: tool.name, kind: "tool_result", ...outcome } as const;
   const settled = { type: "tool_execution_finished", runId, turnId, callId } as const;
-  await opened.commit(finish(opened, itemId, part), {
+  await opened.commit(finish(opened, itemId, part, attachments), {
     settlement: [{ ...settled, tool: tool.name, status }],
     ahead: todo.signal.aborted ? undefined : todo.ahead,
   });
@@ -93,16 +101,51 @@ async function run(
   });
 }
 
-/** Commits the result part, with output that was not streamed, and returns its item. */
-function finish(lane: ItemLane, itemId: Item["id"], part: ToolResultPart): Item {
+/**
+ * Commits the result part, with output that was not streamed, and what the tool attached, and returns
+ * their item.
+ */
+function finish(
+  lane: ItemLane,
+  itemId: Item["id"],
+  part: ToolResultPart,
+  attachments: readonly ToolAttachment[],
+): Item {
   const ending: Ending =
     part.status === "aborted" ? { stop: "aborted", cause: abortedCause } : { stop: "end" };
-  const fault = lane.write({ op: "commit_part", partId: part.id, part });
-  if (fault === undefined) return { id: itemId, author: "tool", parts: [part], ...ending };
+  const attached = attachments.map(attachedPart);
+  let fault = lane.write({ op: "commit_part", partId: part.id, part });
+  for (const each of attached) fault ??= writeAttached(lane, each);
+  if (fault === undefined) {
+    return { id: itemId, author: "tool", parts: [part, ...attached], ...ending };
+  }
   // The result exceeds a limit of the store. The call still needs an answer, so it fails without output.
   const text = `the tool ran, but its result can't be kept: ${fault.message}`;
   const { output: _, ...rest } = part;
   return { id: itemId, author: "tool", parts: [{ ...rest, status: "failed", text }], ...ending };
+}
+
+type AttachedPart = (MediaPart | FilePart) & { readonly bytes: Uint8Array };
+
+/** The part of an attachment: media for images, sounds and films, and a file for everything else. */
+function attachedPart({ mediaType, bytes, name }: ToolAttachment, index: number): AttachedPart {
+  const id = partId(`p${index + 2}`);
+  if (/^(image|audio|video)\//.test(mediaType)) return { kind: "media", id, mediaType, bytes };
+  const given = (name ?? `file-${index + 1}`).toWellFormed();
+  return { kind: "file", id, name: given, mediaType, bytes };
+}
+
+function writeAttached(lane: ItemLane, part: AttachedPart): Fault | undefined {
+  const { id, mediaType, bytes } = part;
+  const opening =
+    part.kind === "media"
+      ? ({ kind: "media", mediaType } as const)
+      : ({ kind: "file", name: part.name, mediaType } as const);
+  return (
+    lane.write({ op: "begin_part", partId: id, ...opening }) ??
+    lane.write({ op: "append_bytes", partId: id, chunk: bytes }) ??
+    lane.write({ op: "commit_part", partId: id, part })
+  );
 }
 
 /** The time limit of a tool that sets none. */

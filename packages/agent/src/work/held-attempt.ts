@@ -1,6 +1,7 @@
 import { commitDraft, noUsage } from "@millrace/core/writing";
 import { abortedCause } from "@millrace/core/ports";
-import type { Cause, Item, ItemId, RunId, TurnId, Usage } from "@millrace/core";
+import type { Cause, Item, ItemId, JsonObject, RunId, TurnId, Usage } from "@millrace/core";
+import type { ModelResponse } from "@millrace/core/ports";
 import type { BodyOf, Ending } from "@millrace/core/writing";
 import type { Attempted } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
@@ -86,8 +87,17 @@ export class HeldAttempt {
 export function itemFrom(
   lane: ItemLane,
   id: ItemId,
-  { ending, usage, model }: Attempted,
+  { ending, usage, model, response }: Attempted,
   author: "model" | "agent" = "model",
 ): Item {
-  return commitDraft(lane.draft(), { id, author, usage, model }, ending);
+  const metadata = responseMetadata(response);
+  return commitDraft(lane.draft(), { id, author, usage, model, metadata }, ending);
+}
+
+/** What came with the vendor's answer stays with the item: support asks for it when the reply is long over. */
+function responseMetadata(response: ModelResponse | undefined): JsonObject | undefined {
+  if (response === undefined) return undefined;
+  const { rateLimits, ...rest } = response;
+  const limits = rateLimits?.map((limit) => ({ ...limit }));
+  return { response: { ...rest, ...(limits === undefined ? {} : { rateLimits: limits }) } };
 }

@@ -10,10 +10,11 @@ import type { Blueprint } from "../definition/blueprint.ts";
 export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolDescription[] {
   const own = [...agent.tools.values()];
   const reader = trimmed ? [readOutputTool(() => [])] : [];
-  return [...own, ...reader].map(({ name, description, inputSchema }) => ({
+  return [...own, ...reader].map(({ name, description, inputSchema, vendor }) => ({
     name,
     ...(description === undefined ? {} : { description }),
     input: inputSchema,
+    ...(vendor === undefined ? {} : { vendor }),
   }));
 }
 

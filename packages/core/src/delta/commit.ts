@@ -5,6 +5,7 @@ import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { ItemId, PartId } from "../ids.ts";
 import type { Delta } from "./delta.ts";
+import type { Metadata } from "../json.ts";
 import type { Draft, DraftLimits, OpenPart } from "./draft.ts";
 import { assemblePart } from "./fold.ts";
 import { findPart } from "./verify.ts";
@@ -15,6 +16,7 @@ export type ItemHead = {
   readonly author: Author;
   readonly usage?: Usage | undefined;
   readonly model?: string | undefined;
+  readonly metadata?: Metadata | undefined;
 };
 
 /**
@@ -23,13 +25,14 @@ export type ItemHead = {
  * keeps its text, has the fault `truncated`, and so can never run.
  */
 export function commitDraft(draft: Draft, head: ItemHead, ending: Ending): Item {
-  const { id, author, usage, model } = head;
+  const { id, author, usage, model, metadata } = head;
   return {
     id,
     author,
     parts: partsOf(draft),
     ...(usage === undefined ? {} : { usage }),
     ...(model === undefined ? {} : { model }),
+    ...(metadata === undefined ? {} : { metadata }),
     ...provenEnding(draft, ending),
   };
 }

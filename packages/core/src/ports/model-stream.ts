@@ -9,6 +9,7 @@ import { Folding } from "../delta/folding.ts";
 import { MillraceError } from "../errors.ts";
 import { redactData } from "../secrets/redact-data.ts";
 import type { ModelStream, Reply } from "./model.ts";
+import type { ModelResponse } from "./model-response.ts";
 
 /** How a reply is produced. Every adapter and the scripted model are one of these. */
 export interface ReplySource {
@@ -19,10 +20,14 @@ export interface ReplySource {
    * Emits deltas in order and returns the ending with its evidence. Must stop soon after the signal
    * is aborted; what it emits from then on is ignored. Throwing ends the reply as failed.
    */
-  readonly produce: (
-    writer: ReplyWriter,
-  ) => Promise<Ending & { readonly usage?: Usage | undefined }>;
+  readonly produce: (writer: ReplyWriter) => Promise<EndedReply>;
 }
+
+/** How a reply ended, what it used, and what came with the vendor's answer. */
+export type EndedReply = Ending & {
+  readonly usage?: Usage | undefined;
+  readonly response?: ModelResponse | undefined;
+};
 
 /** Where the source of a reply puts its deltas. */
 export interface ReplyWriter {
@@ -98,11 +103,12 @@ async function produce(
   const draft = folding.draft();
   ended = true;
   waiting.end();
-  const { usage, ...ending } = outcome;
+  const { usage, response, ...ending } = outcome;
   return {
     parts: partsOf(draft),
     model: source.model,
     ...(usage === undefined ? {} : { usage }),
+    ...(response === undefined ? {} : { response: redactData(response) }),
     ...redactData(endingOf(draft, ending, stop.signal.aborted && dropped)),
   };
 }
@@ -191,10 +197,7 @@ function endingOf(draft: Draft, ending: Ending, missed: boolean): Ending {
 }
 
 /** The source's own ending. */
-async function settle(
-  source: ReplySource,
-  writer: ReplyWriter,
-): Promise<Ending & { readonly usage?: Usage | undefined }> {
+async function settle(source: ReplySource, writer: ReplyWriter): Promise<EndedReply> {
   const { signal } = writer;
   try {
     await Promise.resolve(); // a consumer that comes in this tick has every delta as it was made

@@ -4,7 +4,10 @@ import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json } from "../json.ts";
+import type { ModelResponse } from "./model-response.ts";
+import type { RequestSettings } from "./model-settings.ts";
+import type { VendorTool } from "./vendor-tool.ts";
 
 /** What the loop calls: a request in, deltas out. */
 export interface Model {
@@ -20,8 +23,8 @@ export interface ModelRequest {
   readonly tools?: readonly ToolDescription[] | undefined;
   /** Left out: the reply is free. Calls of tools may come before the value in either case. */
   readonly output?: OutputShape | undefined;
-  /** Settings of the model, passed on as they are. */
-  readonly settings?: JsonObject | undefined;
+  /** Settings that all vendors share, and the vendor's own fields beside them. */
+  readonly settings?: RequestSettings | undefined;
   /**
    * `false`: one request and no more. The caller repeats it, as the loop does, and waits as long as
    * the vendor asked for, which stands in the evidence of the cause. Left out: the model may repeat
@@ -67,6 +70,8 @@ export interface ToolDescription {
   readonly description?: string | undefined;
   /** A JSON Schema. */
   readonly input: Json;
+  /** That it is a tool which vendors define. Left out: an ordinary function. */
+  readonly vendor?: VendorTool | undefined;
 }
 
 /**
@@ -102,4 +107,5 @@ export type Reply = Ending & {
   readonly parts: readonly Part[];
   readonly usage?: Usage;
   readonly model: string;
+  readonly response?: ModelResponse;
 };

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { Json, JsonObject, PartId, ResultStatus } from "@millrace/core";
 import { messageOf } from "./cause.ts";
 import type { CallIds } from "./call-ids.ts";

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { emptyDraft, fold } from "@millrace/core";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import { itemId, partId } from "@millrace/core/writing";
 import type { Delta, Item, Model } from "@millrace/core";
 import type { ModelRequest, Reply } from "@millrace/core/ports";

@@ -1,11 +1,14 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
-import { isJsonObject } from "@millrace/core/wire";
+import { abortedCause, createModelStream } from "@millrace/core/model";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Model } from "@millrace/core";
 import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";
 import { callIdsOf } from "../protocols/call-id.ts";
 import { askFor } from "../protocols/output.ts";
 import { wireNames, withOwnNames, withWireNames } from "../protocols/tool-names.ts";
+import type { WireNames } from "../protocols/tool-names.ts";
 import { prepare } from "../protocols/prepare.ts";
+import { refusalCause, RequestRefusal } from "../protocols/refusal.ts";
+import { applySettings } from "../protocols/settings.ts";
 import { cutEnding } from "../reply.ts";
 import type { ReplyEnd } from "../reply.ts";
 import { AiSdkContent } from "./ai-sdk-content.ts";
@@ -13,6 +16,7 @@ import { endingOf, finishOf, usageOf } from "./ai-sdk-finish.ts";
 import type { AiSdkFinish } from "./ai-sdk-finish.ts";
 import { promptOf } from "./ai-sdk-prompt.ts";
 import type { AiSdkMessage } from "./ai-sdk-prompt.ts";
+import { aiSdkSettings, refuseOptions } from "./ai-sdk-settings.ts";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy } from "./cause.ts";
 import { PartWriter } from "./part-writer.ts";
@@ -50,8 +54,8 @@ export interface AiSdkStream {
 }
 
 /**
- * Runs a model of the AI SDK in the loop of Millrace. Settings of a request are passed as AI SDK
- * call options, under their own names.
+ * Runs a model of the AI SDK in the loop of Millrace. Settings that vendors share are translated; others
+ * are passed as AI SDK call options, under their own names.
  */
 export function aiSdk(model: AiSdkModel): Model {
   const id = `ai-sdk/${model.provider}/${model.modelId}`;
@@ -69,6 +73,7 @@ export function aiSdk(model: AiSdkModel): Model {
 class AiSdkReply {
   readonly #id: string;
   readonly #request: ModelRequest;
+  readonly #names: WireNames;
   readonly #signal: AbortSignal;
   readonly #parts: PartWriter;
   readonly #content: AiSdkContent;
@@ -80,6 +85,7 @@ class AiSdkReply {
   constructor(id: string, request: ModelRequest, writer: ReplyWriter) {
     this.#id = id;
     const names = wireNames((request.tools ?? []).map(({ name }) => name));
+    this.#names = names;
     this.#request = withWireNames(request, names);
     this.#signal = writer.signal;
     this.#parts = new PartWriter(withOwnNames(writer, names));
@@ -109,6 +115,10 @@ class AiSdkReply {
         throw error;
       }
     } catch (error) {
+      if (error instanceof RequestRefusal) {
+        const cause = refusalCause(error, this.#request.transcript, this.#names);
+        return { stop: "failed", cause };
+      }
       if (!this.#signal.aborted) this.#error ??= causeOf(error, reading);
       // A reply that was complete before the abort stays complete.
       else if (this.#finish === undefined) return { stop: "aborted", cause: abortedCause };
@@ -117,7 +127,10 @@ class AiSdkReply {
   }
 
   async #ask(model: AiSdkModel): Promise<{ readonly stream: AiSdkStream }> {
-    const { output, tools = [], settings, transcript } = this.#request;
+    const { output, tools = [], transcript } = this.#request;
+    const table = aiSdkSettings(model.specificationVersion);
+    const { fields: settings } = applySettings(table, this.#request, model.modelId);
+    refuseOptions(transcript);
     const takesUrl = urlTest(await model.supportedUrls);
     const tagged = model.specificationVersion !== "v3";
     const turns = promptOf(prepare(transcript, this.#id, { keeps: () => true }), {
@@ -135,7 +148,7 @@ class AiSdkReply {
       inputSchema: input,
     }));
     // Tools that the provider runs can only be given as settings.
-    const every = [...offered, ...listOf(settings?.["tools"])];
+    const every = [...offered, ...listOf(settings["tools"])];
     const options = {
       ...formatOf(output),
       ...settings,

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from "@millrace/core/wire";
+import { isJsonObject, parseJson } from "@millrace/core/json";
 import type {
   CustomPart,
   FilePart,

@@ -86,6 +86,32 @@ describe("a model of ours in the AI SDK", () => {
     });
   });
 
+  it("passes on settings that all vendors share, and refuses others with what to do", async () => {
+    const { model, requests } = noting([[say("so")]]);
+    const common = { model, prompt: "Hello", maxRetries: 0 };
+    await generateText({
+      ...common,
+      maxOutputTokens: 7,
+      temperature: 0.5,
+      topP: 0.25,
+      stopSequences: ["x"],
+      seed: 3,
+      reasoning: "low",
+    });
+
+    expect(requests[0]?.settings).toStrictEqual({
+      maxTokens: 7,
+      temperature: 0.5,
+      topP: 0.25,
+      stop: ["x"],
+      seed: 3,
+      effort: "low",
+    });
+    await expect(generateText({ ...common, topK: 3 })).rejects.toThrow(
+      "topK is not the same for all vendors: write it into providerOptions.millrace",
+    );
+  });
+
   it("fails with the cause of a reply that failed", async () => {
     const { model } = noting([[say("so"), fail("overloaded", "the vendor is busy")]]);
 

@@ -1,7 +1,8 @@
 import { MillraceError } from "@millrace/core";
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { Json, Model, Usage } from "@millrace/core";
 import type { ModelRequest, Reply, ToolDescription } from "@millrace/core/ports";
+import { aiSdkGiven } from "./given-settings.ts";
 import { GivenTranscript, keptIn } from "./given-transcript.ts";
 import type { AiSdkCallOptions } from "./ai-sdk-model.ts";
 import { fieldsOf, listOf, plain, plainObject, textOr } from "./read.ts";
@@ -45,8 +46,8 @@ export interface AiSdkProvider {
 }
 
 /**
- * Models of Millrace as a provider for the AI SDK. Of the options of a call `providerOptions.millrace`
- * is passed on as the model's settings, under the vendor's own names.
+ * Models of Millrace as a provider for the AI SDK. The settings of a call are passed on, and beside them
+ * `providerOptions.millrace`, for the vendor's own fields.
  */
 export function aiSdkProvider(choose: (id: string) => Model): AiSdkProvider {
   const none = (id: string): never => {
@@ -81,7 +82,8 @@ function requestOf(options: Fields): ModelRequest {
   const tools = listOf(options["tools"]).map(toolOf);
   const { type, name, schema } = fieldsOf(options["responseFormat"]);
   const shape = type === "json" ? plain(schema) : undefined;
-  const settings = plainObject(fieldsOf(options["providerOptions"])["millrace"]);
+  const own = plainObject(fieldsOf(options["providerOptions"])["millrace"]);
+  const settings = { ...aiSdkGiven(options), ...own };
   const { instructions, transcript } = promptOf(listOf(options["prompt"]).map(fieldsOf));
   const { abortSignal } = options;
   return {
@@ -89,7 +91,7 @@ function requestOf(options: Fields): ModelRequest {
     ...(instructions === "" ? {} : { instructions }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(shape === undefined ? {} : { output: { name: textOr(name, "answer"), schema: shape } }),
-    ...(settings === undefined ? {} : { settings }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(abortSignal instanceof AbortSignal ? { signal: abortSignal } : {}),
   };
 }

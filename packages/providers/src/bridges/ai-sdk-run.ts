@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import type { Cause, Transcript } from "@millrace/core";
 import type { Update } from "@millrace/core/writing";
 import { prepare } from "../protocols/prepare.ts";

@@ -1,4 +1,4 @@
-import { callId } from "@millrace/core/writing";
+import { callId } from "@millrace/core/model";
 import type { CallId } from "@millrace/core";
 import { chooseCallId } from "../protocols/call-id.ts";
 

@@ -41,7 +41,7 @@ export function causeOf(thrown: unknown, reading: boolean): Cause {
   if (name === "AI_InvalidResponseDataError" && /ended without/i.test(message)) {
     return failure("truncated", message, { error: name });
   }
-  if (isNetworkError(error)) return networkFailure(error, reading);
+  if (isNetworkError(error)) return networkFailure(error, { reading });
   const reported = errorObject(error);
   if (reported !== undefined) return reported;
   return failure(codeOfError([], message), message, name === "" ? undefined : { error: name });

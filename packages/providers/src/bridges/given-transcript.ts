@@ -1,4 +1,4 @@
-import { callId, itemId, parseArguments, partId, repairTranscript } from "@millrace/core/writing";
+import { callId, itemId, parseArguments, partId, repairTranscript } from "@millrace/core/model";
 import type { CallId, Item, Json, Part, ResultStatus, Transcript } from "@millrace/core";
 import { fieldsOf, plain } from "./read.ts";
 

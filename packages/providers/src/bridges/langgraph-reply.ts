@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { CallId, Json, PartId, Usage } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import { failure } from "../failure.ts";

@@ -1,6 +1,5 @@
-import { abortedCause } from "@millrace/core/ports";
-import { equalJson } from "@millrace/core/wire";
-import { addUsage } from "@millrace/core/writing";
+import { abortedCause, addUsage } from "@millrace/core/model";
+import { equalJson } from "@millrace/core/json";
 import type { Json, Usage } from "@millrace/core";
 import type { Ending, Update } from "@millrace/core/writing";
 import { cutEnding } from "../reply.ts";

@@ -71,6 +71,21 @@ describe("a model of ours in the OpenAI Agents SDK", () => {
     });
   });
 
+  it("passes on settings that all vendors share, and refuses others with what to do", async () => {
+    const { model, requests } = noting([[say("so")]]);
+    const modelSettings = { temperature: 0.5, topP: 0.25, maxTokens: 7, parallelToolCalls: false };
+    const agent = new Agent({ name: "a", model: "any", modelSettings });
+    await runnerOf(model).run(agent, "Hello");
+
+    const shared = { temperature: 0.5, topP: 0.25, maxTokens: 7, parallelTools: false };
+    expect(requests[0]?.settings).toStrictEqual(shared);
+
+    const odd = new Agent({ name: "a", model: "any", modelSettings: { truncation: "auto" } });
+    await expect(runnerOf(model).run(odd, "Hello")).rejects.toThrow(
+      "truncation is not the same for all vendors: write it into modelSettings.providerData",
+    );
+  });
+
   it("fails with the cause of a reply that failed", async () => {
     const { model } = noting([[say("so"), fail("overloaded", "the vendor is busy")]]);
     const run = runnerOf(model).run(new Agent({ name: "a", model: "any" }), "Hello");

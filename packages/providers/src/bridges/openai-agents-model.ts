@@ -1,6 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import type { Json, JsonObject, Model, Usage } from "@millrace/core";
 import type { ModelRequest, OutputShape, Reply, ToolDescription } from "@millrace/core/ports";
+import { agentsGiven } from "./given-settings.ts";
 import { GivenTranscript, keptIn } from "./given-transcript.ts";
 import { fieldsOf, listOf, plain, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
@@ -60,8 +61,8 @@ export interface OpenAiAgentsProvider {
 }
 
 /**
- * Models of Millrace as a provider for the OpenAI Agents SDK. Of an agent's `modelSettings` the
- * `providerData` is passed on, under the vendor's own names.
+ * Models of Millrace as a provider for the OpenAI Agents SDK. Of an agent's `modelSettings` those that all
+ * vendors share are passed on, and beside them `providerData`, for the vendor's own fields.
  */
 export function openAiAgentsProvider(
   choose: (name: string | undefined) => Model,
@@ -92,7 +93,9 @@ function requestOf(given: OpenAiAgentsRequest): ModelRequest {
     ...listOf(request["handoffs"]).map(handoffOf),
   ];
   const output = outputOf(request["outputType"]);
-  const settings = plainObject(fieldsOf(request["modelSettings"])["providerData"]);
+  const modelSettings = fieldsOf(request["modelSettings"]);
+  const own = plainObject(modelSettings["providerData"]);
+  const settings = { ...agentsGiven(modelSettings), ...own };
   const { instructions, transcript } = inputOf(request);
   const { signal } = request;
   return {
@@ -100,7 +103,7 @@ function requestOf(given: OpenAiAgentsRequest): ModelRequest {
     ...(instructions === "" ? {} : { instructions }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(output === undefined ? {} : { output }),
-    ...(settings === undefined ? {} : { settings }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(signal instanceof AbortSignal ? { signal } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import type { Json, ResultStatus, Usage } from "@millrace/core";
 import type { Ending, Update } from "@millrace/core/writing";
 import { cutEnding } from "../reply.ts";

@@ -1,5 +1,5 @@
 import { textOf } from "@millrace/core";
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { Cause, Json, PartId } from "@millrace/core";
 import type { CommitPart, Metadata, PartOpening } from "@millrace/core/writing";
 import type { ClosePart, Halt, Operation } from "../protocol.ts";

@@ -1,4 +1,4 @@
-import { checkJson, encodeBase64, parseJsonText } from "@millrace/core/wire";
+import { checkJson, encodeBase64, parseJsonText } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 
 /**

@@ -1,5 +1,5 @@
-import { equalJson, parseJson } from "@millrace/core/wire";
-import { parseArguments } from "@millrace/core/writing";
+import { equalJson, parseJson } from "@millrace/core/json";
+import { parseArguments } from "@millrace/core/model";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Closing, PartWriter } from "./part-writer.ts";
 import { plain } from "./read.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { isJsonObject, parseJsonText } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 
 /** A document split at its holes. There is one more piece than there are holes. */

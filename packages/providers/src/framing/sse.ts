@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { isJsonObject, parseJsonText } from "@millrace/core/json";
 import { createParser } from "eventsource-parser";
 import type { EventSourceMessage, EventSourceParser } from "eventsource-parser";
 import { failure } from "../failure.ts";

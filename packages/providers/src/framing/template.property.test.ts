@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { parseJsonText } from "@millrace/core/wire";
+import { parseJsonText } from "@millrace/core/json";
 import { expect, test } from "vitest";
 import { createRandom } from "../serve/random.ts";
 import { runs } from "../../../../tests/kit/runs.ts";

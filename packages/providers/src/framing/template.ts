@@ -1,4 +1,4 @@
-import { parseJsonText } from "@millrace/core/wire";
+import { parseJsonText } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import { compile, differences, endOfString, isDigit } from "./compile-template.ts";
 import type { Block, Template } from "./compile-template.ts";

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { FilePart, MediaPart } from "@millrace/core";
 import { RequestRefusal } from "./refusal.ts";
 import { declaredType, sniffedType } from "./media-type.ts";
@@ -143,12 +143,23 @@ export function nameOf(part: MediaPart | FilePart): string {
   return part.kind === "file" ? part.name.trim().toWellFormed() : "";
 }
 
+/** The id of a file that a vendor keeps, whose address is such as `openai:file-abc`. */
+export function fileIdOf({ url }: Attachment, keeper: "openai" | "anthropic"): string | undefined {
+  const [, found, id] = keptFile.exec(url ?? "") ?? [];
+  return found === keeper ? id : undefined;
+}
+
+const keptFile = /^(openai|anthropic):([\w-]+)$/;
+
 /** The refusal of an attachment that has no form in a vendor's requests, with what to do. */
 export function refuse(given: Attachment, vendor: Vendor): RequestRefusal {
   return refusalOf(given.part, vendor, reasonOf(given, vendor));
 }
 
 function reasonOf({ bytes, url, type }: Attachment, { takes }: Vendor): string {
+  if (keptFile.test(url ?? "")) {
+    return `the file is kept by its vendor, and can't be read so here: upload it to this one, or pass its bytes; taken are ${takes}`;
+  }
   if (url !== undefined) {
     return `it is not fetched as this type from that address: fetch it yourself and pass its bytes; taken are ${takes}`;
   }

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { keepsTo, subset } from "./schema.ts";

@@ -1,4 +1,5 @@
-import { callId, partId, repairTranscript } from "@millrace/core/writing";
+import { callId, partId, repairTranscript } from "@millrace/core/model";
+import { givenOptions } from "./given-options.ts";
 import { ShownMedia } from "./shown-media.ts";
 import type {
   CustomPart,
@@ -181,11 +182,11 @@ function userParts(part: Part): readonly UserPart[] {
       return [part];
     case "structured":
     case "custom":
-      return [textPart(part.id, JSON.stringify(part.value))];
+      return [{ ...textPart(part.id, JSON.stringify(part.value)), ...marksOf(part) }];
     case "opaque":
       return [textPart(part.id, JSON.stringify(part.original))];
     case "reasoning":
-      return part.text.trim() === "" ? [] : [textPart(part.id, part.text)];
+      return part.text.trim() === "" ? [] : [{ ...textPart(part.id, part.text), ...marksOf(part) }];
     case "tool_call":
     case "tool_result":
       return []; // `repairTranscript` has moved them to a turn of their own
@@ -193,6 +194,12 @@ function userParts(part: Part): readonly UserPart[] {
       part satisfies never;
       return [];
   }
+}
+
+/** The options of a part, for the text that takes its place. */
+function marksOf(part: Part): Pick<TextPart, "metadata"> {
+  const options = givenOptions(part);
+  return options === undefined ? {} : { metadata: { options } };
 }
 
 /** The answers in a tool's item. Parts without a result to belong to are the user's. */

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 
 // Readers for a vendor's JSON. A value of another type than expected counts as absent.
@@ -27,4 +27,33 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
 /** True if a part or an ending may contain the value: plain, well-formed, within the limits. */
 export function isSound(value: Json): boolean {
   return checkJson(value) === undefined;
+}
+
+/** A token count; undefined for null, and `bad` for a value that is not a count. */
+export function countAt(data: JsonObject, key: string): number | "bad" | undefined {
+  const value = data[key];
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : "bad";
+}
+
+/** The given fields, without null and values that can't be stored as plain JSON. */
+export function pick(data: JsonObject | undefined, keys: readonly string[]): JsonObject {
+  const picked: Record<string, Json> = {};
+  for (const key of data === undefined ? [] : keys) {
+    const value = data?.[key];
+    if (value !== undefined && value !== null && isSound(value)) picked[key] = value;
+  }
+  return picked;
+}
+
+/** The beginning of a text, for a message or evidence. */
+export function excerpt(text: string): string {
+  return text.slice(0, 1_000).toWellFormed();
+}
+
+/** The value at a path of keys, such as `reasoning.effort`. */
+export function valueAt(fields: JsonObject, path: string): Json | undefined {
+  return path
+    .split(".")
+    .reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), fields);
 }

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { FilePart, MediaPart, TextPart } from "@millrace/core";
 import type { Abilities, ModelPart, ModelTurn, UserPart, UserTurn } from "./prepare.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import { RequestRefusal } from "./refusal.ts";
@@ -25,9 +25,10 @@ const longest = 1_024;
  * because arguments are always an object.
  */
 export function describeTool(
-  { name, description, input }: ToolDescription,
+  { name, description, input, vendor }: ToolDescription,
   refused: readonly string[] = refusedAtTop,
 ): DescribedTool {
+  if (vendor?.kind === "mcp_approval") throw new RequestRefusal(noApproval, { tool: name });
   const given = objectOf(input);
   const isPlain = !["$ref", "anyOf", "oneOf", ...refused].some((key) => Object.hasOwn(given, key));
   const view = isPlain ? ownView(given) : new ObjectViews(given).of(given);
@@ -42,6 +43,9 @@ export function describeTool(
   const inside = joined(textOf(schema["description"]), note);
   return { name, description, schema: { ...schema, description: inside } };
 }
+
+const noApproval =
+  "only OpenAI's Responses API asks for an approval of MCP calls, so no model of another API calls it; leave the tool out for this model";
 
 const noObject =
   'its input schema fits no object, and arguments are always one; put the value under a property, as in { type: "object", properties: { value: … } }';

@@ -1,7 +1,8 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Part } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
+import type { NativeTool } from "../protocol.ts";
 import { legalName } from "./prepare.ts";
 
 /** The names that a vendor is given for tools, both ways. Other names stay as they are. */
@@ -18,16 +19,28 @@ const longest = 64;
  * cut, end in a hash of the tool's own name. So a wire name depends on which tools there are, and not
  * on their order. `former` tools are in the transcript and no longer offered. They get names by the
  * same rule, and give way: the names of offered tools do not change with what was called before.
+ * `native` tools have the vendor's names, and other tools give way to them.
  */
-export function wireNames(tools: readonly string[], former: readonly string[] = []): WireNames {
-  const own = new Set(tools.filter((name) => legalName.test(name)));
-  const odd = [...new Set(tools)].filter((name) => !own.has(name));
-  const plain = Map.groupBy(odd, plainName);
+export function wireNames(
+  tools: readonly string[],
+  former: readonly string[] = [],
+  native: ReadonlyMap<string, NativeTool> = new Map(),
+): WireNames {
   const toWire = new Map<string, string>();
   const fromWire = new Map<string, string>();
+  for (const [name, { names }] of native) {
+    toWire.set(name, names[0] ?? name);
+    for (const wire of names) fromWire.set(wire, name);
+  }
+  const reserved = new Set(fromWire.keys());
+  const ordinary = tools.filter((name) => !native.has(name));
+  const own = new Set(ordinary.filter((name) => legalName.test(name) && !reserved.has(name)));
+  const odd = [...new Set(ordinary)].filter((name) => !own.has(name));
+  const plain = Map.groupBy(odd, plainName);
   for (const name of odd.toSorted()) {
     const wanted = plainName(name);
-    const isFree = plain.get(wanted)?.length === 1 && !own.has(wanted) && wanted.length <= longest;
+    const isAlone = plain.get(wanted)?.length === 1 && !own.has(wanted) && !reserved.has(wanted);
+    const isFree = isAlone && wanted.length <= longest;
     const isTaken = (wire: string): boolean =>
       fromWire.has(wire) || own.has(wire) || plain.has(wire);
     const wire = isFree ? wanted : hashedName(wanted, name, isTaken);
@@ -39,7 +52,7 @@ export function wireNames(tools: readonly string[], former: readonly string[] = 
   for (const name of [...new Set(former)].filter((each) => !offered.has(each)).toSorted()) {
     const wanted = plainName(name);
     const isTaken = (wire: string): boolean =>
-      fromWire.has(wire) || (kept.has(wire) && wire !== name);
+      fromWire.has(wire) || (kept.has(wire) && wire !== name) || reserved.has(wire);
     const isFree = wanted.length <= longest && !isTaken(wanted);
     const wire = isFree ? wanted : hashedName(wanted, name, isTaken);
     if (wire === name) continue;
@@ -50,13 +63,17 @@ export function wireNames(tools: readonly string[], former: readonly string[] = 
 }
 
 /** The wire names of a request: those of its tools, and of the tools in its transcript. */
-export function wireNamesOf({ tools = [], transcript }: ModelRequest): WireNames {
+export function wireNamesOf(
+  { tools = [], transcript }: ModelRequest,
+  native?: ReadonlyMap<string, NativeTool>,
+): WireNames {
   const former = transcript.flatMap(({ parts }) =>
     parts.flatMap((part) => ("tool" in part ? [part.tool] : [])),
   );
   return wireNames(
     tools.map(({ name }) => name),
     former,
+    native,
   );
 }
 
@@ -106,9 +123,12 @@ function renameItem(item: Item, toWire: ReadonlyMap<string, string>): Item {
 /** The settings by which vendors let a caller choose among tools. */
 const choices = ["tool_choice", "toolConfig", "tool_config", "toolChoice"];
 
-function renameChoice(settings: JsonObject, toWire: ReadonlyMap<string, string>): JsonObject {
+function renameChoice(
+  settings: RequestSettings,
+  toWire: ReadonlyMap<string, string>,
+): RequestSettings {
   const changed = choices.flatMap((key): [string, Json][] => {
-    const value = settings[key];
+    const value = (settings as Partial<JsonObject>)[key];
     return value === undefined ? [] : [[key, renameIn(value, toWire)]];
   });
   return { ...settings, ...Object.fromEntries(changed) };

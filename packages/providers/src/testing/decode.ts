@@ -4,7 +4,10 @@ import type { Delta, Draft } from "@millrace/core";
 import type { Framing } from "../framing/framing.ts";
 import type { Protocol, ReplyContext, StreamEnd } from "../protocol.ts";
 import { ReplyReader } from "../reply.ts";
-import type { ReplyEnd } from "../reply.ts";
+import type { DeltaSink, ReplyEnd } from "../reply.ts";
+import { withPortableCalls } from "../protocols/portable-calls.ts";
+import { withOwnNames } from "../protocols/tool-names.ts";
+import type { WireNames } from "../protocols/tool-names.ts";
 
 export interface Decoded {
   readonly deltas: readonly Delta[];
@@ -23,7 +26,7 @@ export function decode<Event, State>(
   protocol: Protocol<Event, State>,
   framing: Framing<Event>,
   chunks: Iterable<Uint8Array>,
-  { end = { kind: "eof" }, context = plainContext }: DecodeOptions = {},
+  { end = { kind: "eof" }, context = plainContext, names = noNames }: DecodeOptions = {},
 ): Decoded {
   const deltas: Delta[] = [];
   let draft = emptyDraft();
@@ -31,7 +34,8 @@ export function decode<Event, State>(
     draft = fold(draft, delta);
     deltas.push(delta);
   };
-  const reader = new ReplyReader(protocol, context, { emit, draft: () => draft });
+  const sink = withOwnNames({ emit, draft: () => draft }, names);
+  const reader = readerOf(protocol, context, sink);
   const framer = framing.open();
   const counts = { unknown: 0, bad: 0, alive: 0 };
   const finish = (last: StreamEnd): Decoded => {
@@ -53,7 +57,7 @@ export function decode<Event, State>(
       if (framed.kind !== "event") continue;
       const progress = reader.take(framed.event);
       if (progress === "over") return finish({ kind: "over" });
-      if (progress !== "moved") counts[progress] += 1;
+      if (progress === "alive" || progress === "unknown") counts[progress] += 1;
     }
   }
   return finish(end);
@@ -62,6 +66,24 @@ export function decode<Event, State>(
 export interface DecodeOptions {
   readonly end?: StreamEnd;
   readonly context?: ReplyContext;
+  /** The names of tools on the wire, and their own. */
+  readonly names?: WireNames;
+}
+
+const noNames: WireNames = { toWire: new Map(), fromWire: new Map() };
+
+/** What `decode` uses of a reader, whatever its state is. */
+type AnyReader<Event> = Pick<ReplyReader<Event, never>, "take" | "end">;
+
+function readerOf<Event, State>(
+  protocol: Protocol<Event, State>,
+  context: ReplyContext,
+  sink: DeltaSink,
+): AnyReader<Event> {
+  const { native } = context;
+  return native === undefined
+    ? new ReplyReader(protocol, context, sink)
+    : new ReplyReader(withPortableCalls(protocol, native), context, sink);
 }
 
 /** The golden form: one delta per line, then the ending. */

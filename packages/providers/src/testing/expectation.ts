@@ -1,5 +1,5 @@
 import type { Json, Part } from "@millrace/core";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Decoded } from "./decode.ts";
 
 /** Written by hand, to detect a golden that was updated without review. Only named fields count. */

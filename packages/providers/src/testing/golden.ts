@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { goldenFile, sectionsWithoutCase } from "../../../../tests/kit/golden.ts";
 import type { VendorEvent } from "../framing/framing.ts";
-import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode, printDecoded } from "./decode.ts";
 import { summaryOf } from "./expectation.ts";
-import { bytesOf, fixturePath, scenariosOf } from "./fixtures.ts";
+import { bytesOf, fixturePath, framingOf, scenariosOf } from "./fixtures.ts";
+import { offeredContext } from "./offers.ts";
 
 /** One test for each scenario of a protocol, and one for each row that must have a scenario. */
 export function testFixtures<State>(
@@ -21,8 +21,10 @@ export function testFixtures<State>(
   describe(`fixtures of ${protocol.id}`, () => {
     const expectGolden = goldenFile(deltas, names);
 
-    test.each(scenarios)("$name: $about", ({ name, expect: expected }) => {
-      const decoded = decode(protocol, sseFraming(), [bytesOf(protocol.id, name)]);
+    test.each(scenarios)("$name: $about", ({ name, offers, expect: expected }) => {
+      const offered = offeredContext(protocol, offers);
+      const bytes = bytesOf(protocol.id, name);
+      const decoded = decode(protocol, framingOf(protocol.id), [bytes], offered);
       expect(decoded.draft.fault).toBeUndefined();
       expect(summaryOf(decoded, expected)).toEqual(expected);
       expectGolden(name, printDecoded(decoded));

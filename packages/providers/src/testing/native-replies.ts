@@ -1,13 +1,14 @@
 import { commitDraft, itemId } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, Part } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { VendorEvent } from "../framing/framing.ts";
-import { sseFraming } from "../framing/sse.ts";
 import type { Protocol } from "../protocol.ts";
 import { decode } from "./decode.ts";
 import type { Decoded } from "./decode.ts";
-import { bytesOf, scenariosOf } from "./fixtures.ts";
+import { awsEnds } from "./aws-streams.ts";
+import { bytesOf, framingOf, isBinary, scenariosOf } from "./fixtures.ts";
+import { offeredContext } from "./offers.ts";
 
 /** A reply of a vendor, whole or cut, as our protocol read it. */
 export interface NativeReply {
@@ -31,11 +32,17 @@ export function nativeReplies<State>(protocol: Protocol<VendorEvent, State>): {
   readonly replies: readonly NativeCopies[];
   readonly rich: readonly NativeCopies[];
 } {
-  const replies = scenariosOf(protocol.id).flatMap(({ name }) => {
+  const framing = framingOf(protocol.id);
+  const endsOf = isBinary(protocol.id) ? awsEnds : lineEnds;
+  const replies = scenariosOf(protocol.id).flatMap(({ name, offers }) => {
     const bytes = bytesOf(protocol.id, name);
-    const whole = decode(protocol, sseFraming(), [bytes]);
-    const cuts = cutPoints(bytes).map((at) =>
-      decode(protocol, sseFraming(), [bytes.subarray(0, at)], { end: { kind: "aborted" } }),
+    const offered = offeredContext(protocol, offers);
+    const whole = decode(protocol, framing, [bytes], offered);
+    const cuts = spread(endsOf(bytes)).map((at) =>
+      decode(protocol, framing, [bytes.subarray(0, at)], {
+        ...offered,
+        end: { kind: "aborted" },
+      }),
     );
     return [whole, ...cuts].filter(isUseful).map(renumbered);
   });
@@ -52,12 +59,17 @@ function isRich(part: Part): boolean {
   return part.kind === "custom" || "opaque" in part || "metadata" in part;
 }
 
-/** Ends of events, spread over the stream. */
-function cutPoints(bytes: Uint8Array): readonly number[] {
+/** The ends of server-sent events. */
+function lineEnds(bytes: Uint8Array): readonly number[] {
   const ends: number[] = [];
   for (let at = 1; at < bytes.length; at += 1) {
     if (bytes[at] === 10 && bytes[at - 1] === 10) ends.push(at + 1);
   }
+  return ends;
+}
+
+/** Up to eight ends or so, over the whole stream. */
+function spread(ends: readonly number[]): readonly number[] {
   const stride = Math.max(1, Math.floor(ends.length / 8));
   return ends.filter((_, at) => at % stride === 0);
 }
@@ -90,7 +102,7 @@ function withIds(part: Part, copy: number): Part {
 
 /** Ids contain digits, so names of types such as `mcp_tool_use` do not match. */
 const vendorId =
-  /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|ap|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
+  /^(rs|msg|fc|ctc|ws|fs|ci|ig|cu|mcpl?|mcpr|sh|lsh|apc?|ts|cmp|srvtoolu|mcptoolu)_\w*\d\w*$/;
 
 function rename(value: Json, copy: number): Json {
   if (typeof value === "string") {

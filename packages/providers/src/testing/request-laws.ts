@@ -1,8 +1,8 @@
 import { repairTranscript } from "@millrace/core/writing";
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
-import type { WireRequest } from "../protocol.ts";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
+import type { NativeTool, WireRequest } from "../protocol.ts";
 import { RequestRefusal } from "../protocols/refusal.ts";
 import { withoutRefused } from "./refusals.ts";
 import { formsOf } from "./taken.ts";
@@ -12,6 +12,8 @@ export interface Target {
   readonly protocol: string;
   readonly model: string;
   readonly request: (request: ModelRequest) => WireRequest;
+  /** The tools that the vendor has itself. */
+  readonly native: (tools: readonly ToolDescription[]) => ReadonlyMap<string, NativeTool>;
   readonly validate: (body: JsonObject, transcript: Transcript) => readonly string[];
 }
 
@@ -43,7 +45,7 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
     ({ body } = target.request(request));
   } catch (error) {
     if (!(error instanceof RequestRefusal)) return [`throws ${String(error)}`];
-    const rest = withoutRefused(target.protocol, request, error);
+    const rest = withoutRefused(target, request, error);
     return typeof rest === "string" ? [rest] : brokenLaws(target, rest);
   }
   const violations = target.validate(body, transcript);
@@ -54,7 +56,7 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   const lost = facts.words.filter((text) => !written.includes(text));
   const unanswered = facts.results.filter((text) => !written.includes(text));
   return [
-    ...lostTools(request, written),
+    ...lostTools(target, request, written),
     ...lostMedia(facts.media, `${target.protocol}/${target.model}`, written),
     ...lost.map((text) => `a text of the user is lost: ${text}`),
     ...unanswered.map((text) => `the result of a call is lost: ${text}`),
@@ -63,11 +65,27 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   ];
 }
 
-/** Each tool is declared with its schema: as it is, or beside the schema of an object, as text. */
-function lostTools({ tools = [] }: ModelRequest, written: string): readonly string[] {
+/**
+ * Each tool is declared with its schema: as it is, or beside the schema of an object, as text. One that
+ * the vendor has itself has the vendor's declaration.
+ */
+function lostTools(
+  { native }: Target,
+  { tools = [] }: ModelRequest,
+  written: string,
+): readonly string[] {
+  const vendors = native(tools);
+  // The last tool may be marked to be kept.
+  const unmarked = written.replaceAll(/"cache_control":\{[^}]*\},/g, "");
   return tools
     .filter(({ name }, at) => tools.findIndex((tool) => tool.name === name) === at)
-    .filter(({ input }) => !schemaForms(input).some((form) => written.includes(form)))
+    .filter(({ name, input }) => {
+      const { declaration } = vendors.get(name) ?? {};
+      if (vendors.has(name)) {
+        return declaration !== undefined && !unmarked.includes(JSON.stringify(declaration));
+      }
+      return !schemaForms(input).some((form) => written.includes(form));
+    })
     .map(({ name, input }) => `the tool ${name} lost its schema ${JSON.stringify(input)}`);
 }
 
@@ -102,8 +120,10 @@ function unasked({ output }: ModelRequest, written: string): readonly string[] {
   const inField = ["schema", "responseJsonSchema"].some((key) =>
     written.includes(`"${key}":${schema}`),
   );
+  // Bedrock takes the schema as text.
+  const inText = written.includes(`"schema":${JSON.stringify(schema)}`);
   const inWords = [output.name, `\n${schema}`].every((said) => written.includes(inJson(said)));
-  const isAsked = inField || inWords;
+  const isAsked = inField || inText || inWords;
   return isAsked ? [] : [`the shape of the reply is lost: ${schema}`];
 }
 

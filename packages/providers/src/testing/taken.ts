@@ -1,4 +1,4 @@
-import { encodeBase64 } from "@millrace/core/wire";
+import { encodeBase64 } from "@millrace/core/json";
 import type { FilePart, MediaPart } from "@millrace/core";
 
 /**
@@ -9,16 +9,21 @@ const taken: Readonly<Record<string, { readonly bytes: RegExp; readonly url: Reg
   "openai-chat": {
     bytes:
       /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf|audio\/(?:wav|mpeg|mp3))$/,
-    url: /^https?:.* image\/(?:(?:x-)?png|p?jpe?g|gif|webp|\*)$/,
+    url: /^https?:.* image\/(?:(?:x-)?png|p?jpe?g|gif|webp|\*)$|^openai:.* (?:text|application)\//,
   },
   "openai-responses": {
     bytes:
       /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:(?:x-)?pdf|msword|vnd\.(?!rar).*))$/,
-    url: /^https?:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp|\*)|application\/(?:x-)?pdf|text\/.*)$/,
+    url: /^https?:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp|\*)|application\/(?:x-)?pdf|text\/.*)$|^openai:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)$|(?:text|application)\/)/,
   },
   "anthropic-messages": {
     bytes: /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf)$/,
-    url: /^https:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf)$/,
+    url: /^https:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf)$|^anthropic:/,
+  },
+  "bedrock-converse": {
+    bytes:
+      /^(?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:(?:x-)?pdf|msword|vnd\.ms-excel|vnd\.openxmlformats-officedocument\.(?:wordprocessingml|spreadsheetml)\..*)|audio\/(?:wav|mpeg|mp3|ogg)|video\/mp4)$/,
+    url: /^s3:.* (?:image\/(?:(?:x-)?png|p?jpe?g|gif|webp)|application\/(?:x-)?pdf|video\/mp4|text\/.*)$/,
   },
   gemini: {
     bytes:
@@ -45,7 +50,8 @@ function isUtf8(bytes: Uint8Array): boolean {
 /** What of a part can be found in a request: its base64, its text as JSON, its address. */
 export function formsOf(part: MediaPart | FilePart): readonly string[] {
   const bytes = part.bytes ?? bytesIn(part.url ?? "");
-  if (bytes === undefined) return [part.url ?? ""];
+  // Of a file that a vendor keeps, its id.
+  if (bytes === undefined) return [(part.url ?? "").replace(/^(?:openai|anthropic):/, "")];
   if (bytes.length === 0) return ["<file"];
   const text = Buffer.from(bytes).toString("utf8");
   return [encodeBase64(bytes), JSON.stringify(text).slice(1, -1)];

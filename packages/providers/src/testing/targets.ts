@@ -2,14 +2,17 @@ import type { Transcript } from "@millrace/core";
 import type { VendorEvent } from "../framing/framing.ts";
 import type { Protocol } from "../protocol.ts";
 import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverse } from "../protocols/bedrock-converse/protocol.ts";
 import { gemini } from "../protocols/gemini/protocol.ts";
 import { openAiChat } from "../protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "../protocols/openai-responses/protocol.ts";
+import { nativeToolsOf } from "../protocols/native-tools.ts";
 import { wireNamesOf, withWireNames } from "../protocols/tool-names.ts";
 import { nativeReplies } from "./native-replies.ts";
 import type { Target } from "./request-laws.ts";
 import type { Native } from "./transcripts.ts";
 import { validateAnthropicMessages } from "./validators/anthropic-messages.ts";
+import { validateBedrockConverse } from "./validators/bedrock-converse.ts";
 import { validateGemini } from "./validators/gemini.ts";
 import { validateOpenAiChat } from "./validators/openai-chat.ts";
 import { validatePairs } from "./validators/openai-responses-pairs.ts";
@@ -27,7 +30,11 @@ function targetOf<State>(
     protocol: protocol.id,
     model,
     ...nativeReplies(protocol),
-    request: (request) => protocol.request(withWireNames(request, wireNamesOf(request)), { model }),
+    request: (request) => {
+      const native = nativeToolsOf(request.tools ?? [], protocol, model);
+      return protocol.request(withWireNames(request, wireNamesOf(request, native)), { model });
+    },
+    native: (tools) => nativeToolsOf(tools, protocol, model),
     validate,
   };
 }
@@ -52,6 +59,9 @@ export const targets: readonly NativeTarget[] = [
   ]),
   targetOf(anthropicMessages, "claude-sonnet-4-5", (body) =>
     validateAnthropicMessages(body, { later }),
+  ),
+  ...["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "mistral.mistral-large-2407-v1:0"].map(
+    (model) => targetOf(bedrockConverse, model, (body) => validateBedrockConverse(body, { model })),
   ),
   ...["gemini-3-pro-preview", "gemini-2.5-flash"].map((model) =>
     targetOf(gemini, model, (body) => validateGemini(body, { model, later })),

@@ -8,10 +8,16 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "@millrace/core";
-import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
+import type {
+  ModelRequest,
+  RequestSettings,
+  ToolDescription,
+  VendorTool,
+} from "@millrace/core/ports";
 import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";
+import { drawSettings, withPartOptions } from "./settings/draw.ts";
 import { TranscriptParts } from "./transcript-parts.ts";
 
 /** The target of the transcripts: a protocol, a model, and its replies. */
@@ -27,19 +33,24 @@ export interface Native {
  * Generates a request with a transcript that may be legal or damaged in any known way. The same
  * seed gives the same request. Most of the model's items come from `home`, some from the others.
  */
-export function generateRequest(
-  seed: number,
-  natives: readonly Native[],
-): ModelRequest & { readonly home: Native } {
+export function generateRequest(seed: number, natives: readonly Native[]): GeneratedRequest {
   const random = new Random(seed);
   const home = natives[seed % natives.length] as Native;
   const writer = new Writer(random, natives, home);
   const instructions = random.pick([undefined, "be kind", "", " \n", "líne 1\nline 2 "]);
   const settings = random.pick(settingsOf[home.protocol] ?? [undefined]);
   const tools = random.chance(0.5) ? toolsOf(random) : undefined;
-  const transcript = writer.write();
+  const transcript = withPartOptions(random, writer.write());
   const output = random.chance(0.3) ? random.pick(outputs) : undefined;
-  return { home, transcript, instructions, tools, output, settings };
+  const shared = drawSettings(random);
+  return { home, transcript, instructions, tools, output, settings, shared };
+}
+
+export interface GeneratedRequest extends ModelRequest {
+  /** The model that wrote most of it. The settings are for it alone. */
+  readonly home: Native;
+  /** Settings for any vendor. */
+  readonly shared: RequestSettings;
 }
 
 const effort = { reasoning: { effort: "low", summary: "auto" } };
@@ -67,6 +78,12 @@ const settingsOf: Readonly<Record<string, readonly (JsonObject | undefined)[]>> 
     { output_config: { effort: "low" } },
   ],
   gemini: [undefined, { generationConfig: { temperature: 0 } }],
+  "bedrock-converse": [
+    undefined,
+    { additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2000 } } },
+    { inferenceConfig: { maxTokens: 100 }, additionalModelResponseFieldPaths: ["/stop_sequence"] },
+    { system: [{ text: "from the settings" }, { cachePoint: { type: "default" } }] },
+  ],
 };
 
 const toolNames = [
@@ -161,11 +178,33 @@ function toolsOf(random: Random): readonly ToolDescription[] {
   const first = random.below(toolNames.length);
   const names = [...toolNames, ...toolNames].slice(first, first + random.below(6));
   if (random.chance(0.05)) names.push(names[0] ?? "look");
-  return names.map((name) => ({
+  const functions = names.map((name) => ({
     name,
     description: random.pick([undefined, "", `does ${name}`]),
     input: random.pick(random.chance(0.01) ? noObjects : schemas),
   }));
+  return random.chance(0.5) ? [...functions, ...vendorToolsOf(random)] : functions;
+}
+
+const vendorTools: readonly VendorTool[] = [
+  { kind: "computer", width: 1024, height: 768 },
+  { kind: "shell" },
+  { kind: "apply_patch" },
+  { kind: "text_editor", maxCharacters: 10_000 },
+  { kind: "memory" },
+  { kind: "mcp_approval" },
+];
+
+/** Tools that vendors define, mostly under the names that the fixtures have them by. */
+function vendorToolsOf(random: Random): readonly ToolDescription[] {
+  return vendorTools
+    .filter(({ kind }) => random.chance(kind === "mcp_approval" ? 0.1 : 0.6))
+    .map((vendor) => ({
+      name: random.chance(0.8) ? vendor.kind : `my.${vendor.kind}`,
+      description: `uses ${vendor.kind}`,
+      input: { type: "object", properties: { [vendor.kind]: { type: "string" } } },
+      vendor: { ...vendor, native: random.pick([true, true, true, undefined, false]) },
+    }));
 }
 
 const statuses: readonly ResultStatus[] = [

@@ -1,5 +1,5 @@
 import type { Cause } from "@millrace/core";
-import type { Clock, ModelNotice } from "@millrace/core/ports";
+import type { Clock, ModelNotice, ModelResponse } from "@millrace/core/ports";
 import type { Framed, Framer, Framing } from "../framing/framing.ts";
 import type { StreamEnd } from "../protocol.ts";
 import type { ReplyEnd, ReplyReader } from "../reply.ts";
@@ -7,6 +7,7 @@ import { Excerpt } from "./excerpt.ts";
 import type { Exchange, ExchangeEvents, ResponseHead, Send } from "./exchange.ts";
 import { openBody } from "./inflate.ts";
 import type { BodyDecoder } from "./inflate.ts";
+import { responseOf } from "./response-headers.ts";
 import { startVitals, watch } from "./timeouts.ts";
 import type { Timeouts, Vitals } from "./timeouts.ts";
 import { withRetryTime } from "../vendor-delay.ts";
@@ -45,9 +46,10 @@ export async function converse<Event, State>(
   const reply = reader.end(
     end.kind === "cut" ? { ...end, cause: addressed(end.cause, exchange) } : end,
   );
+  const { response } = conversation;
   return reply.cause === undefined
-    ? reply
-    : { ...reply, cause: withRetryTime(reply.cause, clock.now()) };
+    ? { ...reply, response }
+    : { ...reply, cause: withRetryTime(reply.cause, clock.now()), response };
 }
 
 /** The cause with the address of the request, without credentials and query. */
@@ -62,6 +64,9 @@ function addressed(cause: Cause, { url }: Exchange): Cause {
  */
 const graceMs = 250;
 
+/** How long the usage may take to follow a complete reply. */
+const settledMs = 2_000;
+
 /** The longest reply that is read from one piece of JSON, in bytes. */
 const wholeLimit = 16 * 1024 * 1024;
 
@@ -69,6 +74,8 @@ const wholeLimit = 16 * 1024 * 1024;
 class Conversation<Event, State> implements ExchangeEvents {
   readonly vitals: Vitals;
   readonly end: Promise<StreamEnd>;
+  /** What the answer had beside its content. */
+  response: ModelResponse | undefined;
   readonly #options: ConversationOptions<Event, State>;
   readonly #resolve: (end: StreamEnd) => void;
   readonly #done = new AbortController();
@@ -112,6 +119,7 @@ class Conversation<Event, State> implements ExchangeEvents {
   readonly responded = (head: ResponseHead): void => {
     this.#enter("reading");
     this.#head = head;
+    this.response = responseOf(head.header, this.#options.clock.now());
     if (this.#mayBeWhole()) this.#excerpt = new Excerpt(wholeLimit);
     const encoding = head.header("content-encoding");
     const received = this.#isReadable() ? this.#take : this.#collect;
@@ -138,6 +146,12 @@ class Conversation<Event, State> implements ExchangeEvents {
     this.#socket.abort();
     this.#body?.close();
   };
+
+  /** Waits for what a vendor sends behind a complete reply. It may never come, and the body may stay open. */
+  async #finishSoon(): Promise<void> {
+    await this.#options.clock.sleep(settledMs, this.#done.signal);
+    this.finish({ kind: "over" });
+  }
 
   #enter(stage: Vitals["stage"]): void {
     const now = this.#options.clock.now();
@@ -207,6 +221,7 @@ class Conversation<Event, State> implements ExchangeEvents {
         const progress = reader.take(framed.event);
         if (progress === "moved") this.vitals.progressAt = this.vitals.byteAt;
         else if (progress === "over") this.finish({ kind: "over" });
+        else if (progress === "settled") void this.#finishSoon();
         else if (progress === "unknown") notify?.(unknownEvent(framed.event));
         return;
       }

@@ -1,38 +1,37 @@
-import { Agent } from "undici";
 import type { Dispatcher } from "undici";
+import { failure } from "../failure.ts";
 import { networkFailure } from "./errors.ts";
 import type { Exchange, ExchangeEvents, Send } from "./exchange.ts";
+import { loadUndici, routeTo } from "./network.ts";
+import type { Network, Route, Undici } from "./network.ts";
 
 /**
- * Sends over undici's dispatcher, which delivers bytes at less than half the cost of `fetch`.
- * HTTP/1.1 only: over HTTP/2 one broken connection would end the replies of many sessions at once.
+ * Sends over undici's dispatcher, which delivers bytes at less than half the cost of `fetch`: over the one that is
+ * given, else over that of the network.
  */
-export function dispatchSend(dispatcher?: Dispatcher): Send {
+export function dispatchSend(dispatcher?: Dispatcher, network?: Network): Send {
   return (exchange, events, signal) => {
-    if (!signal.aborted) start(dispatcher ?? ownAgent(), exchange, events, signal);
+    if (dispatcher !== undefined) return start({ dispatcher }, exchange, events, signal);
+    const begin = (undici: Undici): void => {
+      const route = routeTo(undici, exchange.url, network);
+      if (!("code" in route)) start(route, exchange, events, signal);
+      else if (!signal.aborted) events.failed(route);
+    };
+    const undici = loadUndici();
+    if (!(undici instanceof Promise)) return begin(undici);
+    const fail = (error: unknown): void =>
+      events.failed(failure("hook_failed", `undici can't be loaded: ${String(error)}`));
+    void undici.then(begin, fail);
   };
 }
 
-let agent: Agent | undefined;
-
-/** One agent per process, created on first use. Its idle sockets don't keep the process alive. */
-function ownAgent(): Agent {
-  // All timeouts are in `watch`: undici's would end a model that thinks for five minutes.
-  agent ??= new Agent({
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 60_000 },
-  });
-  return agent;
-}
-
 function start(
-  dispatcher: Dispatcher,
+  { dispatcher, proxy }: Route,
   { url, headers, body }: Exchange,
   events: ExchangeEvents,
   signal: AbortSignal,
 ): void {
+  if (signal.aborted) return;
   const { origin, pathname, search } = new URL(url);
   let controller: Dispatcher.DispatchController | undefined;
   let reading = false;
@@ -69,7 +68,10 @@ function start(
       },
       onResponseError: (_, error) => {
         over();
-        if (!signal.aborted) events.failed(networkFailure(error, reading));
+        if (!signal.aborted)
+          events.failed(
+            networkFailure(error, { reading, proxy, secure: origin.startsWith("https:") }),
+          );
       },
     },
   );

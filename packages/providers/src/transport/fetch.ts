@@ -38,6 +38,6 @@ async function exchangeBy(
       events.received(value);
     }
   } catch (error) {
-    if (!signal.aborted) events.failed(networkFailure(error, reading));
+    if (!signal.aborted) events.failed(networkFailure(error, { reading }));
   }
 }

@@ -1,9 +1,11 @@
-import { isJsonObject, parseJsonText } from "@millrace/core/wire";
+import { isJsonObject, parseJsonText } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import { codeOfAnswer, codeOfError, failure } from "../failure.ts";
 import { delayInError, delayInHeaders, delayToReset, detailNames } from "../vendor-delay.ts";
 import type { HeaderReader } from "../vendor-delay.ts";
+import { awsAdvice, awsNameOf } from "./aws-error.ts";
 import { excerpt } from "./redact.ts";
+import { requestIdOf } from "./response-headers.ts";
 
 /** What an answer has beside its status and body. */
 export interface AnswerHead {
@@ -20,7 +22,8 @@ export function statusFailure(status: number, body: string, head: AnswerHead): C
     return failure("redirect_refused", message, evidenceOf(status, body, undefined, header));
   }
   const error = errorIn(body);
-  const found = codeOfAnswer(status, error?.names ?? [], error?.message ?? body);
+  const awsName = awsNameOf(header("x-amzn-errortype"));
+  const found = codeOfAnswer(status, [awsName, ...(error?.names ?? [])], error?.message ?? body);
   const asked = delayInHeaders(header, now);
   // The vendor waits for requests under way to be settled. Without a delay, 402 is a spent balance.
   const code = status === 402 && asked !== undefined ? "rate_limited" : found;
@@ -28,7 +31,8 @@ export function statusFailure(status: number, body: string, head: AnswerHead): C
     asked ??
     (error === undefined ? undefined : delayInError(error.object, error.message)) ??
     (code === "rate_limited" ? delayToReset(header, now) : undefined);
-  const text = error === undefined ? "" : `: ${excerpt(error.message, 300)}`;
+  const text =
+    error === undefined ? "" : `: ${excerpt(error.message, 300)}${awsAdvice(error.message)}`;
   const cause = failure(
     code,
     `the vendor answered ${status}${text}`,
@@ -46,7 +50,7 @@ function evidenceOf(
   retryAfterMs: number | undefined,
   header: HeaderReader,
 ): JsonObject {
-  const requestId = header("request-id") ?? header("x-request-id");
+  const requestId = requestIdOf(header);
   return {
     status,
     body: excerpt(body),
@@ -74,11 +78,12 @@ export function errorIn(text: string): VendorError | undefined {
   if (!isJsonObject(outer)) return undefined;
   const { error } = outer as { readonly error?: Json };
   const object: JsonObject = isJsonObject(error) ? error : outer;
-  const message = typeof error === "string" ? error : (object["message"] ?? object["detail"]);
+  const own = object["message"] ?? object["detail"] ?? object["Message"];
+  const message = typeof error === "string" ? error : own;
   if (typeof message !== "string") return undefined;
   const { code, status, type } = object as Partial<Record<string, Json>>;
   // A code is more specific than a type such as `invalid_request_error`, which most have.
-  const words = [...detailNames(object), code, status, type].filter(
+  const words = [...detailNames(object), awsNameOf(object["__type"]), code, status, type].filter(
     (name): name is string => typeof name === "string" && name !== "invalid_request_error",
   );
   return { names: [...words, ...(typeof code === "number" ? [code] : [])], message, object };

@@ -1,13 +1,22 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, JsonObject, ReasoningPart, TextPart, ToolCallPart } from "@millrace/core";
 import type { ModelPart, ModelTurn } from "../prepare.ts";
 import { textBlocks } from "./content.ts";
 import type { Gap } from "./entry.ts";
-import { isSound, listAt, textAt } from "../read.ts";
-import { pick } from "./events.ts";
+import { nativeCallOf } from "../native-tools.ts";
+import { isSound, listAt, pick, textAt } from "../read.ts";
+
+/** The names of the vendor's own tools that the request offers. */
+export interface OfferedNames {
+  readonly has: (name: string) => boolean;
+}
 
 /** Converts a part of the model's turn to blocks of a request. */
-export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (JsonObject | Gap)[] {
+export function modelBlocks(
+  part: ModelPart,
+  { native }: ModelTurn,
+  offered: OfferedNames,
+): readonly (JsonObject | Gap)[] {
   switch (part.kind) {
     case "text": {
       const blocks = textBlocksOf(part);
@@ -16,7 +25,7 @@ export function modelBlocks(part: ModelPart, { native }: ModelTurn): readonly (J
     case "reasoning":
       return thinkingBlocks(part);
     case "tool_call":
-      return [callBlock(part)];
+      return [callBlock(part, offered)];
     case "custom":
       return [native ? keptBlock(part) : undefined];
     case "media":
@@ -80,13 +89,19 @@ function thinkingBlocks({ text, opaque }: ReasoningPart): readonly JsonObject[] 
     : [{ type: "thinking", thinking: text, signature }];
 }
 
-/** A call that can't run is sent without its input: the answer describes the fault. */
-function callBlock({ callId, tool, input, metadata }: ToolCallPart): JsonObject {
+/**
+ * A call that can't run is sent without its input: the answer describes the fault. A call of one of the
+ * vendor's own tools has the input that the vendor wrote.
+ */
+function callBlock(call: ToolCallPart, offered: OfferedNames): JsonObject {
+  const { callId, tool, input, metadata } = call;
+  const native = nativeCallOf(call, offered);
+  const sent = native?.input ?? input;
   return {
     type: "tool_use",
     id: callId,
-    name: tool,
-    input: input !== undefined && isSound(input) ? input : {},
+    name: native?.tool ?? tool,
+    input: sent !== undefined && isSound(sent) ? sent : {},
     ...pick(metadata, ["caller", "toolset_name"]),
   };
 }

@@ -1,13 +1,12 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
-import { partId } from "@millrace/core/writing";
+import { checkJson, isJsonObject } from "@millrace/core/json";
+import { partId } from "@millrace/core/model";
 import type { CallId, Json, JsonObject, PartId } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
 import { chooseCallId } from "../call-id.ts";
 import { appended, closing, labelled } from "./closing.ts";
-import { listAt, textAt } from "../read.ts";
-import { pick } from "./events.ts";
+import { listAt, pick, textAt } from "../read.ts";
 import { broken, failed, noOperations } from "./state.ts";
 import type {
   AnthropicMessagesState,

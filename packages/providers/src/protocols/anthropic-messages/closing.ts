@@ -1,9 +1,9 @@
-import { parseJson } from "@millrace/core/wire";
+import { parseJson } from "@millrace/core/json";
 import type { Json, JsonObject, PartId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";
-import { isSound, textAt } from "../read.ts";
-import { isBlank, pick } from "./events.ts";
+import { isSound, pick, textAt } from "../read.ts";
+import { isBlank } from "./events.ts";
 import type { AnthropicMessagesState, Citations, OpenBlock, OtherBlock, Outcome } from "./state.ts";
 
 /** Ends a block. A call without arguments is held until the stop reason arrives. */

@@ -3,8 +3,8 @@ import type { Ending, WholeStop } from "@millrace/core/writing";
 import type { Halt, Operation, StreamEnd } from "../../protocol.ts";
 import { cutEnding } from "../../reply.ts";
 import { failure } from "../../failure.ts";
+import { excerpt } from "../read.ts";
 import { closing, cutOff } from "./closing.ts";
-import { excerpt } from "./events.ts";
 import type { AnthropicMessagesState, Stop } from "./state.ts";
 import { usageOf } from "./usage.ts";
 

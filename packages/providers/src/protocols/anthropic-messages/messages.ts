@@ -2,25 +2,26 @@ import type { JsonObject } from "@millrace/core";
 import { continuation, resultText } from "../prepare.ts";
 import type { Answer, Turn } from "../prepare.ts";
 import { modelBlocks } from "./assistant.ts";
-import { userBlocks } from "./content.ts";
+import type { OfferedNames } from "./assistant.ts";
+import { breakpoint, isMarkedResult, userBlocks } from "./content.ts";
 import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { textAt } from "../read.ts";
 import { isBlank, withoutLastSpace } from "./events.ts";
 
 /** Converts turns to messages, one for each change of the role. */
-export function entriesOf(turns: readonly Turn[]): readonly Entry[] {
-  return merged(turns.map(entryOf));
+export function entriesOf(turns: readonly Turn[], offered: OfferedNames): readonly Entry[] {
+  return merged(turns.map((turn) => entryOf(turn, offered)));
 }
 
-function entryOf(turn: Turn): Entry {
+function entryOf(turn: Turn, offered: OfferedNames): Entry {
   switch (turn.role) {
     case "user":
       return { role: "user", content: turn.parts.flatMap(userBlocks), paused: false };
     case "tool":
       return { role: "user", content: answerBlocks(turn.answers), paused: false };
     case "model": {
-      const content = turn.parts.flatMap((part) => modelBlocks(part, turn));
+      const content = turn.parts.flatMap((part) => modelBlocks(part, turn, offered));
       // The vendor refuses thinking after a call, at the end of a message, and of two replies in a row.
       const call = content.findIndex((block) => block?.["type"] === "tool_use");
       const legal = content.filter((block, at) => call < 0 || at < call || !isThinking(block));
@@ -39,18 +40,36 @@ function answerBlocks(answers: readonly Answer[]): readonly JsonObject[] {
     const failed = result.status !== "ok";
     const output = resultText(result).toWellFormed();
     const text = isBlank(output) ? (failed ? `(${result.status})` : "(no output)") : output;
-    const made = parts.flatMap(userBlocks);
-    // An error result may contain text only.
-    if (failed) beside.push(...made);
-    const content = failed || made.length === 0 ? text : [{ type: "text", text }, ...made];
+    const made = parts.map(userBlocks);
+    // An error result may contain text only, and no result a file for the vendor's code.
+    const isBeside = (blocks: readonly JsonObject[]): boolean => failed || blocks.some(isUpload);
+    beside.push(...made.filter(isBeside).flat());
+    const inside = made.filter((blocks) => !isBeside(blocks)).flat();
+    // A mark is taken behind a result, and not inside.
+    const isMarked = [isMarkedResult(result), ...inside.map(isMarkedBlock)].includes(true);
+    const content =
+      inside.length === 0 ? text : [{ type: "text", text }, ...inside.map(withoutMark)];
     results.push({
       type: "tool_result",
       tool_use_id: result.callId,
       content,
       ...(failed ? { is_error: true } : {}),
+      ...(isMarked ? { cache_control: breakpoint } : {}),
     });
   }
   return [...results, ...beside];
+}
+
+function isMarkedBlock(block: JsonObject): boolean {
+  return block["cache_control"] !== undefined;
+}
+
+function withoutMark(block: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(block).filter(([key]) => key !== "cache_control"));
+}
+
+function isUpload(block: JsonObject): boolean {
+  return block["type"] === "container_upload";
 }
 
 /** The final message list. It begins with the user, and ends with the user or a turn to resume. */

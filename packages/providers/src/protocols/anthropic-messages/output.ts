@@ -1,8 +1,9 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { OutputShape } from "@millrace/core/ports";
 import { keepsTo, subset } from "../schema.ts";
 import type { Subset } from "../schema.ts";
+import { claudeVersion } from "./models.ts";
 
 /**
  * The vendor's fields for the shape of a reply; it takes no name. Empty for models without the
@@ -21,17 +22,12 @@ export function outputFields(
   return { output_config: { ...config, format: { type: "json_schema", schema } } };
 }
 
-/**
- * True from 4.5 on. Names before 4 have the number before the family; some names end with a date.
- */
-function hasFormats(model: string): boolean {
-  const found = /claude-[a-z]+-(\d{1,2})(?!\d)(?:[.-](\d{1,2})(?!\d))?/.exec(model);
-  const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
-  return major > 4 || (major === 4 && minor >= 5);
+export function hasFormats(model: string): boolean {
+  return (claudeVersion(model) ?? 0) >= 405;
 }
 
 /** The vendor limits the number of optional properties in a schema. */
-const formatSubset: Subset = subset("allOf default", "uri", {
+export const formatSubset: Subset = subset("allOf default", "uri", {
   optional: 10,
   recursive: false,
   minItems: 1,

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { listAt, objectAt, textAt } from "../read.ts";
 import type { Entry } from "./entry.ts";

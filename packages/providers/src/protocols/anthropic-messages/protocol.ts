@@ -2,6 +2,8 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
+import { nativeTool } from "./native-tool.ts";
+import { anthropicSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { AnthropicMessagesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -15,4 +17,6 @@ export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = 
   step,
   halt,
   request,
+  nativeTool,
+  settings: anthropicSettings,
 };

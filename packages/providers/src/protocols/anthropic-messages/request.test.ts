@@ -40,13 +40,16 @@ describe("the request", () => {
     });
   });
 
-  test("takes settings as they are, but not for what it decides itself", () => {
+  test.each([["beta 1"], [""], [7]])("refuses %j among the betas", (name) => {
+    const request = { transcript: [user("Hi")], settings: { betas: ["a-1", name] } };
+
+    expect(() => anthropicMessages.request(request, { model })).toThrow(/among betas/);
+  });
+
+  test("takes settings as they are", () => {
     const settings = {
       temperature: 0.5,
       max_tokens: 100,
-      model: "other",
-      stream: false,
-      messages: [],
       betas: ["a-1", "b-2"],
       system: [{ type: "text", text: "Rules.", cache_control: { type: "ephemeral" } }],
       tools: [

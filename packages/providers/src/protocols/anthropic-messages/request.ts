@@ -1,36 +1,44 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
-import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
-import { objectAt, textAt } from "../read.ts";
+import { listAt, objectAt, textAt } from "../read.ts";
+import { RequestRefusal } from "../refusal.ts";
+import { applySettings } from "../settings.ts";
+import { withBreakpoints } from "./cache.ts";
 import { isBlank } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
+import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
 
 /**
- * Builds the request for a transcript. Settings go into the body under the vendor's names; `betas`
- * becomes its header.
+ * Builds the request for a transcript. The vendor's own settings go into the body; `betas` becomes its
+ * header.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
   const turns = prepare(modelRequest.transcript, author, { goesOn });
-  const { betas, system, tools: _, tool_choice: choice, ...given } = modelRequest.settings ?? {};
-  const declared = toolsOf(modelRequest);
+  const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
+  const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
+  const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
+  const declared = toolsOf(modelRequest.tools ?? [], own, native);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
-  const pairs = merged(paired(entriesOf(turns), declaredNames(declared)));
-  const { entries, settings } = withThinking(pairs, given, target.model);
+  const pairs = merged(paired(entriesOf(turns, byCallName(native)), declaredNames(declared)));
+  const { entries, settings } = withThinking(pairs, given as JsonObject, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
   );
@@ -47,8 +55,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   };
   return {
     path: "/v1/messages",
-    headers: { "anthropic-version": "2023-06-01", ...betaHeader(betas) },
-    body,
+    headers: {
+      "anthropic-version": "2023-06-01",
+      ...betaHeader(betas, [...toolBetas(native), ...(hasFiles(entries) ? [filesBeta] : [])]),
+    },
+    body: withBreakpoints(body, shared.cache),
   };
 }
 
@@ -103,9 +114,33 @@ function containerOf(
   return { container: isJsonObject(own) ? { ...own, id } : id };
 }
 
-function betaHeader(betas: Json | undefined): Record<string, string> {
-  const names = (Array.isArray(betas) ? (betas as readonly Json[]) : [betas]).filter(
-    (name): name is string => typeof name === "string" && /^[\w.,-]+$/.test(name),
+/** Files by their ids were a beta feature, and some servers still want its name. */
+const filesBeta = "files-api-2025-04-14";
+
+function hasFiles(entries: readonly Entry[]): boolean {
+  const blocks = entries.flatMap(({ content }) =>
+    content.flatMap((block) => [block, ...listAt(block, "content").filter(isJsonObject)]),
   );
-  return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
+  return blocks.some(
+    (block) => block?.["file_id"] !== undefined || objectAt(block, "source")?.["type"] === "file",
+  );
+}
+
+/** The features that the vendor's own tools need. */
+function toolBetas(native: ReadonlyMap<string, NativeTool>): readonly string[] {
+  return [...native.values()].flatMap((tool) => tool.betas ?? []);
+}
+
+/** The features that the settings name, and those that the request needs. */
+function betaHeader(betas: Json | undefined, more: readonly string[]): Record<string, string> {
+  const given = Array.isArray(betas) ? (betas as readonly Json[]) : [betas ?? []].flat();
+  const names = new Set<string>();
+  for (const name of [...given, ...more]) {
+    if (typeof name !== "string" || !/^[\w.,-]+$/.test(name)) {
+      const message = `Anthropic's Messages API does not take ${JSON.stringify(name)} among betas: use names such as "files-api-2025-04-14"`;
+      throw new RequestRefusal(message, { setting: "betas" });
+    }
+    names.add(name);
+  }
+  return names.size === 0 ? {} : { "anthropic-beta": [...names].join(",") };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation } from "../../protocol.ts";
@@ -6,8 +6,8 @@ import { failure, vendorFailure } from "../../failure.ts";
 import { startBlock } from "./blocks.ts";
 import { stopBlock } from "./closing.ts";
 import { addDelta, openBlock } from "./deltas.ts";
-import { isSound, listAt, objectAt, textAt } from "../read.ts";
-import { excerpt, indexOf, pick } from "./events.ts";
+import { excerpt, isSound, listAt, objectAt, pick, textAt } from "../read.ts";
+import { indexOf } from "./events.ts";
 import { beforeContent, broken, failed, noOperations, unknown } from "./state.ts";
 import type { AnthropicMessagesState, Outcome } from "./state.ts";
 import { addCounts } from "./usage.ts";

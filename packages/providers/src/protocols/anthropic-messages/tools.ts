@@ -1,19 +1,26 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ToolDescription } from "@millrace/core/ports";
 import type { Turn } from "../prepare.ts";
 import { listAt, textAt } from "../read.ts";
+import type { NativeTool } from "../../protocol.ts";
 import { describeTool } from "../tool-input.ts";
 import { isBlank } from "./events.ts";
 
 /** The tools of a request: those that it describes, then those of the settings. */
-export function toolsOf({ tools, settings }: ModelRequest): readonly JsonObject[] {
+export function toolsOf(
+  tools: readonly ToolDescription[],
+  settings: JsonObject,
+  native: ReadonlyMap<string, NativeTool>,
+): readonly JsonObject[] {
   const names = new Set<string>();
-  const described = (tools ?? []).map((tool): JsonObject => {
+  const described = tools.map((tool): JsonObject => {
+    const vendors = native.get(tool.name)?.declaration;
+    if (vendors !== undefined) return vendors;
     const { name, description = "", schema } = describeTool(tool);
     return { name, ...(isBlank(description) ? {} : { description }), input_schema: schema };
   });
-  const own = listAt(settings ?? {}, "tools").filter(isJsonObject);
+  const own = listAt(settings, "tools").filter(isJsonObject);
   return [...described, ...own].filter((tool) => {
     const name = textAt(tool, "name");
     if (name === undefined) return true; // a toolset has no name of its own

@@ -1,7 +1,6 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject, Usage } from "@millrace/core";
-import { listAt, objectAt } from "../read.ts";
-import { countAt } from "./events.ts";
+import { countAt, listAt, objectAt } from "../read.ts";
 
 /**
  * Counts in the vendor's terms: cached tokens are not part of the input. Counts are cumulative, so

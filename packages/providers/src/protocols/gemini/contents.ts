@@ -1,11 +1,13 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, ToolCallPart, ToolResultPart } from "@millrace/core";
 import { nameOf } from "../attachment.ts";
+import { nativeCallOf } from "../native-tools.ts";
 import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn, UserPart } from "../prepare.ts";
 import { filledAt } from "../read.ts";
 import { continuationPart } from "./halt.ts";
-import { mediaParts } from "./media.ts";
+import { checkOptions, givenParts, mediaParts } from "./media.ts";
+import { wantsConfirmation } from "./native-tool.ts";
 import { replayed } from "./verbatim.ts";
 
 /**
@@ -22,13 +24,24 @@ export interface Rules {
   readonly signed: boolean;
   /** A result may contain images. */
   readonly picturesInResults: boolean;
+  /** The names of the vendor's own functions that are offered. */
+  readonly offered: { readonly has: (name: string) => boolean };
+  /** Each part may have a level of detail. */
+  readonly levels: boolean;
 }
 
 /** The vendor's placeholder signature for a call that another model wrote. */
 const noSignature = "skip_thought_signature_validator";
 
 /** The names and ids that calls were sent with. Their results require the same. */
-type SentCalls = Map<string, { readonly name: string; readonly id: string | undefined }>;
+type SentCalls = Map<string, SentCall>;
+
+interface SentCall {
+  readonly name: string;
+  readonly id: string | undefined;
+  /** What the vendor wrote for a call of its own function. */
+  readonly native?: JsonObject | undefined;
+}
 
 /**
  * Converts turns to contents. Adjacent contents of one role are joined: a call must follow the user
@@ -47,10 +60,13 @@ export function contentsOf(turns: readonly Turn[], rules: Rules): readonly Conte
   for (const turn of turns) {
     switch (turn.role) {
       case "user":
-        add("user", turn.parts.flatMap(userParts));
+        add(
+          "user",
+          turn.parts.flatMap((part) => givenParts(part, rules.levels)),
+        );
         break;
       case "model":
-        add("model", modelParts(turn, calls, ids));
+        add("model", modelParts(turn, { calls, ids, offered: rules.offered }));
         break;
       case "tool": {
         const answers = turn.answers.map((answer) => dividedAnswer(answer, rules));
@@ -87,11 +103,13 @@ export function tokenIn(parts: readonly ModelPart[]): string | undefined {
     : undefined;
 }
 
-function userParts(part: UserPart): readonly JsonObject[] {
-  return part.kind === "text" ? [{ text: part.text }] : mediaParts(part);
+/** What the calls of a request have in common. */
+interface Calls extends Pick<Rules, "offered"> {
+  readonly calls: SentCalls;
+  readonly ids: Set<string>;
 }
 
-function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readonly JsonObject[] {
+function modelParts(turn: ModelTurn, shared: Calls): readonly JsonObject[] {
   const verbatim = replayed(turn.parts);
   return turn.parts.flatMap((part): readonly JsonObject[] => {
     switch (part.kind) {
@@ -106,7 +124,7 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
         return [{ text: part.text, thought: true, thoughtSignature: signature }];
       }
       case "tool_call":
-        return [callPart(part, calls, ids)];
+        return [callPart(part, shared)];
       case "media":
       case "file": {
         const thought = part.metadata?.["thought"] === true ? { thought: true } : {};
@@ -125,13 +143,14 @@ function modelParts(turn: ModelTurn, calls: SentCalls, ids: Set<string>): readon
 }
 
 /** The vendor's id is sent back unchanged, unless two calls have it. */
-function callPart(call: ToolCallPart, calls: SentCalls, ids: Set<string>): JsonObject {
+function callPart(call: ToolCallPart, { calls, ids, offered }: Calls): JsonObject {
   const opaque = isJsonObject(call.opaque) ? call.opaque : {};
   const given = filledAt(opaque, "id");
   const id = given === undefined ? undefined : [given, call.callId].find((one) => !ids.has(one));
   if (id !== undefined) ids.add(id);
-  calls.set(call.callId, { name: call.tool, id });
-  const named = { name: call.tool, args: call.input ?? {} };
+  const native = nativeCallOf(call, offered);
+  const named = { name: native?.tool ?? call.tool, args: native?.input ?? call.input ?? {} };
+  calls.set(call.callId, { name: named.name, id, native: native?.input });
   return {
     functionCall: id === undefined ? named : { id, ...named },
     ...signedBy(signatureIn(call.opaque)),
@@ -148,10 +167,13 @@ interface DividedAnswer {
 function dividedAnswer({ result, parts }: Answer, rules: Rules): DividedAnswer {
   const pictures: JsonObject[] = [];
   const beside: JsonObject[] = [];
+  checkOptions(result);
   for (const part of parts) {
-    const written = userParts(part);
+    const written = givenParts(part, rules.levels);
     const data = written.at(-1)?.["inlineData"];
-    if (!rules.picturesInResults || !isInline(data)) beside.push(...written);
+    // Inside of a result there is no field for the detail.
+    const isPlain = written.at(-1)?.["mediaResolution"] === undefined;
+    if (!rules.picturesInResults || !isInline(data) || !isPlain) beside.push(...written);
     else pictures.push({ inlineData: { ...data, ...displayName(part) } });
   }
   return { result, pictures, beside };
@@ -165,14 +187,33 @@ function displayName(part: UserPart): JsonObject {
 
 function responsePart({ result, pictures }: DividedAnswer, calls: SentCalls): JsonObject {
   const sent = calls.get(result.callId);
-  const text = resultText(result);
   return {
     functionResponse: {
       ...(sent?.id === undefined ? {} : { id: sent.id }),
       name: sent?.name ?? result.tool,
-      response: result.status === "ok" ? { output: text } : { error: text },
+      response: sent?.native === undefined ? outcomeOf(result) : nativeOutcome(result, sent.native),
       ...(pictures.length === 0 ? {} : { parts: pictures }),
     },
+  };
+}
+
+function outcomeOf(result: ToolResultPart): JsonObject {
+  const text = resultText(result);
+  return result.status === "ok" ? { output: text } : { error: text };
+}
+
+/**
+ * The outcome of one of the vendor's own functions: with the address of the page, and with the word that
+ * a person has allowed what the vendor wanted to be asked for. A call that was denied has neither.
+ */
+function nativeOutcome(result: ToolResultPart, input: JsonObject): JsonObject {
+  const outcome = outcomeOf(result);
+  if (result.status !== "ok") return outcome;
+  const url = isJsonObject(result.output) ? filledAt(result.output, "url") : undefined;
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...outcome,
+    ...(wantsConfirmation(input) ? { safety_acknowledgement: "true" } : {}),
   };
 }
 

@@ -1,7 +1,9 @@
-import { encodeBase64 } from "@millrace/core/wire";
-import type { FilePart, JsonObject, MediaPart } from "@millrace/core";
+import { encodeBase64 } from "@millrace/core/json";
+import type { FilePart, JsonObject, MediaPart, TextPart, ToolResultPart } from "@millrace/core";
 import { attachmentOf, inlined, isTextType, nameOf, refuse, textOf } from "../attachment.ts";
 import type { Vendor } from "../attachment.ts";
+import { optionsOf, usualRules } from "../part-options.ts";
+import type { UserPart } from "../prepare.ts";
 
 /** Media types that the vendor reads. It refuses others. */
 const readable: ReadonlySet<string> = new Set([
@@ -24,6 +26,28 @@ const vendor: Vendor = {
 export function mediaParts(part: MediaPart | FilePart): readonly JsonObject[] {
   const name = nameOf(part);
   return [...(name === "" ? [] : [{ text: `${name}:` }]), mediaPart(part)];
+}
+
+/** As `mediaParts`, for a part of the user or a tool, with its options. `levels`: the model has levels of detail for parts. */
+export function givenParts(part: UserPart, levels: boolean): readonly JsonObject[] {
+  if (part.kind === "text") {
+    checkOptions(part);
+    return [{ text: part.text }];
+  }
+  const isSeen = /^(?:image|video)\/|pdf$/i.test(part.mediaType);
+  const detailRule = levels || "set generationConfig.mediaResolution, which holds for all parts";
+  const rules = { ...usualRules, ...(isSeen ? { detail: detailRule } : {}) };
+  const { detail = "auto" } = optionsOf(part, vendor.name, rules);
+  const parts = mediaParts(part);
+  const last = parts.at(-1);
+  if (detail === "auto" || last === undefined) return parts;
+  const level = `MEDIA_RESOLUTION_${detail.toUpperCase()}`;
+  return parts.with(parts.length - 1, { ...last, mediaResolution: { level } });
+}
+
+/** Refuses options of a part that is sent as text. The vendor keeps prompts by itself. */
+export function checkOptions(part: TextPart | ToolResultPart): void {
+  optionsOf(part, vendor.name, usualRules);
 }
 
 /** Converts media or a file to the part with its data. */

@@ -1,5 +1,5 @@
-import { equalJson, isJsonObject } from "@millrace/core/wire";
-import { List } from "@millrace/core/writing";
+import { equalJson, isJsonObject } from "@millrace/core/json";
+import { List } from "@millrace/core/model";
 import type { Json, JsonObject } from "@millrace/core";
 import { isSound } from "../read.ts";
 

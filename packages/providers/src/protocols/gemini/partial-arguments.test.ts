@@ -1,4 +1,4 @@
-import { parseJson } from "@millrace/core/wire";
+import { parseJson } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { decodeBase64, isJsonObject } from "@millrace/core/wire";
+import { decodeBase64, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Metadata, PartOpening } from "@millrace/core/writing";
 import { takeCall } from "./calls.ts";

@@ -1,7 +1,9 @@
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
+import { nativeTool } from "./native-tool.ts";
 import { protocolId, request } from "./request.ts";
+import { geminiSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { GeminiState } from "./state.ts";
 import { step } from "./step.ts";
@@ -15,4 +17,6 @@ export const gemini: Protocol<VendorEvent, GeminiState> = {
   step,
   halt,
   request,
+  nativeTool,
+  settings: geminiSettings,
 };

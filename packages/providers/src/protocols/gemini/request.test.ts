@@ -80,9 +80,6 @@ describe("a request", () => {
       settings: {
         generationConfig: { temperature: 0, thinkingConfig: { includeThoughts: true } },
         tools: [{ googleSearch: {} }],
-        contents: [],
-        model: "other",
-        stream: true,
       },
     });
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, JsonObject } from "@millrace/core";
 import type { ModelPart } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { Cause, Json, PartId } from "@millrace/core";
 import type { Metadata, PartOpening } from "@millrace/core/writing";
 import type { Operation } from "../../protocol.ts";

@@ -1,4 +1,4 @@
-import { equalJson, parseJson } from "@millrace/core/wire";
+import { equalJson, parseJson } from "@millrace/core/json";
 
 /**
  * The progress of a call's argument text. Each character is scanned once. `whole`: one object is

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import type { Cause, Json, JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import { vendorFailure } from "../../failure.ts";

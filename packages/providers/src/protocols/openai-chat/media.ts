@@ -1,5 +1,5 @@
-import { decodeBase64, isJsonObject } from "@millrace/core/wire";
-import { partId } from "@millrace/core/writing";
+import { decodeBase64, isJsonObject } from "@millrace/core/json";
+import { partId } from "@millrace/core/model";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { objectOf, textOf } from "./events.ts";

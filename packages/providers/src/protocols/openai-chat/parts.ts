@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { partId } from "@millrace/core/model";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { chooseCallId } from "../call-id.ts";

@@ -3,6 +3,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { firstChoice, objectOf } from "./events.ts";
 import { openAiChatRequest } from "./request.ts";
+import { openAiChatSettings } from "./settings.ts";
 import { initialState } from "./state.ts";
 import type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
 import { halt, step } from "./step.ts";
@@ -13,13 +14,15 @@ export type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
 export function createOpenAiChat(
   options: OpenAiChatOptions = {},
 ): Protocol<VendorEvent, OpenAiChatState> {
+  const { settings = openAiChatSettings } = options;
   return {
     id: "openai-chat",
     initial: (context) => initialState(context, options),
     step,
     whole,
     halt,
-    request: openAiChatRequest,
+    request: (request, target) => openAiChatRequest(request, target, settings),
+    settings,
   };
 }
 
@@ -30,4 +33,5 @@ function whole(body: JsonObject): readonly VendorEvent[] | undefined {
   return message === undefined ? undefined : [{ name: "", data: body }, done];
 }
 
+/** Chat completions as OpenAI has them. */
 export const openAiChat: Protocol<VendorEvent, OpenAiChatState> = createOpenAiChat();

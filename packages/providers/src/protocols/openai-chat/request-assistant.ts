@@ -4,8 +4,8 @@ import type { ModelTurn } from "../prepare.ts";
 import { callFields, objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
 import { joinDetails } from "./reasoning-details.ts";
-import { givenId } from "./wire-ids.ts";
-import type { WireIds } from "./wire-ids.ts";
+import { givenId } from "../wire-ids.ts";
+import type { WireIds } from "../wire-ids.ts";
 
 /** Rules that depend on other turns. */
 export interface AssistantRules {

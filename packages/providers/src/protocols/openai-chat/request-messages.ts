@@ -3,17 +3,22 @@ import { resultText } from "../prepare.ts";
 import type { ModelTurn, ToolTurn, Turn, UserPart } from "../prepare.ts";
 import { assistantOf } from "./request-assistant.ts";
 import type { AssistantRules } from "./request-assistant.ts";
-import { contentOf, textContent } from "./request-content.ts";
+import { checkOptions, contentOf, textContent } from "./request-content.ts";
+import type { ContentRules } from "./request-content.ts";
 import { objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";
-import { WireIds } from "./wire-ids.ts";
+import { WireIds } from "../wire-ids.ts";
 
 /**
  * Converts turns to messages. Adjacent messages of one role are joined, because some servers
  * require alternating roles. Media that tools made follow their results as a user message, because
  * results are text.
  */
-export function messagesOf(turns: readonly Turn[], model: string): readonly JsonObject[] {
+export function messagesOf(
+  turns: readonly Turn[],
+  model: string,
+  rules: ContentRules,
+): readonly JsonObject[] {
   const messages: JsonObject[] = [];
   const loops = loopsOf(turns);
   const ids = new WireIds(model);
@@ -21,10 +26,13 @@ export function messagesOf(turns: readonly Turn[], model: string): readonly Json
   for (const [at, turn] of turns.entries()) {
     switch (turn.role) {
       case "user":
-        addUser(messages, turn.parts.flatMap(contentOf));
+        addUser(
+          messages,
+          turn.parts.flatMap((part) => contentOf(part, rules)),
+        );
         break;
       case "tool":
-        addAnswers(messages, turn, ids);
+        addAnswers(messages, turn, ids, rules);
         break;
       case "model":
         addAssistant(messages, turn, { ...common, inLoop: loops[at] === true });
@@ -40,7 +48,7 @@ function addUser(messages: JsonObject[], parts: readonly JsonObject[]): void {
   const last = messages.at(-1);
   const joins = last?.["role"] === "user";
   const all = joins ? [...partsOf(last), ...parts] : parts;
-  const content = all.every(({ type }) => type === "text")
+  const content = all.every((part) => part["type"] === "text" && Object.keys(part).length === 2)
     ? // Plain text where possible: some servers take nothing else.
       all.map(({ text }) => text as string).join("\n\n")
     : all;
@@ -52,16 +60,26 @@ function partsOf({ content }: JsonObject): readonly JsonObject[] {
   return typeof content === "string" ? [textContent(content)] : (content as readonly JsonObject[]);
 }
 
-function addAnswers(messages: JsonObject[], { answers }: ToolTurn, ids: WireIds): void {
+function addAnswers(
+  messages: JsonObject[],
+  { answers }: ToolTurn,
+  ids: WireIds,
+  rules: ContentRules,
+): void {
   const shown: JsonObject[] = [];
   for (const { result, parts } of answers) {
-    const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+    const written = parts.filter((part) => part.kind === "text");
+    for (const part of [result, ...written]) checkOptions(part);
+    const texts = written.map(({ text }) => text);
     const content = [resultText(result), ...texts].join("\n\n");
     const id = ids.of(result.callId);
     messages.push({ role: "tool", tool_call_id: id, content });
     const media = parts.filter((part: UserPart) => part.kind !== "text");
     if (media.length === 0) continue;
-    shown.push(textContent(`Made by ${result.tool} (${id}):`), ...media.flatMap(contentOf));
+    shown.push(
+      textContent(`Made by ${result.tool} (${id}):`),
+      ...media.flatMap((part) => contentOf(part, rules)),
+    );
   }
   if (shown.length > 0) addUser(messages, shown);
 }

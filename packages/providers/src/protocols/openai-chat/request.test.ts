@@ -39,12 +39,9 @@ describe("the body", () => {
     });
   });
 
-  test("takes settings as they are, except for what makes it a request of ours", () => {
+  test("takes settings as they are", () => {
     const settings = {
       temperature: 0.2,
-      model: "other",
-      stream: false,
-      messages: [],
       stream_options: { include_obfuscation: false },
     };
 

@@ -1,21 +1,29 @@
 import type { JsonObject } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import type { SettingsTable } from "../../settings.ts";
 import { askFor, openAiFormat } from "../output.ts";
+import { takesBreakpoints } from "../openai-models.ts";
 import { prepare } from "../prepare.ts";
+import { applySettings } from "../settings.ts";
 import { isTranscribed } from "../shown-media.ts";
 import { listOf, objectOf } from "./events.ts";
 import { messagesOf } from "./request-messages.ts";
 import { toolsOf } from "./request-tools.ts";
+import { openAiChatSettings } from "./settings.ts";
 
 /**
- * Builds the request for a transcript. Settings go into the body unchanged. `stream_options: null`
+ * Builds the request for a transcript. The vendor's own settings go into the body unchanged. `stream_options: null`
  * omits that field, for servers that refuse it; usage is then unknown. If the settings contain a
  * `response_format`, or `null` for servers without one, the instructions describe the shape of the
  * reply.
  */
-export function openAiChatRequest(request: ModelRequest, target: RequestTarget): WireRequest {
-  const { settings = {} } = request;
+export function openAiChatRequest(
+  request: ModelRequest,
+  target: RequestTarget,
+  table: SettingsTable,
+): WireRequest {
+  const { fields: settings } = applySettings(table, request, target.model);
   const {
     tools: ownTools,
     tool_choice: choice,
@@ -46,7 +54,7 @@ export function openAiChatRequest(request: ModelRequest, target: RequestTarget):
     model: target.model,
     messages: [
       ...(instructions.trim() === "" ? [] : [{ role: "system", content: instructions }]),
-      ...messagesOf(turns, target.model),
+      ...messagesOf(turns, target.model, { breakpoints: hasBreakpoints(table, target.model) }),
     ],
     stream: true,
     ...(streamOptions === null
@@ -54,4 +62,9 @@ export function openAiChatRequest(request: ModelRequest, target: RequestTarget):
       : { stream_options: { include_usage: true, ...objectOf(streamOptions) } }),
   };
   return { path: "/chat/completions", body };
+}
+
+/** True if OpenAI itself is asked for a model that takes marks of what is to be kept. */
+function hasBreakpoints(table: SettingsTable, model: string): boolean {
+  return table === openAiChatSettings && takesBreakpoints(model);
 }

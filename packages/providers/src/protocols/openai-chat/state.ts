@@ -1,5 +1,6 @@
 import type { Cause, Json, JsonObject, PartId } from "@millrace/core";
 import type { ReplyContext } from "../../protocol.ts";
+import type { SettingsTable } from "../../settings.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Details } from "./reasoning-details.ts";
 import type { ReportedStop } from "./stop.ts";
@@ -18,6 +19,8 @@ export interface OpenAiChatOptions {
    * reason.
    */
   readonly finishOptional?: boolean | undefined;
+  /** How the server takes settings. Default: as OpenAI does. */
+  readonly settings?: SettingsTable | undefined;
 }
 
 /** The state of a reply. Immutable: a step returns a new state, or the same one. */

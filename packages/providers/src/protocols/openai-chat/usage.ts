@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, Usage } from "@millrace/core";
 import { objectOf } from "./events.ts";
 

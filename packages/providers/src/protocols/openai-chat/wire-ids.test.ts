@@ -15,7 +15,7 @@ import {
 } from "../../testing/openai-chat-items.ts";
 import { textOf } from "./events.ts";
 import { openAiChat } from "./protocol.ts";
-import { WireIds } from "./wire-ids.ts";
+import { WireIds } from "../wire-ids.ts";
 
 const mistral = "mistral-large-latest";
 const nine = /^[a-zA-Z0-9]{9}$/;

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { textAt } from "../read.ts";
 import type { Edit } from "./state.ts";

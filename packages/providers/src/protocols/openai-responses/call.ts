@@ -1,6 +1,6 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
-import { wholeText } from "@millrace/core/writing";
-import type { JsonObject } from "@millrace/core";
+import { checkJson, isJsonObject } from "@millrace/core/json";
+import { wholeText } from "@millrace/core/model";
+import type { CallId, Json, JsonObject } from "@millrace/core";
 import type { ArgumentFault } from "@millrace/core/writing";
 import { isSameJson } from "../../reply.ts";
 import { chooseCallId } from "../call-id.ts";
@@ -37,13 +37,8 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
   const call = callAt(edit, key);
   const tool = filledAt(item, "name");
   if (call === undefined || call.partId !== undefined || tool === undefined) return call;
-  if (edit.book.calls >= mostCalls) {
-    edit.fail("too_many_parts", `a reply has at most ${mostCalls} calls`);
-    return call;
-  }
-  const callId = chooseCallId(item["call_id"], edit.book.taken);
-  const taken = new Set(edit.book.taken).add(callId);
-  edit.book = { ...edit.book, taken, calls: edit.book.calls + 1 };
+  const callId = takeCall(edit, item["call_id"]);
+  if (callId === undefined) return call;
   const partId = edit.begin({ kind: "tool_call", callId, tool: tool.toWellFormed() });
   const named = {
     ...call,
@@ -54,6 +49,18 @@ export function nameCall(edit: Edit, key: ItemKey, item: JsonObject): CallItem |
   edit.put(key, named);
   if (call.custom) edit.append(partId, customHead);
   return named;
+}
+
+/** The id of a new call. Undefined if the reply has too many, which fails it. */
+export function takeCall(edit: Edit, given: Json | undefined): CallId | undefined {
+  if (edit.book.calls >= mostCalls) {
+    edit.fail("too_many_parts", `a reply has at most ${mostCalls} calls`);
+    return undefined;
+  }
+  const callId = chooseCallId(given, edit.book.taken);
+  const taken = new Set(edit.book.taken).add(callId);
+  edit.book = { ...edit.book, taken, calls: edit.book.calls + 1 };
+  return callId;
 }
 
 /** Appends an argument delta outside the fast path of `step`: the first one, and all free text. */
@@ -176,7 +183,8 @@ function describeCall(call: CallItem, final: JsonObject | undefined): JsonObject
 
 const customHead = '{"input":"';
 
-function escaped(text: string): string {
+/** The text as it stands between the quotes of a JSON string. */
+export function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject } from "@millrace/core/wire";
+import { checkJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import { filledAt } from "../read.ts";
 

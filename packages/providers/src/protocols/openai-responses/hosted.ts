@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@millrace/core/wire";
+import { decodeBase64 } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { filledAt, textAt } from "../read.ts";
 import { keepable, present, typeOf } from "./events.ts";

@@ -6,9 +6,13 @@ import { beginHosted, finishHosted } from "./hosted.ts";
 import { beginMessage, finishMessage, sameTexts } from "./message.ts";
 import { keysAt, namesOf, newPlace } from "./places.ts";
 import { beginReasoning, finishReasoning } from "./reasoning.ts";
+import { beginNative, finishNative, isNativeCall } from "./native.ts";
 import type { Book, Edit, ItemKey, VendorItem } from "./state.ts";
 
-/** The kind of a vendor's item. Every unknown type is an item that the vendor runs. */
+/**
+ * The kind of a vendor's item. Every unknown type is an item that the vendor runs, and so are calls of
+ * its own tools unless they are offered (see `isNativeCall`).
+ */
 export function kindOf(item: JsonObject): VendorItem["kind"] {
   switch (item["type"]) {
     case "message":
@@ -24,7 +28,7 @@ export function kindOf(item: JsonObject): VendorItem["kind"] {
 
 /** Begins an item, whichever event shows it first. */
 export function beginItem(edit: Edit, key: ItemKey, item: JsonObject): VendorItem {
-  const kind = kindOf(item);
+  const kind = isNativeCall(edit.book, item) ? "native" : kindOf(item);
   switch (kind) {
     case "message":
       return beginMessage(edit, key, item);
@@ -32,6 +36,8 @@ export function beginItem(edit: Edit, key: ItemKey, item: JsonObject): VendorIte
       return beginReasoning(edit, key, item);
     case "call":
       return beginCall(edit, key, item);
+    case "native":
+      return beginNative(edit, key, item);
     case "hosted":
       return beginHosted(edit, key, item);
     default:
@@ -51,6 +57,7 @@ export function finishItem(
   if (kind === "message") finishMessage(edit, key, item, stage);
   else if (kind === "reasoning") finishReasoning(edit, key, item, stage !== "item_done");
   else if (kind === "call") finishCall(edit, key, item, stage);
+  else if (kind === "native") finishNative(edit, key, item, stage);
   else if (kind === "hosted") finishHosted(edit, key, item);
 }
 
@@ -101,10 +108,11 @@ function isKnown(known: VendorItem | undefined, item: JsonObject): boolean {
   if (known.kind === "call" && known.callId !== undefined && callId !== undefined) {
     return known.callId === callId;
   }
-  const ended = known.closed || (known.kind !== "hosted" && known.done !== undefined);
+  const isOne = known.kind === "hosted" || known.kind === "native";
+  const ended = known.closed || (!isOne && known.done !== undefined);
   if (ended) return id !== undefined && known.id === id;
   const differs = id !== undefined && known.id !== undefined && known.id !== id;
-  return !differs || known.kind !== "hosted";
+  return !differs || !isOne;
 }
 
 /** True if an item has the content of a known one that has ended. */
@@ -116,6 +124,7 @@ function repeats(known: VendorItem | undefined, item: JsonObject): boolean {
 
 /** True if an item can be the final form of a known one. */
 export function sameKind(known: VendorItem, item: JsonObject): boolean {
+  if (known.kind === "native") return known.type === item["type"];
   if (known.kind !== kindOf(item)) return false;
   return known.kind !== "hosted" || known.type === item["type"];
 }

@@ -1,4 +1,4 @@
-import { checkJson } from "@millrace/core/wire";
+import { checkJson } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
 import { restOf } from "../../reply.ts";

@@ -1,7 +1,9 @@
 import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
+import { nativeTool } from "./native-tool.ts";
 import { request } from "./request.ts";
+import { openAiResponsesSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { ResponsesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -27,4 +29,6 @@ export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
   whole,
   halt,
   request,
+  nativeTool,
+  settings: openAiResponsesSettings,
 };

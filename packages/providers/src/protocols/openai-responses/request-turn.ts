@@ -1,4 +1,4 @@
-import { encodeBase64, isJsonObject } from "@millrace/core/wire";
+import { encodeBase64, isJsonObject } from "@millrace/core/json";
 import type {
   CustomPart,
   FilePart,
@@ -9,19 +9,28 @@ import type {
   TextPart,
   ToolCallPart,
 } from "@millrace/core";
-import type { ModelTurn } from "../prepare.ts";
+import type { Answer, ModelTurn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
 import { isTranscribed } from "../shown-media.ts";
 import { objectsField, present, typeOf } from "./events.ts";
+import { nativeExchange } from "./request-native.ts";
+import type { NativeExchange } from "./request-native.ts";
 
 /** State shared by all turns of one request. */
 export interface Replay {
+  /** The model that the request is for. */
+  readonly model: string;
   /** True if the vendor stores its items, so that an id is enough. */
   readonly stored: boolean;
   /** Ids of items already in the request: the vendor refuses duplicates. */
   readonly used: Set<string>;
   /** Calls of tools that take free text. Their results have another type. */
   readonly customCalls: Set<string>;
+  /** The names of the vendor's own tools that are offered. */
+  readonly offered: { readonly has: (name: string) => boolean };
+  readonly answers: ReadonlyMap<string, Answer>;
+  /** Calls that were sent as the vendor's own items. Their answers are such items too. */
+  readonly natives: Map<string, NativeExchange>;
 }
 
 /**
@@ -37,6 +46,8 @@ interface Entry {
   readonly reasoning: boolean;
   /** The items to send if `whole` can't be. */
   readonly plain: readonly JsonObject[];
+  /** The call, if `whole` is an item of one of the vendor's own tools. */
+  readonly native?: { readonly callId: string; readonly exchange: NativeExchange };
 }
 
 /** Converts a model turn to input items. */
@@ -54,6 +65,9 @@ export function modelItems(turn: ModelTurn, replay: Replay): readonly JsonObject
     const sound = entry.reasoning ? kept.has(id ?? "") : after === undefined || kept.has(after);
     if (whole === undefined || !sound) return plain;
     if (id !== undefined) replay.used.add(id);
+    if (entry.native !== undefined) {
+      replay.natives.set(entry.native.callId, entry.native.exchange);
+    }
     return [whole];
   });
 }
@@ -191,12 +205,24 @@ function sectionsOf(
 
 function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
   const opaque = native && isJsonObject(call.opaque) ? call.opaque : undefined;
+  const { callId } = call;
+  const exchange =
+    opaque === undefined ? undefined : nativeExchange(call, replay.answers.get(callId), replay);
+  if (exchange !== undefined) {
+    const { item } = exchange;
+    const known = legalItemId(filledAt(item, "id"), hostedPrefixes.get(typeOf(item)) ?? "");
+    const after = filledAt(opaque, "after");
+    const plain = [functionCall(call)];
+    const entry = { id: known, after, reasoning: false, plain } as const;
+    if (known === undefined) return { ...entry, whole: undefined };
+    return { ...entry, whole: item, native: { callId, exchange } };
+  }
   const custom = opaque?.["type"] === "custom_tool_call";
   if (custom) replay.customCalls.add(call.callId);
   const id = legalItemId(filledAt(opaque, "id"), custom ? "ctc" : "fc");
   const shape: JsonObject = custom
     ? { type: "custom_tool_call", call_id: call.callId, name: call.tool, input: textInput(call) }
-    : { type: "function_call", call_id: call.callId, name: call.tool, arguments: rawOf(call) };
+    : functionCall(call);
   const extras = present({
     namespace: filledAt(opaque, "namespace"),
     caller: objectAt(opaque, "caller"),
@@ -205,6 +231,15 @@ function callEntry(call: ToolCallPart, native: boolean, replay: Replay): Entry {
   const nameless = opaque !== undefined && opaque["id"] === undefined;
   const whole = id === undefined ? (nameless ? plain : undefined) : { ...plain, id };
   return { whole, id, after: filledAt(opaque, "after"), reasoning: false, plain: [plain] };
+}
+
+function functionCall(call: ToolCallPart): JsonObject {
+  return {
+    type: "function_call",
+    call_id: call.callId,
+    name: call.tool,
+    arguments: rawOf(call),
+  };
 }
 
 /** Faulty arguments are sent as `{}`: the answer to the call describes the fault. */
@@ -288,5 +323,6 @@ const hostedPrefixes: ReadonlyMap<string, string> = new Map([
   ["computer_call", "cu"],
   ["mcp_call", "mcp"],
   ["mcp_list_tools", "mcp"],
+  ["mcp_approval_request", "mcpr"],
   ["compaction", "cmp"],
 ]);

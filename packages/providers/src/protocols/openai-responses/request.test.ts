@@ -1,4 +1,4 @@
-import { parseJsonText } from "@millrace/core/wire";
+import { parseJsonText } from "@millrace/core/json";
 import { callId, commitDraft, itemId, partId } from "@millrace/core/writing";
 import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
@@ -91,16 +91,11 @@ describe("a request", () => {
     ]);
   });
 
-  test("takes settings as they are, but not what would bring a second history", () => {
+  test("takes settings as they are", () => {
     const settings = {
       store: true,
       include: ["web_search_call.action.sources"],
       reasoning: { effort: "high" },
-      stream: false,
-      model: "other",
-      input: "other",
-      previous_response_id: "resp_1",
-      conversation: "conv_1",
       tools: [{ type: "web_search" }, { type: "function", name: "go" }],
     };
 
@@ -123,9 +118,18 @@ describe("a request", () => {
       },
       { type: "web_search" },
     ]);
-    expect(body).not.toHaveProperty("previous_response_id");
-    expect(body).not.toHaveProperty("conversation");
   });
+
+  test.each(["model", "stream", "input", "previous_response_id", "conversation"])(
+    "refuses the setting %s, which it decides itself",
+    (field) => {
+      const settings = { [field]: "other" };
+
+      expect(() => bodyOf([user(says("Hi"))], { settings })).toThrow(
+        `OpenAI's Responses API does not get ${field} by a setting`,
+      );
+    },
+  );
 
   test.each([
     [["reasoning.encrypted_content"], ["reasoning.encrypted_content"]],

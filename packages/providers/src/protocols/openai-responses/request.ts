@@ -1,32 +1,40 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
-import type { RequestTarget, WireRequest } from "../../protocol.ts";
+import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
 import { askFor, openAiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
-import type { Turn } from "../prepare.ts";
+import type { Answer, Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
+import { applySettings } from "../settings.ts";
 import { describeTool, withProperties } from "../tool-input.ts";
 import { objectsField } from "./events.ts";
+import { nativeTool } from "./native-tool.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { keepsMedia, modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
+import { openAiResponsesSettings } from "./settings.ts";
 
 /**
  * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, tools = [], settings = {} } = modelRequest;
-  // With either field the vendor would insert its own copy of the conversation.
-  const { previous_response_id: _, conversation: __, ...own } = settings;
+  const { transcript, tools = [] } = modelRequest;
+  const { fields: own } = applySettings(openAiResponsesSettings, modelRequest, target.model);
+  const native = nativeToolsOf(tools, { nativeTool }, target.model);
   const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
   const replay: Replay = {
+    model: target.model,
     stored: own["store"] === true,
     used: new Set(),
     customCalls: new Set(),
+    offered: byCallName(native),
+    answers: new Map(turns.flatMap(answersOf)),
+    natives: new Map(),
   };
-  const declared = declaredTools(tools, own);
+  const declared = declaredTools(tools, own, native);
   const text = objectAt(own, "text");
-  const words = instructionsOf(modelRequest);
+  const words = instructionsOf(modelRequest, own);
   const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
     const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
@@ -35,7 +43,9 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     path: "/responses",
     body: {
       store: false,
+      ...truncationOf(declared),
       ...own,
+      ...choiceFields(own, native),
       ...includeOf(own["include"], target.model),
       ...fields,
       model: target.model,
@@ -48,27 +58,68 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
 }
 
 /** The request's instructions, else those of the settings. Empty ones count as none. */
-function instructionsOf({ instructions = "", settings }: ModelRequest): string | undefined {
+function instructionsOf(
+  { instructions = "" }: ModelRequest,
+  settings: JsonObject,
+): string | undefined {
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 
 function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
   switch (turn.role) {
     case "user":
-      return [{ type: "message", role: "user", content: inputContent(turn.parts) }];
+      return [{ type: "message", role: "user", content: inputContent(turn.parts, replay.model) }];
     case "model":
       return modelItems(turn, replay);
     case "tool":
-      return turn.answers.map((answer) => {
-        const call_id = answer.result.callId;
-        const custom = replay.customCalls.has(call_id);
-        const type = custom ? "custom_tool_call_output" : "function_call_output";
-        return { type, call_id, output: outputOf(answer) };
-      });
+      return answerItems(turn.answers, replay);
     default:
       turn satisfies never;
       return [];
   }
+}
+
+function answersOf(turn: Turn): readonly (readonly [string, Answer])[] {
+  if (turn.role !== "tool") return [];
+  return turn.answers.map((answer) => [answer.result.callId, answer]);
+}
+
+/** The outputs of all calls, then what the vendor's own outputs can't hold. */
+function answerItems(answers: readonly Answer[], replay: Replay): readonly JsonObject[] {
+  const beside: JsonObject[] = [];
+  const outputs = answers.map((answer): JsonObject => {
+    const call_id = answer.result.callId;
+    const native = replay.natives.get(call_id);
+    if (native !== undefined) {
+      beside.push(...native.beside);
+      return native.output;
+    }
+    const custom = replay.customCalls.has(call_id);
+    const type = custom ? "custom_tool_call_output" : "function_call_output";
+    return { type, call_id, output: outputOf(answer, replay.model) };
+  });
+  if (beside.length === 0) return outputs;
+  return [...outputs, { type: "message", role: "user", content: beside }];
+}
+
+/** The vendor's own tools are chosen by their types. */
+const chosenByType = ["computer", "computer_use_preview", "shell", "apply_patch"];
+
+/** The choice of a tool, if it is one of the vendor's own: such a tool has no name. */
+function choiceFields(own: JsonObject, native: ReadonlyMap<string, NativeTool>): JsonObject {
+  const choice = objectAt(own, "tool_choice");
+  const name = choice?.["type"] === "function" ? (filledAt(choice, "name") ?? "") : "";
+  const tool = native.get(name);
+  if (tool === undefined) return {};
+  const type = filledAt(tool.declaration, "type") ?? "";
+  if (!chosenByType.includes(type)) throw refuseChoice("OpenAI's Responses API", name);
+  return { tool_choice: { type } };
+}
+
+/** The vendor requires it for the first of its computer tools. */
+function truncationOf(declared: readonly JsonObject[]): JsonObject {
+  const isPreview = declared.some(({ type }) => type === "computer_use_preview");
+  return isPreview ? { truncation: "auto" } : {};
 }
 
 /** The settings' `include` and the reasoning that a later request sends back. Null means neither. */
@@ -90,13 +141,19 @@ function isPlainModel(model: string): boolean {
 function declaredTools(
   tools: readonly ToolDescription[],
   settings: JsonObject,
+  native: ReadonlyMap<string, NativeTool>,
 ): readonly JsonObject[] {
   const names = new Map(tools.toReversed().map((tool) => [tool.name, tool]));
   const others = objectsField(settings, "tools").filter(({ name }) => {
     return typeof name !== "string" || !names.has(name);
   });
   const own = tools.filter((tool) => names.get(tool.name) === tool);
-  return [...own.map(functionTool), ...others];
+  const described = own.flatMap((tool): readonly JsonObject[] => {
+    const vendors = native.get(tool.name);
+    if (vendors === undefined) return [functionTool(tool)];
+    return vendors.declaration === undefined ? [] : [vendors.declaration];
+  });
+  return [...described, ...others];
 }
 
 function functionTool(tool: ToolDescription): JsonObject {

@@ -1,4 +1,4 @@
-import { equalJson } from "@millrace/core/wire";
+import { equalJson } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { ResponsesState } from "./state.ts";
 

@@ -1,4 +1,4 @@
-import { List, defaultDraftLimits, partId } from "@millrace/core/writing";
+import { List, defaultDraftLimits, partId } from "@millrace/core/model";
 import type { Cause, Json, JsonObject, PartId, Usage } from "@millrace/core";
 import type { ArgumentFault, Ending, Metadata, PartOpening } from "@millrace/core/writing";
 import type { ClosePart, Operation, ReplyContext, Translated } from "../../protocol.ts";
@@ -19,6 +19,8 @@ export interface Book {
   /** Calls that never got a name. */
   readonly namelessCalls: number;
   readonly taken: ReadonlySet<string>;
+  /** The names of the vendor's own tools that are offered. */
+  readonly native: { readonly has: (name: string) => boolean };
   readonly items: ReadonlyMap<ItemKey, VendorItem>;
   /** Keys of items by id, for vendors that omit `output_index`. */
   readonly keys: ReadonlyMap<string, ItemKey>;
@@ -40,7 +42,7 @@ export interface Book {
 /** `output_index`, or the item's id without one, or a name of ours for an index that is taken. */
 export type ItemKey = number | string;
 
-export type VendorItem = MessageItem | ReasoningItem | CallItem | HostedItem;
+export type VendorItem = MessageItem | ReasoningItem | CallItem | NativeItem | HostedItem;
 
 interface ItemBase {
   readonly id: string | undefined;
@@ -105,6 +107,20 @@ export interface CallItem extends ItemBase {
   readonly done: JsonObject | undefined;
 }
 
+/** A call of a tool that the vendor defines and the caller runs. */
+export interface NativeItem extends ItemBase {
+  readonly kind: "native";
+  /** Undefined if the reply has too many calls. */
+  readonly partId: PartId | undefined;
+  readonly type: string;
+  /** As it was announced. */
+  readonly value: JsonObject;
+  /** A high surrogate of streamed text, until the next delta completes it. */
+  readonly held: string;
+  /** The number of the command that is streamed: NaN if no more of them are. */
+  readonly command: number | undefined;
+}
+
 export interface HostedItem extends ItemBase {
   readonly kind: "hosted";
   readonly partId: PartId;
@@ -112,12 +128,13 @@ export interface HostedItem extends ItemBase {
   readonly value: JsonObject;
 }
 
-export function initial({ takenCallIds }: ReplyContext): ResponsesState {
+export function initial({ takenCallIds, native = new Map() }: ReplyContext): ResponsesState {
   const book: Book = {
     parts: 0,
     calls: 0,
     namelessCalls: 0,
     taken: takenCallIds,
+    native,
     items: new Map(),
     keys: new Map(),
     shared: undefined,

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject, PartId } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Operation, Translated } from "../../protocol.ts";
@@ -8,6 +8,7 @@ import { typeOf } from "./events.ts";
 import { noteProgress, noteWritten } from "./hosted.ts";
 import { addItem, beginItem, endItem, kindOf } from "./items.ts";
 import { addAnnotation, appendToMessage, isMessageContent, noteContent } from "./message.ts";
+import { addCommand, appendCommand, appendDiff } from "./native.ts";
 import { namesOf, newPlace, placeOf } from "./places.ts";
 import { appendReasoning } from "./reasoning.ts";
 import { orderOf } from "./sequence.ts";
@@ -111,6 +112,14 @@ function within(
   };
 }
 
+/** A handler for events of an item that is a call of one of the vendor's own tools. */
+function ofNative(change: (edit: Edit, key: ItemKey, data: JsonObject) => void): Handler {
+  return (edit, data) => {
+    const key = placeOf(edit.book, data, "native");
+    if (key !== undefined) change(edit, key, data);
+  };
+}
+
 const pass: Handler = () => undefined;
 const alive: Handler = (edit, data) => {
   noteResponse(edit, data);
@@ -160,12 +169,12 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["response.code_interpreter_call_code.done", written],
   // An unfinished image is not content: the finished one arrives with its item.
   ["response.image_generation_call.partial_image", pass],
-  ["response.shell_call_command.added", pass],
-  ["response.shell_call_command.delta", pass],
+  ["response.shell_call_command.added", ofNative(addCommand)],
+  ["response.shell_call_command.delta", ofNative(appendCommand)],
   ["response.shell_call_command.done", pass],
   ["response.shell_call_output_content.delta", pass],
   ["response.shell_call_output_content.done", pass],
-  ["response.apply_patch_call_operation_diff.delta", pass],
+  ["response.apply_patch_call_operation_diff.delta", ofNative(appendDiff)],
   ["response.apply_patch_call_operation_diff.done", pass],
   ["response.audio.delta", appendAudio],
   ["response.audio.done", closeAudio],

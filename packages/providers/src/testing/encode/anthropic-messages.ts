@@ -7,8 +7,23 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 import { SseWriter } from "./sse.ts";
 import { weave } from "./weave.ts";
 
+/** Writes events in one framing. */
+export interface EventWriter {
+  readonly event: (data: JsonObject, name?: Json) => void;
+  readonly bytes: () => Uint8Array;
+}
+
 /** Anthropic's Messages, as the vendor and the servers that imitate it send them. */
 export function encodeAnthropicMessages(reply: LogicalReply, random: Random): Encoded {
+  return encodeAnthropicBy(new SseWriter(random), reply, random);
+}
+
+/** The same events in another framing. */
+export function encodeAnthropicBy(
+  writer: EventWriter,
+  reply: LogicalReply,
+  random: Random,
+): Encoded {
   const whole = reply.parts.every((part) => part.kind !== "tool_call" || part.input !== undefined);
   const style: BlockStyle = {
     indexed: random.chance(0.95),
@@ -18,7 +33,6 @@ export function encodeAnthropicMessages(reply: LogicalReply, random: Random): En
     unknownDeltas: random.chance(0.05),
   };
   const lanes = reply.parts.map((part, at) => anthropicBlock(part, { at, style }, random));
-  const writer = new SseWriter(random);
   // Without an index of its own a block can't be told from others, so blocks follow one another.
   const isWoven = style.indexed && style.stride > 0;
   writeEvents(writer, { reply, events: isWoven ? weave(lanes, random) : lanes.flat() }, random);
@@ -41,7 +55,7 @@ interface MessageBody {
   readonly events: readonly JsonObject[];
 }
 
-function writeEvents(writer: SseWriter, { reply, events }: MessageBody, random: Random): void {
+function writeEvents(writer: EventWriter, { reply, events }: MessageBody, random: Random): void {
   const named = random.chance(0.9);
   const pinged = random.chance(0.4);
   const write = (event: JsonObject): void => {

@@ -1,13 +1,17 @@
+import type { VendorTool } from "@millrace/core/ports";
 import type { VendorEvent } from "../../framing/framing.ts";
-import { sseFraming } from "../../framing/sse.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
 import { gemini } from "../../protocols/gemini/protocol.ts";
 import { openAiChat } from "../../protocols/openai-chat/protocol.ts";
 import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
 import { decode } from "../decode.ts";
 import type { Decoded, DecodeOptions } from "../decode.ts";
+import { framingOf } from "../fixtures.ts";
+import { offeredContext } from "../offers.ts";
 import { encodeAnthropicMessages } from "./anthropic-messages.ts";
+import { encodeBedrockAnthropic, encodeBedrockConverse } from "./bedrock.ts";
 import type { Encode } from "./encoded.ts";
 import { encodeGemini } from "./gemini.ts";
 import { encodeOpenAiChat } from "./openai-chat.ts";
@@ -18,6 +22,8 @@ export interface Dialect {
   readonly name: string;
   readonly encode: Encode;
   readonly read: (chunks: Iterable<Uint8Array>, options?: DecodeOptions) => Decoded;
+  /** What a reply is read with if these tools were offered. */
+  readonly offered: (offers: readonly VendorTool[] | undefined) => DecodeOptions;
 }
 
 export const dialects: readonly Dialect[] = [
@@ -25,12 +31,20 @@ export const dialects: readonly Dialect[] = [
   dialect(openAiResponses, encodeOpenAiResponses),
   dialect(anthropicMessages, encodeAnthropicMessages),
   dialect(gemini, encodeGemini),
+  dialect(bedrockConverse, encodeBedrockConverse),
+  dialect(anthropicMessages, encodeBedrockAnthropic, "bedrock-anthropic"),
 ];
 
-function dialect<State>(protocol: Protocol<VendorEvent, State>, encode: Encode): Dialect {
+function dialect<State>(
+  protocol: Protocol<VendorEvent, State>,
+  encode: Encode,
+  name: string = protocol.id,
+): Dialect {
+  const framing = framingOf(name);
   return {
-    name: protocol.id,
+    name,
     encode,
-    read: (chunks, options) => decode(protocol, sseFraming(), chunks, options),
+    read: (chunks, options) => decode(protocol, framing, chunks, options),
+    offered: (offers) => offeredContext(protocol, offers),
   };
 }

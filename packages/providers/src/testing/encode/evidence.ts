@@ -1,21 +1,8 @@
 import { chatProofs } from "./chat-evidence.ts";
 import type { ChatProof as Proof } from "./chat-evidence.ts";
 import { geminiProofs } from "./gemini-evidence.ts";
-
-/**
- * An event of an independent parser, which shares no code with our framing and protocols. Slow,
- * short and lenient.
- */
-interface PlainEvent {
-  readonly name: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** Its data is `[DONE]`. */
-  readonly isDone: boolean;
-  /** The offset where its last line of data ends, without the line end. */
-  readonly end: number;
-  /** The offset where the blank line after it ends. */
-  readonly closed: number;
-}
+import { fields, plainEvents, plainMessages } from "./plain-events.ts";
+import type { PlainEvent } from "./plain-events.ts";
 
 /** Whether the first bytes of a stream prove that its reply is complete. */
 export interface Evidence {
@@ -30,7 +17,7 @@ export interface Evidence {
 
 /** The evidence of a stream. Of several choices or candidates the first is the reply. */
 export function evidenceOf(dialect: string, bytes: Uint8Array): Evidence {
-  const events = plainEvents(bytes);
+  const events = dialect.startsWith("bedrock-") ? plainMessages(bytes) : plainEvents(bytes);
   switch (dialect) {
     case "openai-chat":
       return ofProofs(events, chatProofs);
@@ -39,7 +26,10 @@ export function evidenceOf(dialect: string, bytes: Uint8Array): Evidence {
     case "gemini":
       return ofProofs(events, geminiProofs);
     case "anthropic-messages":
+    case "bedrock-anthropic":
       return from(closedAt(events));
+    case "bedrock-converse":
+      return from(first(events, ({ name }) => name === "messageStop"));
     default:
       throw new TypeError(`no oracle for ${dialect}`);
   }
@@ -134,47 +124,4 @@ function first(events: readonly PlainEvent[], is: (event: PlainEvent) => boolean
 
 function isWord(value: unknown): boolean {
   return typeof value === "string" && value !== "";
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** One character per byte until the lines are found, so that offsets count bytes. */
-function plainEvents(bytes: Uint8Array): readonly PlainEvent[] {
-  const text = Buffer.from(bytes).toString("latin1");
-  const events: PlainEvent[] = [];
-  let data: string[] = [];
-  let name = "";
-  let end = 0;
-  const close = (closed: number): void => {
-    const row = Buffer.from(data.join("\n"), "latin1").toString("utf8");
-    const isDone = row.trim() === "[DONE]";
-    const value = isDone ? {} : parsed(row);
-    if (value !== undefined) events.push({ name, data: value, isDone, end, closed });
-    data = [];
-    name = "";
-  };
-  for (const { 0: line, index } of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n|$)/g)) {
-    const row = line.replace(/[\r\n]+$/, "");
-    if (row === "") close(line === "" ? Infinity : index + line.length);
-    const field = /^(?:\u00EF\u00BB\u00BF)?data: ?(.*)$/s.exec(row);
-    if (field === null) {
-      name = /^event: ?(.*)$/s.exec(row)?.[1] ?? name;
-      continue;
-    }
-    data.push(field[1] ?? "");
-    end = index + row.length;
-  }
-  close(Infinity);
-  return events;
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? fields(value) : undefined;
-  } catch {
-    return undefined;
-  }
 }

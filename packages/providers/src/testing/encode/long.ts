@@ -1,4 +1,5 @@
 import type { JsonObject } from "@millrace/core";
+import { awsChunk, awsEvent, joined } from "./aws-event-stream.ts";
 
 export type LongKind = "text" | "arguments";
 
@@ -6,13 +7,25 @@ export type LongKind = "text" | "arguments";
 export function longStream(dialect: string, kind: LongKind, size: number): readonly Uint8Array[] {
   const write = writers[dialect];
   if (write === undefined) throw new TypeError(`no long streams of ${dialect}`);
-  const text = write(kind, letters(kind, size))
-    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
-    .join("");
-  const bytes = new TextEncoder().encode(text);
+  const bytes = framed(dialect, write(kind, letters(kind, size)));
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 65_536) chunks.push(bytes.subarray(at, at + 65_536));
   return chunks;
+}
+
+function framed(dialect: string, events: readonly JsonObject[]): Uint8Array {
+  if (dialect === "bedrock-anthropic") {
+    return joined(events.map((event) => awsChunk(JSON.stringify(event))));
+  }
+  if (dialect === "bedrock-converse") {
+    return joined(
+      events.flatMap((event) =>
+        Object.entries(event).map(([name, data]) => awsEvent(name, JSON.stringify(data))),
+      ),
+    );
+  }
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  return new TextEncoder().encode(text);
 }
 
 /** The characters. Those of arguments are an object with many fields, strings and braces. */
@@ -33,7 +46,26 @@ const writers: Readonly<Record<string, Write>> = {
   "openai-responses": responses,
   "anthropic-messages": anthropic,
   gemini,
+  "bedrock-converse": converse,
+  "bedrock-anthropic": anthropic,
 };
+
+/** Each event under its name, which is in a header of its message. */
+function converse(kind: LongKind, letters: readonly string[]): readonly JsonObject[] {
+  const start = { toolUse: { toolUseId: "t_1", name: "f" } };
+  return [
+    { messageStart: { role: "assistant" } },
+    ...(kind === "text" ? [] : [{ contentBlockStart: { contentBlockIndex: 0, start } }]),
+    ...letters.map((letter) => ({
+      contentBlockDelta: {
+        contentBlockIndex: 0,
+        delta: kind === "text" ? { text: letter } : { toolUse: { input: letter } },
+      },
+    })),
+    { contentBlockStop: { contentBlockIndex: 0 } },
+    { messageStop: { stopReason: kind === "text" ? "end_turn" : "tool_use" } },
+  ];
+}
 
 function chat(kind: LongKind, letters: readonly string[]): readonly JsonObject[] {
   const chunk = (delta: JsonObject, reason: string | null = null): JsonObject => ({

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { LogicalReply, LogicalUsage } from "../replies.ts";
 import type { Encoded } from "./encoded.ts";

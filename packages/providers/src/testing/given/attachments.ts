@@ -83,8 +83,11 @@ type Source = { readonly bytes: Uint8Array } | { readonly url: string };
 function sourceOf(random: Random, type: string, marks: Marks, bytes: Sort["bytes"]): Source {
   const draw = random.next();
   if (draw < 0.2) {
-    const scheme = random.pick(["https", "https", "https", "http", "gs", "ftp"]);
-    return { url: `${scheme}://files.example/${marks.make(`the address of ${type}`)}` };
+    const scheme = random.pick(["https", "https", "https", "http", "gs", "ftp", "kept", "kept"]);
+    const mark = marks.make(`the address of ${type}`);
+    // A vendor's own id of a file.
+    if (scheme === "kept") return { url: `${random.pick(["openai", "anthropic"])}:file_${mark}` };
+    return { url: `${scheme}://files.example/${mark}` };
   }
   const content = bytes(marks.make(`the content of ${type}`));
   if (draw < 0.6) return { bytes: content };

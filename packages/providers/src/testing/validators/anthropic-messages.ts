@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import { checkBlock } from "./anthropic-blocks.ts";
 import { checkCalls, checkServerTools, checkThinking } from "./anthropic-order.ts";
@@ -126,6 +126,23 @@ const thinkingShapes: Readonly<Record<string, ReturnType<typeof shape>>> = {
   disabled: shape("type"),
 };
 
+const nativeFields = "allowed_callers cache_control defer_loading input_examples strict";
+/** The vendor's own tools that the caller runs. */
+const nativeToolShapes: Readonly<Record<string, ReturnType<typeof shape>>> = {
+  computer_20250124: shape(
+    "type name display_width_px display_height_px",
+    `${nativeFields} display_number`,
+  ),
+  computer_20251124: shape(
+    "type name display_width_px display_height_px",
+    `${nativeFields} display_number enable_zoom`,
+  ),
+  bash_20250124: shape("type name", nativeFields),
+  text_editor_20250124: shape("type name", nativeFields),
+  text_editor_20250728: shape("type name", `${nativeFields} max_characters`),
+  memory_20250818: shape("type name", nativeFields),
+};
+
 function checkTools(found: Violations, body: JsonObject): void {
   const { tools, tool_choice: choice } = body as { tools?: Json; tool_choice?: Json };
   const names = new Set<string>();
@@ -137,7 +154,8 @@ function checkTools(found: Violations, body: JsonObject): void {
         continue;
       }
       const ours = (tool["type"] ?? "custom") === "custom";
-      if (ours) checkShape(found, tool, path, toolShape);
+      const known = ours ? toolShape : nativeToolShapes[word(tool["type"])];
+      if (known !== undefined) checkShape(found, tool, path, known);
       if (checkText(found, tool["name"], `${path}.name`, toolName)) {
         checkUnique(found, names, tool["name"], `${path}.name`);
       }

@@ -1,4 +1,4 @@
-import { checkJson, isJsonObject, parseJson } from "@millrace/core/wire";
+import { checkJson, isJsonObject, parseJson } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 
 /** The violations that a vendor would refuse, each with its path in the body. */

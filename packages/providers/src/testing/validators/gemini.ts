@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBody,
@@ -126,6 +126,13 @@ function checkTools(found: Violations, body: JsonObject): void {
       found.add(path, "not an object");
       continue;
     }
+    const computer = tool["computerUse"];
+    if (
+      computer !== undefined &&
+      checkShape(found, computer, `${path}.computerUse`, computerShape)
+    ) {
+      checkOneOf(found, computer["environment"], `${path}.computerUse.environment`, environments);
+    }
     const declared = tool["functionDeclarations"];
     if (declared === undefined) continue;
     if (!checkList(found, declared, `${path}.functionDeclarations`)) continue;
@@ -134,6 +141,12 @@ function checkTools(found: Violations, body: JsonObject): void {
     }
   }
 }
+
+const environments = ["ENVIRONMENT_BROWSER", "ENVIRONMENT_MOBILE", "ENVIRONMENT_DESKTOP"];
+const computerShape = shape(
+  "environment",
+  "disabledSafetyPolicies enablePromptInjectionDetection excludedPredefinedFunctions",
+);
 
 function checkDeclaration(
   found: Violations,

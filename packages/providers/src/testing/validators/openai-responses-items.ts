@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkAddress,
@@ -12,6 +12,7 @@ import {
   word,
 } from "./check.ts";
 import type { Shape, TextRule, Violations } from "./check.ts";
+import { checkNative } from "./openai-responses-native.ts";
 
 export interface ItemRules {
   /** True if the vendor stores items, so that an id alone can stand for one. */
@@ -239,6 +240,7 @@ function checkHosted(found: Violations, item: JsonObject, path: string, rules: I
   if (kind === "item_reference" && !rules.stored) found.add(path, "not found: nothing is stored");
   checkShape(found, item, path, known.shape);
   checkId(found, item, path, known.prefix);
+  checkNative(found, item, path);
   const status = item["status"];
   if (status !== undefined && status !== null) {
     checkOneOf(found, status, `${path}.status`, ["completed", "failed", "incomplete"]);
@@ -265,6 +267,11 @@ const hosted: Readonly<Record<string, Hosted>> = {
     prefix: "cu",
     shape: shape("type id call_id status pending_safety_checks", "action actions"),
   },
+  computer_call_output: {
+    prefix: "",
+    shape: shape("type call_id output", "id acknowledged_safety_checks status"),
+  },
+  local_shell_call_output: { prefix: "", shape: shape("type id output", "status") },
   mcp_call: {
     prefix: "mcp",
     shape: shape("type id arguments name server_label", "approval_request_id error output status"),

@@ -1,7 +1,7 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Part, Transcript } from "@millrace/core";
 
-const itemIds = /"((?:rs|msg|fc|ctc|ws|fs|ci|ig|mcp)_\w*\d\w*)"/g;
+const itemIds = /"((?:rs|msg|fc|ctc|ws|fs|ci|ig|mcpr?|cu|sh|lsh|apc)_\w*\d\w*)"/g;
 
 /**
  * Items that the vendor wrote after reasoning can't be sent without it, if they are sent by their

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@millrace/core/wire";
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import {
   checkBody,
@@ -15,6 +15,12 @@ import {
 } from "./check.ts";
 import { checkNamedSchema } from "./check-schema.ts";
 import { checkItem, isCall, isOutput, isUserMessage } from "./openai-responses-items.ts";
+import {
+  answeredBy,
+  awaitedBy,
+  checkAcknowledged,
+  nativeToolShapes,
+} from "./openai-responses-native.ts";
 
 /** The violations that the vendor of the Responses API would refuse in a request's body. */
 export function validateOpenAiResponses(body: unknown): string[] {
@@ -80,8 +86,11 @@ function checkTools(found: Violations, body: JsonObject): void {
   for (const [at, tool] of tools.entries()) {
     const path = `$.tools[${at}]`;
     if (!isJsonObject(tool) || tool["type"] !== "function") {
-      if (isJsonObject(tool)) checkText(found, tool["type"], `${path}.type`);
-      else found.add(path, "not an object");
+      if (isJsonObject(tool)) {
+        checkText(found, tool["type"], `${path}.type`);
+        const known = nativeToolShapes[word(tool["type"])];
+        if (known !== undefined) checkShape(found, tool, path, known);
+      } else found.add(path, "not an object");
       continue;
     }
     checkShape(found, tool, path, toolShape);
@@ -118,23 +127,38 @@ function checkIds(found: Violations, input: readonly Json[]): void {
 /** Each call has one output of its kind, before any other message. */
 function checkAnswers(found: Violations, input: readonly Json[]): void {
   const open = new Map<string, string>();
+  const calls = new Map<string, JsonObject>();
   let answering = false;
   for (const [at, item] of input.entries()) {
     if (!isJsonObject(item)) continue;
     const kind = word(item["type"]);
-    const callId = word(item["call_id"]);
-    if (isOutput(item)) {
+    const callId = answeredBy(item) ?? word(item["call_id"]);
+    if (isAnswer(item, open)) {
       answering = true;
       if (open.get(callId) !== kind) found.add(`$.input[${at}]`, `no open call ${callId}`);
+      if (kind === "computer_call_output") {
+        checkAcknowledged(found, calls.get(callId), item, `$.input[${at}]`);
+      }
       open.delete(callId);
     } else if (open.size > 0 && (answering || isUserMessage(item))) {
       found.add(`$.input[${at}]`, `no output before it for ${[...open.keys()].join(", ")}`);
       open.clear();
     }
     if (open.size === 0) answering = false;
-    if (isCall(item)) open.set(callId, `${kind}_output`);
+    const awaited = isCall(item) ? { key: callId, output: `${kind}_output` } : awaitedBy(item);
+    if (awaited !== undefined) {
+      open.set(awaited.key, awaited.output);
+      calls.set(awaited.key, item);
+    }
   }
   if (open.size > 0) found.add("$.input", `no output for ${[...open.keys()].join(", ")}`);
+}
+
+/** True for what the caller answers. The vendor's own shell has outputs too, which are not. */
+function isAnswer(item: JsonObject, open: ReadonlyMap<string, string>): boolean {
+  const key = answeredBy(item);
+  if (key === undefined) return isOutput(item);
+  return item["type"] !== "shell_call_output" || open.has(key);
 }
 
 /** Reasoning stands directly before the item that followed it. */
@@ -142,15 +166,20 @@ function checkReasoning(found: Violations, input: readonly Json[]): void {
   for (const [at, item] of input.entries()) {
     if (!isJsonObject(item) || item["type"] !== "reasoning") continue;
     const next = input[at + 1];
-    if (!isJsonObject(next) || isUserMessage(next) || isOutput(next)) {
+    if (!isJsonObject(next) || isUserMessage(next) || isLast(next)) {
       found.add(`$.input[${at}]`, "reasoning without its following item");
     }
   }
 }
 
+/** True for what may end a request, and can't follow reasoning. */
+function isLast(item: JsonObject): boolean {
+  return isOutput(item) || answeredBy(item) !== undefined;
+}
+
 function checkEnds(found: Violations, input: readonly Json[]): void {
   const last = input.at(-1);
-  if (isJsonObject(last) && !isUserMessage(last) && !isOutput(last)) {
+  if (isJsonObject(last) && !isUserMessage(last) && !isLast(last)) {
     found.add("$.input", "ends with the model");
   }
   const first = input.find((item) => !(isJsonObject(item) && isInstruction(item)));

@@ -1,9 +1,9 @@
+import { isJsonObject } from "@millrace/core/json";
 import type { Json, ToolCallPart } from "@millrace/core";
-import { objectOf } from "./events.ts";
 
 /**
- * Models of Mistral, by their names at Mistral, at gateways (`mistralai/…`) and on local servers: its
- * API and its chat templates refuse a call id that is not nine letters and digits.
+ * Models of Mistral, by their names at Mistral, at gateways (`mistralai/…`), on Bedrock (`mistral.…`) and on
+ * local servers: its API and its chat templates refuse a call id that is not nine letters and digits.
  */
 const strict =
   /(?:^|[/._:-])(?:mistral|ministral|mixtral|codestral|devstral|magistral|pixtral|voxtral)/i;
@@ -46,7 +46,7 @@ export class WireIds {
 
 /** The vendor's id of a call, if it is not the call id. */
 export function givenId(opaque: Json | undefined): string | undefined {
-  const id = objectOf(opaque)?.["id"];
+  const id = isJsonObject(opaque) ? opaque["id"] : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
