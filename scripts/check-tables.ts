@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promises } from "../packages/conformance/promises.ts";
 import { securityRows } from "../packages/conformance/security.ts";
+import { aiSdkGaps } from "../packages/server/src/dialects/ai-sdk/gaps.ts";
 import { limitRows } from "./limit-rows.ts";
 import { folderRules, packageRules } from "./layers.ts";
 import { publicEntries, readManifest, report, root } from "./workspace.ts";
@@ -41,6 +42,10 @@ export const tables: Tables = {
       mechanism,
       tests.length === 0 ? "none yet" : tests.map((file) => code(file)).join(", "),
     ]),
+  ],
+  "ai-sdk": () => [
+    ["what", "AI SDK", "what a page gets instead"],
+    ...aiSdkGaps.map(({ about, versions, instead }) => [about, versions, instead]),
   ],
   limits: () => [["limit", "bounds", "default", "above it"], ...limitRows()],
   packages: () => [
@@ -131,6 +136,7 @@ if (import.meta.main) {
   const documents = [
     "README.md",
     "ARCHITECTURE.md",
+    "docs/dialects.md",
     "docs/security.md",
     "packages/server/README.md",
   ];

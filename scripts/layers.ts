@@ -145,6 +145,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     bottom: [],
     folders: {
       encoding: [],
+      dialects: ["encoding"],
       hub: ["encoding"],
       sse: ["encoding", "hub"],
       runs: [],
@@ -152,7 +153,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       auth: ["http"],
       limits: ["http"],
       openapi: ["http"],
-      routes: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi"],
+      routes: ["encoding", "dialects", "sse", "hub", "runs", "http", "auth", "limits", "openapi"],
       serve: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi", "routes"],
     },
   },

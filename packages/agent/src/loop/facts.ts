@@ -219,7 +219,7 @@ function awaitClient(
     const input = callPart(state, turn, call)?.input;
     if (input === undefined) return [];
     const place = { runId, turnId, callId, tool, itemId, lane, epoch, hash };
-    return [{ type: "tool_execution_started", ...place, input }];
+    return [{ type: "tool_execution_started", ...place, input, client: true }];
   });
 }
 

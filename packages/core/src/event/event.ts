@@ -218,6 +218,8 @@ export interface ToolExecutionStarted {
   readonly hash?: string;
   /** The session of a sub-agent, which can be watched too. */
   readonly childSessionId?: SessionId;
+  /** A client carries it out: no lane opens, and it waits for an answer. Facts of older writers have none. */
+  readonly client?: true;
 }
 
 /** The settlement, stored together with the result's item. */

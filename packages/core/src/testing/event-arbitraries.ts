@@ -151,8 +151,9 @@ const toolExecutionStarted = factOf(
       epoch: count,
       hash: text,
       childSessionId: sessionId,
+      client: fc.constant(true as const),
     },
-    ["hash", "childSessionId"],
+    ["hash", "childSessionId", "client"],
   ),
 );
 /** A fact of a newer version. Its fields may be named like those of batches and snapshots. */

@@ -193,6 +193,7 @@ const simple = factShapes({
     epoch: count,
     hash: optional(text),
     childSessionId: optional(sessions),
+    client: optional(oneOf<true>(true)),
   },
   tool_execution_finished: { ...inTurn, callId: calls, tool: text, status: resultStatus },
   compaction_started: { runId: runs },

@@ -1,5 +1,6 @@
 import type { SessionState } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
+import type { Ended } from "./lines.ts";
 
 /**
  * How the messages of a session become the bytes of a delivery. The hub knows nothing else of a format:
@@ -10,6 +11,8 @@ export interface Encoding {
   readonly name: string;
   /** What the deliveries of one room share. Made for the first of them, dropped after the last. */
   readonly share: () => SharedEncoder;
+  /** The last bytes of a stream that ends for this reason. Left out: a `stream_ended` message. */
+  readonly ended?: (end: Ended) => Uint8Array;
 }
 
 /** An encoding in one room, with its caches. */
@@ -32,4 +35,10 @@ export interface Encoder {
    * Viewers in the same place are mostly given the same array, and then the same bytes.
    */
   readonly encode: (messages: readonly Followed[], inStep: boolean) => Uint8Array;
+  /**
+   * Set by an encoder with a state of its own, which is opened for one delivery: whether nothing follows
+   * for its reader after what was encoded last. The delivery then ends with `finished`. What such an
+   * encoder encodes is always sent, and never shared; it may be empty.
+   */
+  readonly isOver?: (() => boolean) | undefined;
 }

@@ -71,6 +71,8 @@ export interface RouteContext extends TenantPorts {
    */
   readonly admit: (action: "create" | "list", session: AskedSession) => Promise<void>;
   readonly limits: RouteLimits;
+  /** The path from the root of its origin by which a page reaches the server. Empty: the root itself. */
+  readonly publicPath: string;
   readonly quotas: Quotas;
   /** By the store's clock. */
   readonly now: () => number;

@@ -25,9 +25,14 @@ export type RouteName =
   | "forkSession"
   | "exportSession"
   | "createTicket"
+  | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
   | "health"
   | "ready"
   | "openapi";
+
+/** Formats of other libraries that a server speaks beside its own. */
+export const dialectNames = ["ai-sdk"] as const;
+export type DialectName = (typeof dialectNames)[number];
 
 /** The bucket in which a request counts. `none` counts nowhere. */
 export type Bucket = "requests" | "creations" | "inputs" | "tickets" | "aborts" | "none";
@@ -60,6 +65,10 @@ export interface Route {
    * `always`.
    */
   readonly stream: "never" | "asked" | "preferred" | "always";
+  /** The dialect that it belongs to. Left out: it is our own, and always served. */
+  readonly dialect?: DialectName | undefined;
+  /** `text`: a refusal is its sentence alone, which is what clients of the dialect show. Left out: a problem. */
+  readonly refusals?: "text" | undefined;
   /** Whether a session's ticket opens it, and for which use. */
   readonly ticket?: "events" | "blob" | undefined;
   readonly cacheControl: string;

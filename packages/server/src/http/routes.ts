@@ -1,3 +1,4 @@
+import { aiSdkRoutes } from "./ai-sdk-routes.ts";
 import { readingRoutes } from "./reading-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -57,5 +58,6 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...workRoutes,
   ...readingRoutes,
+  ...aiSdkRoutes,
   ...serverRoutes,
 ];

@@ -30,11 +30,12 @@ export function deliverOne(
 ): Promise<DeliveredEnd> {
   if (signal?.aborted === true) return Promise.resolve({});
   return new Promise((resolve) => {
-    const stream = new Stream(streams, sink, resolve);
+    const encoding = encodingOf(form);
+    const stream = new Stream(streams, sink, resolve, encoding);
     if (!stream.bind(signal)) return;
     const room = rooms.of(options);
     if (room === undefined) return stream.finish({ reason: "drain" });
-    stream.begin(new Delivery({ room, encoding: encodingOf(form), outlet: stream, ...options }));
+    stream.begin(new Delivery({ room, encoding, outlet: stream, ...options }));
   });
 }
 

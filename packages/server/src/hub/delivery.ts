@@ -143,8 +143,10 @@ export class Delivery implements Attached {
       if (this.#outlet.isFull) return this.#viewer.untake(messages);
       const last = this.#until === undefined ? -1 : endOfRun(messages, this.#until);
       if (last >= 0) messages = messages.slice(0, last + 1);
-      const hasRoom = this.#outlet.write(this.#encoder.encode(messages, this.#viewer.inStep));
-      if (last >= 0) return this.leave({ reason: "finished" });
+      const bytes = this.#encoder.encode(messages, this.#viewer.inStep);
+      // An empty chunk would end the response.
+      const hasRoom = bytes.length === 0 || this.#outlet.write(bytes);
+      if (last >= 0 || this.#encoder.isOver?.() === true) return this.leave({ reason: "finished" });
       if (!hasRoom) return;
       messages = this.#viewer.take(messagesAtOnce);
     }
@@ -153,6 +155,8 @@ export class Delivery implements Attached {
   }
 
   #joinOthers(): void {
+    // What was encoded for all and not taken is encoded again, which a state would notice.
+    if (this.#encoder.isOver !== undefined) return;
     if (this.#outlet.isFull || !this.#viewer.isAbreast || this.room.end !== undefined) return;
     if (this.room.deliveries.join(this, this.#encoder)) this.#phase = "abreast";
   }

@@ -1,4 +1,6 @@
+import type { Encoding } from "../encoding/encoding.ts";
 import { endedLines, heartbeatLines, openingLines, retryLines } from "../encoding/lines.ts";
+import type { Ended } from "../encoding/lines.ts";
 import { streamEndReason } from "../encoding/stream-end.ts";
 import type { Delivery, DeliveryEnd, Outlet } from "./delivery.ts";
 import type { DeliveredEnd } from "./options.ts";
@@ -19,6 +21,7 @@ export class Stream implements SinkEvents, Outlet {
   protected readonly streams: Streams;
   readonly #sink: Sink;
   readonly #resolve: Resolve;
+  readonly #ended: (end: Ended) => Uint8Array;
   readonly #endAt: number;
   #delivery: Delivery | undefined;
   #phase: "bound" | "open" | "full" | "over" = "bound";
@@ -27,10 +30,11 @@ export class Stream implements SinkEvents, Outlet {
   #retryRange = 0;
   #removeAbortListener: (() => void) | undefined;
 
-  constructor(streams: Streams, sink: Sink, resolve: Resolve) {
+  constructor(streams: Streams, sink: Sink, resolve: Resolve, encoding?: Encoding) {
     this.streams = streams;
     this.#sink = sink;
     this.#resolve = resolve;
+    this.#ended = encoding?.ended ?? endedLines;
     this.#endAt = streams.endOfLife();
     this.#beatAt = streams.now();
   }
@@ -130,7 +134,7 @@ export class Stream implements SinkEvents, Outlet {
     const last =
       reason === undefined
         ? undefined
-        : endedLines({ reason, retryMs: this.streams.retryAfter(reason) });
+        : this.#ended({ reason, retryMs: this.streams.retryAfter(reason) });
     const opened = this.#phase !== "bound";
     this.#leave(end);
     if (!opened) return;

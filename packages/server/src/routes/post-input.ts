@@ -50,15 +50,16 @@ export const takeBackInput: RouteWork = async (context) => {
 };
 
 /** Throws `read_only` for a sub-agent's session: its inputs come from the agent that calls it. */
-function refuseChild({ parent }: SessionRecord): void {
+export function refuseChild({ parent }: SessionRecord): void {
   if (parent === undefined) return;
   throw new Problem("read_only", "a sub-agent's session takes no inputs: send to its root");
 }
 
-async function post(
+/** Stores an input by the key of the request, within the limits of its session and its owner. */
+export async function post(
   context: RouteContext,
   session: SessionRecord,
-  { kind, options }: SentInput,
+  { kind, options }: Pick<SentInput, "kind" | "options">,
   parts: readonly Part[],
 ): Promise<Posted> {
   const inbox = inboxOf(context, session);

@@ -1,6 +1,9 @@
 import type { RouteWork } from "../http/route-context.ts";
 import type { RouteName } from "../http/route.ts";
 import { abortRun } from "./abort-run.ts";
+import { profiles } from "../dialects/ai-sdk/profiles.ts";
+import { readMessages, resumeStream } from "./ai-sdk/read.ts";
+import { sendMessages } from "./ai-sdk/send.ts";
 import { answerCall } from "./answer-call.ts";
 import { decideApproval, listApprovals } from "./approvals.ts";
 import { readBlob, uploadBlob } from "./blobs.ts";
@@ -38,4 +41,13 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   readBlob,
   forkSession,
   exportSession,
+  aiSdkSend: sendMessages(profiles[7]),
+  aiSdkMessages: readMessages(profiles[7]),
+  aiSdkResume: resumeStream(profiles[7]),
+  aiSdkSendV6: sendMessages(profiles[6]),
+  aiSdkMessagesV6: readMessages(profiles[6]),
+  aiSdkResumeV6: resumeStream(profiles[6]),
+  aiSdkSendV5: sendMessages(profiles[5]),
+  aiSdkMessagesV5: readMessages(profiles[5]),
+  aiSdkResumeV5: resumeStream(profiles[5]),
 };

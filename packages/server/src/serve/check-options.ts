@@ -1,5 +1,6 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
+import { dialectNames } from "../http/route.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
 import type { MillraceOptions, StreamSettings } from "./millrace.ts";
@@ -36,6 +37,8 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
       secret: true,
     }),
     basePath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
+    publicPath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
+    dialects: optional({ accepts: areDialects, fix: `use a list of ${dialectNames.join(", ")}` }),
     origins: optional(list("pass a list such as https://app.example")),
     hosts: optional(list("pass a list such as app.example")),
     cookies: optional(flag),
@@ -67,6 +70,11 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
 
 function isLong(value: unknown): boolean {
   return typeof value === "string" && value.length >= 32;
+}
+
+function areDialects(value: unknown): boolean {
+  const names: readonly unknown[] = dialectNames;
+  return Array.isArray(value) && value.every((each) => names.includes(each));
 }
 
 function isPath(value: unknown): boolean {

@@ -11,6 +11,8 @@ import type { Identity } from "../http/identity.ts";
 import { RouteTable } from "../http/match.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
+import { dialectNames } from "../http/route.ts";
+import type { DialectName, Route } from "../http/route.ts";
 import { routes } from "../http/routes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
@@ -80,8 +82,8 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
   const addresses = new Addresses({ ...options, local });
   const parts: PipelineParts = {
-    basePath: (options.basePath ?? "").replace(/\/+$/, ""),
-    table: new RouteTable(routes),
+    ...pathsOf(options),
+    table: new RouteTable(routesWith(options.dialects)),
     addresses,
     authenticate: options.authenticate ?? localMode(),
     local,
@@ -117,12 +119,26 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       const incoming = new NodeIncoming(request, response);
       void handle(parts, incoming).then((reply) => writeReply(reply, response, keeping));
     },
-    routes,
+    routes: routesWith(options.dialects),
     openapi: openapiDocument,
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
     close: ({ seconds = 25 } = {}) => life.close(seconds),
     [Symbol.asyncDispose]: () => life.close(0),
   };
+}
+
+/** Our own routes, and those of these dialects. */
+function routesWith(dialects: readonly DialectName[] = dialectNames): readonly Route[] {
+  return routes.filter(({ dialect }) => dialect === undefined || dialects.includes(dialect));
+}
+
+/** Where it is mounted, and where pages find it, without a slash at the end. */
+function pathsOf({
+  basePath = "",
+  publicPath = basePath,
+}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath"> {
+  const trimmed = (path: string): string => path.replace(/\/+$/, "");
+  return { basePath: trimmed(basePath), publicPath: trimmed(publicPath) };
 }
 
 /** The token of this installation is printed when it is made, once. */

@@ -99,8 +99,11 @@ export class Exchange {
   refusal(problem: Problem): Reply {
     const { code, status, extra } = problem;
     const headers = this.#headers(extra.headers);
-    const body = Buffer.from(JSON.stringify(problemBody(problem, this.requestId)));
-    headers["content-type"] = "application/problem+json; charset=utf-8";
+    const isText = this.route?.refusals === "text";
+    const shown = isText ? problem.message : JSON.stringify(problemBody(problem, this.requestId));
+    const body = Buffer.from(shown);
+    const type = isText ? "text/plain" : "application/problem+json";
+    headers["content-type"] = `${type}; charset=utf-8`;
     headers["content-length"] = String(body.length);
     headers["cache-control"] = "no-store";
     if (extra.retryAfter !== undefined) {

@@ -7,7 +7,7 @@ import { httpProgram, identities } from "../testing/http-program.ts";
 const roles = ["anonymous", ...Object.keys(identities)];
 const verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** A body of each route that is right in form. */
-const bodies: Readonly<Record<string, unknown>> = {
+const bodies: Record<string, unknown> = {
   createSession: {},
   updateSession: { title: "x" },
   forkSession: { itemId: "nothing" },
@@ -18,6 +18,11 @@ const bodies: Readonly<Record<string, unknown>> = {
   watchSessions: { sessions: [{ id: "plan" }] },
   createTicket: { sessionId: "plan", use: "events" },
 };
+const sent = {
+  id: "mine",
+  messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
+};
+for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
 const limits = { creationsPerUser: 1e6, inputsPerUser: 1e6, notFoundPerUser: 1e6 };
 
 /** What a role may expect of a route, by the table alone. */

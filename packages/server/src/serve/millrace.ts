@@ -4,7 +4,7 @@ import type { BlobStore, Counters, EventLog, SessionDriver } from "@millrace/cor
 import type { Authorize } from "../auth/authorize.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
-import type { Route } from "../http/route.ts";
+import type { DialectName, Route } from "../http/route.ts";
 import type { RequestLine } from "./exchange.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import type { EventResponse } from "../sse/sse-sink.ts";
@@ -40,6 +40,13 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly secret?: string | undefined;
   /** The mount, where the host does not strip it from the path. */
   readonly basePath?: string | undefined;
+  /**
+   * The path by which pages reach the server, for the addresses of files in dialects. Needed where the host
+   * strips its mount. Left out: `basePath`.
+   */
+  readonly publicPath?: string | undefined;
+  /** Formats of other libraries that are spoken beside our own. Left out: all. */
+  readonly dialects?: readonly DialectName[] | undefined;
   /** Origins whose pages may use the server. Left out: its own. */
   readonly origins?: readonly string[] | undefined;
   /** Names by which the server is reached. Left out: any, in local mode loopback. */

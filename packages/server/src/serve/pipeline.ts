@@ -38,6 +38,7 @@ import type { Tenants } from "./tenants.ts";
 /** What the pipeline is made of. */
 export interface PipelineParts {
   readonly basePath: string;
+  readonly publicPath: string;
   readonly table: RouteTable;
   readonly addresses: Addresses;
   readonly authenticate: Authenticate;
@@ -225,6 +226,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       open: (sessionId, action) => access.open(ports, who, sessionId, action),
       admit: (action, session) => access.admit(who, action, { ...session, tenant: ports.tenant }),
       limits,
+      publicPath: parts.publicPath,
       quotas: quotasOf(parts, ports, who),
       now: () => ports.store.now(),
     };

@@ -1,0 +1,118 @@
+import type { Route } from "./route.ts";
+import {
+  anyFields,
+  fields,
+  listOf,
+  openFields,
+  sessionIdPattern,
+  shortText,
+  text,
+} from "./shapes.ts";
+
+/** A message as a page holds it. Its parts are checked where they are read. */
+const message = openFields({
+  id: shortText(256),
+  role: { enum: ["user", "assistant", "system"] },
+  parts: listOf(anyFields, 10_000),
+});
+
+/** The body of `DefaultChatTransport`. Closed: what a page adds for another server would be ignored here. */
+const sendBody = fields({
+  id: { type: "string", pattern: sessionIdPattern },
+  messages: listOf(message, 100_000, 1),
+  "trigger?": { enum: ["submit-message", "regenerate-message"] },
+  "messageId?": shortText(256, "The message that is edited or given again"),
+  "kind?": {
+    enum: ["prompt", "steer", "follow_up"],
+    description: "`steer` and `follow_up` are taken up by the run that is on",
+  },
+});
+
+const common = {
+  actions: ["read"],
+  signedIn: true,
+  key: "none",
+  query: {},
+  request: { kind: "none" },
+  problems: [],
+  cacheControl: "no-store",
+  bucket: "requests",
+  dialect: "ai-sdk",
+  refusals: "text",
+} as const;
+
+/** Each version has a path of its own: a page that can't be changed can still name another `api`. */
+const versions = [
+  { path: "/ai-sdk", suffix: "", name: "7" },
+  { path: "/ai-sdk-v6", suffix: "V6", name: "6" },
+  { path: "/ai-sdk-v5", suffix: "V5", name: "5" },
+] as const;
+
+/** The routes of `useChat`, for each major version of the AI SDK. */
+export const aiSdkRoutes: readonly Route[] = versions.flatMap(({ path, suffix, name }): Route[] => [
+  {
+    ...common,
+    name: `aiSdkSend${suffix}`,
+    method: "POST",
+    path,
+    summary: `AI SDK ${name}: sends a message or answers, and streams the reply`,
+    actions: [],
+    request: { kind: "json", shape: sendBody },
+    answers: {
+      200: {
+        summary: "The UI message stream",
+        bytes: ["text/event-stream"],
+        headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
+      },
+    },
+    problems: [
+      "session_exists",
+      "read_only",
+      "quarantined",
+      "locked",
+      "key_reused",
+      "quota_exceeded",
+    ],
+    stream: "always",
+    bucket: "inputs",
+  },
+  {
+    ...common,
+    name: `aiSdkMessages${suffix}`,
+    method: "GET",
+    path: `${path}/{id}`,
+    summary: `AI SDK ${name}: reads the session as messages`,
+    query: {
+      limit: { type: "integer", minimum: 1, maximum: 1_000 },
+      before: shortText(256, "The `next` of the page before"),
+    },
+    answers: {
+      200: {
+        summary: "The newest messages, oldest first",
+        json: openFields({ messages: listOf(anyFields), "next?": text }),
+        headers: ["ETag"],
+      },
+      304: { summary: "Not changed", headers: ["ETag"] },
+    },
+    stream: "never",
+    cacheControl: "private, no-cache",
+  },
+  {
+    ...common,
+    name: `aiSdkResume${suffix}`,
+    method: "GET",
+    path: `${path}/{chat}/stream`,
+    summary: `AI SDK ${name}: streams the message that is being written, from its start`,
+    actions: [],
+    answers: {
+      200: {
+        summary: "The UI message stream",
+        bytes: ["text/event-stream"],
+        headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
+      },
+      204: { summary: "Nothing is being written, or nothing that you may read" },
+    },
+    problems: ["quota_exceeded"],
+    stream: "always",
+  },
+]);

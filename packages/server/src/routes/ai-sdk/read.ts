@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { historyOf } from "../../dialects/ai-sdk/history.ts";
+import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
+import { untilGrid } from "../../http/grid.ts";
+import type { RouteWork } from "../../http/route-context.ts";
+import { sessionOf } from "../common.ts";
+import { blobUrlOf, runAnswer } from "./run-answer.ts";
+import { standingOf } from "./standing.ts";
+
+/** Messages of one answer, if the page asks for no other number. */
+const usual = 200;
+
+/** The session as messages, the newest of them, to begin a page with. */
+export function readMessages(profile: Profile): RouteWork {
+  return async (context) => {
+    const session = sessionOf(context);
+    const { uid, sessionId } = session;
+    const { limit = usual, before } = context.query as HistoryQuery; // of the route's shape
+    const facts = await context.store.read(uid);
+    const blobUrl = blobUrlOf(context, session);
+    const all = historyOf(facts, { uid, sessionId, profile, blobUrl });
+    const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before);
+    const start = Math.max(0, end - limit);
+    const messages = all.slice(start, Math.max(0, end));
+    const next = start > 0 ? messages[0]?.id : undefined;
+    return { status: 200, json: { messages, ...(next === undefined ? {} : { next }) } };
+  };
+}
+
+interface HistoryQuery {
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+/**
+ * The message that is being written, from its start, or 204. One that waits for an answer is in the history.
+ * A page also asks for a chat that it has just named: what is missing is 204 too, and what is another's.
+ */
+export function resumeStream(profile: Profile): RouteWork {
+  return async (context) => {
+    const begun = performance.now();
+    const session = await context.open(context.params["chat"] ?? "", "read");
+    if (session === undefined) {
+      await context.quotas.missed();
+      await untilGrid(() => performance.now() - begun, sleep);
+      return { status: 204 };
+    }
+    const { run, next, isWaiting, state } = await standingOf(context, session);
+    const shown = run === undefined ? next : isWaiting ? undefined : run;
+    if (shown === undefined) return { status: 204 };
+    const { runId, head } = shown;
+    return runAnswer(profile, context, session, { runId, head, live: state.head });
+  };
+}

@@ -1,0 +1,78 @@
+import type { Item, Part, ResultStatus } from "@millrace/core";
+import { withoutUndone } from "@millrace/core/reading";
+import type { HeldMessage } from "./chat.ts";
+import type { WatchedRun, WatchedSession } from "./sessions.ts";
+
+/** What a run wrote, part by part and in order, told without any code of the dialect. */
+export function writtenParts({ facts }: WatchedSession, { runId }: WatchedRun): readonly string[] {
+  const own = withoutUndone(facts).filter((fact) => "runId" in fact && fact.runId === runId);
+  const summaries = own.flatMap((fact) =>
+    fact.type === "compaction_finished" ? [fact.summary?.itemId] : [],
+  );
+  const items = own.flatMap((fact): Item[] => {
+    const isItem = fact.type === "item_committed" || fact.type === "item_replaced";
+    return isItem && !summaries.includes(fact.item.id) ? [fact.item] : [];
+  });
+  // Call ids come again: a result is that of the last call before it.
+  const resultsOf = (at: number): readonly Result[] =>
+    items.slice(at).flatMap(({ parts }) => parts.filter((part) => part.kind === "tool_result"));
+  return items.flatMap(({ author, parts }, at) =>
+    author === "model" || author === "agent"
+      ? parts.map((part) => sayPart(part, resultsOf(at)))
+      : [],
+  );
+}
+
+type Result = Extract<Part, { readonly kind: "tool_result" }>;
+
+const states: Readonly<Record<ResultStatus, string>> = {
+  ok: "output-available",
+  failed: "output-error",
+  aborted: "output-error",
+  unknown: "output-error",
+  denied: "output-denied",
+};
+
+function sayPart(part: Part, results: readonly Result[]): string {
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+      return `${part.kind} ${part.text}`;
+    case "tool_call": {
+      const result = results.find(({ callId }) => callId === part.callId);
+      const state = result === undefined ? "none" : states[result.status];
+      const came =
+        result?.status === "ok" ? JSON.stringify(result.output ?? result.text) : result?.text;
+      return `${part.tool} ${part.callId} ${JSON.stringify(part.input ?? part.raw)} ${state} ${state === "output-denied" ? "" : came}`;
+    }
+    case "media":
+    case "file":
+      return `file ${part.mediaType} ${part.url ?? Buffer.from(part.bytes ?? []).toString("base64")}`;
+    case "structured":
+      return `structured ${JSON.stringify(part.value)}`;
+    case "custom":
+      return `${part.name} ${JSON.stringify(part.value)}`;
+    case "tool_result":
+    case "opaque":
+      return part.kind;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The same of a message that a page holds. 5 has no state for what was denied. */
+export function heldParts(message: HeldMessage | undefined): readonly string[] {
+  return (message?.parts ?? []).flatMap((part) => {
+    const { type, text, toolCallId, state, output, errorText, input, rawInput } = part;
+    if (type === "step-start" || type === "steering-message" || type === "data-steering") return [];
+    if (type === "data-approval") return [];
+    if (type === "text" || type === "reasoning") return [`${type} ${String(text)}`];
+    if (type === "file")
+      return [`file ${String(part["mediaType"])} ${String(part["url"]).replace(/^.*,/, "")}`];
+    if (type.startsWith("data-")) return [`${type.slice(5)} ${JSON.stringify(part["data"])}`];
+    const came = state === "output-available" ? JSON.stringify(output) : errorText;
+    return [
+      `${type.slice(5)} ${String(toolCallId).replace(/~\d+$/, "")} ${JSON.stringify(input ?? rawInput)} ${String(state)} ${state === "output-denied" ? "" : String(came)}`,
+    ];
+  });
+}
