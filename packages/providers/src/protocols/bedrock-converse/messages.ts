@@ -185,14 +185,15 @@ function withPairs(content: readonly JsonObject[]): readonly JsonObject[] {
     objectAt(block, name)?.["toolUseId"];
   const isOwn = (block: JsonObject): boolean =>
     objectAt(block, "toolUse")?.["type"] === "server_tool_use";
-  const results = new Set(content.map((block) => idOf(block, "toolResult")));
+  /** Where the last result of an id is: one before its use answers nothing. */
+  const results = new Map(content.map((block, at) => [idOf(block, "toolResult"), at]));
   const open = new Set<Json | undefined>();
   const used = new Set<Json | undefined>();
-  return content.filter((block) => {
+  return content.filter((block, at) => {
     if (block["toolResult"] !== undefined) return open.delete(idOf(block, "toolResult"));
     if (!isOwn(block)) return true;
     const id = idOf(block, "toolUse");
-    if (used.has(id) || !results.has(id)) return false;
+    if (used.has(id) || (results.get(id) ?? -1) < at) return false;
     used.add(id);
     open.add(id);
     return true;

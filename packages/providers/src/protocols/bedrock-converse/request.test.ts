@@ -315,3 +315,17 @@ test("citations of a text go back with it", () => {
     {},
   ]);
 });
+
+test("a use of the vendor's own tool is sent only with a result behind it", () => {
+  const own = (name: string, value: JsonObject): Part => ({ kind: "custom", id, name, value });
+  const use = own("toolUse", {
+    toolUse: { toolUseId: "t", name: "nova_grounding", type: "server_tool_use", input: {} },
+  });
+  const result = own("toolResult", {
+    toolResult: { toolUseId: "t", type: "nova_grounding_result", content: [{ text: "Found" }] },
+  });
+
+  const { messages } = bodyOf({ transcript: [reply(claude, result), reply(claude, use)] });
+
+  expect(JSON.stringify(messages)).not.toContain("nova_grounding");
+});

@@ -52,7 +52,8 @@ export function encodeBedrockConverse(reply: LogicalReply, random: Random): Enco
       order: true,
       raw: true,
       ids: true,
-      whole: true,
+      // Without its stop nothing shows that a call was whole when the reply was cut.
+      whole: !style.unstopped,
       signatures: { text: false, reasoning: true, tool_call: false },
       cacheWriteTokens: true,
       reasoningTokens: false,
