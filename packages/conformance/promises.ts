@@ -67,7 +67,7 @@ export const promises: readonly PromiseEntry[] = [
     id: "P3",
     promise: '"Finished" means the provider said so.',
     holds:
-      "For the four protocols: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come.",
+      "For the five protocols, Bedrock included: a reply that is cut at any byte, in any of five ways, is whole only if the vendor's word for it had come.",
     limits: "Not that the vendor tells the truth.",
     tests: [{ file: truncationLaws }],
   },
@@ -154,10 +154,11 @@ export const promises: readonly PromiseEntry[] = [
     id: "P10",
     promise: "A session can always be continued.",
     holds:
-      "After any sequence of turns, stops, crashes, denials, time-outs, compactions, forks and changes of vendor, the next request passes a strict validator of each of four vendors.",
+      "After any sequence of turns, stops, crashes, denials, time-outs, compactions, forks and changes of vendor, the next request passes a strict validator of each of five APIs.",
     limits: "Not that a vendor accepts the content.",
     tests: [
       { file: "tests/sessions/p10.test.ts" },
+      { file: "tests/requests/six-formats.test.ts" },
       { file: transcriptLaws },
       { file: requestLaws },
     ],

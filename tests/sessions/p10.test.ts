@@ -41,7 +41,7 @@ describe("a session", () => {
   const count = runs(25_000, 1_000_000, 100);
 
   it(
-    "can always be continued: whatever happens to it, each request is one that all four dialects take",
+    "can always be continued: whatever happens to it, each request is one that all five protocols take",
     { timeout: 1_800_000 * Math.max(1, count / 25_000) },
     async () => {
       const first = Number(process.env["SEED"] ?? 1);
@@ -62,7 +62,7 @@ describe("a session", () => {
       console.log(
         `count: no part id is in two items, ${count} sessions with ${tally.get("part")} parts, 0 failures`,
       );
-      console.log(`count: ${tally.get("request")} requests x 4 dialects valid (${told})`);
+      console.log(`count: ${tally.get("request")} requests x 5 protocols valid (${told})`);
     },
   );
 });

@@ -23,13 +23,18 @@ function commonView({ draft, end }: Decoded): Json {
   return [parts, end.stop, [inputTokens, outputTokens, cachedTokens]];
 }
 
+let decodings = 0;
+
 /** The failures when each dialect writes the reply and our protocol reads it. */
 function* failuresOf(reply: LogicalReply, seed: number): Generator<string> {
   const comparable = isPlain(reply) && (reply.stop === "end" || reply.stop === "tools");
   let first: Json | undefined;
   for (const [at, { name, encode, read }] of dialects.entries()) {
+    // Each takes a sixth of the time. In a change Bedrock's two read every third reply.
+    if (name.startsWith("bedrock") && seed % 3 !== 0 && runs(0, 1) === 0) continue;
     const { bytes, preserved } = encode(reply, new Random(seed * dialects.length + at));
     const decoded = read([bytes]);
+    decodings += 1;
     const different = difference(reply, preserved, decoded);
     if (different !== undefined) yield `seed ${seed}, ${name}: ${different}`;
     if (!comparable || !preserved.order) continue;
@@ -46,8 +51,9 @@ describe("one reply in all dialects", () => {
     const failures = await rounds(count, (seed) => failuresOf(replyOf(seed), seed));
 
     expect(failures).toEqual([]);
-    const total = count * dialects.length;
-    console.log(`count: one reply in all dialects is one reply, ${total} decodings, 0 failures`);
+    console.log(
+      `count: one reply in all dialects is one reply, ${decodings} decodings, 0 failures`,
+    );
   });
 
   test("is read as the same, also when drawn to be made small", forever, () => {

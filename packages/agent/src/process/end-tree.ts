@@ -56,7 +56,7 @@ export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promi
 
   const until = performance.now() + killMs;
   let emptyScans = wrapper === undefined && rows.length === 0 ? 1 : 0;
-  // On a machine that stood still for the whole time limit, nobody has had time to die yet.
+  // On a machine that stood still for the whole time limit, no killed process has had time to go yet.
   for (
     let round = 0;
     emptyScans < 2 && (round < killRounds || performance.now() < until);

@@ -1,6 +1,6 @@
 import type { ModelSettings } from "@millrace/core/ports";
 
-/** What the name of one of OpenAI's models tells. Other names, such as those of deployments, tell nothing. */
+/** What is known of an OpenAI model by its name. Of other names, such as those of deployments, nothing is. */
 interface KnownModel {
   /** 400 for `gpt-4o`, 501 for `gpt-5.1`. 0 for the models of the o series. */
   readonly version: number;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { createSecureContext, getCACertificates } from "node:tls";
+// As one object: an older Node lacks some names, and would say so before we can say which Node is needed.
+import tls from "node:tls";
 import type { SecureContext } from "node:tls";
 import type * as UndiciModule from "undici";
 import type { Agent, Dispatcher, Pool, ProxyAgent } from "undici";
@@ -119,8 +120,8 @@ function proxyAgent(undici: Undici, uri: string, network: Network): ProxyAgent {
 function contextOf({ ca, cert, key, passphrase }: Network): { secureContext?: SecureContext } {
   if (ca === undefined && cert === undefined && key === undefined) return {};
   const more = ca === undefined ? [] : [ca].flat();
-  const secureContext = createSecureContext({
-    ca: [...getCACertificates("default"), ...more.map(textOf)],
+  const secureContext = tls.createSecureContext({
+    ca: [...tls.getCACertificates("default"), ...more.map(textOf)],
     ...(cert === undefined ? {} : { cert: textOf(cert) }),
     ...(key === undefined ? {} : { key: textOf(key) }),
     ...(passphrase === undefined ? {} : { passphrase }),

@@ -10,7 +10,7 @@ export function claudeVersion(model: string): number | undefined {
 }
 
 /**
- * What is known of a model. A name that tells nothing counts as the newest of its vendor. From
+ * What is known of a model. A name without a version counts as the newest of its vendor. From
  * https://platform.claude.com/docs/en/about-claude/models/overview and the pages on thinking and effort.
  */
 export interface Claude {

@@ -94,7 +94,9 @@ function placeOfEnd(book: Book, data: JsonObject, item: JsonObject): ItemKey | u
   const nameless = index === undefined && id === undefined;
   const there = nameless ? [...book.items.keys()].toReversed() : keysAt(book, index);
   const at = (key: ItemKey): VendorItem | undefined => book.items.get(key);
-  const found = there.find((key) => isKnown(at(key), item) || repeats(at(key), item));
+  // One that is open before one that has ended with the same words: a reply may repeat itself.
+  const found =
+    there.find((key) => isKnown(at(key), item)) ?? there.find((key) => repeats(at(key), item));
   if (found !== undefined || named === undefined) return found;
   // Some servers end an item at another index than they began it, others give all items one id.
   const isOpen = at(named)?.closed === false && isKnown(at(named), item);

@@ -355,3 +355,35 @@ describe("values of wrong types", () => {
     expect(tried).toBeGreaterThan(10_000);
   });
 });
+
+test("two messages that say the same at one index of the output are two", () => {
+  const saying = (id: string, text: string): readonly JsonObject[] => {
+    const place = { item_id: id, output_index: 0, content_index: 0 };
+    const item = { id, type: "message", role: "assistant" };
+    return [
+      { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+      { type: "response.output_text.delta", ...place, delta: text },
+      { type: "response.output_text.done", ...place, text },
+      {
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { ...item, content: [{ type: "output_text", text }] },
+      },
+    ];
+  };
+  const events = [
+    ...saying("m1", "A"),
+    ...saying("m2", "A"),
+    ...saying("m3", "B"),
+    { type: "response.completed", response: { status: "completed", output: [] } },
+  ];
+  const bytes = Buffer.from(events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(""));
+
+  const { draft, end } = decode(openAiResponses, sseFraming(), [bytes]);
+
+  expect(end.stop).toBe("end");
+  const texts = draft.parts.map((part) =>
+    part.state === "committed" && "text" in part.part ? part.part.text : "open",
+  );
+  expect(texts).toEqual(["A", "A", "B"]);
+});

@@ -33,7 +33,7 @@ export function encodeBedrockConverse(reply: LogicalReply, random: Random): Enco
     padded: random.chance(0.5),
   };
   const lanes = reply.parts.map((part, at) => blockEvents(part, at, { style, random }));
-  // Text and reasoning are not announced, so that only blocks with an index are told apart.
+  // Text and reasoning are not announced, so that only their indexes separate them.
   const events = style.unstopped ? lanes.flat() : weave(lanes, random);
   const all: readonly Named[] = [
     ...(random.chance(0.97) ? [["messageStart", { role: "assistant" }] as const] : []),

@@ -13,7 +13,7 @@ import type { SettingName } from "../../settings.ts";
 
 type AnyProtocol = Pick<Protocol<VendorEvent, unknown>, "id" | "request" | "settings">;
 
-/** A protocol, and models that its table tells apart. The first one is of today. */
+/** A protocol, and models between which its table distinguishes. The first one is of today. */
 export interface SettingsTarget {
   readonly name: string;
   readonly protocol: AnyProtocol;
