@@ -71,6 +71,21 @@ it("a session is forked from any message", async () => {
   await tab.locator("h1", { hasText: "first words (fork)" }).waitFor();
 });
 
+it("what is refused is told with its reason, until the person has read it", async () => {
+  const refusal = { code: "forbidden", detail: "this session is only for reading" };
+  await tab.route("**/forks", (route) => route.fulfill({ status: 403, json: refusal }));
+  const reply = tab.locator("article.model", { hasText: "first words" });
+  await reply.hover();
+  await reply.getByRole("button", { name: "Fork" }).click();
+  const notice = tab.getByText("The session was not forked.");
+  await notice.waitFor();
+  await tab.unroute("**/forks");
+
+  expect(await tab.locator(".notice").textContent()).toContain("only for reading");
+  await tab.getByRole("button", { name: "Close: The session was not forked." }).click();
+  await notice.waitFor({ state: "detached" });
+});
+
 it("sessions are renamed, found by their name, exported in three formats and deleted for good", async () => {
   await menu("Rename");
   await tab.getByLabel("Name of the session").fill("A branch of mine");

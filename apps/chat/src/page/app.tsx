@@ -5,6 +5,7 @@ import { openSession, useAddress } from "./address.ts";
 import { Chat } from "./chat.tsx";
 import { client } from "./client.ts";
 import { KeysDialog, LinkDialog } from "./dialogs.tsx";
+import { Notices } from "./notices.tsx";
 import { Sessions } from "./sessions.tsx";
 
 /** More of them are seen when the list is read again. */
@@ -60,6 +61,7 @@ export function App(): ReactNode {
       />
       <KeysDialog isOpen={hasKeys} onClose={() => setKeys(false)} />
       <LinkDialog />
+      <Notices />
     </>
   );
 }

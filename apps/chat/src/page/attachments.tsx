@@ -3,6 +3,7 @@ import { memo, useContext, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import type { Part } from "./client.ts";
 import { hostOf, safeUrl } from "./links.ts";
+import { tell } from "./notices.tsx";
 import { SessionContext } from "./session-context.ts";
 import { askToOpen } from "./dialogs.tsx";
 
@@ -56,7 +57,8 @@ function useObjectUrl(part: FilePart): string | undefined {
       setAddress(made);
     };
     if (bytes !== undefined) show(new Blob([bytes.slice()], { type: mediaType }));
-    else if (hash !== undefined) void session?.blob(hash).then(show, () => undefined);
+    else if (hash !== undefined)
+      void session?.blob(hash).then(show, tell("A file was not loaded."));
     return () => {
       isOver = true;
       if (made !== undefined) URL.revokeObjectURL(made);

@@ -17,6 +17,7 @@ import { Header } from "./header.tsx";
 import { Hello } from "./hello.tsx";
 import { ItemView, textOf } from "./items.tsx";
 import type { ItemActions } from "./items.tsx";
+import { tell } from "./notices.tsx";
 import { SessionContext } from "./session-context.ts";
 import { modelField } from "../shared.ts";
 
@@ -47,13 +48,15 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
     if (!isEmpty) return void session.send(content);
     if (chosen !== config.models[0]?.id) {
       const made = session.create({ title, metadata: { [modelField]: chosen } });
-      return void made.then(() => session.send(content)).then(onChanged, () => undefined);
+      return void made
+        .then(() => session.send(content))
+        .then(onChanged, tell("The session was not made."));
     }
     const name = (): Promise<void> => session.update({ title });
     void session
       .send(content)
       .accepted.then(name)
-      .then(onChanged, () => undefined);
+      .then(onChanged, tell("The session was not named."));
   };
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
@@ -102,7 +105,9 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
           {earlier && (
             <button
               className="btn earlier"
-              onClick={() => void session.loadEarlier().catch(() => undefined)}
+              onClick={() =>
+                void session.loadEarlier().catch(tell("Earlier messages were not loaded."))
+              }
             >
               Show {earlier.count} earlier
             </button>
@@ -185,7 +190,7 @@ function useActions(
       void onChanged();
     };
     return {
-      onFork: (item) => void fork(item).then(open, () => undefined),
+      onFork: (item) => void fork(item).then(open, tell("The session was not forked.")),
       onResend: (item, text) => {
         const { items } = session;
         const before = items[items.findIndex((each) => each.id === item.id) - 1];
@@ -196,7 +201,7 @@ function useActions(
           if (before === undefined) await other.update({ title: titleOf({ text }) });
           open(other);
         };
-        void made.then(go).catch(() => undefined);
+        void made.then(go).catch(tell("The message was not sent again."));
       },
     };
   }, [id, title, onChanged]);

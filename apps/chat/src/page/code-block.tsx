@@ -1,6 +1,7 @@
 import { isValidElement, memo, useState } from "react";
 import type { ReactNode } from "react";
 import { highlight } from "./highlight.ts";
+import { tell } from "./notices.tsx";
 
 /** What Markdown makes of a fence: a `code` element with the language as its class. */
 interface CodeProps {
@@ -57,7 +58,11 @@ export function CopyButton({ text }: { readonly text: string }): ReactNode {
     setTimeout(() => setCopied(false), 1_500);
   };
   return (
-    <button type="button" className="quiet" onClick={() => void copy().catch(() => undefined)}>
+    <button
+      type="button"
+      className="quiet"
+      onClick={() => void copy().catch(tell("It was not copied."))}
+    >
       {isCopied ? "Copied" : "Copy"}
     </button>
   );

@@ -2,6 +2,7 @@ import { visibleText } from "@millrace/client/parts";
 import type { ReactNode } from "react";
 import { CopyButton } from "./code-block.tsx";
 import type { Session } from "./client.ts";
+import { tell } from "./notices.tsx";
 
 interface FailureProps {
   readonly session: Session;
@@ -21,7 +22,10 @@ export function Failure({ session, onRetry }: FailureProps): ReactNode {
       </p>
       <div className="row">
         {isRun && onRetry && (
-          <button className="btn" onClick={() => void onRetry().catch(() => undefined)}>
+          <button
+            className="btn"
+            onClick={() => void onRetry().catch(tell("It was not tried again."))}
+          >
             Try again
           </button>
         )}
