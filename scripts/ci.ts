@@ -54,19 +54,26 @@ async function buildTemporal(): Promise<Tally> {
 function runTests(project: string): Tally {
   using folder = temporaryFolder();
   const file = join(folder.path, "tests.json");
+  const unhandled = join(folder.path, "unhandled.json");
+  process.env["UNHANDLED_ERRORS"] = unhandled;
   const ok = npm(
     "test",
     "--",
     `--project=${project}`,
     "--reporter=default",
     "--reporter=json",
+    "--reporter=./scripts/unhandled-reporter.ts",
     `--outputFile.json=${file}`,
   );
   if (!existsSync(file)) return count(false);
   const result = JSON.parse(readFileSync(file, "utf8")) as VitestResult;
   const { numPassedTests: passed, numFailedTests: failed } = result;
   failures.push(...failedTests(result));
-  return { passed, failed: ok ? failed : Math.max(failed, 1) }; // a file may fail without a test
+  if (existsSync(unhandled)) {
+    const errors = JSON.parse(readFileSync(unhandled, "utf8")) as readonly string[];
+    failures.push(...errors.map((error) => `${project}, by no test: ${shorten(error)}`));
+  }
+  return { passed, failed: ok ? failed : Math.max(failed, 1) }; // an error may come outside of tests
 }
 
 interface VitestResult {

@@ -12,10 +12,11 @@
  * followed by ` -t ` and the test's name, or a part of it. Each of several such lines is a test that
  * must notice it alone, such as those of two stores that share the broken code. A patch follows.
  */
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { testBrokenLines } from "./broken-lines.ts";
 import { execute } from "./execute.ts";
+import { splitPatches } from "./planted-patches.ts";
 import { copyTree, firstLine, runTests } from "./scratch-copy.ts";
 import type { TestReport, TestResult } from "./scratch-copy.ts";
 import { temporaryFolder } from "./temporary.ts";
@@ -43,25 +44,12 @@ interface Finding {
   readonly problem?: string;
 }
 
-const folder = join(root, "tests/planted");
 /** Copies that are tested at once. More would fight for the cores of a small machine. */
 const copies = 2;
 /** For the test of one defect. A named test takes a second or two; a busy machine gets more. */
 const limitMs = 240_000;
 /** For the tests of all defects, which are run once without any. */
 const greenLimitMs = 1_200_000;
-
-/** Each defect of an area's file as a patch of its own in a folder, since `git apply` takes no less than a file. */
-function splitArea(file: string, into: string): readonly string[] {
-  const [before = "", ...defects] = readFileSync(join(folder, file), "utf8").split(/^=== /m);
-  if (before !== "") throw new Error(`${file} does not begin with "=== " and the name of a defect`);
-  return defects.map((text) => {
-    const end = text.indexOf("\n");
-    const path = join(into, `${text.slice(0, end).trim()}.patch`);
-    writeFileSync(path, text.slice(end + 1));
-    return path;
-  });
-}
 
 function readDefects(path: string): readonly Defect[] {
   const name = basename(path, ".patch");
@@ -166,9 +154,7 @@ function print({ defect, seconds, said, problem }: Finding): void {
 
 async function main(words: readonly string[]): Promise<number> {
   using temporary = temporaryFolder();
-  const defects = globSync("*.patch", { cwd: folder })
-    .flatMap((file) => splitArea(file, temporary.path))
-    .toSorted()
+  const defects = splitPatches(temporary.path)
     .flatMap(readDefects)
     .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   // A repository around the folder would make git apply look for the paths in there.

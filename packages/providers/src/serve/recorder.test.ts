@@ -318,7 +318,8 @@ test("the command records until it is stopped", async () => {
   const script = fileURLToPath(new URL("record.ts", import.meta.url));
   const where = ["--target", vendor.url, "--out", folder];
   const what = ["--protocol", "openai-chat", "--name", "cli"];
-  const child = spawn(process.execPath, [script, ...where, ...what]);
+  const sources = "--conditions=@millrace/source";
+  const child = spawn(process.execPath, [sources, script, ...where, ...what]);
   let output = "";
   child.stdout.on("data", (text: Buffer) => (output += text.toString()));
   await expect.poll(() => output, { timeout: 50_000 }).toContain("records");
