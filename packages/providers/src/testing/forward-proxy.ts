@@ -55,7 +55,10 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
       answer.on("data", (bytes: Buffer) => (bytesBack += bytes.length));
       answer.pipe(response);
     });
-    target.on("error", () => response.writeHead(502).end());
+    target.on("error", () => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
     request.pipe(target);
   };
 

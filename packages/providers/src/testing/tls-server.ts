@@ -1,7 +1,7 @@
 import { createSecureServer } from "node:http2";
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { Authority, Certificate } from "./certificates.ts";
 
 /** One request that a TLS server got. */
@@ -88,6 +88,8 @@ export async function startTlsServer(options: TlsServerOptions): Promise<TlsServ
 }
 
 function clientOf(socket: TLSSocket): string | undefined {
-  const name = socket.getPeerCertificate().subject?.CN;
+  // Null once the socket is closed, which its type leaves out.
+  const certificate = socket.getPeerCertificate() as PeerCertificate | null;
+  const name = certificate?.subject?.CN;
   return typeof name === "string" ? name : undefined;
 }
