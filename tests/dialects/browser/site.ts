@@ -11,7 +11,7 @@ import { versions } from "../kit/chat.ts";
 /** A site with a page for each version, behind a line that can be cut. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
-  /** The next stream is cut after so many events, as a cable that is pulled. */
+  /** The next stream is cut after exactly so many events, as a cable that is pulled. */
   readonly cutAfter: (events: number) => void;
 }
 
@@ -39,10 +39,15 @@ export async function openSite(agent: Agent): Promise<Site> {
       .on("error", end)
       .on("close", end)
       .on("data", (bytes: Buffer) => {
-        const left = events - bytes.toString("latin1").split("data: {").length + 1;
-        const isCut = events !== Infinity && left <= 0;
-        events = isCut ? Infinity : left;
-        here.write(bytes, isCut ? end : undefined);
+        const text = bytes.toString("latin1");
+        for (let at = text.indexOf("data: {"); at >= 0; at = text.indexOf("data: {", at + 1)) {
+          if (events === 0) {
+            events = Infinity;
+            return void here.write(bytes.subarray(0, at), end);
+          }
+          events -= 1;
+        }
+        here.write(bytes);
       });
   });
   for (const each of [server, line]) await once(each.listen(0, "127.0.0.1"), "listening");
