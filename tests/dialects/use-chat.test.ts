@@ -57,7 +57,14 @@ let sessions = 0;
 
 beforeAll(async () => {
   browser = await openBrowser();
-  site = await openSite(defineAgent({ model: holds.holdable(model), tools: [pay, place] }));
+  const entries = versions.map((version) => [
+    `/v${version}`,
+    new URL(`browser/entry-${version}.ts`, import.meta.url),
+  ]);
+  site = await openSite(
+    defineAgent({ model: holds.holdable(model), tools: [pay, place] }),
+    Object.fromEntries(entries) as Readonly<Record<string, URL>>,
+  );
 }, 120_000);
 afterAll(async () => {
   await browser.close();
