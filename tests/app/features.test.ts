@@ -111,9 +111,15 @@ it("a tool card shows its progress, its failure and its output, and asks with th
   await other.close();
 });
 
-it("a question is denied with a reason, which reaches the model", async () => {
+it("a question shows how long it waits, and is denied with a reason, which reaches the model", async () => {
   await newSession(tab);
   await say(tab, ideas.investigate.prompt);
+  const left = tab.getByRole("region", { name: "Approve run_sql" }).locator('[data-part="time"]');
+  await left.getByText(/^(?:59|60) min left$/).waitFor();
+  // An hour later by this device's clock; the question is the server's, which still takes the answer.
+  await tab.evaluate("globalThis.now = Date.now; Date.now = () => now() + 3_600_000");
+  await left.getByText("its time is up").waitFor();
+  await tab.evaluate("Date.now = now");
   await tab.getByLabel("Reason, if you like").fill("not today");
   await tab.getByRole("button", { name: "Deny" }).click();
   const denied = tab.getByRole("region", { name: "run_sql, denied" });

@@ -30,7 +30,13 @@ export function agentWith(model: Model, options: AgentOptions = {}): Agent {
     instructions,
     tools: tools.colleague,
   }).asTool({ name: "colleague", description: "A colleague who reads the runbook" });
-  return defineAgent({ name: "on-call", model, instructions, tools: [...tools.own, colleague] });
+  return defineAgent({
+    name: "on-call",
+    model,
+    instructions,
+    tools: [...tools.own, colleague],
+    approvalSeconds: 3_600,
+  });
 }
 
 /** The models that play a script. */
