@@ -8,8 +8,10 @@ import { patience } from "../kit/patience.ts";
 import { until } from "../kit/until.ts";
 import { buildPage, newSession, openTab, say, sessionOf, startApp, untilIdle } from "./kit/app.ts";
 import { flashes, watchMarkdown } from "./kit/flashes.ts";
+import { createHeldDemo } from "./kit/held-demo.ts";
 
 const opened = new AsyncDisposableStack();
+const { agent, holds } = createHeldDemo();
 let app: ServedChat;
 let browser: Browser;
 let context: BrowserContext;
@@ -17,7 +19,7 @@ let tab: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  app = opened.use(await startApp(opened.use(await buildPage())));
+  app = opened.use(await startApp(opened.use(await buildPage()), { agent }));
   browser = opened.use(await openBrowser());
   context = await browser.newContext({ viewport: { width: 1_280, height: 844 } });
   context.on("weberror", (error) => complaints.push(error.error().message));
@@ -34,9 +36,17 @@ afterAll(() => opened.disposeAsync());
 it("Markdown is written without a flash of raw marks, and finished blocks are left alone", async () => {
   await newSession(tab);
   await tab.evaluate(watchMarkdown);
+  // A slow page gets its text slowly, so that it is seen while it is written.
+  let seen = 0;
+  holds.afterText = async ({ length }) => {
+    if (length < seen + 32) return;
+    seen = length;
+    await tab.evaluate(twoFrames);
+  };
   await say(tab, ideas.explain.prompt);
-  await tab.locator(".md.live figure.code").first().waitFor();
+  await tab.getByText("press ? for the keys").waitFor();
   await untilIdle(tab);
+  holds.afterText = undefined;
 
   const found = await flashes(tab);
   expect(found.raw).toEqual([]);
@@ -48,10 +58,12 @@ it("Markdown is written without a flash of raw marks, and finished blocks are le
 
 it("reasoning is open while it is written, then folds itself away with its time, and opens again", async () => {
   await newSession(tab);
+  const goOn = holds.holdAt("I should line up the deploys");
   await say(tab, ideas.investigate.prompt);
   const thought = tab.locator(".think").first();
   await thought.locator("div").waitFor();
   expect(await thought.getByRole("button").textContent()).toContain("Thinking");
+  goOn();
   await thought.locator("div").waitFor({ state: "detached" });
 
   const fold = thought.getByRole("button");
@@ -62,11 +74,15 @@ it("reasoning is open while it is written, then folds itself away with its time,
 
 it("a tool card shows its progress, its failure and its output, and asks with the exact input", async () => {
   await newSession(tab);
+  const first = holds.holdAt("slow_queries");
+  const second = holds.holdAt("slow_queries");
   await say(tab, ideas.investigate.prompt);
   const share = `Number(document.querySelector('[role="progressbar"]')?.ariaValueNow ?? 101)`;
   await tab.getByRole("progressbar", { name: "slow_queries" }).waitFor();
   const before = await tab.evaluate<number>(share);
+  first();
   await until(async () => (await tab.evaluate<number>(share)) > before, "it goes on");
+  second();
   const failed = tab.locator('[data-part="tool-card"][data-state="failed"]');
   await failed.waitFor();
   expect(await failed.textContent()).toContain("timed out after 30 s");
@@ -89,14 +105,21 @@ it("a tool card shows its progress, its failure and its output, and asks with th
   await tab.getByText("2.4 s became 12 ms").waitFor();
   await other.getByText("2.4 s became 12 ms").waitFor();
   await untilIdle(tab);
+  await untilIdle(other);
   expect(await ask.count()).toBe(0);
   expect(await textOf(other)).toEqual(await textOf(tab));
   await other.close();
 });
 
-it("a question is denied with a reason, which reaches the model", async () => {
+it("a question shows how long it waits, and is denied with a reason, which reaches the model", async () => {
   await newSession(tab);
   await say(tab, ideas.investigate.prompt);
+  const left = tab.getByRole("region", { name: "Approve run_sql" }).locator('[data-part="time"]');
+  await left.getByText(/^(?:59|60) min left$/).waitFor();
+  // An hour later by this device's clock; the question is the server's, which still takes the answer.
+  await tab.evaluate("globalThis.now = Date.now; Date.now = () => now() + 3_600_000");
+  await left.getByText("its time is up").waitFor();
+  await tab.evaluate("Date.now = now");
   await tab.getByLabel("Reason, if you like").fill("not today");
   await tab.getByRole("button", { name: "Deny" }).click();
   const denied = tab.getByRole("region", { name: "run_sql, denied" });
@@ -109,12 +132,14 @@ it("a question is denied with a reason, which reaches the model", async () => {
 
 it("a sub-agent works in view inside its call, and is opened again after a reload", async () => {
   await newSession(tab);
+  const goOn = holds.holdAt("read_runbook");
   await say(tab, ideas.delegate.prompt);
   const card = tab.getByRole("region", { name: /^colleague/ });
   await card
     .getByRole("group", { name: "Sub-agent" })
     .getByRole("region", { name: /^read_runbook/ })
     .waitFor();
+  goOn();
   await untilIdle(tab);
   await tab.reload();
   await card.getByRole("button").first().click();
@@ -137,16 +162,17 @@ it("a reply that fails says why and is tried again", async () => {
 
 it("the page scrolls with what comes, lets go when somebody scrolls up, and offers the way back", async () => {
   await newSession(tab);
+  const goOn = holds.holdAt("| 20 | 200 |");
   await say(tab, ideas.explain.prompt);
-  await tab.locator(".md.live figure.code").first().waitFor();
   const rest = `(() => { const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".scroll"); return scrollHeight - scrollTop - clientHeight; })()`;
   const latest = tab.getByRole("button", { name: "↓ Latest" });
   await tab.locator(".md.live table").waitFor();
+  await until(async () => (await tab.evaluate<number>(rest)) < 48, "it follows");
   expect(await latest.count()).toBe(0);
-  expect(await tab.evaluate<number>(rest)).toBeLessThan(48);
   await tab.locator(".scroll").hover();
   await tab.mouse.wheel(0, -400);
   await latest.waitFor();
+  goOn();
   await untilIdle(tab);
   expect(await tab.evaluate<number>(rest)).toBeGreaterThan(200);
   await latest.click();
@@ -157,6 +183,7 @@ it("the page scrolls with what comes, lets go when somebody scrolls up, and offe
 it("Stop and Escape keep what came, marked as stopped", async () => {
   for (const stop of ["button", "key"]) {
     await newSession(tab);
+    holds.holdAt("so that **two tabs"); // the stop ends it
     await say(tab, ideas.explain.prompt);
     await tab.locator(".md.live").waitFor();
     await until(
@@ -200,8 +227,9 @@ it("a message while a run is on steers it or is queued, is taken back, edited an
 
 it("what waits is in step in both tabs, and the context, tokens and cost are shown", async () => {
   const other = await openTab(context, app, sessionOf(tab));
-  await until(async () => (await other.locator("article").count()) > 0, "it is shown");
-  expect(await textOf(other)).toEqual(await textOf(tab));
+  const texts = await textOf(tab);
+  await until(async () => (await textOf(other)).length === texts.length, "it is shown");
+  expect(await textOf(other)).toEqual(texts);
   const ring = tab.getByRole("img", { name: /^Context: / });
   expect(await ring.getAttribute("aria-label")).toMatch(
     /^Context: [\d,]+ of 200,000 tokens, [1-9]\d* %$/,
@@ -216,6 +244,8 @@ it("nothing went wrong in any page, and no policy was violated", () => {
   expect(complaints).toEqual([]);
   expect(app.policyReports()).toBe(0);
 });
+
+const twoFrames = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`;
 
 async function textOf(page: Page): Promise<readonly string[]> {
   return await page.locator("article .md, article.user p").allTextContents();

@@ -3,14 +3,29 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ServedChat } from "../../apps/chat/src/server/serve.ts";
 import { openBrowser } from "../browser/kit/browser.ts";
 import { patience } from "../kit/patience.ts";
 import { until } from "../kit/until.ts";
 import { buildPage, newSession, openTab, say, startApp, untilIdle } from "./kit/app.ts";
+import type { BuiltPage } from "./kit/app.ts";
 import { axe } from "./kit/axe.ts";
 import { stillAgent } from "./kit/still-agent.ts";
+
+const opened = new AsyncDisposableStack();
+let page: BuiltPage;
+let app: ServedChat;
+let browser: Browser;
+
+beforeAll(async () => {
+  page = opened.use(await buildPage());
+  app = opened.use(await startApp(page, { agent: stillAgent() }));
+  browser = opened.use(await openBrowser());
+}, patience);
+
+afterAll(() => opened.disposeAsync());
 
 const widths = [390, 768, 1_280, 1_920] as const;
 const themes = ["light", "dark"] as const;
@@ -51,14 +66,34 @@ async function look(tab: Page, state: string): Promise<void> {
   await tab.setViewportSize({ width: 1_280, height: 900 });
 }
 
+/** The most bytes that a first visit may load, zipped. */
+const mostBytes = 250_000;
+
+it("the page is small, and its first paint comes soon", async () => {
+  const assets = join(page.path, "assets");
+  const html = readFileSync(join(page.path, "index.html"), "utf8");
+  const initial = readdirSync(assets).filter((name) => html.includes(name));
+  const zipped = initial.map((name) => gzipSync(readFileSync(join(assets, name))).length);
+  const bytes = zipped.reduce((sum, each) => sum + each, 0);
+  const tab = await openTab(await browser.newContext(), app);
+  const paint = await tab.evaluate<number>(
+    `performance.getEntriesByName("first-contentful-paint")[0].startTime`,
+  );
+  await tab.close();
+
+  console.log(
+    `size: the first visit loads ${(bytes / 1_000).toFixed(0)} KB zipped in ${initial.length} files, at most ${mostBytes / 1_000};`,
+    `first paint after ${paint.toFixed(0)} ms`,
+  );
+  expect(initial.some((name) => name.endsWith(".js"))).toBe(true);
+  expect(bytes).toBeLessThan(mostBytes);
+});
+
 it(
   "in eight states, at four widths, in two themes nothing is cut off and axe finds nothing serious",
   { timeout: 2 * patience }, // many pictures on a machine that is shared
   async () => {
     mkdirSync(folder, { recursive: true });
-    using page = await buildPage();
-    await using app = await startApp(page, { agent: stillAgent() });
-    await using browser = await openBrowser();
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });
     const tab = await openTab(context, app);
     await look(tab, "empty");
@@ -102,28 +137,3 @@ it(
     );
   },
 );
-
-/** The most bytes that a first visit may load, zipped. */
-const mostBytes = 250_000;
-
-it("the page is small, and its first paint comes soon", async () => {
-  using page = await buildPage();
-  const assets = join(page.path, "assets");
-  const html = readFileSync(join(page.path, "index.html"), "utf8");
-  const initial = readdirSync(assets).filter((name) => html.includes(name));
-  const zipped = initial.map((name) => gzipSync(readFileSync(join(assets, name))).length);
-  const bytes = zipped.reduce((sum, each) => sum + each, 0);
-  await using app = await startApp(page);
-  await using browser = await openBrowser();
-  const tab = await openTab(await browser.newContext(), app);
-  const paint = await tab.evaluate<number>(
-    `performance.getEntriesByName("first-contentful-paint")[0].startTime`,
-  );
-
-  console.log(
-    `size: the first visit loads ${(bytes / 1_000).toFixed(0)} KB zipped in ${initial.length} files, at most ${mostBytes / 1_000};`,
-    `first paint after ${paint.toFixed(0)} ms`,
-  );
-  expect(initial.some((name) => name.endsWith(".js"))).toBe(true);
-  expect(bytes).toBeLessThan(mostBytes);
-});

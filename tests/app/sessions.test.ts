@@ -8,15 +8,17 @@ import { openBrowser } from "../browser/kit/browser.ts";
 import { patience } from "../kit/patience.ts";
 import { until } from "../kit/until.ts";
 import { buildPage, newSession, openTab, say, sessionOf, startApp, untilIdle } from "./kit/app.ts";
+import { createHeldDemo } from "./kit/held-demo.ts";
 
 const opened = new AsyncDisposableStack();
+const { agent, holds } = createHeldDemo();
 let app: ServedChat;
 let browser: Browser;
 let context: BrowserContext;
 let tab: Page;
 
 beforeAll(async () => {
-  app = opened.use(await startApp(opened.use(await buildPage())));
+  app = opened.use(await startApp(opened.use(await buildPage()), { agent }));
   browser = opened.use(await openBrowser());
   context = await browser.newContext({ viewport: { width: 1_280, height: 844 } });
   tab = await openTab(context, app);
@@ -123,9 +125,11 @@ it("sessions are renamed, found by their name, exported in three formats and del
 
 it("what finishes while somebody looks elsewhere is marked unread, and what waits for a person is marked too", async () => {
   await newSession(tab);
+  const goOn = holds.holdAt("You wrote");
   await say(tab, "something short");
-  await tab.locator(".starting, .md").first().waitFor();
+  await tab.locator(".md").waitFor();
   await newSession(tab);
+  goOn();
   const row = rows(tab).filter({ hasText: "something short" });
   const unread = row.getByRole("img", { name: "finished while you were away" });
   await unread.waitFor();
@@ -193,11 +197,13 @@ it("files come by drop, paste and picker, are shown as chips, and a picture is s
 
 it("a break is said after a second, and the reply goes on where it was, with nothing twice", async () => {
   await newSession(tab);
+  const goOn = holds.holdAt("## The heart of it");
   await say(tab, ideas.explain.prompt);
-  await tab.locator(".md.live").waitFor();
+  await tab.locator(".md.live h2").first().waitFor();
   await context.setOffline(true);
   const banner = tab.locator('[data-part="connection"]');
   await banner.getByText(/Offline|Reconnecting/).waitFor();
+  goOn();
   await context.setOffline(false);
   await until(async () => (await banner.textContent()) === "", "it is back");
   await tab.getByText("press ? for the keys").waitFor();
@@ -258,8 +264,9 @@ it("a screen reader is told that a run began and what it came to, not each word"
 it("nothing moves for those who ask for none", async () => {
   await newSession(tab);
   await tab.emulateMedia({ reducedMotion: "reduce" });
+  holds.holdAt("slow_queries"); // the stop ends it
   await say(tab, ideas.investigate.prompt);
-  await tab.locator('[data-part="tool-card"][data-state="running"]').first().waitFor();
+  await tab.getByRole("progressbar", { name: "slow_queries" }).waitFor();
   expect(await tab.evaluate("document.getAnimations().length")).toBe(0);
   await tab.emulateMedia({ reducedMotion: "no-preference" });
   await until(

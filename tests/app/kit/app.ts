@@ -1,16 +1,16 @@
 // The reference app in this process: its page as it is built for people, its server on a free port.
+import "./demo-pace.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "@millrace/agent";
 import type { BrowserContext, Page } from "playwright-core";
 import { build } from "vite";
+import { demoAgent, subAgents } from "../../../apps/chat/src/demo/agent.ts";
+import { serveChat } from "../../../apps/chat/src/server/serve.ts";
 import type { ServedChat, ServeOptions } from "../../../apps/chat/src/server/serve.ts";
 
 const root = new URL("../../../apps/chat/", import.meta.url).pathname;
-
-// Read when the demo is loaded.
-process.env["DEMO_PACE"] ??= "0.25";
 
 /** A built page, in a folder of its own. */
 export interface BuiltPage extends Disposable {
@@ -42,8 +42,6 @@ export async function startApp(
   page: BuiltPage,
   options: { readonly agent?: Agent; readonly services?: ServeOptions["services"] } = {},
 ): Promise<ServedChat> {
-  const { serveChat } = await import("../../../apps/chat/src/server/serve.ts");
-  const { demoAgent, subAgents } = await import("../../../apps/chat/src/demo/agent.ts");
   return await serveChat({
     agent: () => options.agent ?? demoAgent,
     config: { models: [{ id: "demo", name: "demo script", window: 200_000 }], subAgents },

@@ -13,7 +13,7 @@ export async function bundleForPage(
     input: entry.pathname,
     platform: "browser",
     resolve: {
-      conditionNames: ["@millrace/source", "browser", "import", "default"],
+      conditionNames: ["@millrace/source", "browser", "default"],
       alias: { react: modules("react"), "react-dom": modules("react-dom") }, // one React, whoever asks for it
     },
     transform: { define: { "process.env.NODE_ENV": JSON.stringify(mode) } },

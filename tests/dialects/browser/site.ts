@@ -5,24 +5,26 @@ import type { AddressInfo, Server } from "node:net";
 import type { Agent } from "@millrace/agent";
 import { createMillrace } from "@millrace/server";
 import { bundleForPage, htmlOf } from "../../browser/kit/bundle.ts";
-import type { Version } from "../kit/chat.ts";
-import { versions } from "../kit/chat.ts";
 
-/** A site with a page for each version, behind a line that can be cut. */
+/** A site of some pages, behind a line that can be cut. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
-  /** The next stream is cut after so many events, as a cable that is pulled. */
+  /** The next stream is cut after exactly so many events, as a cable that is pulled. */
   readonly cutAfter: (events: number) => void;
+  /** Cuts all that is open now. */
+  readonly cutAll: () => void;
 }
 
-/** Serves the pages, and an agent below `/agent`. */
-export async function openSite(agent: Agent): Promise<Site> {
+/** Serves the program of each path as a page, and an agent below `/agent`. */
+export async function openSite(
+  agent: Agent,
+  entries: Readonly<Record<string, URL>>,
+): Promise<Site> {
   const pages = new Map<string, string>();
-  const bundle = async (version: Version): Promise<void> => {
-    const entry = new URL(`entry-${version}.ts`, import.meta.url);
-    pages.set(`/v${version}`, htmlOf(await bundleForPage(entry)));
+  const bundle = async ([path, entry]: [string, URL]): Promise<void> => {
+    pages.set(path, htmlOf(await bundleForPage(entry)));
   };
-  await Promise.all(versions.map(bundle));
+  await Promise.all(Object.entries(entries).map(bundle));
   const authenticate = () => ({ tenant: "web", user: "ann" });
   const millrace = createMillrace({ agent, authenticate, basePath: "/agent" });
   const server = createServer((request, response) => {
@@ -31,24 +33,32 @@ export async function openSite(agent: Agent): Promise<Site> {
     response.setHeader("content-type", "text/html; charset=utf-8").end(page);
   });
   let events = Infinity;
+  const open = new Set<() => void>();
   const line = createTcpServer((here) => {
     const there = connect(portOf(server), "127.0.0.1");
-    const end = (): void => void (here.destroy(), there.destroy());
+    const end = (): void => void (here.destroy(), there.destroy(), open.delete(end));
+    open.add(end);
     here.on("error", end).on("close", end).pipe(there);
     there
       .on("error", end)
       .on("close", end)
       .on("data", (bytes: Buffer) => {
-        const left = events - bytes.toString("latin1").split("data: {").length + 1;
-        const isCut = events !== Infinity && left <= 0;
-        events = isCut ? Infinity : left;
-        here.write(bytes, isCut ? end : undefined);
+        const text = bytes.toString("latin1");
+        for (const { index: at } of text.matchAll(/^data: /gm)) {
+          if (events === 0) {
+            events = Infinity;
+            return void here.write(bytes.subarray(0, at), end);
+          }
+          events -= 1;
+        }
+        here.write(bytes);
       });
   });
   for (const each of [server, line]) await once(each.listen(0, "127.0.0.1"), "listening");
   return {
     url: `http://127.0.0.1:${portOf(line)}`,
     cutAfter: (count) => (events = count),
+    cutAll: () => open.forEach((end) => end()),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();

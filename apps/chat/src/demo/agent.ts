@@ -4,7 +4,9 @@ import type { Agent } from "@millrace/agent";
 import type { Model } from "@millrace/core";
 import { demoModel } from "./model.ts";
 import { colleagueReplyTo, replyTo } from "./replies.ts";
-import { readRunbook, tools } from "./tools.ts";
+import { pauseForPeople } from "./pace.ts";
+import type { Pause } from "./pace.ts";
+import { demoTools } from "./tools.ts";
 
 const instructions =
   "You help an on-call engineer. Your tools are a demonstration: they answer with made-up data.";
@@ -12,19 +14,36 @@ const instructions =
 /** Tools that are agents. */
 export const subAgents: readonly string[] = ["colleague"];
 
-/** An agent with a model, and with a colleague that has the same one. */
-export function agentWith(model: Model, colleagueModel: Model = model): Agent {
-  const colleague = defineAgent({
-    name: "colleague",
-    model: colleagueModel,
-    instructions,
-    tools: [readRunbook],
-  }).asTool({ name: "colleague", description: "A colleague who reads the runbook" });
-  return defineAgent({ name: "on-call", model, instructions, tools: [...tools, colleague] });
+/** What an agent of the app is made of, beside its model. */
+interface AgentOptions {
+  /** The model of its colleague. Left out: the same one. */
+  readonly colleague?: Model;
+  readonly pause?: Pause;
 }
 
+/** An agent with a model, and with a colleague. */
+export function agentWith(model: Model, options: AgentOptions = {}): Agent {
+  const tools = demoTools(options.pause ?? pauseForPeople);
+  const colleague = defineAgent({
+    name: "colleague",
+    model: options.colleague ?? model,
+    instructions,
+    tools: tools.colleague,
+  }).asTool({ name: "colleague", description: "A colleague who reads the runbook" });
+  return defineAgent({
+    name: "on-call",
+    model,
+    instructions,
+    tools: [...tools.own, colleague],
+    approvalSeconds: 3_600,
+  });
+}
+
+/** The models that play a script. */
+export const demoModels = {
+  own: demoModel("demo/on-call", replyTo),
+  colleague: demoModel("demo/colleague", colleagueReplyTo),
+};
+
 /** The agent that plays a script. */
-export const demoAgent: Agent = agentWith(
-  demoModel("demo/on-call", replyTo),
-  demoModel("demo/colleague", colleagueReplyTo),
-);
+export const demoAgent: Agent = agentWith(demoModels.own, { colleague: demoModels.colleague });

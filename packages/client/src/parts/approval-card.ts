@@ -3,11 +3,14 @@ import { showQuestion } from "@millrace/core/reading";
 import type { Sent } from "@millrace/core/reading";
 import { createElement as h, useState } from "react";
 import type { ReactNode } from "react";
+import { useTimeLeft } from "./elapsed.ts";
 
 /** What a question says in words. Give your own for another language. */
 export interface ApprovalLabels {
   readonly title: (tool: string) => string;
   readonly waiting: string;
+  /** How long it still waits, for a question that does not wait for ever. */
+  readonly left: (ms: number) => string;
   readonly gets: string;
   readonly allow: string;
   readonly deny: string;
@@ -18,7 +21,7 @@ export interface ApprovalLabels {
 
 /** What an approval card is given. */
 export interface ApprovalCardProps {
-  readonly ask: Pick<View["approvals"][number], "id" | "tool" | "parsed"> & {
+  readonly ask: Pick<View["approvals"][number], "id" | "tool" | "parsed" | "expiresAt"> & {
     readonly input: object;
   };
   readonly onAllow: (approvalId: string) => Sent;
@@ -30,6 +33,11 @@ export interface ApprovalCardProps {
 const english: ApprovalLabels = {
   title: (tool) => `Approve ${tool}`,
   waiting: "waits for you",
+  left: (ms) => {
+    if (ms === 0) return "its time is up";
+    if (ms < 120_000) return `${Math.ceil(ms / 1_000)} s left`;
+    return `${Math.ceil(ms / 60_000)} min left`;
+  },
   gets: "The tool gets",
   allow: "Run once",
   deny: "Deny",
@@ -48,6 +56,7 @@ export function ApprovalCard(props: ApprovalCardProps): ReactNode {
   const { tool, input, parsed } = showQuestion(ask);
   const [state, setState] = useState<"open" | "sent" | "refused">("open");
   const [reason, setReason] = useState("");
+  const left = useTimeLeft(ask.expiresAt);
   const settle = async ({ accepted }: Sent): Promise<void> => {
     setState("sent");
     if (!(await accepted).accepted) setState("refused");
@@ -62,6 +71,7 @@ export function ApprovalCard(props: ApprovalCardProps): ReactNode {
       h("span", { "data-part": "mark", "aria-hidden": true }),
       h("bdi", { "data-part": "name" }, tool),
       h("span", { "data-part": "state" }, labels.waiting),
+      left !== undefined && h("span", { "data-part": "time" }, labels.left(left)),
     ),
     h("pre", { tabIndex: 0, "data-part": "input" }, `${input.text} ${input.counts}`.trim()),
     parsed &&

@@ -20,6 +20,19 @@ export function useElapsed(isOn: boolean): number | undefined {
   return elapsed;
 }
 
+/** Milliseconds until a moment, by this device's clock and not below 0. Undefined without one, and on a server. */
+export function useTimeLeft(at: number | undefined): number | undefined {
+  const [left, setLeft] = useState<number | undefined>();
+  useEffect(() => {
+    if (at === undefined) return undefined;
+    const count = (): void => setLeft(Math.max(0, at - Date.now()));
+    count();
+    const timer = setInterval(count, 1_000);
+    return () => clearInterval(timer);
+  }, [at]);
+  return at === undefined ? undefined : left;
+}
+
 /** A time as people say it: `0.8 s`, `12 s`, `3 min`. */
 export function showElapsed(ms: number): string {
   if (ms < 10_000) return `${(Math.round(ms / 100) / 10).toFixed(1)} s`;

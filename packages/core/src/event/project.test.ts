@@ -82,6 +82,12 @@ test("the status follows the run and the questions it asks", () => {
     approvals: [],
   });
   expect(project(stateOf(runStarted, ask, end))).toMatchObject({ status: "idle", approvals: [] });
+
+  const [open] = project(stateOf(runStarted, ask)).approvals;
+  const [timed] = project(stateOf(runStarted, { ...ask, seconds: 90 })).approvals;
+  const { time = NaN } = stateOf(runStarted, ask).approvals[0]?.asked ?? {};
+  expect(open).not.toHaveProperty("expiresAt");
+  expect(timed?.expiresAt).toBe(time + 90_000);
 });
 
 test("a stop that was asked for shows until the run is over", () => {

@@ -249,8 +249,16 @@ function makeOpenView(open: OpenPart): ViewPart {
 }
 
 function viewApproval({ asked }: Approval): ViewApproval {
-  const { approvalId: id, callId, tool, input, parsed, hash } = asked;
-  return { id, callId, tool, input, ...(parsed !== undefined && { parsed }), hash };
+  const { approvalId: id, callId, tool, input, parsed, hash, time, seconds } = asked;
+  return {
+    id,
+    callId,
+    tool,
+    input,
+    ...(parsed !== undefined && { parsed }),
+    hash,
+    ...(seconds !== undefined && { expiresAt: time + seconds * 1_000 }),
+  };
 }
 
 function viewInput({ inputId: id, input }: QueuedInput): ViewInput {

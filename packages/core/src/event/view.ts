@@ -121,6 +121,8 @@ export interface ViewApproval {
   /** What the tool gets instead, where its schema changes the input. Shown beside it: `showQuestion`. */
   readonly parsed?: Json;
   readonly hash: FactOf<"approval_requested">["hash"];
+  /** When it counts as denied: milliseconds since 1970, by the store's clock. Left out: it waits without limit. */
+  readonly expiresAt?: number;
 }
 
 /** An input that waits to be taken up, as a screen shows it. */
