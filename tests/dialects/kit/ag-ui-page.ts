@@ -12,6 +12,12 @@ import type { WatchedRun, WatchedSession } from "./sessions.ts";
 type LogMessage = Followed["message"];
 
 const blobUrl = (hash: string): string => `/blobs/${hash}`;
+/** An event as a client gives it to its subscribers. */
+export interface HeldEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 /** What every page holds before the run. */
 const asked: Message = { id: "asked", role: "user", content: "What is it?" };
 

@@ -78,7 +78,7 @@ export class Speaker {
     const out: AgUiEvent[] = [];
     this.#items = [];
     this.#names = new CallNames();
-    if (isBegun(record)) this.#tellItems(record, out);
+    if (isBegun(record)) this.#tellItems(record, out, true);
     this.#step = undefined;
     return out.filter(({ type }) => type === "CUSTOM" || type === "SUBAGENT_STARTED");
   }
@@ -94,8 +94,8 @@ export class Speaker {
     this.#reopen(out);
   }
 
-  /** False: it can't be said by going on. */
-  #tellItems(record: RunRecord, out: AgUiEvent[]): boolean {
+  /** False: it can't be said by going on. `isHeld`: the reader holds it, in whichever way it was said. */
+  #tellItems(record: RunRecord, out: AgUiEvent[], isHeld = false): boolean {
     let at = 0;
     for (const item of shownItems(record.state)) {
       const known = this.#items[at];
@@ -105,7 +105,7 @@ export class Speaker {
       }
       const told = (this.#items[at] ??= noted(untold(item.id), item, record));
       if (told.view !== item) {
-        if (!this.#tellItem(told, item, record, out)) return false;
+        if (!this.#tellItem(told, item, record, out) && !isHeld) return false;
         told.view = item;
       }
       at += 1;
