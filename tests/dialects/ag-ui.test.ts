@@ -69,16 +69,21 @@ async function eventsOf(served: Served, body: object): Promise<readonly HeldEven
 }
 
 test("a reply that is begun again takes the place of the one that failed, with its reasoning", async () => {
-  const model = scriptedModel([
-    [think("Hm"), say("Once u"), fail("overloaded", "too busy", { retryable: true })],
+  const seen = Promise.withResolvers<void>();
+  const clock = { now: () => 0, monotonic: () => 0, sleep: () => seen.promise };
+  const script = [
+    [think("Hm"), say("Once u"), stall(1), fail("overloaded", "too busy", { retryable: true })],
     [say("Twice upon a time")],
-  ]);
-  await using served = new Served(
-    defineAgent({ model, retry: { attempts: 2, baseMs: 1, capMs: 1 } }),
-  );
+  ];
+  const model = scriptedModel(script, { clock });
+  const retry = { attempts: 2, baseMs: 1, capMs: 1 };
+  await using served = new Served(defineAgent({ model, retry }));
   const { agent, events } = pageOf(served);
   agent.addMessage(said("tell"));
-  await agent.runAgent();
+  const running = agent.runAgent();
+  await until(() => agent.messages.at(-1)?.content === "Once u", "the first attempt");
+  seen.resolve();
+  await running;
 
   expect(agent.messages.map(({ role, content }) => [role, content])).toEqual([
     ["user", "tell"],
@@ -195,6 +200,15 @@ test("a note for the run that is on is part of its stream", async () => {
   );
   expect(agent.messages[3]).toEqual({ id: "note", role: "user", content: "in French" });
   expect(agent.messages).toEqual(await historyOf(served));
+});
+
+test("tools that a page names are those that the agent has for clients", async () => {
+  await using served = new Served(agentOf([call("place", {})]));
+  const tools = [{ name: "place", description: "Where the page is" }];
+  const events = await eventsOf(served, { messages: [said("where", "m-1")], tools });
+  expect(events.at(-1)).toMatchObject({ metadata: { millrace: { outcome: "waiting" } } });
+  const other = eventsOf(served, { messages: [], tools: [{ name: "pay", description: "" }] });
+  await expect(other).rejects.toThrow(/^400 the agent has no tool "pay" for clients/);
 });
 
 test("files of a message are stored, the large ones as blobs that the page can read", async () => {

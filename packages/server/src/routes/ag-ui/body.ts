@@ -53,20 +53,10 @@ export function saidLast(messages: readonly SentMessage[]): readonly SaidMessage
 export type SaidKind = "prompt" | "steer" | "follow_up";
 
 /** What the page asks for beside its messages. What nothing here would read is refused, never ignored. */
-export function kindOf({
-  state,
-  context = [],
-  forwardedProps = {},
-  tools = [],
-}: RunBody): SaidKind {
+export function kindOf({ state, context = [], forwardedProps = {} }: RunBody): SaidKind {
   const refuse = (pointer: string, detail: string): never => {
     throw new Problem("invalid_request", detail, { pointer });
   };
-  if (tools.length > 0)
-    refuse(
-      "/tools",
-      'tools are the agent\'s: give it those of the page with `run: "client"`, and send none',
-    );
   if (context.length > 0)
     refuse("/context", "a session takes no context beside its messages: say it in the message");
   if (!isEmpty(state)) refuse("/state", "a session has no state beside its messages: send none");
@@ -79,6 +69,15 @@ export function kindOf({
   if (kind !== "prompt" && kind !== "steer" && kind !== "follow_up")
     return refuse("/forwardedProps/kind", "kind is prompt, steer or follow_up");
   return kind;
+}
+
+/** Throws for a tool of the page that the agent has not: its model would never call it. */
+export function refuseUnknownTools({ tools = [] }: RunBody, known: ReadonlySet<string>): void {
+  const at = tools.findIndex(({ name }) => typeof name !== "string" || !known.has(name));
+  if (at < 0) return;
+  const name = JSON.stringify(tools[at]?.["name"]);
+  const detail = `the agent has no tool ${name} for clients: define it there with run: "client"`;
+  throw new Problem("invalid_request", detail, { pointer: `/tools/${at}` });
 }
 
 function isEmpty(state: Json | undefined): boolean {

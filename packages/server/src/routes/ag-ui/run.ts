@@ -14,7 +14,7 @@ import { standingOf } from "../ai-sdk/standing.ts";
 import type { Standing } from "../ai-sdk/standing.ts";
 import { openOrMake } from "../open-or-make.ts";
 import { post, refuseChild } from "../post-input.ts";
-import { heldOf, kindOf, repliesOf, saidLast } from "./body.ts";
+import { heldOf, kindOf, refuseUnknownTools, repliesOf, saidLast } from "./body.ts";
 import type { RunBody, SaidKind, SaidMessage } from "./body.ts";
 import { comeBack } from "./come-back.ts";
 import { freshOf } from "./fresh.ts";
@@ -32,6 +32,7 @@ export const runAgent: RouteWork = async (context) => {
   const said = saidLast(body.messages);
   const replies = repliesOf(body);
   const session = await sessionFor(context, body, said.length > 0);
+  if ((body.tools ?? []).length > 0) refuseUnknownTools(body, await context.clientTools(session));
   const standing = await standingOf(context, session);
   const fresh = freshOf(said, standing.state);
   refuseUnasked(replies, standing);
