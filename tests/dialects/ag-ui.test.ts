@@ -55,6 +55,14 @@ async function historyOf(served: Served, query = ""): Promise<readonly Message[]
   return ((await answer.json()) as { readonly messages: readonly Message[] }).messages;
 }
 
+/** The names of the calls in messages. */
+function callsOf(messages: readonly Message[]): readonly string[] {
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []) : [],
+  );
+  return calls.map(({ id }) => id);
+}
+
 /** The events of a plain request, as a client before 1.0 sends it. */
 async function eventsOf(served: Served, body: object): Promise<readonly HeldEvent[]> {
   const answer = await served.request("/ag-ui", {
@@ -160,10 +168,9 @@ test("an event of a client before 1.0 has nothing that it would refuse", async (
     metadata: { millrace: { outcome: "waiting" } },
   });
   expect(first.at(-1)?.["outcome"]).not.toHaveProperty("pendingToolCallIds");
-  const messages = [
-    ...(await historyOf(served)),
-    { id: "own", role: "tool", toolCallId: "call_1", error: "no view of the sky" },
-  ];
+  const held = await historyOf(served);
+  const toolCallId = callsOf(held)[0];
+  const messages = [...held, { id: "own", role: "tool", toolCallId, error: "no view of the sky" }];
   const going = eventsOf(served, { messages });
   const isTold = async (): Promise<boolean> =>
     JSON.stringify(
@@ -253,10 +260,22 @@ test("a tool that reports is followed by events of its own, and a sub-agent by i
   await agent.runAgent();
 
   const [started] = events.filter(({ type }) => type === "SUBAGENT_STARTED");
-  expect(started).toMatchObject({ name: "dig", parentToolCallId: "call_1" });
+  expect(started).toMatchObject({ name: "dig", parentToolCallId: callsOf(agent.messages)[0] });
   const [finished] = events.filter(({ type }) => type === "SUBAGENT_FINISHED");
   expect(finished).toMatchObject({ subagentRunId: started?.["subagentRunId"] });
   expect(agent.messages).toEqual(await historyOf(served));
+});
+
+test("a conversation that was not begun, and one of another, is an empty one", async () => {
+  await using served = new Served(agentOf([say("mine")]));
+  const empty = ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"];
+  const before = await eventsOf(served, { messages: [] });
+  expect(before.map(({ type }) => type)).toEqual(empty);
+  await eventsOf(served, { messages: [said("hi", "m-1")] });
+  const body = { threadId: "trip", runId: "r", messages: [] };
+  const other = await served.request("/ag-ui", { body, user: "bob" });
+  const own = await served.request("/ag-ui", { body: { ...body, threadId: "none" }, user: "bob" });
+  expect(await other.text()).toBe((await own.text()).replaceAll('"none"', '"trip"'));
 });
 
 test("the history is read page by page", async () => {
@@ -288,7 +307,7 @@ describe("what nothing would read is refused with the way to say it", () => {
       },
       /400 .*a handle of a vendor/,
     ],
-    [{ messages: [] }, /^404/],
+    [{ messages: [], resume: [{ interruptId: "none", status: "cancelled" }] }, /^404/],
     [{ messages: [message], runId: 1 }, /400/],
   ])("%j", async (body, words) => {
     await using served = new Served(agentOf([say("ok")]));

@@ -7,6 +7,7 @@ import type { ScriptedReply } from "@millrace/core/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { until } from "../kit/until.ts";
+import { answerQuestions, carryOut, openConversation, send, stop } from "./kit/ag-ui-how-to.ts";
 import type { HeldEvent } from "./kit/ag-ui-page.ts";
 import { openCutLine } from "./kit/cut-line.ts";
 import type { CutLine } from "./kit/cut-line.ts";
@@ -265,4 +266,32 @@ test("a result that the tool's schema refuses is not the page's any more", async
   expect(page.messages.find(({ role }) => role === "tool")).toMatchObject({
     metadata: { millrace: { status: "failed" } },
   });
+});
+
+test("the page that the manual shows begins, asks, answers, carries out calls, stops and comes back", async () => {
+  const base = `${line.url}/agent`;
+  const agent = await openConversation(base, "manual");
+  expect(agent.messages).toEqual([]);
+  await send(agent, "pay");
+  await answerQuestions(agent, true);
+  carryOut(agent, () => ({ city: "Oslo" }));
+  await send(agent, "place");
+  await agent.runAgent();
+  const spoken = agent.messages.map(({ content }) => content).filter((text) => text !== undefined);
+  expect(spoken).toEqual([
+    "pay",
+    "paid 9",
+    "So it is.",
+    "place",
+    '{"city":"Oslo"}',
+    "You are in Oslo.",
+  ]);
+  const telling = send(agent, "tell");
+  await until(() => agent.messages.length > 8, "some words");
+  await stop(base, agent);
+  await telling;
+  const again = await openConversation(base, "manual");
+  expect(again.messages.map(({ content }) => content)).toEqual(
+    agent.messages.map(({ content }) => content),
+  );
 });

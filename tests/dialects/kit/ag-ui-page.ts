@@ -4,8 +4,9 @@ import type { Followed } from "@millrace/core/reading";
 import { agUiStream } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
 import type { AgUiStreamOptions } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
 import { historyOf } from "../../../packages/server/src/dialects/ag-ui/history.ts";
-import { knownTo } from "../../../packages/server/src/dialects/ag-ui/known.ts";
-import { waitsOf } from "../../../packages/server/src/dialects/waits.ts";
+import { holds } from "../../../packages/server/src/dialects/ag-ui/held.ts";
+import { runMessages } from "../../../packages/server/src/dialects/ag-ui/messages.ts";
+import { recordOf } from "../../../packages/server/src/dialects/run-record.ts";
 import { sentAt } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
@@ -90,19 +91,12 @@ export class AgUiPage {
     const { uid, sessionId, facts, states } = this.#session;
     const isFirst = this.#requests === 0;
     if (isFirst && this.#place === this.#run.first) return { kind: "start" };
-    const { messages, pendingInterrupts } = this.#agent;
+    const { messages } = this.#agent;
     if (isFirst || this.#isCut) return { kind: "anew", isAligned: messages.length === 0 };
-    const run = { uid, sessionId, runId: this.#run.runId, head: start - 1 };
-    const calls = messages.flatMap((message) =>
-      message.role === "assistant" ? (message.toolCalls ?? []) : [],
-    );
-    const names = new Set([...pendingInterrupts, ...calls].map(({ id }) => id));
-    const settled = new Set(
-      messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])),
-    );
-    const waits = waitsOf(run, facts.slice(start - 1, states[place]?.head));
-    const n = knownTo(waits, { names, settled });
-    return n === 0 ? { kind: "anew", isAligned: false } : { kind: "known", n };
+    const n = states[place]?.head ?? 0;
+    const record = recordOf({ uid, sessionId }, facts.slice(start - 1, n));
+    const isHeld = record.phase === "waiting" && holds(messages, runMessages(record, blobUrl));
+    return isHeld ? { kind: "known", n } : { kind: "anew", isAligned: false };
   }
 
   /** All of one stream: from where the page is to the stream's own end, or to where it is cut. */

@@ -118,6 +118,7 @@ interface AgUiHeld {
 
 interface AgUiCall {
   readonly id: string;
+  readonly metadata?: { readonly millrace?: { readonly callId?: string } };
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
@@ -129,7 +130,8 @@ function saidActivity(type: string, content: AgUiContent): string {
     : `${type} ${JSON.stringify(content["value"])}`;
 }
 
-function saidCall({ id, function: asked }: AgUiCall, messages: readonly AgUiHeld[]): string {
+function saidCall(call: AgUiCall, messages: readonly AgUiHeld[]): string {
+  const { id, function: asked } = call;
   const result = messages.find(({ toolCallId }) => toolCallId === id);
   const { status } = result?.metadata?.millrace ?? {};
   const state =
@@ -142,7 +144,7 @@ function saidCall({ id, function: asked }: AgUiCall, messages: readonly AgUiHeld
           : "output-error";
   const text = String(result?.content);
   const came = state === "output-available" ? asJson(text) : result?.content;
-  return `${asked.name} ${id.replace(/~\d+$/, "")} ${asked.arguments} ${state} ${state === "output-denied" ? "" : String(came)}`;
+  return `${asked.name} ${call.metadata?.millrace?.callId} ${asked.arguments} ${state} ${state === "output-denied" ? "" : String(came)}`;
 }
 
 /** A text that is JSON as it is written by us, any other as a string. */

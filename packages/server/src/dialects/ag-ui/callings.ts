@@ -19,12 +19,12 @@ export class Callings {
   tell(told: ToldCall, call: ViewToolCall, messageId: string, out: AgUiEvent[]): boolean {
     const came = outcomeOf(call);
     if (came === undefined) {
-      if (call.state === "running") this.#tellProgress(told, call, out);
+      if (call.state === "running") this.#tellProgress(told, call, messageId, out);
       return true;
     }
     if (told.outcome !== undefined) return told.outcome === came.content;
     told.outcome = came.content;
-    const { toolCallId } = told;
+    const toolCallId = messageId;
     for (const [id, holder] of this.#children)
       if (holder === toolCallId) {
         this.#children.set(id, false);
@@ -51,9 +51,10 @@ export class Callings {
   #tellProgress(
     told: ToldCall,
     call: Extract<ViewToolCall, { state: "running" }>,
+    toolCallId: string,
     out: AgUiEvent[],
   ): void {
-    const { toolCallId, toolName } = told;
+    const { toolName } = told;
     const { childSessionId, message, text } = call;
     if (childSessionId !== undefined && !this.#children.has(childSessionId)) {
       this.#children.set(childSessionId, toolCallId);

@@ -14,7 +14,6 @@ export function tellDeltas(
   told: ToldItem,
   lane: OpenLane,
   batch: LaneBatch,
-  nameOf: (callId: string) => string,
 ): readonly AgUiEvent[] | undefined {
   const deltas = plainDeltas(told.parts, lane, batch);
   if (deltas === undefined) return undefined;
@@ -22,7 +21,7 @@ export function tellDeltas(
   for (const delta of deltas) {
     if (delta.op === "begin_part") {
       const { kind, partId: id } = delta;
-      const call = "callId" in delta ? untoldCall(nameOf(delta.callId), delta.tool) : undefined;
+      const call = "callId" in delta ? untoldCall(delta.callId, delta.tool) : undefined;
       const part = { id, kind, sent: 0, isDone: false, call };
       const at = told.parts.push(part) - 1;
       out.push(...opening(part, messageIdOf(told.id, at)));

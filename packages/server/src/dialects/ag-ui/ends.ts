@@ -1,6 +1,7 @@
-import type { JsonObject, Usage } from "@millrace/core";
+import type { CallId, JsonObject, SessionState, Usage } from "@millrace/core";
 import type { RunRecord } from "../run-record.ts";
 import type { AgUiEvent, Interrupt, RunFinished, RunOutcome, TokenUsage } from "./events.ts";
+import { callNameOf } from "./messages.ts";
 
 /** How a reader names the run that it asked for, and which version it reads. */
 export interface AskedRun {
@@ -39,16 +40,13 @@ export function endOf(asked: AskedRun, { ended, state, phase }: RunRecord): AgUi
 }
 
 /** The end of a stream whose reader is to answer: questions, or calls of its own tools. */
-export function waitingEnd(
-  asked: AskedRun,
-  { state, asked: questions }: RunRecord,
-  nameOf: (callId: string, itemId: string) => string,
-): RunFinished {
+export function waitingEnd(asked: AskedRun, { state, asked: questions }: RunRecord): RunFinished {
+  const items = state.items.toArray();
   const metadata = { millrace: { outcome: "waiting" } };
   const interrupts = questions.flatMap(({ question, itemId, answer }): Interrupt[] => {
     if (answer !== undefined) return [];
     const { approvalId, callId, tool, input, parsed, hash } = question;
-    const toolCallId = itemId === undefined ? callId : nameOf(callId, itemId);
+    const toolCallId = callNameOf(items, itemId, callId) ?? callId;
     const given = parsed === undefined ? {} : { parsed };
     return [
       {
@@ -63,13 +61,20 @@ export function waitingEnd(
   });
   if (interrupts.length > 0)
     return { ...finished(asked, { type: "interrupt", interrupts }), metadata };
-  const { executions, run } = state;
-  const reply = run?.turn?.reply ?? "";
-  const calls = executions.flatMap(({ client, callId }) =>
-    client === true ? [nameOf(callId, reply)] : [],
-  );
+  const calls = [...clientCalls(state).keys()];
   const named = asked.isVersion1 ? { pendingToolCallIds: calls } : {};
   return { ...finished(asked, { type: "success", ...named }), metadata };
+}
+
+/** The calls that clients are to carry out, by the names that pages have for them. */
+export function clientCalls({ executions, items, run }: SessionState): ReadonlyMap<string, CallId> {
+  const all = items.toArray();
+  return new Map(
+    executions.flatMap(({ client, callId }) => {
+      const name = client === true ? callNameOf(all, run?.turn?.reply, callId) : undefined;
+      return name === undefined ? [] : [[name, callId] as const];
+    }),
+  );
 }
 
 /** What an answer to a question looks like. */

@@ -47,6 +47,7 @@ export type AgUiEvent =
       readonly toolCallId: string;
       readonly toolCallName: string;
       readonly parentMessageId: string;
+      readonly metadata: JsonObject;
     }
   | { readonly type: "TOOL_CALL_ARGS"; readonly toolCallId: string; readonly delta: string }
   | { readonly type: "TOOL_CALL_END"; readonly toolCallId: string }
@@ -157,6 +158,7 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  readonly metadata: JsonObject;
 }
 
 /** What a person's message is made of, if it is not plain text. */

@@ -1,15 +1,35 @@
-import type { Json, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
+import type { Item, Json, JsonObject, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
 import type { BlobUrl } from "../ai-sdk/parts.ts";
 import { urlOf } from "../ai-sdk/parts.ts";
-import { CallNames } from "../call-names.ts";
 import type { RunRecord } from "../run-record.ts";
 import { shownItems } from "../shown-items.ts";
 import type { AgUiMessage } from "./events.ts";
 import { saidMessages } from "./said.ts";
 
-/** The message of a part: messages have content of one kind each, so every part is one. */
+/**
+ * The message of a part: messages have content of one kind each, so every part is one. It names a call too: a page
+ * finds a call among those of all runs by its name alone, and the ids of vendors may come again.
+ */
 export function messageIdOf(itemId: string, at: number): string {
   return `${itemId}.${at}`;
+}
+
+/** The name of a call, of the items that hold it. Undefined: they do not. */
+export function callNameOf(
+  items: readonly Item[],
+  itemId: string | undefined,
+  callId: string,
+): string | undefined {
+  const holder = items.findLast(({ id }) => id === itemId);
+  const at = (holder?.parts ?? []).findIndex(
+    (part) => part.kind === "tool_call" && part.callId === callId,
+  );
+  return holder === undefined || at < 0 ? undefined : messageIdOf(holder.id, at);
+}
+
+/** With the name that our own routes have for a call. */
+export function callMetadata(callId: string): JsonObject {
+  return { millrace: { callId } };
 }
 
 /** The message of what a call came to. */
@@ -19,11 +39,10 @@ export function resultIdOf(messageId: string): string {
 
 /** The messages of a run as it is now: what a reader is to hold. */
 export function runMessages(record: RunRecord, blobUrl: BlobUrl): readonly AgUiMessage[] {
-  const names = new CallNames();
   const messages: AgUiMessage[] = [];
   for (const item of shownItems(record.state)) {
     if (item.author === "user") messages.push(...noteMessages(item, record, blobUrl));
-    else messages.push(...itemMessages(item, names, blobUrl));
+    else messages.push(...itemMessages(item, blobUrl));
     if (item.live) break; // what comes after it is shown after it
   }
   return messages;
@@ -39,11 +58,7 @@ export function noteMessages(
   return stored === undefined ? [] : saidMessages(stored, blobUrl);
 }
 
-function itemMessages(
-  { id, parts }: ViewItem,
-  names: CallNames,
-  blobUrl: BlobUrl,
-): readonly AgUiMessage[] {
+function itemMessages({ id, parts }: ViewItem, blobUrl: BlobUrl): readonly AgUiMessage[] {
   const messages: AgUiMessage[] = [];
   for (const [at, part] of parts.entries()) {
     const messageId = messageIdOf(id, at);
@@ -55,13 +70,18 @@ function itemMessages(
         messages.push({ id: messageId, role: "reasoning", content: part.text });
         break;
       case "tool_call": {
-        const name = names.nameOf(part.callId, id);
         const asked = { name: part.tool, arguments: argumentsOf(part) };
-        const call = { id: name, type: "function", function: asked } as const;
+        const metadata = callMetadata(part.callId);
+        const call = { id: messageId, type: "function", function: asked, metadata } as const;
         messages.push({ id: messageId, role: "assistant", toolCalls: [call] });
         const came = outcomeOf(part);
         if (came !== undefined)
-          messages.push({ id: resultIdOf(messageId), role: "tool", toolCallId: name, ...came });
+          messages.push({
+            id: resultIdOf(messageId),
+            role: "tool",
+            toolCallId: messageId,
+            ...came,
+          });
         break;
       }
       case "opaque":

@@ -1,6 +1,5 @@
 import type { Json, SessionState, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
 import type { BlobUrl } from "../ai-sdk/parts.ts";
-import { CallNames } from "../call-names.ts";
 import type { LaneBatch } from "../lane-batch.ts";
 import type { RunRecord } from "../run-record.ts";
 import { fits, noted, shownItems } from "../shown-items.ts";
@@ -33,7 +32,6 @@ export interface SpeakerOptions {
 export class Speaker {
   readonly #options: SpeakerOptions;
   #items: ToldItem[] = [];
-  #names = new CallNames();
   #step: string | undefined;
   readonly #callings: Callings;
   #isEnded = false;
@@ -55,7 +53,7 @@ export class Speaker {
     if (told.id !== batch.itemId || told.epoch !== batch.epoch) return undefined;
     const lane = state.lanes.find(({ itemId }) => itemId === told.id);
     if (lane === undefined) return undefined;
-    return tellDeltas(told, lane, batch, (callId) => this.#names.nameOf(callId, told.id));
+    return tellDeltas(told, lane, batch);
   }
 
   /** Everything that the reader lacks of the run. */
@@ -67,9 +65,8 @@ export class Speaker {
     this.#close(out);
     const isWaiting = record.phase === "waiting";
     out.push(...this.#callings.close(isWaiting));
-    const nameOf = (callId: string, itemId: string): string => this.#names.nameOf(callId, itemId);
     const { asked } = this.#options;
-    out.push(isWaiting ? waitingEnd(asked, record, nameOf) : endOf(asked, record));
+    out.push(isWaiting ? waitingEnd(asked, record) : endOf(asked, record));
     return out;
   }
 
@@ -77,7 +74,6 @@ export class Speaker {
   adopt(record: RunRecord): readonly AgUiEvent[] {
     const out: AgUiEvent[] = [];
     this.#items = [];
-    this.#names = new CallNames();
     if (isBegun(record)) this.#tellItems(record, out, true);
     this.#step = undefined;
     return out.filter(({ type }) => type === "CUSTOM" || type === "SUBAGENT_STARTED");
@@ -172,8 +168,7 @@ export class Speaker {
     if (known?.isDone === true) return;
     const messageId = messageIdOf(told.id, at);
     const begun = known ?? this.#begin(told, part, out);
-    if (part.kind === "tool_call")
-      begun.call ??= untoldCall(this.#names.nameOf(part.callId, told.id), part.tool);
+    if (part.kind === "tool_call") begun.call ??= untoldCall(part.callId, part.tool);
     if (known === undefined) out.push(...opening(begun, messageId));
     if (text.length > begun.sent) out.push(more(begun, messageId, text.slice(begun.sent)));
     begun.sent = text.length;

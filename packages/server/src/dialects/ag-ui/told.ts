@@ -1,6 +1,7 @@
 import type { Json, ViewItem } from "@millrace/core";
 import type { ToldAttempt } from "../shown-items.ts";
 import type { AgUiEvent } from "./events.ts";
+import { callMetadata } from "./messages.ts";
 
 /** What a reader was told of an item of the run. */
 export interface ToldItem extends ToldAttempt {
@@ -22,7 +23,7 @@ export interface ToldPart {
 
 /** What a reader was told of a call. */
 export interface ToldCall {
-  readonly toolCallId: string;
+  readonly callId: string;
   readonly toolName: string;
   /** What it came to. */
   outcome: string | undefined;
@@ -37,15 +38,19 @@ export function untold(id: string): ToldItem {
 }
 
 /** A call of which nothing was told but its name. */
-export function untoldCall(toolCallId: string, toolName: string): ToldCall {
-  return { toolCallId, toolName, outcome: undefined, message: undefined, sent: 0 };
+export function untoldCall(callId: string, toolName: string): ToldCall {
+  return { callId, toolName, outcome: undefined, message: undefined, sent: 0 };
 }
 
 /** The events that begin a part of text, or take up one that the reader holds the beginning of. */
 export function opening({ kind, call }: ToldPart, messageId: string): readonly AgUiEvent[] {
   if (call !== undefined) {
-    const { toolCallId, toolName: toolCallName } = call;
-    return [{ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId: messageId }];
+    const named = {
+      toolCallId: messageId,
+      toolCallName: call.toolName,
+      parentMessageId: messageId,
+    };
+    return [{ type: "TOOL_CALL_START", ...named, metadata: callMetadata(call.callId) }];
   }
   return kind === "reasoning"
     ? [
@@ -57,14 +62,14 @@ export function opening({ kind, call }: ToldPart, messageId: string): readonly A
 
 /** More text of a part. */
 export function more({ kind, call }: ToldPart, messageId: string, delta: string): AgUiEvent {
-  if (call !== undefined) return { type: "TOOL_CALL_ARGS", toolCallId: call.toolCallId, delta };
+  if (call !== undefined) return { type: "TOOL_CALL_ARGS", toolCallId: messageId, delta };
   const type = kind === "reasoning" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT";
   return { type, messageId, delta };
 }
 
 /** The events that end a part of text. */
 export function closing({ kind, call }: ToldPart, messageId: string): readonly AgUiEvent[] {
-  if (call !== undefined) return [{ type: "TOOL_CALL_END", toolCallId: call.toolCallId }];
+  if (call !== undefined) return [{ type: "TOOL_CALL_END", toolCallId: messageId }];
   return kind === "reasoning"
     ? [
         { type: "REASONING_MESSAGE_END", messageId },

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
-import type { Held } from "../../dialects/ag-ui/known.ts";
 import { Problem } from "../../http/problem.ts";
 import type { Reply } from "../ai-sdk/body.ts";
 
@@ -88,7 +87,7 @@ function isEmpty(state: Json | undefined): boolean {
   );
 }
 
-/** What a page answers: questions by `resume`, and calls of its own tools by messages. */
+/** What a page answers: questions by `resume`, and calls by messages, under the names that it has for them. */
 export function repliesOf({ resume = [], messages }: RunBody): readonly Reply[] {
   const decisions = resume.map((entry, at): Reply => {
     const { interruptId: approvalId, status, payload } = entry;
@@ -121,17 +120,4 @@ function resultOf(message: SentMessage, at: number): readonly Extract<Reply, { k
 function outputOf(content: string): Json {
   const parsed = parseJson(content);
   return parsed.ok ? parsed.value : content;
-}
-
-/** What the request says that its page holds of the run that it goes on with. */
-export function heldOf({ messages, resume = [] }: RunBody): Held {
-  const names = new Set(resume.map(({ interruptId }) => interruptId));
-  const settled = new Set<string>();
-  for (const { role, toolCalls, toolCallId } of messages) {
-    if (role === "tool" && typeof toolCallId === "string") settled.add(toolCallId);
-    if (role !== "assistant" || !Array.isArray(toolCalls)) continue;
-    for (const call of toolCalls)
-      if (isJsonObject(call) && typeof call["id"] === "string") names.add(call["id"]);
-  }
-  return { names, settled };
 }

@@ -1,22 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
-import { idTail } from "@millrace/core/writing";
-import { startOf } from "../../dialects/ag-ui/ends.ts";
+import { clientCalls, startOf } from "../../dialects/ag-ui/ends.ts";
 import { jsonOf } from "../../dialects/ag-ui/events.ts";
-import { knownTo } from "../../dialects/ag-ui/known.ts";
+import { holds } from "../../dialects/ag-ui/held.ts";
+import { runMessages } from "../../dialects/ag-ui/messages.ts";
+import { recordOf } from "../../dialects/run-record.ts";
 import type { Answer } from "../../http/answer.ts";
+import { untilGrid } from "../../http/grid.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
 import { postAnswers } from "../ai-sdk/answers.ts";
 import { keyOf } from "../ai-sdk/body.ts";
 import type { Reply } from "../ai-sdk/body.ts";
+import { blobUrlOf } from "../ai-sdk/run-answer.ts";
 import { standingOf } from "../ai-sdk/standing.ts";
 import type { Standing } from "../ai-sdk/standing.ts";
 import { openOrMake } from "../open-or-make.ts";
 import { post, refuseChild } from "../post-input.ts";
-import { heldOf, kindOf, refuseUnknownTools, repliesOf, saidLast } from "./body.ts";
+import { kindOf, refuseUnknownTools, repliesOf, saidLast } from "./body.ts";
 import type { RunBody, SaidKind, SaidMessage } from "./body.ts";
-import { comeBack } from "./come-back.ts";
+import { comeBack, nothingYet } from "./come-back.ts";
 import { freshOf } from "./fresh.ts";
 import { storedParts } from "./parts.ts";
 import { askedRun, plainAnswer, runAnswer } from "./run-answer.ts";
@@ -32,11 +36,12 @@ export const runAgent: RouteWork = async (context) => {
   const said = saidLast(body.messages);
   const replies = repliesOf(body);
   const session = await sessionFor(context, body, said.length > 0);
+  if (session === undefined) return nothingYet(body);
   if ((body.tools ?? []).length > 0) refuseUnknownTools(body, await context.clientTools(session));
   const standing = await standingOf(context, session);
   const fresh = freshOf(said, standing.state);
   refuseUnasked(replies, standing);
-  const isNews = await postAnswers(context, session, standing, replies);
+  const isNews = await postAnswers(context, session, standing, answersTo(standing, replies));
   if (fresh.length > 0) return send(context, session, standing, fresh, kind);
   const going = isNews ? await goOn(context, session, standing, replies) : undefined;
   return (
@@ -44,22 +49,27 @@ export const runAgent: RouteWork = async (context) => {
   );
 };
 
-/** The session of the thread. A page names it before it is there, so its first message makes it. */
+/**
+ * The session of the thread. A page names it before it is there, so its first message makes it. Undefined: a page
+ * that only comes back finds none. One that is another's is as good as none.
+ */
 async function sessionFor(
   context: RouteContext,
   { threadId, resume = [] }: RunBody,
   isSaying: boolean,
-): Promise<SessionRecord> {
-  if (isSaying) {
-    const session = await openOrMake(context, threadId);
-    refuseChild(session);
+): Promise<SessionRecord | undefined> {
+  const begun = performance.now();
+  const session = isSaying
+    ? await openOrMake(context, threadId)
+    : await context.open(threadId, "read");
+  if (session !== undefined) {
+    if (isSaying || resume.length > 0) refuseChild(session);
     return session;
   }
-  const isAnswering = resume.length > 0;
-  const session = await context.open(threadId, "read");
-  if (session === undefined) throw notFound();
-  if (isAnswering) refuseChild(session);
-  return session;
+  if (resume.length > 0) throw notFound();
+  await context.quotas.missed();
+  await untilGrid(() => performance.now() - begun, sleep);
+  return undefined;
 }
 
 /** Throws for an answer to what the run that is on, and the one before it, never asked. */
@@ -105,18 +115,20 @@ async function send(
   return plainAnswer([startOf(named), { type: "RUN_FINISHED", threadId, runId: body.runId }]);
 }
 
-/** The run that waited for the answers of this request, from where the page stands. Undefined: nobody knows where. */
+/** The run that waited for the answers of this request, if the page holds it so far. */
 async function goOn(
   context: RouteContext,
   session: SessionRecord,
-  { run }: Standing,
+  { state: before, run }: Standing,
   replies: readonly Reply[],
 ): Promise<Answer | undefined> {
+  if (run === undefined) return undefined;
   const body = context.body as RunBody; // of the route's shape
-  const n = knownTo(run?.waits ?? [], heldOf(body));
-  if (run === undefined || n === 0) return undefined;
-  const { runId, head } = run;
-  const own = body.messages.findIndex(({ id }) => id.startsWith(`item_${idTail(runId)}_`));
+  const { runId, head, facts } = run;
+  const record = recordOf(session, facts);
+  const told = runMessages(record, blobUrlOf(context, session));
+  if (record.phase !== "waiting" || !holds(body.messages, told)) return undefined;
+  const own = body.messages.findIndex(({ id }) => id === told[0]?.id);
   const results = new Map<string, Json>();
   for (const reply of replies)
     if (reply.kind === "output" && "output" in reply.answer)
@@ -127,9 +139,19 @@ async function goOn(
     runId,
     head,
     live: state.head,
-    begin: { kind: "known", n },
-    before: jsonOf(own < 0 ? body.messages : body.messages.slice(0, own)),
+    begin: { kind: "known", n: before.head },
+    before: jsonOf(body.messages.slice(0, Math.max(0, own))),
     after: "",
     results,
+  });
+}
+
+/** The answers to what waits, with the calls by their own ids: pages know them by other names. */
+function answersTo({ state }: Standing, replies: readonly Reply[]): readonly Reply[] {
+  const calls = clientCalls(state);
+  return replies.flatMap((reply): Reply[] => {
+    if (reply.kind === "decision") return [reply];
+    const toolCallId = calls.get(reply.toolCallId);
+    return toolCallId === undefined ? [] : [{ ...reply, toolCallId }];
   });
 }

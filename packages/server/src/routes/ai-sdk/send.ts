@@ -102,7 +102,7 @@ function goOn(
   if (shown === undefined)
     throw new Problem("invalid_request", "the last message is the assistant's, and nothing waits");
   const { messages } = context.body as SendBody; // of the route's shape
-  const { waits, ...run } = shown;
+  const { waits, facts: _, ...run } = shown;
   const at = knownTo(waits, messages.findLast(({ role }) => role === "assistant")?.parts ?? []);
   // What waits still is sent again, so that the page's request ends.
   const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
