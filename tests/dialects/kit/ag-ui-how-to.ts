@@ -42,7 +42,7 @@ export function carryOut(agent: HttpAgent, run: (tool: string) => object): void 
   agent.subscribe({
     onRunFinishedEvent: (finished) => {
       if (finished.outcome !== "success" || finished.pendingToolCallIds.length === 0) return;
-      const calls = agent.messages.flatMap((message) =>
+      const calls = finished.messages.flatMap((message) =>
         message.role === "assistant" ? (message.toolCalls ?? []) : [],
       );
       const results = calls
@@ -53,7 +53,7 @@ export function carryOut(agent: HttpAgent, run: (tool: string) => object): void 
           toolCallId: id,
           content: JSON.stringify(run(name)),
         }));
-      return { messages: [...agent.messages, ...results] };
+      return { messages: [...finished.messages, ...results] };
     },
   });
   // #endregion
