@@ -159,6 +159,26 @@ test("a page whose messages stand in another order comes back to the order of th
   expect(other.agent.messages).toEqual(await historyOf(served));
 });
 
+test("a page that holds a part of what was said goes on with all of it", async () => {
+  await using served = new Served(
+    agentOf([think("Hm"), say("Shall I?"), call("pay", { cents: 9 })], [say("Paid.")]),
+  );
+  const first = pageOf(served);
+  first.agent.addMessage(said("pay", "m-1"));
+  await first.agent.runAgent();
+  const [interrupt] = first.agent.pendingInterrupts;
+  const [asked, thought, text] = first.agent.messages as [Message, Message, Message];
+  const cut = { ...text, content: "Shal" } as Message;
+  const { agent } = pageOf(served, [asked, thought, cut]);
+  const payload = { approved: true };
+  await agent.runAgent({
+    resume: [{ interruptId: interrupt?.id ?? "", status: "resolved", payload }],
+  });
+
+  expect(agent.messages.at(-1)).toMatchObject({ content: "Paid." });
+  expect(agent.messages).toEqual(await historyOf(served));
+});
+
 test("an event of a client before 1.0 has nothing that it would refuse", async () => {
   await using served = new Served(agentOf([call("place", {})], [say("Hm"), stall()]));
   const first = await eventsOf(served, { messages: [said("where", "m-1")] });
@@ -187,7 +207,17 @@ test("an event of a client before 1.0 has nothing that it would refuse", async (
   expect(JSON.stringify([...first, ...second])).not.toContain("null");
 });
 
-test("a note for the run that is on is part of its stream", async () => {
+const image = { type: "data", value: "aGk=", mimeType: "image/png" } as const;
+
+test.each([
+  ["in French"],
+  [
+    [
+      { type: "text", text: "like this" },
+      { type: "image", source: image },
+    ],
+  ],
+] as const)("a note %j for the run that is on is part of its stream", async (content) => {
   const released = Promise.withResolvers<string>();
   const hold = defineTool({ name: "hold", input: z.object({}), run: () => released.promise });
   const model = scriptedModel([[call("hold", {})], [say("En français.")]]);
@@ -197,7 +227,8 @@ test("a note for the run that is on is part of its stream", async () => {
   const running = agent.runAgent();
   await until(() => agent.messages.length > 1, "the call");
   const other = pageOf(served);
-  other.agent.addMessage(said("in French", "note"));
+  const note = { id: "note", role: "user", content } as UserMessage;
+  other.agent.addMessage(note);
   await other.agent.runAgent({ forwardedProps: { kind: "steer" } });
   released.resolve("held");
   await running;
@@ -205,8 +236,11 @@ test("a note for the run that is on is part of its stream", async () => {
   expect(agent.messages.map(({ role }) => role).join(" ")).toBe(
     "user assistant tool user assistant",
   );
-  expect(agent.messages[3]).toEqual({ id: "note", role: "user", content: "in French" });
+  expect(agent.messages[3]).toEqual(note);
   expect(agent.messages).toEqual(await historyOf(served));
+  const later = pageOf(served);
+  await later.agent.runAgent();
+  expect(later.agent.messages).toEqual(agent.messages);
 });
 
 test("tools that a page names are those that the agent has for clients", async () => {
