@@ -24,14 +24,16 @@ test("an agent of AG-UI ends with the messages that were stored, from the start,
   for (const session of watched) {
     for (const [at, run] of session.runs.entries()) {
       const ways = waysOf(random, run);
-      // Each run from its start, and in one of the other ways.
-      await follow(session, run, { from: run.first });
-      await follow(session, run, ways[(session.seed + at) % ways.length] ?? { from: run.first });
+      // Each run from its start, and in one of the other ways, by both versions in turn.
+      const isVersion1 = (session.seed + at) % 2 === 0;
+      await follow(session, run, { from: run.first }, isVersion1);
+      const way = ways[(session.seed + at) % ways.length] ?? { from: run.first };
+      await follow(session, run, way, !isVersion1);
     }
   }
   const { pages, requests, snapshots, parts } = count;
   console.log(
-    `count: AG-UI, ${watched.length} sessions, ${pages} agents with ${parts} parts, ${requests} requests, ${snapshots} snapshots of messages, 0 differences`,
+    `count: AG-UI 1.0.0 and 0.0.59, ${watched.length} sessions, ${pages} agents with ${parts} parts, ${requests} requests, ${snapshots} snapshots of messages, 0 differences`,
   );
   expect(snapshots).toBeGreaterThan(0);
 }, 3_600_000);
@@ -41,15 +43,21 @@ test("an agent that comes or is cut off at any position ends with the messages t
   for (const session of watched.slice(0, whole))
     for (const run of session.runs)
       for (let at = run.first; at <= run.last; at += 1) {
-        await follow(session, run, { from: at });
-        await follow(session, run, { from: run.first, cut: at });
+        await follow(session, run, { from: at }, at % 2 === 0);
+        await follow(session, run, { from: run.first, cut: at }, at % 2 !== 0);
       }
-  console.log(`count: AG-UI, ${count.pages - before} positions, 0 differences`);
+  console.log(`count: AG-UI 1.0.0 and 0.0.59, ${count.pages - before} positions, 0 differences`);
 }, 3_600_000);
 
-async function follow(session: WatchedSession, run: WatchedRun, way: PageWay): Promise<void> {
-  const told = await new AgUiPage(session, run, way).read();
-  const place = `session ${session.seed}, ${run.runId}, ${JSON.stringify(way)}`;
+async function follow(
+  session: WatchedSession,
+  run: WatchedRun,
+  way: PageWay,
+  isVersion1 = true,
+): Promise<void> {
+  const told = await new AgUiPage(session, run, way, isVersion1).read();
+  const version = isVersion1 ? "1.0.0" : "0.0.59";
+  const place = `session ${session.seed}, ${run.runId}, ${version}, ${JSON.stringify(way)}`;
   expect(told.messages, place).toEqual(historyMessages(session, run));
   const held = heldMessages(told.messages);
   expect(held, place).toEqual(writtenParts(session, run, toTheLetter));

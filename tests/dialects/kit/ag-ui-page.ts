@@ -1,5 +1,6 @@
 import { HttpAgent } from "@ag-ui/client";
 import type { Message } from "@ag-ui/client";
+import { HttpAgent as HttpAgentBefore1 } from "ag-ui-client-v0";
 import type { Followed } from "@millrace/core/reading";
 import { agUiStream } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
 import type { AgUiStreamOptions } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
@@ -54,13 +55,18 @@ export class AgUiPage {
   #isEnded = false;
   #isCut = false;
 
-  constructor(session: WatchedSession, run: WatchedRun, way: PageWay) {
+  readonly #isVersion1: boolean;
+
+  /** By the last version before 1.0, if `isVersion1` is false. */
+  constructor(session: WatchedSession, run: WatchedRun, way: PageWay, isVersion1 = true) {
+    this.#isVersion1 = isVersion1;
     this.#session = session;
     this.#run = run;
     this.#way = way;
     this.#place = way.from;
     const isFirst = way.from === run.first;
-    this.#agent = new HttpAgent({
+    const Agent = isVersion1 ? HttpAgent : (HttpAgentBefore1 as unknown as typeof HttpAgent);
+    this.#agent = new Agent({
       url: "http://localhost/ag-ui",
       threadId: "thread",
       initialMessages: isFirst ? [asked] : [],
@@ -82,7 +88,8 @@ export class AgUiPage {
       this.#requests += 1;
       if (this.#requests > 100) throw new Error("the page does not come to an end");
     }
-    const { messages } = this.#agent;
+    // Readers before 1.0 keep this one, which nothing shows.
+    const messages = this.#agent.messages.filter(({ id }) => id !== "millrace.cleared.1");
     return { messages, requests: this.#requests, snapshots: this.#snapshots };
   }
 
@@ -110,7 +117,7 @@ export class AgUiPage {
     this.#isCut = false;
     const stream = agUiStream({
       name: "page",
-      asked: { threadId: "thread", runId: `run ${this.#requests}`, isVersion1: true },
+      asked: { threadId: "thread", runId: `run ${this.#requests}`, isVersion1: this.#isVersion1 },
       blobUrl,
       before: JSON.stringify(asked),
       after: "",

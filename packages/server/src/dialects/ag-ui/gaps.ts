@@ -9,6 +9,12 @@ export const agUiGaps: readonly Gap[] = [
       "`MESSAGES_SNAPSHOT`: what the page sent, and the run as it is now. Where reasoning goes with the reply, two snapshots before it clear the page: one alone lets reasoning stay",
   },
   {
+    about: "reasoning or an activity that is to go",
+    versions: "before 1.0",
+    instead:
+      "it goes, and an activity `millrace.cleared` without content stays in the page until it is loaded anew",
+  },
+  {
     about: "several parts in one message",
     versions: "all",
     instead:

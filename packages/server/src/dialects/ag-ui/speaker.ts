@@ -81,11 +81,12 @@ export class Speaker {
 
   /** Makes the reader hold the run as it is now, whatever it held. `isAnew`: nobody knows what that was. */
   restate(record: RunRecord, out: AgUiEvent[], isAnew = false): void {
-    const { blobUrl, before, after } = this.#options;
+    const { asked, blobUrl, before, after } = this.#options;
     const messages = isBegun(record) ? runMessages(record, blobUrl) : [];
     const isStale = this.#staying().some((id) => !messages.some((message) => message.id === id));
     this.#close(out);
-    out.push(...snapshotOf({ before, messages, after }, isAnew || isStale));
+    const { isVersion1 } = asked;
+    out.push(...snapshotOf({ before, messages, after, isAnew: isAnew || isStale, isVersion1 }));
     out.push(...this.adopt(record));
     this.#reopen(out);
   }

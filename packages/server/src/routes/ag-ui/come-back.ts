@@ -1,7 +1,7 @@
 import type { SessionRecord } from "@millrace/core/ports";
 import { startOf } from "../../dialects/ag-ui/ends.ts";
 import { snapshotOf } from "../../dialects/ag-ui/snapshot.ts";
-import type { AgUiEvent, AgUiMessage } from "../../dialects/ag-ui/events.ts";
+import type { AgUiMessage } from "../../dialects/ag-ui/events.ts";
 import { historyAround, historyOf } from "../../dialects/ag-ui/history.ts";
 import type { Answer } from "../../http/answer.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
@@ -34,19 +34,22 @@ export async function comeBack(
     const begin = { kind: "anew", isAligned } as const;
     return runAnswer(context, session, { runId, head, live: state.head, begin, before, after });
   }
-  return messagesAnswer(body, snapshotOf({ before, messages: [], after }, !isAligned));
+  return messagesAnswer(body, before, after, isAligned);
 }
 
 /** A conversation that was not begun. */
 export function nothingYet(body: RunBody): Answer {
-  const isAligned = body.messages.length === 0;
-  return messagesAnswer(body, snapshotOf({ before: "", messages: [], after: "" }, !isAligned));
+  return messagesAnswer(body, "", "", body.messages.length === 0);
 }
 
-function messagesAnswer(body: RunBody, messages: Iterable<AgUiEvent>): Answer {
+/** Messages without a run. */
+function messagesAnswer(body: RunBody, before: string, after: string, isAligned: boolean): Answer {
   const { threadId, runId } = body;
+  const asked = askedRun(body);
+  const { isVersion1 } = asked;
+  const messages = { before, messages: [], after, isAnew: !isAligned, isVersion1 };
   const end = { type: "RUN_FINISHED", threadId, runId } as const;
-  return plainAnswer([startOf(askedRun(body)), ...messages, end]);
+  return plainAnswer([startOf(asked), ...snapshotOf(messages), end]);
 }
 
 /** Whether what a page holds is where the messages begin: then they come in their order. */
