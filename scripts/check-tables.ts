@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promises } from "../packages/conformance/promises.ts";
 import { securityRows } from "../packages/conformance/security.ts";
+import { agUiGaps } from "../packages/server/src/dialects/ag-ui/gaps.ts";
 import { aiSdkGaps } from "../packages/server/src/dialects/ai-sdk/gaps.ts";
 import { limitRows } from "./limit-rows.ts";
 import { folderRules, packageRules } from "./layers.ts";
@@ -46,6 +47,10 @@ export const tables: Tables = {
   "ai-sdk": () => [
     ["what", "AI SDK", "what a page gets instead"],
     ...aiSdkGaps.map(({ about, versions, instead }) => [about, versions, instead]),
+  ],
+  "ag-ui": () => [
+    ["what", "AG-UI", "what a page gets instead"],
+    ...agUiGaps.map(({ about, versions, instead }) => [about, versions, instead]),
   ],
   limits: () => [["limit", "bounds", "default", "above it"], ...limitRows()],
   packages: () => [

@@ -218,6 +218,21 @@ test("a message that is sent twice is one message, and both requests get its rep
   expect(await historyOf(7, served)).toHaveLength(2);
 });
 
+test("the request with the result of a page's tool gets the rest of the message", async () => {
+  await using served = new Served(agentOf([call("place", {})], [say("You are in Oslo.")]));
+  const user = { id: "m-1", role: "user", parts: [{ type: "text", text: "Where am I?" }] };
+  await (await served.request("/ai-sdk", { body: { id: "trip", messages: [user] } })).text();
+  const [, reply] = await historyOf(7, served);
+  const output = { state: "output-available", output: { city: "Oslo" } };
+  const parts = reply?.parts.map((part) =>
+    part.type === "tool-place" ? { ...part, ...output } : part,
+  );
+  const body = { id: "trip", messages: [user, { ...reply, parts }] };
+  const answer = await (await served.request("/ai-sdk", { body })).text();
+
+  expect(answer).toContain('"outcome":"completed"');
+});
+
 test.each(versions)(
   "a note for the run that is on is part of its message in AI SDK %i",
   async (version) => {

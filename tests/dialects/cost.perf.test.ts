@@ -3,6 +3,7 @@ import type { Followed } from "@millrace/core/reading";
 import { runId, sessionId, sessionUid } from "@millrace/core/writing";
 import { expect, it } from "vitest";
 import { SpokenSession } from "../../packages/core/src/testing/spoken-session.ts";
+import { agUiStream } from "../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
 import { profiles } from "../../packages/server/src/dialects/ai-sdk/profiles.ts";
 import { uiMessageStream } from "../../packages/server/src/dialects/ai-sdk/ui-message-stream.ts";
 import { dialectEncoding } from "../../packages/server/src/dialects/dialect-encoding.ts";
@@ -41,6 +42,23 @@ const dialect = dialectEncoding(
   }),
 );
 
+const agUi = dialectEncoding(
+  agUiStream({
+    uid,
+    sessionId: session,
+    runId: run,
+    head: 0,
+    live: 0,
+    name: "cost",
+    asked: { threadId: "refunds", runId: "r", isVersion1: true },
+    begin: { kind: "start" },
+    before: "",
+    after: "",
+    results: new Map(),
+    blobUrl: (hash) => hash,
+  }),
+);
+
 /** Microseconds and bytes of a delta for one viewer who is alone. */
 function costOf(
   encoding: Encoding,
@@ -59,18 +77,25 @@ function costOf(
   return { us: (user + system) / deltas, bytes: bytes / deltas };
 }
 
-it("a delta costs a viewer of the AI SDK's dialect the same in a long reply as in a short one", async () => {
-  for (const encoding of [dialect, whole, steps]) costOf(encoding, 2_000); // compiles
-  const measure = async () => ({ short: costOf(dialect, 2_000), long: costOf(dialect, 20_000) });
-  const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
-    cost.long.us < 3 * cost.short.us;
-  const cost = await retryWhenNoisy(measure, isFlat);
-  const [asSteps, asWhole] = [costOf(steps, 2_000), costOf(whole, 2_000)];
-  const say = ({ us, bytes }: typeof asSteps): string =>
-    `${us.toFixed(1)} us, ${bytes.toFixed(0)} bytes`;
-  console.log(
-    `count: a delta of 20 characters to one viewer: AI SDK ${say(cost.short)}, in a reply of 20,000 ${say(cost.long)};`,
-    `our steps ${say(asSteps)}, our whole messages ${say(asWhole)}, both shared by all viewers`,
-  );
-  expect(isFlat(cost)).toBe(true);
-}, 120_000);
+it.each([
+  ["AI SDK", dialect],
+  ["AG-UI", agUi],
+])(
+  "a delta costs a viewer of the dialect of %s the same in a long reply as in a short one",
+  async (name, spoken) => {
+    for (const encoding of [spoken, whole, steps]) costOf(encoding, 2_000); // compiles
+    const measure = async () => ({ short: costOf(spoken, 2_000), long: costOf(spoken, 20_000) });
+    const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
+      cost.long.us < 3 * cost.short.us;
+    const cost = await retryWhenNoisy(measure, isFlat);
+    const [asSteps, asWhole] = [costOf(steps, 2_000), costOf(whole, 2_000)];
+    const say = ({ us, bytes }: typeof asSteps): string =>
+      `${us.toFixed(1)} us, ${bytes.toFixed(0)} bytes`;
+    console.log(
+      `count: a delta of 20 characters to one viewer: ${name} ${say(cost.short)}, in a reply of 20,000 ${say(cost.long)};`,
+      `our steps ${say(asSteps)}, our whole messages ${say(asWhole)}, both shared by all viewers`,
+    );
+    expect(isFlat(cost)).toBe(true);
+  },
+  120_000,
+);

@@ -3,8 +3,21 @@ import { withoutUndone } from "@millrace/core/reading";
 import type { HeldMessage } from "./chat.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
+type Call = Extract<Part, { readonly kind: "tool_call" }>;
+
+/** Arguments as they are parsed, or their text if they can't be. */
+const parsed = ({ input, raw }: Call): string => JSON.stringify(input ?? raw);
+
+/** Arguments as they were written. Without any, they are an empty object. */
+export const toTheLetter = ({ input, raw }: Call): string =>
+  raw === "" && input !== undefined ? "{}" : raw;
+
 /** What a run wrote, part by part and in order, told without any code of the dialect. */
-export function writtenParts({ facts }: WatchedSession, { runId }: WatchedRun): readonly string[] {
+export function writtenParts(
+  { facts }: WatchedSession,
+  { runId }: WatchedRun,
+  saidArguments: (call: Call) => string = parsed,
+): readonly string[] {
   const own = withoutUndone(facts).filter((fact) => "runId" in fact && fact.runId === runId);
   const summaries = own.flatMap((fact) =>
     fact.type === "compaction_finished" ? [fact.summary?.itemId] : [],
@@ -18,7 +31,7 @@ export function writtenParts({ facts }: WatchedSession, { runId }: WatchedRun): 
     items.slice(at).flatMap(({ parts }) => parts.filter((part) => part.kind === "tool_result"));
   return items.flatMap(({ author, parts }, at) =>
     author === "model" || author === "agent"
-      ? parts.map((part) => sayPart(part, resultsOf(at)))
+      ? parts.map((part) => sayPart(part, resultsOf(at), saidArguments))
       : [],
   );
 }
@@ -33,7 +46,11 @@ const states: Readonly<Record<ResultStatus, string>> = {
   denied: "output-denied",
 };
 
-function sayPart(part: Part, results: readonly Result[]): string {
+function sayPart(
+  part: Part,
+  results: readonly Result[],
+  saidArguments: (call: Call) => string,
+): string {
   switch (part.kind) {
     case "text":
     case "reasoning":
@@ -43,7 +60,7 @@ function sayPart(part: Part, results: readonly Result[]): string {
       const state = result === undefined ? "none" : states[result.status];
       const came =
         result?.status === "ok" ? JSON.stringify(result.output ?? result.text) : result?.text;
-      return `${part.tool} ${part.callId} ${JSON.stringify(part.input ?? part.raw)} ${state} ${state === "output-denied" ? "" : came}`;
+      return `${part.tool} ${part.callId} ${saidArguments(part)} ${state} ${state === "output-denied" ? "" : came}`;
     }
     case "media":
     case "file":
@@ -75,4 +92,66 @@ export function heldParts(message: HeldMessage | undefined): readonly string[] {
       `${type.slice(5)} ${String(toolCallId).replace(/~\d+$/, "")} ${JSON.stringify(input ?? rawInput)} ${String(state)} ${state === "output-denied" ? "" : String(came)}`,
     ];
   });
+}
+
+/** The same of messages of AG-UI: each part of a reply is one, and a result comes after its call. */
+export function heldMessages(messages: readonly AgUiHeld[]): readonly string[] {
+  return messages.flatMap((message) => {
+    const { role, content, toolCalls, activityType } = message;
+    if (role === "reasoning") return [`reasoning ${String(content)}`];
+    if (role === "activity") return [saidActivity(String(activityType), content as AgUiContent)];
+    if (role !== "assistant") return [];
+    if (toolCalls === undefined) return [`text ${String(content)}`];
+    return toolCalls.map((call) => saidCall(call, messages));
+  });
+}
+
+/** A message of AG-UI, as far as it is looked at here. */
+interface AgUiHeld {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly toolCallId?: string;
+  readonly activityType?: string;
+  readonly metadata?: { readonly millrace?: { readonly status?: string } };
+  readonly toolCalls?: readonly AgUiCall[];
+}
+
+interface AgUiCall {
+  readonly id: string;
+  readonly metadata?: { readonly millrace?: { readonly callId?: string } };
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+type AgUiContent = Readonly<Record<string, unknown>>;
+
+function saidActivity(type: string, content: AgUiContent): string {
+  return type === "file"
+    ? `file ${String(content["mediaType"])} ${String(content["url"]).replace(/^.*,/, "")}`
+    : `${type} ${JSON.stringify(content["value"])}`;
+}
+
+function saidCall(call: AgUiCall, messages: readonly AgUiHeld[]): string {
+  const { id, function: asked } = call;
+  const result = messages.find(({ toolCallId }) => toolCallId === id);
+  const { status } = result?.metadata?.millrace ?? {};
+  const state =
+    result === undefined
+      ? "none"
+      : status === undefined
+        ? "output-available"
+        : status === "denied"
+          ? "output-denied"
+          : "output-error";
+  const text = String(result?.content);
+  const came = state === "output-available" ? asJson(text) : result?.content;
+  return `${asked.name} ${call.metadata?.millrace?.callId} ${asked.arguments} ${state} ${state === "output-denied" ? "" : String(came)}`;
+}
+
+/** A text that is JSON as it is written by us, any other as a string. */
+function asJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return JSON.stringify(text);
+  }
 }

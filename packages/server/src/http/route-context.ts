@@ -1,5 +1,6 @@
 import type { BlobStore, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Hub } from "../hub/hub.ts";
+import type { ClientTools } from "../runs/client-tools.ts";
 import type { RunHost } from "../runs/run-host.ts";
 import type { SessionAction, Identity, ServedSession } from "./identity.ts";
 import type { Answer } from "./answer.ts";
@@ -73,6 +74,8 @@ export interface RouteContext extends TenantPorts {
   readonly limits: RouteLimits;
   /** The path from the root of its origin by which a page reaches the server. Empty: the root itself. */
   readonly publicPath: string;
+  /** The names of the tools that clients of a session carry out. */
+  readonly clientTools: ClientTools;
   readonly quotas: Quotas;
   /** By the store's clock. */
   readonly now: () => number;

@@ -26,12 +26,13 @@ export type RouteName =
   | "exportSession"
   | "createTicket"
   | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
+  | `agUi${"Run" | "Messages"}`
   | "health"
   | "ready"
   | "openapi";
 
 /** Formats of other libraries that a server speaks beside its own. */
-export const dialectNames = ["ai-sdk"] as const;
+export const dialectNames = ["ai-sdk", "ag-ui"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
 /** The bucket in which a request counts. `none` counts nowhere. */

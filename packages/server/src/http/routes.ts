@@ -1,3 +1,4 @@
+import { agUiRoutes } from "./ag-ui-routes.ts";
 import { aiSdkRoutes } from "./ai-sdk-routes.ts";
 import { readingRoutes } from "./reading-routes.ts";
 import type { Route } from "./route.ts";
@@ -59,5 +60,6 @@ export const routes: readonly Route[] = [
   ...workRoutes,
   ...readingRoutes,
   ...aiSdkRoutes,
+  ...agUiRoutes,
   ...serverRoutes,
 ];

@@ -1,6 +1,8 @@
 import type { RouteWork } from "../http/route-context.ts";
 import type { RouteName } from "../http/route.ts";
 import { abortRun } from "./abort-run.ts";
+import { readMessages as readAgUiMessages } from "./ag-ui/come-back.ts";
+import { runAgent } from "./ag-ui/run.ts";
 import { profiles } from "../dialects/ai-sdk/profiles.ts";
 import { readMessages, resumeStream } from "./ai-sdk/read.ts";
 import { sendMessages } from "./ai-sdk/send.ts";
@@ -50,4 +52,6 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   aiSdkSendV5: sendMessages(profiles[5]),
   aiSdkMessagesV5: readMessages(profiles[5]),
   aiSdkResumeV5: resumeStream(profiles[5]),
+  agUiRun: runAgent,
+  agUiMessages: readAgUiMessages,
 };

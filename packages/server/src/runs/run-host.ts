@@ -94,6 +94,12 @@ const undriven: RunHost = {
   close: async () => undefined,
 };
 
-function infoOf({ sessionId, tenant = "default", owner, metadata }: SessionRecord): SessionInfo {
+/** What an application chooses the agent of a session by. */
+export function infoOf({
+  sessionId,
+  tenant = "default",
+  owner,
+  metadata,
+}: SessionRecord): SessionInfo {
   return { id: sessionId, tenant, user: owner ?? "local", metadata };
 }

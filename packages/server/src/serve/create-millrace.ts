@@ -20,6 +20,7 @@ import { Slots } from "../limits/slots.ts";
 import { Spend } from "../limits/spend.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
+import { clientToolsOf } from "../runs/client-tools.ts";
 import { driverHost } from "../runs/driver-host.ts";
 import { createRunHost } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
@@ -82,7 +83,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
   const addresses = new Addresses({ ...options, local });
   const parts: PipelineParts = {
-    ...pathsOf(options),
+    ...applicationOf(options),
     table: new RouteTable(routesWith(options.dialects)),
     addresses,
     authenticate: options.authenticate ?? localMode(),
@@ -132,13 +133,15 @@ function routesWith(dialects: readonly DialectName[] = dialectNames): readonly R
   return routes.filter(({ dialect }) => dialect === undefined || dialects.includes(dialect));
 }
 
-/** Where it is mounted, and where pages find it, without a slash at the end. */
-function pathsOf({
+/** Where it is mounted and where pages find it, without a slash at the end, and what its pages may carry out. */
+function applicationOf({
+  agent,
   basePath = "",
   publicPath = basePath,
-}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath"> {
+}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath" | "clientTools"> {
   const trimmed = (path: string): string => path.replace(/\/+$/, "");
-  return { basePath: trimmed(basePath), publicPath: trimmed(publicPath) };
+  const clientTools = clientToolsOf(agent);
+  return { basePath: trimmed(basePath), publicPath: trimmed(publicPath), clientTools };
 }
 
 /** The token of this installation is printed when it is made, once. */

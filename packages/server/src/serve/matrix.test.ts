@@ -23,6 +23,11 @@ const sent = {
   messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
 };
 for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
+bodies["agUiRun"] = {
+  threadId: "mine",
+  runId: "r",
+  messages: [{ id: "m", role: "user", content: "x" }],
+};
 const limits = { creationsPerUser: 1e6, inputsPerUser: 1e6, notFoundPerUser: 1e6 };
 
 /** What a role may expect of a route, by the table alone. */

@@ -16,6 +16,7 @@ import { Problem, notFound } from "../http/problem.ts";
 import { checkQuery, readQuery } from "../http/query.ts";
 import type { RawQuery } from "../http/query.ts";
 import { readBody } from "../http/read-body.ts";
+import type { ClientTools } from "../runs/client-tools.ts";
 import type { Quotas, RouteContext, RouteWork, TenantPorts } from "../http/route-context.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
 import type { RouteName } from "../http/route.ts";
@@ -39,6 +40,7 @@ import type { Tenants } from "./tenants.ts";
 export interface PipelineParts {
   readonly basePath: string;
   readonly publicPath: string;
+  readonly clientTools: ClientTools;
   readonly table: RouteTable;
   readonly addresses: Addresses;
   readonly authenticate: Authenticate;
@@ -227,6 +229,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       admit: (action, session) => access.admit(who, action, { ...session, tenant: ports.tenant }),
       limits,
       publicPath: parts.publicPath,
+      clientTools: parts.clientTools,
       quotas: quotasOf(parts, ports, who),
       now: () => ports.store.now(),
     };

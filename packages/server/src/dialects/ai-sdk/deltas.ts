@@ -1,15 +1,9 @@
-import type { LiveEvent } from "@millrace/core";
 import type { OpenLane } from "@millrace/core/reading";
+import { plainDeltas } from "../lane-batch.ts";
+import type { LaneBatch } from "../lane-batch.ts";
 import type { Chunk } from "./chunks.ts";
 import { untoldCall } from "./told.ts";
 import type { ToldItem } from "./told.ts";
-
-/** Events that continue a lane. */
-export interface LaneBatch {
-  readonly itemId: string;
-  readonly epoch: number;
-  readonly events: readonly LiveEvent[];
-}
 
 /**
  * The chunks of events that continue what was sent, each delta as it came. Costs what is new, however long
@@ -17,16 +11,12 @@ export interface LaneBatch {
  */
 export function tellDeltas(
   told: ToldItem,
-  { draft }: OpenLane,
-  { events }: LaneBatch,
+  lane: OpenLane,
+  batch: LaneBatch,
   nameOf: (callId: string) => string,
 ): readonly Chunk[] | undefined {
-  const deltas = events.flatMap((event) => (event.type === "content_delta" ? [event.delta] : []));
-  const begun = deltas.filter(({ op }) => op === "begin_part").length;
-  if (!events.every(isPlain) || told.parts.length + begun !== draft.parts.length) return undefined;
-  // Its step is still to begin, or a part waits for one before it.
-  if (!told.parts.every(({ id }, at) => id === draft.parts[at]?.id)) return undefined;
-  if (told.parts.length === 0) return undefined;
+  const deltas = plainDeltas(told.parts, lane, batch);
+  if (deltas === undefined) return undefined;
   const out: Chunk[] = [];
   for (const delta of deltas) {
     if (delta.op === "begin_part") {
@@ -57,13 +47,4 @@ export function tellDeltas(
     }
   }
   return out;
-}
-
-const plainKinds = new Set(["text", "reasoning", "tool_call"]);
-
-/** Whether an event begins a part of text, continues one, or changes no content. */
-function isPlain(event: LiveEvent): boolean {
-  if (event.type !== "content_delta") return event.type !== "attempt_started";
-  const { delta } = event;
-  return delta.op === "append_text" || (delta.op === "begin_part" && plainKinds.has(delta.kind));
 }

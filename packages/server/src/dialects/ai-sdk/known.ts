@@ -1,4 +1,5 @@
 import { isJsonObject } from "@millrace/core/wire";
+import { callIdOf } from "../call-names.ts";
 import type { Wait } from "../waits.ts";
 
 /**
@@ -15,7 +16,7 @@ export function knownTo(
     held.add(id);
     if (isJsonObject(approval)) held.add(approval["id"]);
     if (typeof toolCallId !== "string") continue;
-    const callId = toolCallId.replace(/~\d+$/, "");
+    const callId = callIdOf(toolCallId);
     held.add(callId);
     if (String(state).startsWith("output-")) settled.add(callId);
   }

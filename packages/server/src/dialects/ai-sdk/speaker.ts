@@ -1,6 +1,8 @@
-import { project } from "@millrace/core";
 import type { Json, SessionState, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
+import { CallNames } from "../call-names.ts";
+import type { LaneBatch } from "../lane-batch.ts";
 import type { RunRecord } from "../run-record.ts";
+import { fits, noted, shownItems } from "../shown-items.ts";
 import { tellOutcome, tellQuestion } from "./calls.ts";
 import type { Chunk } from "./chunks.ts";
 import { endOf, waitingEnd } from "./ends.ts";
@@ -10,7 +12,6 @@ import type { Profile } from "./profiles.ts";
 import { untold, untoldCall } from "./told.ts";
 import type { ToldItem, ToldPart } from "./told.ts";
 import { tellDeltas } from "./deltas.ts";
-import type { LaneBatch } from "./deltas.ts";
 
 /** Sent to a reader whose message can't be mended in its stream. Nothing else is wrong: the run goes on. */
 const begunAgain = "This reply was begun again. Load the conversation anew to see it.";
@@ -34,8 +35,7 @@ export class Speaker {
   #isEnded = false;
   #isBroken = false;
   readonly #items: ToldItem[] = [];
-  /** Names of calls that were used, with the item of each: a reader finds a call by its name alone. */
-  readonly #callers = new Map<string, string>();
+  readonly #names = new CallNames();
   /** `empty`: it was begun, and its parts were taken back. */
   #step: "none" | "open" | "empty" = "none";
 
@@ -57,7 +57,7 @@ export class Speaker {
     if (told.id !== batch.itemId || told.epoch !== batch.epoch) return undefined;
     const lane = state.lanes.find(({ itemId }) => itemId === told.id);
     if (lane === undefined) return undefined;
-    return tellDeltas(told, lane, batch, (callId) => this.#nameOf(callId, told.id));
+    return tellDeltas(told, lane, batch, (callId) => this.#names.nameOf(callId, told.id));
   }
 
   /** Everything that the reader lacks of the run. */
@@ -104,7 +104,7 @@ export class Speaker {
     for (const [at, part] of item.parts.entries()) if (!this.#tellPart(told, at, part, out)) break;
     for (const asked of record.asked) {
       if (asked.itemId !== item.id) continue;
-      const name = this.#nameOf(asked.question.callId, item.id);
+      const name = this.#names.nameOf(asked.question.callId, item.id);
       const at = told.parts.findIndex(({ call }) => call?.toolCallId === name);
       const part = item.parts[at];
       const call = told.parts[at]?.call;
@@ -183,7 +183,7 @@ export class Speaker {
 
   #tellCall(told: ToldItem, known: ToldPart | undefined, part: ViewToolCall, out: Chunk[]): void {
     const begun = known ?? this.#begin(told, part, out);
-    const toolCallId = this.#nameOf(part.callId, told.id);
+    const toolCallId = this.#names.nameOf(part.callId, told.id);
     const toolName = part.tool;
     const call = (begun.call ??= untoldCall(toolCallId, toolName));
     if (part.state === "writing") {
@@ -237,51 +237,10 @@ export class Speaker {
       return;
     }
     for (const { call } of first?.parts ?? [])
-      if (call !== undefined) this.#callers.delete(call.toolCallId);
+      if (call !== undefined) this.#names.free(call.toolCallId);
     out.push({ type: "reset-step" });
     this.#step = "empty";
   }
-
-  /** A call's own id, unless an earlier step has a call of that id. */
-  #nameOf(callId: string, itemId: string): string {
-    let name = callId;
-    for (let count = 2; (this.#callers.get(name) ?? itemId) !== itemId; count += 1)
-      name = `${callId}~${count}`;
-    this.#callers.set(name, itemId);
-    return name;
-  }
-}
-
-/** What the message shows: all that follows what began the run, but summaries of what came before. */
-function shownItems(state: SessionState): readonly ViewItem[] {
-  const summaries = new Set<string>(state.compactions.map(({ itemId }) => itemId));
-  const items = project(state).items.filter(
-    ({ id, author }) => !summaries.has(id) && !(state.compacting && author === "agent"),
-  );
-  const first = items.findIndex(({ author }) => author !== "user");
-  return first < 0 ? [] : items.slice(first);
-}
-
-function noted(told: ToldItem, item: ViewItem, { state, stored }: RunRecord): ToldItem {
-  told.isLive = item.live;
-  told.epoch = state.lanes.find(({ itemId }) => itemId === item.id)?.epoch;
-  told.n = item.live ? undefined : stored.get(item.id)?.n;
-  return told;
-}
-
-/** Whether what was sent of an item is the beginning of what it is now. */
-function fits(told: ToldItem, item: ViewItem, { state, stored }: RunRecord): boolean {
-  if (told.id !== item.id) return false;
-  if (item.live)
-    return (
-      told.isLive && told.epoch === state.lanes.find(({ itemId }) => itemId === item.id)?.epoch
-    );
-  const by = stored.get(item.id);
-  if (!told.isLive) return told.n === by?.n;
-  if (by?.epoch === undefined || by.epoch !== told.epoch) return false;
-  told.isLive = false;
-  told.n = by.n;
-  return true;
 }
 
 function partOf({ id, kind }: ViewPart): ToldPart {

@@ -1,13 +1,8 @@
 import type { Json, ViewItem } from "@millrace/core";
+import type { ToldAttempt } from "../shown-items.ts";
 
 /** What a reader was sent of an item of the run. */
-export interface ToldItem {
-  readonly id: string;
-  /** While it is written: by which attempt. What another one writes is not what was sent. */
-  epoch: number | undefined;
-  isLive: boolean;
-  /** The fact that stored it. */
-  n: number | undefined;
+export interface ToldItem extends ToldAttempt {
   readonly parts: ToldPart[];
   /** The item when it was sent, and the questions then: what is the same is not looked at again. */
   view: ViewItem | undefined;

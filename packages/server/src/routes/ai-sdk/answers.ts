@@ -1,4 +1,5 @@
 import type { SessionRecord } from "@millrace/core/ports";
+import { callIdOf } from "../../dialects/call-names.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
 import { inboxOf } from "../common.ts";
@@ -52,7 +53,6 @@ function clientCallOf(
   name: string,
 ): Standing["state"]["executions"][number] | undefined {
   return executions.find(
-    ({ client, callId }) =>
-      client === true && (callId === name || callId === name.replace(/~\d+$/, "")),
+    ({ client, callId }) => client === true && (callId === name || callId === callIdOf(name)),
   );
 }

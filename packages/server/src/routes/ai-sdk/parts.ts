@@ -47,7 +47,8 @@ async function sentPart(
   throw new Problem("invalid_request", detail, { pointer });
 }
 
-async function filePart(
+/** A file of a message, by its address or as a data URL. */
+export async function filePart(
   context: RouteContext,
   place: BlobPlace,
   { mediaType, filename, url }: JsonObject,

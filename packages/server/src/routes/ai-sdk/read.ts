@@ -4,32 +4,20 @@ import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
 import { untilGrid } from "../../http/grid.ts";
 import type { RouteWork } from "../../http/route-context.ts";
 import { sessionOf } from "../common.ts";
+import { newestMessages } from "../newest-messages.ts";
 import { blobUrlOf, runAnswer } from "./run-answer.ts";
 import { standingOf } from "./standing.ts";
-
-/** Messages of one answer, if the page asks for no other number. */
-const usual = 200;
 
 /** The session as messages, the newest of them, to begin a page with. */
 export function readMessages(profile: Profile): RouteWork {
   return async (context) => {
     const session = sessionOf(context);
     const { uid, sessionId } = session;
-    const { limit = usual, before } = context.query as HistoryQuery; // of the route's shape
     const facts = await context.store.read(uid);
     const blobUrl = blobUrlOf(context, session);
     const all = historyOf(facts, { uid, sessionId, profile, blobUrl });
-    const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before);
-    const start = Math.max(0, end - limit);
-    const messages = all.slice(start, Math.max(0, end));
-    const next = start > 0 ? messages[0]?.id : undefined;
-    return { status: 200, json: { messages, ...(next === undefined ? {} : { next }) } };
+    return { status: 200, json: newestMessages(all, context) };
   };
-}
-
-interface HistoryQuery {
-  readonly limit?: number;
-  readonly before?: string;
 }
 
 /**

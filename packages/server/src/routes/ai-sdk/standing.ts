@@ -14,6 +14,8 @@ export interface StandingRun {
   readonly head: number;
   /** Where it waited for an answer. */
   readonly waits: readonly Wait[];
+  /** From its start on. */
+  readonly facts: readonly Fact[];
 }
 
 /** Where a session stands. */
@@ -47,8 +49,9 @@ export async function standingOf(
     const start = facts[at];
     if (runId === undefined || start === undefined) return undefined;
     const head = start.n - 1;
-    const waits = waitsOf({ uid, sessionId, runId, head }, facts.slice(at));
-    return { runId, head, waits };
+    const own = facts.slice(at);
+    const waits = waitsOf({ uid, sessionId, runId, head }, own);
+    return { runId, head, waits, facts: own };
   };
   const accepted = queued && acceptedAt(facts, queued.inputId);
   return {

@@ -1,0 +1,101 @@
+import type { Route } from "./route.ts";
+import {
+  anyFields,
+  fields,
+  listOf,
+  openFields,
+  sessionIdPattern,
+  shortText,
+  text,
+} from "./shapes.ts";
+
+/** A message as a page holds it. What it says is checked where it is read. */
+const message = openFields({
+  id: shortText(256),
+  role: { enum: ["user", "assistant", "tool", "reasoning", "activity", "system", "developer"] },
+});
+
+/** `RunAgentInput`. Closed: what a page adds for another server would be ignored here. */
+const runBody = fields({
+  threadId: { type: "string", pattern: sessionIdPattern, description: "The session" },
+  runId: shortText(256),
+  messages: listOf(message, 100_000),
+  "protocolVersion?": shortText(16),
+  "parentRunId?": shortText(256),
+  "state?": { description: "Empty: sessions have none" },
+  "tools?": listOf(anyFields, 1_000),
+  "context?": listOf(anyFields, 1_000),
+  "forwardedProps?": { description: "`kind`: `steer` and `follow_up` are for the run that is on" },
+  "resume?": listOf(
+    fields({
+      interruptId: shortText(256),
+      status: { enum: ["resolved", "cancelled"] },
+      "payload?": { description: "`{ approved, reason }`" },
+    }),
+    1_000,
+  ),
+});
+
+const common = {
+  signedIn: true,
+  key: "none",
+  cacheControl: "no-store",
+  dialect: "ag-ui",
+  refusals: "text",
+} as const;
+
+/** The routes of AG-UI's `HttpAgent`. */
+export const agUiRoutes: readonly Route[] = [
+  {
+    ...common,
+    name: "agUiRun",
+    method: "POST",
+    path: "/ag-ui",
+    summary: "AG-UI: sends a message or answers, or comes back, and streams the run",
+    actions: [],
+    query: {},
+    request: { kind: "json", shape: runBody },
+    answers: {
+      200: {
+        summary: "Events of AG-UI",
+        bytes: ["text/event-stream"],
+        headers: ["Millrace-Run"],
+      },
+    },
+    problems: [
+      "session_exists",
+      "read_only",
+      "quarantined",
+      "locked",
+      "key_reused",
+      "quota_exceeded",
+    ],
+    stream: "always",
+    bucket: "inputs",
+  },
+  {
+    ...common,
+    name: "agUiMessages",
+    method: "GET",
+    path: "/ag-ui/{id}",
+    summary: "AG-UI: reads the session as messages",
+    actions: ["read"],
+    request: { kind: "none" },
+    problems: [],
+    query: {
+      limit: { type: "integer", minimum: 1, maximum: 1_000 },
+      before: shortText(256, "The `next` of the page before"),
+    },
+    answers: {
+      200: {
+        summary: "The newest messages, oldest first",
+        json: openFields({ messages: listOf(anyFields), "next?": text }),
+        headers: ["ETag"],
+      },
+      304: { summary: "Not changed", headers: ["ETag"] },
+    },
+    stream: "never",
+    cacheControl: "private, no-cache",
+    bucket: "requests",
+  },
+];

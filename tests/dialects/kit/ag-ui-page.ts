@@ -1,0 +1,171 @@
+import { HttpAgent } from "@ag-ui/client";
+import type { Message } from "@ag-ui/client";
+import { HttpAgent as HttpAgentBefore1 } from "ag-ui-client-v0";
+import type { Followed } from "@millrace/core/reading";
+import { agUiStream } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
+import type { AgUiStreamOptions } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
+import { historyOf } from "../../../packages/server/src/dialects/ag-ui/history.ts";
+import { holds } from "../../../packages/server/src/dialects/ag-ui/held.ts";
+import { runMessages } from "../../../packages/server/src/dialects/ag-ui/messages.ts";
+import { recordOf } from "../../../packages/server/src/dialects/run-record.ts";
+import { sentAt } from "./sessions.ts";
+import type { WatchedRun, WatchedSession } from "./sessions.ts";
+
+type LogMessage = Followed["message"];
+
+const blobUrl = (hash: string): string => `/blobs/${hash}`;
+/** An event as a client gives it to its subscribers. */
+export interface HeldEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** What every page holds before the run. */
+const asked: Message = { id: "asked", role: "user", content: "What is it?" };
+
+/** What happened to a page on its way through a run. */
+export interface ToldPage {
+  readonly messages: readonly Message[];
+  readonly requests: number;
+  readonly snapshots: number;
+}
+
+/** Where a page comes and is cut off, by places of the session's messages. */
+export interface PageWay {
+  /** It opens its first stream here: from the run's start as the one who asked, later as a new page. */
+  readonly from: number;
+  /** Its connection breaks here, and it asks anew with all that it holds. */
+  readonly cut?: number | undefined;
+  /** From there on it is sent nothing, and up to here: it is slow. */
+  readonly slow?: readonly [number, number] | undefined;
+}
+
+/**
+ * A page with an unmodified `HttpAgent`, with its verifier, that follows one run: it answers nothing itself, and
+ * asks again whenever its stream has ended, as it would with its answers.
+ */
+export class AgUiPage {
+  readonly #session: WatchedSession;
+  readonly #run: WatchedRun;
+  readonly #way: PageWay;
+  readonly #agent: HttpAgent;
+  #place: number;
+  #requests = 0;
+  #snapshots = 0;
+  #isEnded = false;
+  #isCut = false;
+
+  readonly #isVersion1: boolean;
+
+  /** By the last version before 1.0, if `isVersion1` is false. */
+  constructor(session: WatchedSession, run: WatchedRun, way: PageWay, isVersion1 = true) {
+    this.#isVersion1 = isVersion1;
+    this.#session = session;
+    this.#run = run;
+    this.#way = way;
+    this.#place = way.from;
+    const isFirst = way.from === run.first;
+    const Agent = isVersion1 ? HttpAgent : (HttpAgentBefore1 as unknown as typeof HttpAgent);
+    this.#agent = new Agent({
+      url: "http://localhost/ag-ui",
+      threadId: "thread",
+      initialMessages: isFirst ? [asked] : [],
+      fetch: async () => {
+        const headers = { "content-type": "text/event-stream" };
+        return new Response(this.#stream(), { headers });
+      },
+    });
+  }
+
+  async read(): Promise<ToldPage> {
+    while (!this.#isEnded) {
+      // All questions are covered: the library sends nothing else.
+      const resume = this.#agent.pendingInterrupts.map(({ id }) => ({
+        interruptId: id,
+        status: "cancelled" as const,
+      }));
+      await this.#agent.runAgent(resume.length === 0 ? {} : { resume });
+      this.#requests += 1;
+      if (this.#requests > 100) throw new Error("the page does not come to an end");
+    }
+    // Readers before 1.0 keep this one, which nothing shows.
+    const messages = this.#agent.messages.filter(({ id }) => id !== "millrace.cleared.1");
+    return { messages, requests: this.#requests, snapshots: this.#snapshots };
+  }
+
+  /** How the server begins: by what the page's request says that it holds. */
+  #begin(start: number, place: number): AgUiStreamOptions["begin"] {
+    const { uid, sessionId, facts, states } = this.#session;
+    const isFirst = this.#requests === 0;
+    if (isFirst && this.#place === this.#run.first) return { kind: "start" };
+    const { messages } = this.#agent;
+    if (isFirst || this.#isCut) return { kind: "anew", isAligned: messages.length === 0 };
+    const n = states[place]?.head ?? 0;
+    const record = recordOf({ uid, sessionId }, facts.slice(start - 1, n));
+    const isHeld = record.phase === "waiting" && holds(messages, runMessages(record, blobUrl));
+    return isHeld ? { kind: "known", n } : { kind: "anew", isAligned: false };
+  }
+
+  /** All of one stream: from where the page is to the stream's own end, or to where it is cut. */
+  #stream(): string {
+    const { uid, sessionId, messages, facts } = this.#session;
+    const { runId, first, last } = this.#run;
+    const [start] = facts.filter((fact) => fact.type === "run_started" && fact.runId === runId);
+    const head = (start?.n ?? 0) - 1;
+    const from = Math.max(this.#place, first);
+    const begin = this.#begin(start?.n ?? 0, from);
+    this.#isCut = false;
+    const stream = agUiStream({
+      name: "page",
+      asked: { threadId: "thread", runId: `run ${this.#requests}`, isVersion1: this.#isVersion1 },
+      blobUrl,
+      before: JSON.stringify(asked),
+      after: "",
+      results: new Map(),
+      uid,
+      sessionId,
+      runId,
+      head,
+      begin,
+      live: this.#session.states[from]?.head ?? 0,
+    });
+    const voice = stream.open();
+    let text = ": a comment\n\n";
+    const say = (all: readonly LogMessage[]): void => {
+      for (const message of all) if (!voice.isOver()) text += voice.say(message);
+    };
+    say(sentAt(this.#session, from, head));
+    let at = from;
+    const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
+    const { cut = Infinity } = this.#way;
+    for (; at <= last && !voice.isOver(); at += 1) {
+      if (at === cut && from < cut) {
+        this.#isCut = true;
+        break;
+      }
+      if (at >= slow && at < caughtUp) continue;
+      if (at === caughtUp && slow < at) {
+        const seen = this.#session.states[slow]?.head ?? 0;
+        say(sentAt(this.#session, at, Math.max(seen, head)));
+      }
+      const message = messages[at];
+      if (message !== undefined && !voice.isOver()) say([message]);
+    }
+    this.#place = at;
+    this.#snapshots += text.split('"MESSAGES_SNAPSHOT"').length - 1;
+    this.#isEnded = !this.#isCut && at > last;
+    return this.#isCut ? text : text + stream.end("finished");
+  }
+}
+
+/** The messages of a run as the history has them, after what its page asked. */
+export function historyMessages(
+  { uid, sessionId, facts }: WatchedSession,
+  { runId }: WatchedRun,
+): readonly unknown[] {
+  const start = facts.findIndex((fact) => fact.type === "run_started" && fact.runId === runId);
+  const end = facts.findIndex((fact) => fact.type === "run_finished" && fact.runId === runId);
+  const all = historyOf(facts.slice(start, end + 1), { uid, sessionId, blobUrl });
+  const first = all.findIndex(({ role }) => role !== "user");
+  return [asked, ...(first < 0 ? [] : all.slice(first))];
+}
