@@ -21,6 +21,12 @@ const terminal = createInterface({ input: process.stdin, output: process.stdout 
 const leave = new AbortController();
 
 terminal.on("close", () => leave.abort());
+// A line that is typed while a reply is written steers it; one that comes just after it is the next prompt.
+const typed: string[] = [];
+terminal.on("line", (line) => {
+  if (session.status === "idle") typed.push(line);
+  else if (line.trim() !== "") session.steer(line);
+});
 terminal.on("SIGINT", () => (session.status === "idle" ? terminal.close() : session.abort()));
 
 type Question = (typeof session.approvals)[number];
@@ -49,7 +55,7 @@ async function reply(text: string): Promise<void> {
 console.log(`Session “${SESSION}”. Try “My lamp arrived broken”. Ctrl-C stops, Ctrl-D leaves.\n`);
 try {
   for (;;) {
-    const text = await terminal.question("> ", { signal: leave.signal });
+    const text = typed.shift() ?? (await terminal.question("> ", { signal: leave.signal }));
     if (text.trim() !== "") await reply(text);
   }
 } catch (error) {
