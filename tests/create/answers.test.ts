@@ -5,6 +5,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { create } from "../../apps/create-millrace/src/create.ts";
 import { questionNames, questions } from "../../apps/create-millrace/src/choices.ts";
+import { nodeProblem } from "../../apps/create-millrace/src/node-version.ts";
 import { ownVersion } from "../../apps/create-millrace/src/project.ts";
 import { Refusal } from "../../apps/create-millrace/src/refusal.ts";
 import { writeProject } from "../../apps/create-millrace/src/write-project.ts";
@@ -125,6 +126,12 @@ describe("refusals", () => {
     using folder = temporaryFolder({ "full/.keep": "mine" });
     await expect(run(folder.path, ["full"], ["1", "1", "1"])).rejects.toThrow(/not empty/);
   });
+});
+
+test("a Node that is too old is named, and one that is new enough is not", () => {
+  expect(nodeProblem("20.20.2")).toBe("Node 22.19 or later is needed, and this is 20.20.2");
+  expect(["22.18.0", "18.0.0"].every((version) => nodeProblem(version) !== undefined)).toBe(true);
+  expect(["22.19.0", "24.0.0", "26.1.0"].some((version) => nodeProblem(version))).toBe(false);
 });
 
 describe("writing", () => {

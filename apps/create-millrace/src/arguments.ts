@@ -57,7 +57,7 @@ function parse(words: readonly string[]) {
 }
 
 /** The choices of a question, as a list for people. */
-export function namesOf(name: QuestionName): string {
+function namesOf(name: QuestionName): string {
   const names = questions[name].choices.map((choice) => choice.name);
   return `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }

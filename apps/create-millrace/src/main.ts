@@ -1,16 +1,12 @@
 #!/usr/bin/env node
-import { create } from "./create.ts";
-import { Refusal } from "./refusal.ts";
+import { nodeProblem } from "./node-version.ts";
 
-try {
-  await create(process.argv.slice(2), {
-    input: process.stdin,
-    output: process.stdout,
-    folder: process.cwd(),
-    isInteractive: process.stdin.isTTY && process.stdout.isTTY,
-  });
-} catch (error) {
-  if (!(error instanceof Refusal)) throw error;
-  console.error(`\ncreate-millrace: ${error.message}`);
+const problem = nodeProblem(process.versions.node);
+if (problem === undefined) {
+  // Only now: an older Node can't load the rest.
+  const { run } = await import("./run.ts");
+  await run();
+} else {
+  console.error(`create-millrace: ${problem}`);
   process.exitCode = 1;
 }

@@ -37,5 +37,5 @@ const PartView = memo(({ part }: { readonly part: PartOf<PageClient> }) => {
 /** The types of a tool's input and output are those of its schema. */
 function summaryOf(part: Extract<PartOf<PageClient>, { kind: "tool_call" }>): string | undefined {
   if (part.tool !== "refund" || part.state !== "finished") return undefined;
-  return `${(part.output.cents / 100).toFixed(2)} € · ${part.output.reference}`;
+  return visibleText(`${(part.output.cents / 100).toFixed(2)} € · ${part.output.reference}`);
 }
