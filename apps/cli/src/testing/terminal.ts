@@ -16,6 +16,8 @@ export const command: readonly string[] = [
 export interface TerminalOptions {
   readonly folder: string;
   readonly args: readonly string[];
+  /** What is run in it. Left out: the command of this package. */
+  readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly rows?: number;
@@ -46,7 +48,7 @@ export class TestTerminal implements AsyncDisposable {
     ];
     await writeFile(`${files}.conf`, `${settings.join("\n")}\n`);
     const variables = Object.entries({ NO_COLOR: "1", HOME: folder, ...env });
-    const words = [...command, ...args].map(quoted).join(" ");
+    const words = [...(options.command ?? command), ...args].map(quoted).join(" ");
     // tmux may never learn the status of a short process, so a shell writes it down.
     const noted = quoted(`echo $$ > ${quoted(`${files}.pid`)}; exec ${words}`);
     const server = ["-S", `${files}.sock`, "-f", `${files}.conf`, "-u", "new-session", "-d"];

@@ -1,0 +1,68 @@
+// Sessions of the agent over HTTP, below /agent: how the server starts, and how it ends.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createMillrace } from "@millrace/server";
+import type { Authenticate, Millrace } from "@millrace/server";
+import { agent } from "./agent.ts";
+import { openServices } from "./services.ts";
+
+/** While it is developed nobody waits for a restart. */
+const drainSeconds = process.argv.includes("--dev") ? 0 : 5;
+
+/** The server's type, by which clients know the tools. */
+export type Served = Millrace<typeof agent>;
+
+export interface ServeOptions {
+  /** Finds out whom a request acts for. Left out: this machine alone, with a token that is printed once. */
+  readonly authenticate?: Authenticate | undefined;
+  /** Names by which the server is reached. Left out: any. */
+  readonly hosts?: readonly string[] | undefined;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Left out: only this machine can connect. */
+  readonly host?: string | undefined;
+  /** Another agent, for tests. */
+  readonly agent?: typeof agent | undefined;
+  /** Makes what answers requests outside /agent. */
+  readonly page?: ((server: Server) => Promise<RequestListener>) | undefined;
+}
+
+export async function serve(options: ServeOptions) {
+  const { authenticate, hosts, port, host = "127.0.0.1" } = options;
+  const services = await openServices();
+  const millrace: Served = createMillrace({
+    agent: options.agent ?? agent,
+    basePath: "/agent",
+    authenticate,
+    hosts,
+    ...services.options,
+  });
+  const server = createServer();
+  const page = await options.page?.(server);
+  server.on("request", (request, response) => {
+    if (request.url?.startsWith("/agent/")) return millrace.node(request, response);
+    if (page !== undefined) return page(request, response);
+    response.writeHead(404).end("not found");
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  const { port: listensOn } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${listensOn}`,
+    /** Drains: streams end, so that clients go on elsewhere, and runs are handed over. */
+    close: async (seconds = drainSeconds) => {
+      await millrace.close({ seconds });
+      server.close();
+      server.closeAllConnections();
+      await services.close();
+    },
+  };
+}
+
+/** Closes on Ctrl-C and on SIGTERM, which containers and `node --watch` send. */
+export function closeOnSignals(close: () => Promise<void>): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void close().then(() => process.exit(0)));
+}
