@@ -70,6 +70,7 @@ it("reasoning is open while it is written, then folds itself away with its time,
   expect(await fold.textContent()).toMatch(/^Thought for \d/);
   await fold.click();
   expect(await thought.locator("div").textContent()).toContain("line up the deploys");
+  await tab.getByRole("button", { name: "Run once" }).waitFor(); // its tools are done: the next test holds its own
 });
 
 it("a tool card shows its progress, its failure and its output, and asks with the exact input", async () => {

@@ -8,6 +8,7 @@ import { CopyButton } from "./code-block.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { SubAgent } from "./sub-agent.tsx";
+import { isUnderWay } from "./under-way.ts";
 
 /** What can be done with a message. Left out: it is part of somebody else's session. */
 export interface ItemActions {
@@ -95,9 +96,9 @@ const PartView = memo(
         // Its question shows it.
         if (part.state === "waiting" && part.approvalId !== undefined) return null;
         if (!config.subAgents.includes(part.tool)) return <ToolCard part={part} />;
-        // Open from the start if it works now: it may ask something.
+        // Open from the start if it is to work: it may ask something.
         return (
-          <ToolCard part={part} defaultOpen={part.state === "writing" || part.state === "running"}>
+          <ToolCard part={part} defaultOpen={isUnderWay(part)}>
             <SubAgent callId={part.callId} show={showItem} />
           </ToolCard>
         );
