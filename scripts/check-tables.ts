@@ -44,13 +44,13 @@ export const tables: Tables = {
       tests.length === 0 ? "none yet" : tests.map((file) => code(file)).join(", "),
     ]),
   ],
-  "ai-sdk": () => [
-    ["what", "AI SDK", "what a page gets instead"],
-    ...aiSdkGaps.map(({ about, versions, instead }) => [about, versions, instead]),
-  ],
   "ag-ui": () => [
     ["what", "AG-UI", "what a page gets instead"],
     ...agUiGaps.map(({ about, versions, instead }) => [about, versions, instead]),
+  ],
+  "ai-sdk": () => [
+    ["what", "AI SDK", "what a page gets instead"],
+    ...aiSdkGaps.map(({ about, versions, instead }) => [about, versions, instead]),
   ],
   limits: () => [["limit", "bounds", "default", "above it"], ...limitRows()],
   packages: () => [

@@ -2,9 +2,10 @@ import { beforeAll, expect, test } from "vitest";
 import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
 import { recordAll } from "../positions/record-all.ts";
+import { heldMessages } from "./kit/ag-ui-oracle.ts";
 import { AgUiPage, historyMessages } from "./kit/ag-ui-page.ts";
 import type { PageWay } from "./kit/ag-ui-page.ts";
-import { heldMessages, toTheLetter, writtenParts } from "./kit/oracle.ts";
+import { toTheLetter, writtenParts } from "./kit/oracle.ts";
 import { watchedSession } from "./kit/sessions.ts";
 import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
 

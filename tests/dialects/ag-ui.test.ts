@@ -179,6 +179,56 @@ test("a page that holds a part of what was said goes on with all of it", async (
   expect(agent.messages).toEqual(await historyOf(served));
 });
 
+test("several questions are answered by one request, and its stream goes to the end", async () => {
+  const calls = [call("pay", { cents: 1 }), call("pay", { cents: 2 })];
+  await using served = new Served(agentOf(calls, [say("Both.")]));
+  const { agent, events } = pageOf(served);
+  agent.addMessage(said("pay"));
+  await agent.runAgent();
+  const resume = agent.pendingInterrupts.map(({ id: interruptId }, at) => ({
+    interruptId,
+    status: "resolved" as const,
+    payload: { approved: at === 0 },
+  }));
+  expect(resume).toHaveLength(2);
+  await agent.runAgent({ resume });
+
+  expect(events.filter(({ type }) => type === "RUN_FINISHED")).toHaveLength(2);
+  expect(agent.messages.map(({ content }) => content)).toEqual([
+    "pay",
+    undefined,
+    "paid 1",
+    undefined,
+    "a person denied this call",
+    "Both.",
+  ]);
+  expect(agent.messages).toEqual(await historyOf(served));
+  // The same answers again change nothing, and show where the session is.
+  const again = await eventsOf(served, { messages: agent.messages, resume });
+  expect(again.at(-1)).toMatchObject({ metadata: { millrace: { outcome: "completed" } } });
+});
+
+test("an agent gets an error when its server drains, and another's session takes nothing", async () => {
+  await using served = new Served(agentOf([say("Once upon"), stall()]));
+  const { agent, events } = pageOf(served);
+  agent.addMessage(said("tell"));
+  const running = agent.runAgent();
+  await until(() => agent.messages.at(-1)?.content === "Once upon", "the first words");
+  const body = { threadId: "trip", runId: "r", messages: [said("hi")] };
+  expect((await served.request("/ag-ui", { body, user: "bob" })).status).toBe(409);
+  expect((await served.request("/ag-ui/trip", { user: "bob" })).status).toBe(404);
+  await served.millrace.close({ seconds: 0 });
+  await running;
+
+  expect(events.at(-1)?.type).toBe("RUN_ERROR");
+  expect(events.at(-1)?.["message"]).toContain("without a new message");
+});
+
+test("a server without the dialect has no such routes", async () => {
+  await using served = new Served(agentOf(), { dialects: ["ai-sdk"] });
+  expect((await served.request("/ag-ui/trip")).status).toBe(404);
+});
+
 test("an event of a client before 1.0 has nothing that it would refuse", async () => {
   await using served = new Served(agentOf([call("place", {})], [say("Hm"), stall()]));
   const first = await eventsOf(served, { messages: [said("where", "m-1")] });

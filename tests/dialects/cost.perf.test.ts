@@ -77,25 +77,30 @@ function costOf(
   return { us: (user + system) / deltas, bytes: bytes / deltas };
 }
 
-it.each([
-  ["AI SDK", dialect],
-  ["AG-UI", agUi],
-])(
-  "a delta costs a viewer of the dialect of %s the same in a long reply as in a short one",
-  async (name, spoken) => {
-    for (const encoding of [spoken, whole, steps]) costOf(encoding, 2_000); // compiles
-    const measure = async () => ({ short: costOf(spoken, 2_000), long: costOf(spoken, 20_000) });
-    const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
-      cost.long.us < 3 * cost.short.us;
-    const cost = await retryWhenNoisy(measure, isFlat);
-    const [asSteps, asWhole] = [costOf(steps, 2_000), costOf(whole, 2_000)];
-    const say = ({ us, bytes }: typeof asSteps): string =>
-      `${us.toFixed(1)} us, ${bytes.toFixed(0)} bytes`;
-    console.log(
-      `count: a delta of 20 characters to one viewer: ${name} ${say(cost.short)}, in a reply of 20,000 ${say(cost.long)};`,
-      `our steps ${say(asSteps)}, our whole messages ${say(asWhole)}, both shared by all viewers`,
-    );
-    expect(isFlat(cost)).toBe(true);
-  },
-  120_000,
-);
+it("a delta costs a viewer of AG-UI the same in a long reply as in a short one", async () => {
+  costOf(agUi, 2_000); // compiles
+  const measure = async () => ({ short: costOf(agUi, 2_000), long: costOf(agUi, 20_000) });
+  const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
+    cost.long.us < 3 * cost.short.us;
+  const { short, long } = await retryWhenNoisy(measure, isFlat);
+  console.log(
+    `count: a delta of 20 characters to one viewer of AG-UI: ${short.us.toFixed(1)} us, ${short.bytes.toFixed(0)} bytes, in a reply of 20,000 ${long.us.toFixed(1)} us`,
+  );
+  expect(isFlat({ short, long })).toBe(true);
+}, 120_000);
+
+it("a delta costs a viewer of the AI SDK's dialect the same in a long reply as in a short one", async () => {
+  for (const encoding of [dialect, whole, steps]) costOf(encoding, 2_000); // compiles
+  const measure = async () => ({ short: costOf(dialect, 2_000), long: costOf(dialect, 20_000) });
+  const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
+    cost.long.us < 3 * cost.short.us;
+  const cost = await retryWhenNoisy(measure, isFlat);
+  const [asSteps, asWhole] = [costOf(steps, 2_000), costOf(whole, 2_000)];
+  const say = ({ us, bytes }: typeof asSteps): string =>
+    `${us.toFixed(1)} us, ${bytes.toFixed(0)} bytes`;
+  console.log(
+    `count: a delta of 20 characters to one viewer: AI SDK ${say(cost.short)}, in a reply of 20,000 ${say(cost.long)};`,
+    `our steps ${say(asSteps)}, our whole messages ${say(asWhole)}, both shared by all viewers`,
+  );
+  expect(isFlat(cost)).toBe(true);
+}, 120_000);

@@ -8,7 +8,7 @@ export interface LaneBatch {
   readonly events: readonly LiveEvent[];
 }
 
-/** The deltas of a batch, if all of them continue what was told of the lane's parts. Undefined: one does not. */
+/** The deltas of a batch, if all of them continue what was sent of the lane's parts. Undefined: one does not. */
 export function plainDeltas(
   told: readonly { readonly id: string }[],
   { draft }: OpenLane,

@@ -2,7 +2,7 @@ import { project } from "@millrace/core";
 import type { SessionState, ViewItem } from "@millrace/core";
 import type { RunRecord } from "./run-record.ts";
 
-/** By which attempt an item was told to a reader. What another one writes is not what was told. */
+/** By which attempt an item was sent to a reader. What another one writes is not what was sent. */
 export interface ToldAttempt {
   readonly id: string;
   /** While it is written. */
@@ -22,7 +22,7 @@ export function shownItems(state: SessionState): readonly ViewItem[] {
   return first < 0 ? [] : items.slice(first);
 }
 
-/** Notes which attempt is told. */
+/** Notes which attempt is sent. */
 export function noted<Told extends ToldAttempt>(
   told: Told,
   item: ViewItem,
@@ -34,7 +34,7 @@ export function noted<Told extends ToldAttempt>(
   return told;
 }
 
-/** Whether what was told of an item is the beginning of what it is now. */
+/** Whether what was sent of an item is the beginning of what it is now. */
 export function fits(told: ToldAttempt, item: ViewItem, { state, stored }: RunRecord): boolean {
   if (told.id !== item.id) return false;
   if (item.live) return told.isLive && told.epoch === epochOf(state, item);

@@ -12,11 +12,12 @@ export function isWaiting(state: SessionState): boolean {
   if (run === undefined || run.aborting || lanes.length > 0 || compacting) return false;
   if (turn?.reply === undefined || turn.stop !== undefined) return false;
   const answered = new Set(queue.map(({ inputId }) => inputId));
+  // An answer that waits in the queue is taken up next.
+  const isAwaited = ({ client, itemId }: (typeof executions)[number]): boolean =>
+    client === true && !answered.has(answerInputIdOf(itemId));
   const open = openCalls(state, turn.reply);
-  // An answer that waits in the queue is taken up next, and the end of a call follows its result.
-  const isAwaited = ({ client, itemId, callId }: (typeof executions)[number]): boolean =>
-    client === true && !answered.has(answerInputIdOf(itemId)) && open.includes(callId);
-  if (!executions.every(isAwaited)) return false;
+  // One whose result is stored is settled by the fact that follows it, and then the run goes on.
+  if (!executions.every((each) => isAwaited(each) && open.includes(each.callId))) return false;
   const started = new Set(executions.map(({ callId }) => callId));
   const isAsked = (callId: CallId): boolean =>
     approvals.findLast(({ asked }) => asked.callId === callId && asked.turnId === turn.turnId)

@@ -25,8 +25,8 @@ export type RouteName =
   | "forkSession"
   | "exportSession"
   | "createTicket"
-  | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
   | `agUi${"Run" | "Messages"}`
+  | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
   | "health"
   | "ready"
   | "openapi";

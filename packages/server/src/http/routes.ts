@@ -59,7 +59,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...workRoutes,
   ...readingRoutes,
-  ...aiSdkRoutes,
   ...agUiRoutes,
+  ...aiSdkRoutes,
   ...serverRoutes,
 ];

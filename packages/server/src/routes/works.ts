@@ -43,6 +43,8 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   readBlob,
   forkSession,
   exportSession,
+  agUiRun: runAgent,
+  agUiMessages: readAgUiMessages,
   aiSdkSend: sendMessages(profiles[7]),
   aiSdkMessages: readMessages(profiles[7]),
   aiSdkResume: resumeStream(profiles[7]),
@@ -52,6 +54,4 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   aiSdkSendV5: sendMessages(profiles[5]),
   aiSdkMessagesV5: readMessages(profiles[5]),
   aiSdkResumeV5: resumeStream(profiles[5]),
-  agUiRun: runAgent,
-  agUiMessages: readAgUiMessages,
 };

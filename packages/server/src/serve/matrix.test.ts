@@ -18,16 +18,16 @@ const bodies: Record<string, unknown> = {
   watchSessions: { sessions: [{ id: "plan" }] },
   createTicket: { sessionId: "plan", use: "events" },
 };
-const sent = {
-  id: "mine",
-  messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
-};
-for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
 bodies["agUiRun"] = {
   threadId: "mine",
   runId: "r",
   messages: [{ id: "m", role: "user", content: "x" }],
 };
+const sent = {
+  id: "mine",
+  messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
+};
+for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
 const limits = { creationsPerUser: 1e6, inputsPerUser: 1e6, notFoundPerUser: 1e6 };
 
 /** What a role may expect of a route, by the table alone. */

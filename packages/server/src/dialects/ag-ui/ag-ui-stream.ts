@@ -45,13 +45,13 @@ const ends: Readonly<Record<string, string>> = {
   removed: "This conversation was removed.",
 };
 
-/** A run as it is told to one reader. */
-export class AgUiVoice implements DialectVoice {
+/** A run as it is sent to one reader. */
+class AgUiVoice implements DialectVoice {
   readonly #follower: RunFollower;
   readonly #speaker: Speaker;
   readonly #options: AgUiStreamOptions;
   #isStarted = false;
-  /** Whether the reader holds what the speaker counts as told. */
+  /** Whether the reader holds what the speaker counts as sent. */
   #isLevel: boolean;
 
   constructor(options: AgUiStreamOptions) {

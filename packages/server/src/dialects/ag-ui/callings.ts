@@ -6,7 +6,7 @@ import type { ToldCall } from "./told.ts";
 
 /** What calls do and what they come to, for one reader. */
 export class Callings {
-  /** The sub-agents that the reader was told of, with the call of each. `false`: it was told the end too. */
+  /** The sub-agents that the reader was shown, with the call of each. `false`: it was sent the end too. */
   readonly #children = new Map<string, string | false>();
   readonly #results: ReadonlyMap<string, Json>;
 
@@ -37,7 +37,7 @@ export class Callings {
     return true;
   }
 
-  /** Ends what the reader was told of sub-agents. */
+  /** Ends what the reader was shown of sub-agents. */
   *close(isWaiting: boolean): Generator<AgUiEvent, void, undefined> {
     for (const [id, holder] of this.#children) {
       if (holder === false) continue;

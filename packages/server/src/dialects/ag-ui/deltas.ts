@@ -7,7 +7,7 @@ import { more, opening, untoldCall } from "./told.ts";
 import type { ToldItem } from "./told.ts";
 
 /**
- * The events of a batch that continues what was told, each delta as it came. Costs what is new, however long
+ * The events of a batch that continues what was sent, each delta as it came. Costs what is new, however long
  * the reply is. Undefined if one of them is not plain: then the lane's draft says what is lacking.
  */
 export function tellDeltas(

@@ -11,7 +11,7 @@ export interface HeldMessage {
 }
 
 /**
- * Whether a page holds all of these messages, so that it can be told what follows. Activities are never sent back,
+ * Whether a page holds all of these messages, so that it can be sent what follows. Activities are never sent back,
  * and not all pages send reasoning. Of a result the page may have its own words: it carried out the call.
  */
 export function holds(page: readonly HeldMessage[], messages: readonly AgUiMessage[]): boolean {

@@ -18,7 +18,7 @@ export interface SaidName {
 }
 
 /** The name of the message that begins with this part. Undefined: it begins none that a page named. */
-export function saidName(part: Part | undefined): SaidName | undefined {
+function saidName(part: Part | undefined): SaidName | undefined {
   const named =
     part !== undefined && "metadata" in part ? part.metadata?.[messageField] : undefined;
   if (!isJsonObject(named) || typeof named["id"] !== "string") return undefined;

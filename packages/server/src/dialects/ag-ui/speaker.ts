@@ -13,7 +13,7 @@ import { snapshotOf } from "./snapshot.ts";
 import { closing, more, opening, untold, untoldCall } from "./told.ts";
 import type { ToldItem, ToldPart } from "./told.ts";
 
-/** To whom a run is told, and what stands around it there. */
+/** To whom a run is sent, and what stands around it there. */
 export interface SpeakerOptions {
   readonly asked: AskedRun;
   readonly blobUrl: BlobUrl;
@@ -25,8 +25,8 @@ export interface SpeakerOptions {
 }
 
 /**
- * Tells one reader of a run as events of AG-UI. It holds what the reader was told, and says what is lacking: so
- * it does not matter by which messages the run came to where it is. What can't be said by going on is said by a
+ * Tells one reader of a run as events of AG-UI. It holds what the reader was sent, and says what is lacking: so
+ * it does not matter by which messages the run came to where it is. What can't be sent by going on is sent by a
  * snapshot of all messages. Pure.
  */
 export class Speaker {
@@ -41,7 +41,7 @@ export class Speaker {
     this.#callings = new Callings(options.results);
   }
 
-  /** Whether the reader was told the end: of the run, or until it answers. */
+  /** Whether the reader was sent the end: of the run, or until it answers. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -70,7 +70,7 @@ export class Speaker {
     return out;
   }
 
-  /** Counts the run as told so far: the reader holds its messages. What is in no message is told. */
+  /** Counts the run as sent so far: the reader holds its messages. What is in no message is sent. */
   adopt(record: RunRecord): readonly AgUiEvent[] {
     const out: AgUiEvent[] = [];
     this.#items = [];
@@ -91,7 +91,7 @@ export class Speaker {
     this.#reopen(out);
   }
 
-  /** False: it can't be said by going on. `isHeld`: the reader holds it, in whichever way it was said. */
+  /** False: it can't be sent by going on. `isHeld`: the reader holds it, in whichever way it was sent. */
   #tellItems(record: RunRecord, out: AgUiEvent[], isHeld = false): boolean {
     let at = 0;
     for (const item of shownItems(record.state)) {
@@ -106,7 +106,7 @@ export class Speaker {
         told.view = item;
       }
       at += 1;
-      if (item.live) break; // what comes after it is told after it
+      if (item.live) break; // what comes after it is sent after it
     }
     // A reply that was lost with its process stays until another takes its place, or none does.
     return record.phase === "on" || !this.#items.slice(at).some(isTold);

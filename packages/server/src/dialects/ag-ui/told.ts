@@ -3,25 +3,25 @@ import type { ToldAttempt } from "../shown-items.ts";
 import type { AgUiEvent } from "./events.ts";
 import { callMetadata } from "./messages.ts";
 
-/** What a reader was told of an item of the run. */
+/** What a reader was sent of an item of the run. */
 export interface ToldItem extends ToldAttempt {
   readonly parts: ToldPart[];
-  /** The item when it was told: what is the same is not looked at again. */
+  /** The item when it was sent: what is the same is not looked at again. */
   view: ViewItem | undefined;
 }
 
-/** What a reader was told of a part. */
+/** What a reader was sent of a part. */
 export interface ToldPart {
   readonly id: string;
   readonly kind: string;
-  /** Characters that were told. */
+  /** Characters that were sent. */
   sent: number;
   isDone: boolean;
   value?: Json | undefined;
   call?: ToldCall | undefined;
 }
 
-/** What a reader was told of a call. */
+/** What a reader was sent of a call. */
 export interface ToldCall {
   readonly callId: string;
   readonly toolName: string;
@@ -32,12 +32,12 @@ export interface ToldCall {
   sent: number;
 }
 
-/** An item of which nothing was told. */
+/** An item of which nothing was sent. */
 export function untold(id: string): ToldItem {
   return { id, epoch: undefined, isLive: false, n: undefined, parts: [], view: undefined };
 }
 
-/** A call of which nothing was told but its name. */
+/** A call of which nothing was sent but its name. */
 export function untoldCall(callId: string, toolName: string): ToldCall {
   return { callId, toolName, outcome: undefined, message: undefined, sent: 0 };
 }
