@@ -213,6 +213,10 @@ test.concurrent("the terminal shows a streamed answer, asks before its tool runs
   await again.until(/Hello! This.{0,200}\n\[aborted\]\n\n>$/);
   await again.press("C-d");
   expect(await again.ended()).toBe(0);
+  const words = 'echo "My lamp arrived broken" | SESSION=piped node src/terminal.ts';
+  const piped = await execute(["sh", "-c", words], project.path);
+  expect(piped.output).toContain("I left it as it is: nothing was paid back."); // nobody is there to ask
+  expect(piped.ok).toBe(true);
   const stored = readFileSync(join(project.path, "sessions/main.jsonl"), "utf8");
   expect(stored.match(/"kind":"(?:prompt|steer)"/g)).toHaveLength(4);
 });
