@@ -66,6 +66,8 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   await using dev = start(["npm", "run", "dev"], { cwd: project.path, env: { PORT: "0" } });
   await using browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().includes("/agent/") ? 1 : 0));
   await page.goto(await dev.url());
   await page.getByRole("button", { name: "Hello" }).click();
   const part = await liveText(page);
@@ -74,6 +76,7 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   const whole = await page.locator("article.model p").innerText();
   expect(part.length).toBeLessThan(whole.length);
   expect(whole).toContain(part.slice(0, -1).trim()); // its last character may be the cursor
+  expect(requests).toBeLessThan(20); // a page that streams does not poll
 
   await page.getByLabel("Message", { exact: true }).fill("My lamp arrived broken");
   await page.keyboard.press("Enter");
