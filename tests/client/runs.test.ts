@@ -87,3 +87,29 @@ it("a run that is refused has no event, and its text says why", async () => {
   expect(events).toEqual([]);
   await expect(textsOf(run.textStream())).rejects.toMatchObject({ code: "refused" });
 });
+
+it("a run is one object for as long as it is on, so that a program that reads every field of each view reads it once", async () => {
+  await using served = await serve(adder(5));
+  const reads: string[] = [];
+  const counting: typeof fetch = (input, init) => {
+    const { pathname } = new URL(new Request(input, init).url);
+    if (pathname.includes("/runs/")) reads.push(pathname);
+    return fetch(input, init);
+  };
+  using client = createClient({ url: served.url, token: "ann", fetch: counting });
+  const session = client.session("inspected");
+  const runs = new Set<unknown>();
+  // As development builds of React do with the properties of a component.
+  session.subscribe(() => {
+    const { run } = session;
+    if (run === undefined) return;
+    runs.add(run);
+    for (const value of Object.values(run)) void value;
+  });
+  await session.send("Go").accepted;
+  await until(() => runs.size > 0 && session.status === "idle", "it has run");
+  await until(() => reads.length > 0, "it is read");
+
+  expect(runs.size).toBe(1);
+  expect(reads).toHaveLength(1);
+});

@@ -66,6 +66,8 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   await using dev = start(["npm", "run", "dev"], { cwd: project.path, env: { PORT: "0" } });
   await using browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().includes("/agent/") ? 1 : 0));
   await page.goto(await dev.url());
   await page.getByRole("button", { name: "Hello" }).click();
   const part = await liveText(page);
@@ -74,6 +76,7 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   const whole = await page.locator("article.model p").innerText();
   expect(part.length).toBeLessThan(whole.length);
   expect(whole).toContain(part.slice(0, -1).trim()); // its last character may be the cursor
+  expect(requests).toBeLessThan(20); // a page that streams does not poll
 
   await page.getByLabel("Message", { exact: true }).fill("My lamp arrived broken");
   await page.keyboard.press("Enter");
@@ -213,6 +216,10 @@ test.concurrent("the terminal shows a streamed answer, asks before its tool runs
   await again.until(/Hello! This.{0,200}\n\[aborted\]\n\n>$/);
   await again.press("C-d");
   expect(await again.ended()).toBe(0);
+  const words = 'echo "My lamp arrived broken" | SESSION=piped node src/terminal.ts';
+  const piped = await execute(["sh", "-c", words], project.path);
+  expect(piped.output).toContain("I left it as it is: nothing was paid back."); // nobody is there to ask
+  expect(piped.ok).toBe(true);
   const stored = readFileSync(join(project.path, "sessions/main.jsonl"), "utf8");
   expect(stored.match(/"kind":"(?:prompt|steer)"/g)).toHaveLength(4);
 });

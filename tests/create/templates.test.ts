@@ -65,6 +65,14 @@ test("a project's dependencies are those that its files import", () => {
   }
 });
 
+test("Node 22 reads every file as it is: no project has a `using` declaration", () => {
+  for (const { name, files } of projects)
+    for (const [file, text] of files) {
+      if (!/\.tsx?$/.test(file)) continue;
+      expect(text, `${name}: ${file}`).not.toMatch(/^\s*(?:await )?using \w/m);
+    }
+});
+
 test("compose files are sound, and have the images of this repository's own", () => {
   const own = parse(read("compose.yaml")) as Compose;
   const images = Object.values(own.services).map(({ image }) => image);

@@ -49,6 +49,7 @@ const done: Sent = { accepted: Promise.resolve({ accepted: true }) };
 export function createSession(given: SessionParts): ClientSession {
   const { session, requests, closed } = given;
   let life = new AbortController();
+  let current: ClientRun<never, never> | undefined;
   const parts: LivingParts = {
     ...given,
     get life() {
@@ -80,7 +81,10 @@ export function createSession(given: SessionParts): ClientSession {
     },
     get run() {
       const runId = session.state?.run?.runId;
-      return runId && runOf(parts, runId, done.accepted);
+      if (runId === undefined) return undefined;
+      // One object: its result is read once, however often something looks at all fields of a view.
+      if (current?.id !== runId) current = runOf(parts, runId, done.accepted);
+      return current;
     },
     child: (callId: string) => {
       const id = childIdOf(session, callId);
@@ -109,6 +113,7 @@ export function createSession(given: SessionParts): ClientSession {
     close: () => {
       life.abort();
       life = new AbortController();
+      current = undefined; // its wait has ended
       parts.forget();
     },
     ...controlsOf(parts, view),

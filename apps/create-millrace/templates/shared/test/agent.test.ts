@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createClient } from "@millrace/client";
+import type { Client, ToolsOf } from "@millrace/client";
 import { agent } from "../src/agent.ts";
 import { demo } from "../src/demo.ts";
 import { serve } from "../src/serve.ts";
@@ -12,6 +13,7 @@ import type { Served } from "../src/serve.ts";
 
 let folder: string;
 let server: Awaited<ReturnType<typeof serve>>;
+let client: Client<ToolsOf<Served>>;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-test-"));
@@ -21,15 +23,16 @@ before(async () => {
     authenticate: () => ({ tenant: "default", user: "ann" }),
     port: 0,
   });
+  client = createClient<Served>({ url: `${server.url}/agent` });
 });
 
 after(async () => {
+  client.close();
   await server.close(0);
   await rm(folder, { recursive: true });
 });
 
 test("a reply comes in pieces, and what came is what is stored", async () => {
-  using client = createClient<Served>({ url: `${server.url}/agent` });
   const session = client.session();
   const run = session.send("Hello");
   const pieces: string[] = [];
@@ -41,7 +44,6 @@ test("a reply comes in pieces, and what came is what is stored", async () => {
 });
 
 test("a refund above the limit waits for a person, and runs as it was shown", async () => {
-  using client = createClient<Served>({ url: `${server.url}/agent` });
   const asked: unknown[] = [];
   const run = client.session().send("My lamp arrived broken", {
     ask: ({ tool, input }) => {
@@ -55,7 +57,6 @@ test("a refund above the limit waits for a person, and runs as it was shown", as
 });
 
 test("a refund that is denied does not run", async () => {
-  using client = createClient<Served>({ url: `${server.url}/agent` });
   const session = client.session();
   const run = session.send("My lamp arrived broken", { ask: () => "deny" });
 

@@ -9,17 +9,26 @@ import { serve } from "./serve.ts";
 import type { Served } from "./serve.ts";
 import { withKey } from "./with-key.ts";
 
-const { MILLRACE_URL, API_KEY = randomUUID(), SESSION = "main" } = process.env;
+const { MILLRACE_URL, API_KEY, SESSION = "main" } = process.env;
+if (MILLRACE_URL && !API_KEY) throw new Error("MILLRACE_URL needs the API_KEY of that server");
 
-const server = MILLRACE_URL ? undefined : await serve({ authenticate: withKey(API_KEY), port: 0 });
+const key = API_KEY || randomUUID();
+const server = MILLRACE_URL ? undefined : await serve({ authenticate: withKey(key), port: 0 });
 const url = MILLRACE_URL || `${server?.url}/agent`;
-const client = createClient<Served>({ url, token: API_KEY });
+const client = createClient<Served>({ url, token: key });
 const session = client.session(SESSION);
 const terminal = createInterface({ input: process.stdin, output: process.stdout });
 
-const leaving = new AbortController();
-terminal.on("close", () => leaving.abort());
-leaving.signal.addEventListener("abort", () => client.close());
+// A person who closes the input leaves at once; of a pipe all lines are answered first.
+const isPerson = process.stdin.isTTY;
+const ended = new AbortController();
+const loaded = Promise.withResolvers<void>();
+terminal.on("close", () => {
+  ended.abort();
+  if (!isPerson) return;
+  client.close();
+  loaded.resolve();
+});
 terminal.on("SIGINT", () => (session.status === "idle" ? terminal.close() : session.abort()));
 
 // A line that is typed while a reply is written steers it; one that comes just after it is the next prompt.
@@ -41,12 +50,13 @@ async function ask(question: Question): Promise<void> {
   const gets = parsed === undefined ? "" : `\nThe tool gets ${parsed.text}`;
   process.stdout.write(`\n\n${tool} ${input.text}${gets}\n`);
   try {
-    const signal = AbortSignal.any([answered.signal, leaving.signal]);
+    const signal = AbortSignal.any([answered.signal, ended.signal]);
     const answer = await terminal.question("Run it? [y/N] ", { signal });
     if (answer.trim().toLowerCase() === "y") session.allow(question.id);
     else session.deny(question.id);
   } catch {
-    // Answered elsewhere, or left: then it waits for the next start.
+    // Answered elsewhere, or left: then it waits for the next start. Behind a pipe nobody is there.
+    if (!isPerson) session.deny(question.id, "nobody is there to ask");
   } finally {
     unwatch();
   }
@@ -70,7 +80,7 @@ function show({ items }: { readonly items: typeof session.items }): void {
 /** Waits for the end of a run, whose text is printed as it comes. */
 async function finish(run: NonNullable<typeof session.run>): Promise<void> {
   const result = await run.result;
-  if (leaving.signal.aborted) return;
+  if (isPerson && ended.signal.aborted) return;
   show(session);
   const why = result.outcome === "failed" ? result.error.message : result.outcome;
   const note = result.outcome === "completed" ? "" : `\n[${terminalLine(why)}]`;
@@ -79,7 +89,6 @@ async function finish(run: NonNullable<typeof session.run>): Promise<void> {
 
 console.log(`Session “${SESSION}”. Try “My lamp arrived broken”. Ctrl-C stops, Ctrl-D leaves.\n`);
 const asked = new Set<string>();
-const loaded = Promise.withResolvers<void>();
 session.subscribe((view) => {
   show(view);
   for (const question of view.approvals) {
@@ -87,14 +96,20 @@ session.subscribe((view) => {
     asked.add(question.id);
     void ask(question);
   }
-  if (!view.loading) loaded.resolve();
+  if (!view.loading || view.error !== undefined) loaded.resolve();
 });
 await loaded.promise;
+if (session.loading && session.error) {
+  console.error(`${url}: ${session.error.message}`);
+  process.exit(1);
+}
 if (session.run !== undefined) await finish(session.run);
 else if (shown.text !== "") process.stdout.write("\n\n");
-while (!leaving.signal.aborted) {
-  const { signal } = leaving;
-  const text = typed.shift() ?? (await terminal.question("> ", { signal }).catch(() => ""));
+for (;;) {
+  const { signal } = ended;
+  const text = typed.shift() ?? (await terminal.question("> ", { signal }).catch(() => undefined));
+  if (text === undefined) break;
   if (text.trim() !== "") await finish(session.send(text));
 }
+client.close();
 await server?.close(0);
