@@ -1,0 +1,148 @@
+import type { Fact } from "@millrace/core";
+import type { Followed } from "@millrace/core/reading";
+import type { DialectStream, DialectVoice } from "../dialect-encoding.ts";
+import { legBroken, legEnd, legOn, legQueued, legWaits } from "./leg-end.ts";
+import { ResponseHead } from "./response-json.ts";
+import type { ResponseJson } from "./response-json.ts";
+import { eventText, ResponseWriter } from "./response-writer.ts";
+import type { ResponseEvent } from "./response-writer.ts";
+import { asStored, RunTeller } from "./run-teller.ts";
+import type { ToldLeg } from "./run-teller.ts";
+
+/** One response for one reader. */
+export interface ResponseOptions {
+  readonly leg: ToldLeg;
+  /** What is stored of the run, from the fact on that accepted its prompt. */
+  readonly facts: readonly Fact[];
+  /** The number of the last event that the reader has. Left out: none. */
+  readonly after?: number | undefined;
+}
+
+/** A response as it is told to one reader: first what is stored, then what is being written. */
+export class ResponseVoice implements DialectVoice {
+  readonly #teller: RunTeller;
+  readonly #head: ResponseHead;
+  readonly #writer: ResponseWriter;
+  readonly #leg: ToldLeg;
+  #ended: Parameters<typeof legEnd>[1];
+  #isBegun = false;
+  #isBroken = false;
+
+  constructor({ leg, facts, after = -1 }: ResponseOptions) {
+    this.#leg = leg;
+    this.#teller = new RunTeller(leg);
+    this.#head = new ResponseHead(leg);
+    this.#writer = new ResponseWriter(after);
+    for (const fact of asStored(facts)) this.#take(fact);
+  }
+
+  isOver = (): boolean => this.#teller.isOver;
+
+  /** The events since the last call, with those that a message adds. */
+  events(message?: Followed["message"]): readonly ResponseEvent[] {
+    if (message !== undefined) this.#take(message);
+    return this.#writer.taken();
+  }
+
+  say(message: Followed["message"]): string {
+    return this.events(message).map(eventText).join("");
+  }
+
+  /** The response as far as it is stored. */
+  json(): ResponseJson {
+    const isCut = this.#isBroken && this.isOver();
+    const end = isCut ? legBroken : this.isOver() ? this.#end() : this.#standing();
+    return this.#head.json(end, this.#writer.output);
+  }
+
+  /** The last text of its stream, by why the stream ended. */
+  endText(reason: string): string {
+    if (reason === "finished") return "";
+    this.#writer.writeError(reason, ends[reason] ?? interrupted);
+    return this.events().map(eventText).join("");
+  }
+
+  #take(message: Followed["message"]): void {
+    if (this.isOver()) return;
+    const { head } = this.#teller.state;
+    const told = this.#teller.take(message);
+    if ("n" in message && message.n > head) this.#note(message);
+    if (!this.#isBegun && this.#teller.state.head > this.#leg.from) {
+      this.#isBegun = true;
+      this.#writer.writeResponse("response.created", this.#head.json(this.#first(), []));
+      if (this.#leg.from > 0) this.#start();
+    }
+    for (const each of told) {
+      if (each.type === "started") this.#start();
+      else if (each.type === "broken") return this.#break();
+      else this.#writer.write(each);
+    }
+    if (this.isOver()) {
+      const response = this.json();
+      this.#writer.writeResponse(`response.${lastEvents[response.status]}`, response);
+    }
+  }
+
+  #note(fact: Fact): void {
+    this.#head.note(fact);
+    if (fact.type === "run_finished" && fact.runId === this.#leg.runId) this.#ended = fact;
+  }
+
+  #start(): void {
+    this.#writer.writeResponse("response.in_progress", this.#head.json(legOn, []));
+  }
+
+  /** The same at each reading: a first leg is accepted before it begins. */
+  #first(): typeof legOn {
+    return this.#leg.from === 0 ? legQueued : legOn;
+  }
+
+  #standing(): typeof legOn {
+    return this.#leg.from > 0 || this.#teller.isBegun ? legOn : legQueued;
+  }
+
+  #end(): ReturnType<typeof legEnd> {
+    const isWait = this.#ended === undefined && this.#teller.state.run !== undefined;
+    return isWait ? legWaits : legEnd(this.#teller.state, this.#ended);
+  }
+
+  #break(): void {
+    this.#isBroken = true;
+    this.#writer.writeError("begun_again", begunAgain);
+  }
+}
+
+const lastEvents: Readonly<Record<ResponseJson["status"], string>> = {
+  queued: "queued",
+  in_progress: "in_progress",
+  completed: "completed",
+  failed: "failed",
+  incomplete: "incomplete",
+  // The format has no event for it: the status in the response says it.
+  cancelled: "incomplete",
+};
+
+const begunAgain = "This reply was begun again. Read the response anew, from its start.";
+const interrupted = "The connection was ended. Go on with starting_after.";
+const ends: Readonly<Record<string, string>> = {
+  expired: "You are signed out. Sign in again to go on.",
+  revoked: "You may no longer read this session.",
+  not_found: "This session is not there.",
+  removed: "This session was removed.",
+};
+
+/** The stream of a response that goes on. What is stored of it is sent with the first message. */
+export function responseStream(options: ResponseOptions): DialectStream {
+  const { leg, after = -1 } = options;
+  let voice = new ResponseVoice(options);
+  let isFresh = true;
+  return {
+    name: `openai responses ${leg.runId} ${leg.from} ${after}`,
+    open: () => {
+      if (!isFresh) voice = new ResponseVoice(options);
+      isFresh = false;
+      return voice;
+    },
+    end: (reason) => voice.endText(reason),
+  };
+}

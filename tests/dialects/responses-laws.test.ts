@@ -1,0 +1,117 @@
+import { beforeAll, expect, test } from "vitest";
+import { Random } from "../kit/random.ts";
+import { runs } from "../kit/runs.ts";
+import { recordAll } from "../positions/record-all.ts";
+import { watchedLegs } from "./kit/legs.ts";
+import type { WatchedLeg } from "./kit/legs.ts";
+import { heldOutput, writtenOutput } from "./kit/oracle.ts";
+import { heldResponse, liveEvents, merged, storedResponse } from "./kit/responses.ts";
+import type { LiveWay } from "./kit/responses.ts";
+import { watchedSession } from "./kit/sessions.ts";
+import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
+
+const sessions = runs(300, 20_000);
+/** Of these a reader comes at every place of every run. */
+const whole = runs(4, 200);
+const watched: WatchedSession[] = [];
+const count = { responses: 0, readers: 0, items: 0, resumed: 0, anew: 0, waits: 0 };
+
+// Sessions of the real agent: replies that fail and are repeated, takeovers, tools at once, questions, notes
+// of people in between, stops, compaction. The same for each run of the test.
+beforeAll(async () => {
+  for (const recording of await recordAll(sessions)) watched.push(await watchedSession(recording));
+}, 3_600_000);
+
+test("a reader ends with the response that is stored, whenever it comes, and if it is slow", async () => {
+  const random = new Random(21);
+  for (const session of watched)
+    for (const run of session.runs) {
+      const held: Held[] = [];
+      for (const leg of watchedLegs(session, run)) {
+        held.push(
+          await expectHeld(leg, `session ${session.seed}, ${run.runId} from ${leg.leg.from}`),
+        );
+        for (const way of waysOf(random, session, run, leg)) follow(session, run, leg, way);
+      }
+      const place = `session ${session.seed}, ${run.runId}`;
+      expect(heldOutput(held), place).toEqual(writtenOutput(session, run));
+    }
+  const { responses, readers, items, anew, waits } = count;
+  console.log(
+    `count: Responses, ${watched.length} sessions, ${responses} responses with ${items} items, ${waits} of them wait for the client, ${readers} readers, ${anew} told to read anew, 0 differences`,
+  );
+  expect(anew).toBeGreaterThan(0);
+  expect(waits).toBeGreaterThan(0);
+}, 3_600_000);
+
+test("from each number that was sent, starting_after gives the rest to the letter", () => {
+  for (const session of watched)
+    for (const run of session.runs)
+      for (const leg of watchedLegs(session, run)) resume(session, run, leg);
+  console.log(`count: Responses, resumed at ${count.resumed} numbers, 0 differences`);
+}, 3_600_000);
+
+test("a reader that comes at any place of a run is sent the same events", () => {
+  for (const session of watched.slice(0, whole))
+    for (const run of session.runs)
+      for (const leg of watchedLegs(session, run))
+        for (let from = startOf(session, run, leg); from <= run.last; from += 1)
+          follow(session, run, leg, { from });
+}, 3_600_000);
+
+async function expectHeld(leg: WatchedLeg, place: string): Promise<Held> {
+  const { events, json } = storedResponse(leg);
+  const held = (await heldResponse(events)) as Held;
+  expect(held, place).toEqual(json);
+  const { output } = held;
+  count.responses += 1;
+  count.items += output.length;
+  if (/function_call|approval_request/.test(output.at(-1)?.type ?? "")) count.waits += 1;
+  return held;
+}
+
+type Held = Parameters<typeof heldOutput>[0][number];
+
+/** Follows a leg by one way. A reader whose text was taken back is told to read anew. */
+function follow(session: WatchedSession, run: WatchedRun, leg: WatchedLeg, way: LiveWay): void {
+  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}, ${JSON.stringify(way)}`;
+  const live = liveEvents(session, run, leg, way);
+  count.readers += 1;
+  const last = live.at(-1);
+  if (last?.type === "error" && last["code"] === "begun_again") {
+    count.anew += 1;
+    return;
+  }
+  expect(merged(live), place).toEqual(merged(storedResponse(leg).events));
+}
+
+/** From each number that a reader has, the rest by what is stored. */
+function resume(session: WatchedSession, run: WatchedRun, leg: WatchedLeg): void {
+  const from = startOf(session, run, leg);
+  const live = liveEvents(session, run, leg, { from });
+  if (live.at(-1)?.type === "error") return;
+  const all = merged(live);
+  for (const [at, { sequence_number: after }] of live.entries()) {
+    const rest = storedResponse(leg, after).events;
+    expect(merged([...live.slice(0, at + 1), ...rest])).toEqual(all);
+    count.resumed += 1;
+  }
+}
+
+/** The place at which a client is given the id of the response: its prompt or its answers are stored. */
+function startOf({ states }: WatchedSession, { first }: WatchedRun, { leg }: WatchedLeg): number {
+  if (leg.from === 0) return first;
+  return states.findIndex(({ head }) => head > leg.from);
+}
+
+function waysOf(
+  random: Random,
+  session: WatchedSession,
+  run: WatchedRun,
+  leg: WatchedLeg,
+): readonly LiveWay[] {
+  const first = startOf(session, run, leg);
+  const any = (): number => first + random.below(Math.max(1, run.last - first));
+  const [start = first, end = run.last] = [any(), any()].toSorted((left, right) => left - right);
+  return [{ from: first }, { from: any() }, { from: first, slow: [start, end] }];
+}
