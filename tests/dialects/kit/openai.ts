@@ -6,7 +6,7 @@ export function openaiWith(answer: (request: Request) => Response | Promise<Resp
     apiKey: "ann",
     baseURL: "http://localhost/openai/v1",
     maxRetries: 0,
-    fetch: async (url, init) => answer(new Request(url as string, init as RequestInit)),
+    fetch: async (url, init) => answer(new Request(url, init)),
   });
 }
 

@@ -15,8 +15,9 @@ export function isWaiting(state: SessionState): boolean {
   // An answer that waits in the queue is taken up next.
   const isAwaited = ({ client, itemId }: (typeof executions)[number]): boolean =>
     client === true && !answered.has(answerInputIdOf(itemId));
-  if (!executions.every(isAwaited)) return false;
   const open = openCalls(state, turn.reply);
+  // One whose result is stored is settled by the fact that follows it, and then the run goes on.
+  if (!executions.every((each) => isAwaited(each) && open.includes(each.callId))) return false;
   const started = new Set(executions.map(({ callId }) => callId));
   const isAsked = (callId: CallId): boolean =>
     approvals.findLast(({ asked }) => asked.callId === callId && asked.turnId === turn.turnId)

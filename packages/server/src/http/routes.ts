@@ -1,4 +1,5 @@
 import { aiSdkRoutes } from "./ai-sdk-routes.ts";
+import { openaiRoutes } from "./openai-routes.ts";
 import { readingRoutes } from "./reading-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -59,5 +60,6 @@ export const routes: readonly Route[] = [
   ...workRoutes,
   ...readingRoutes,
   ...aiSdkRoutes,
+  ...openaiRoutes,
   ...serverRoutes,
 ];

@@ -1,3 +1,5 @@
+import { parseJson } from "@millrace/core/wire";
+
 /** Which leg of which run: all that an id says, so that nothing has to be stored for it. */
 export interface LegRef {
   readonly sessionId: string;
@@ -24,12 +26,8 @@ export function legOf(prefix: string, name: string): LegRef | undefined {
 }
 
 function listOf(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseJson(text);
+  return parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
 }
 
 /** The prefix of responses' ids. */

@@ -111,7 +111,7 @@ function goOn(
 }
 
 /** The session of a chat. A page names it before it is there, so the first message makes it. */
-async function openOrMake(context: RouteContext, id: string): Promise<SessionRecord> {
+export async function openOrMake(context: RouteContext, id: string): Promise<SessionRecord> {
   const found = await context.open(id, "send");
   if (found !== undefined) return found;
   if ((await context.open(id, "read")) !== undefined)
