@@ -1,4 +1,5 @@
 import type { Problem } from "./problem.ts";
+import type { ObjectShape } from "./shape.ts";
 import { openFields, text } from "./shapes.ts";
 
 /** A refusal as clients of OpenAI's API read it. */
@@ -12,7 +13,7 @@ export interface OpenaiError {
 }
 
 /** Its shape, for the document. */
-export const openaiErrorShape = openFields({
+export const openaiErrorShape: ObjectShape = openFields({
   error: openFields({
     message: text,
     type: text,

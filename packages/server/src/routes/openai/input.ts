@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
-import { Problem } from "../../http/problem.ts";
 import type { Reply } from "../ai-sdk/body.ts";
+import { refused } from "./refused.ts";
 
 /** What a request says: to the agent, and in answer to what a run waits for. */
 export interface SentInput {
@@ -140,10 +140,6 @@ function decisionOf(item: JsonObject, pointer: string): Reply {
     throw refused("an approval response has an approval_request_id, and approve", pointer);
   const why = typeof reason === "string" ? reason : undefined;
   return { kind: "decision", approvalId, approved: approve, reason: why };
-}
-
-function refused(detail: string, pointer: string): Problem {
-  return new Problem("invalid_request", detail, { pointer });
 }
 
 function shown(value: Json | undefined): string {

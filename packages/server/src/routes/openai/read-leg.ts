@@ -6,7 +6,7 @@ import type { Leg } from "../../dialects/openai/leg.ts";
 import { legOf, responsePrefix } from "../../dialects/openai/response-id.ts";
 import type { LegRef } from "../../dialects/openai/response-id.ts";
 import type { ToldLeg } from "../../dialects/openai/run-teller.ts";
-import { notFound } from "../../http/problem.ts";
+import { notFound, Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
 import type { SessionAction } from "../../http/identity.ts";
 import { readRunFacts } from "../read-run.ts";
@@ -52,6 +52,8 @@ export async function openResponse(
 ): Promise<NamedResponse> {
   const ref = legOf(responsePrefix, id);
   const session = ref && (await context.open(ref.sessionId, action));
+  if (ref !== undefined && session === undefined && (await context.open(ref.sessionId, "read")))
+    throw new Problem("forbidden", `you may read this session, but not ${action}`);
   const read = session && (await readLeg(context, session, ref));
   if (session === undefined || read === undefined) throw notFound();
   return { session, ...read };

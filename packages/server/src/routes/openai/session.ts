@@ -1,12 +1,13 @@
 import type { Json } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
-import { Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
 import { sessionIdPattern } from "../../http/shapes.ts";
 import { openOrMake } from "../ai-sdk/send.ts";
 import { createdBy, generatedId, marked } from "../created-by.ts";
 import { makeOnce } from "../make-once.ts";
+import { refused } from "./refused.ts";
+import type { Keyed } from "./refused.ts";
 
 const wellFormed = new RegExp(sessionIdPattern);
 
@@ -29,9 +30,7 @@ export async function namedSession(
 }
 
 /** A session for one request that names none: the same for its repeats. */
-export async function newSession(
-  context: RouteContext & { readonly key: string },
-): Promise<SessionRecord> {
+export async function newSession(context: Keyed): Promise<SessionRecord> {
   const { who, store, key } = context;
   const owner = who.user;
   const by = createdBy(who, key, { dialect: "openai" });
@@ -41,8 +40,4 @@ export async function newSession(
     store.create({ sessionId, owner, metadata: marked({}, by) }),
   );
   return record;
-}
-
-function refused(detail: string, pointer: string): Problem {
-  return new Problem("invalid_request", detail, { pointer });
 }
