@@ -1,53 +1,13 @@
-import { defineAgent, defineTool } from "@millrace/agent";
-import type { Agent } from "@millrace/agent";
-import { call, fail, say, scriptedModel, stall, think } from "@millrace/core/testing";
+import { call, fail, say, stall, think } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
-import OpenAI, { APIError } from "openai";
+import { APIError } from "openai";
+import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { Served } from "../../packages/server/src/testing/served.ts";
 import { until } from "../kit/until.ts";
-import { asJson } from "./kit/openai.ts";
+import { asJson, clientOf, served } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
 
 type Item = OpenAI.Responses.ResponseOutputItem;
-
-const weather = defineTool({
-  name: "weather",
-  input: z.object({ city: z.string() }),
-  effect: "pure",
-  run: ({ city }) => ({ city, sky: "blue" }),
-});
-const pay = defineTool({
-  name: "pay",
-  input: z.object({ cents: z.number() }),
-  approve: () => "ask",
-  run: ({ cents }) => `paid ${cents}`,
-});
-const place = defineTool({
-  name: "place",
-  input: z.object({}),
-  output: z.object({ city: z.string() }),
-  run: "client",
-});
-
-function served(...replies: readonly ScriptedReply[]): Served {
-  const agent: Agent = defineAgent({
-    model: scriptedModel(replies),
-    tools: [weather, pay, place],
-  });
-  return new Served(agent);
-}
-
-/** The library, unmodified, against a server in memory. */
-function clientOf({ millrace }: Served, user = "ann"): OpenAI {
-  return new OpenAI({
-    apiKey: user,
-    baseURL: "http://localhost/openai/v1",
-    maxRetries: 0,
-    fetch: (url, init) => millrace.fetch(new Request(url, init)),
-  });
-}
 
 function shapeOf(output: readonly Item[]): readonly string[] {
   return output.map((item) =>

@@ -14,6 +14,12 @@ const responsesBody = openFields({
   "conversation?": any,
 });
 
+const completionsBody = openFields({
+  messages: listOf(anyFields, 100_000, 1),
+  "model?": any,
+  "stream?": any,
+});
+
 const response = openFields({ id: text, object: { enum: ["response"] }, status: text });
 
 const common = {
@@ -95,6 +101,25 @@ export const openaiRoutes: readonly Route[] = [
     },
     answers: { 200: { summary: "The items", json: openFields({ data: listOf(anyFields) }) } },
     stream: "never",
+  },
+  {
+    ...common,
+    name: "openaiComplete",
+    method: "POST",
+    path: "/openai/v1/chat/completions",
+    summary: "OpenAI chat completions: sends the last messages, and gives the completion",
+    key: "optional",
+    request: { kind: "json", shape: completionsBody },
+    answers: {
+      200: {
+        summary: "The completion, or its chunks",
+        json: openFields({ id: text, object: { enum: ["chat.completion"] } }),
+        ...sent,
+      },
+    },
+    problems: sendProblems,
+    stream: "told",
+    bucket: "inputs",
   },
   {
     ...common,

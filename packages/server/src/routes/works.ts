@@ -13,6 +13,7 @@ import { forkSession } from "./fork-session.ts";
 import { getRun } from "./get-run.ts";
 import { getSnapshot } from "./get-snapshot.ts";
 import { listItems } from "./items.ts";
+import { complete } from "./openai/complete.ts";
 import { createResponse } from "./openai/create-response.ts";
 import { cancelResponse, getResponse, listInputItems, listModels } from "./openai/read-response.ts";
 import { postInput, takeBackInput } from "./post-input.ts";
@@ -56,5 +57,6 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   openaiGetResponse: getResponse,
   openaiCancelResponse: cancelResponse,
   openaiInputItems: listInputItems,
+  openaiComplete: complete,
   openaiModels: listModels,
 };

@@ -23,6 +23,7 @@ const sent = {
   messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
 };
 for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
+bodies["openaiComplete"] = { messages: [{ role: "user", content: "x" }], stream: true };
 bodies["openaiRespond"] = { input: "x", background: true };
 const limits = { creationsPerUser: 1e6, inputsPerUser: 1e6, notFoundPerUser: 1e6 };
 

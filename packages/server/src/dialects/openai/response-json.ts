@@ -1,6 +1,6 @@
-import type { Fact, Json, JsonObject, Usage } from "@millrace/core";
+import type { Fact, Json, JsonObject, SessionState, Usage } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
-import { addUsage, noUsage } from "@millrace/core/writing";
+import { LegClock } from "./leg-clock.ts";
 import { legOf, nameOf, responsePrefix } from "./response-id.ts";
 import type { OutputItem } from "./response-items.ts";
 import type { ToldLeg } from "./run-teller.ts";
@@ -57,39 +57,38 @@ export type LegEnd = Pick<ResponseJson, "status" | "error" | "incomplete_details
 export class ResponseHead {
   readonly id: string;
   readonly #leg: ToldLeg;
-  #created: number | undefined;
-  #completed: number | null = null;
+  readonly #clock: LegClock;
   #request: JsonObject = {};
-  #usage: Usage = noUsage;
 
   constructor(leg: ToldLeg) {
     this.#leg = leg;
+    this.#clock = new LegClock(leg);
     const { sessionId, runId, from } = leg;
     this.id = nameOf(responsePrefix, { sessionId, runId, from });
   }
 
-  /** Notes what the next fact of the leg says beside its output. */
+  /** Notes what the next fact says beside its output. */
   note(fact: Fact): void {
-    const { from, runId } = this.#leg;
-    if (fact.n <= from) return;
-    this.#created ??= Math.floor(fact.time / 1_000);
-    this.#completed = Math.floor(fact.time / 1_000);
-    if (fact.type === "usage_reported" && fact.runId === runId)
-      this.#usage = addUsage(this.#usage, fact.usage);
+    this.#clock.note(fact);
     if (fact.type !== "input_accepted" || fact.input.kind !== "prompt") return;
     if (fact.n === this.#leg.head + 1) this.#request = requestOf(fact.input.parts[0]);
   }
 
+  /** How the leg ended, by the state after its last fact. */
+  end(state: SessionState): LegEnd {
+    return this.#clock.end(state);
+  }
+
   /** The response as it is, with so much output. */
   json(end: LegEnd, output: readonly OutputItem[]): ResponseJson {
-    const { sessionId, previous } = { ...this.#leg, previous: this.#previous() };
+    const { sessionId } = this.#leg;
     const isEnded = end.status !== "queued" && end.status !== "in_progress";
     const { metadata, background } = this.#request;
     return {
       id: this.id,
       object: "response",
-      created_at: this.#created ?? 0,
-      completed_at: isEnded ? this.#completed : null,
+      created_at: this.#clock.created,
+      completed_at: isEnded ? (this.#clock.last ?? null) : null,
       background: background === true,
       ...end,
       instructions: null,
@@ -97,7 +96,7 @@ export class ResponseHead {
       model: modelName,
       output,
       parallel_tool_calls: true,
-      previous_response_id: previous,
+      previous_response_id: this.#previous(),
       conversation: { id: sessionId },
       store: true,
       temperature: null,
@@ -106,7 +105,7 @@ export class ResponseHead {
       tools: [],
       top_p: null,
       truncation: "disabled",
-      usage: isEnded ? usageOf(this.#usage) : null,
+      usage: isEnded ? usageOf(this.#clock.usage) : null,
       metadata: isJsonObject(metadata) ? metadata : {},
     };
   }

@@ -1,7 +1,8 @@
 import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { DialectStream, DialectVoice } from "../dialect-encoding.ts";
-import { legBroken, legEnd, legOn, legQueued, legWaits } from "./leg-end.ts";
+import { interruption } from "./leg-clock.ts";
+import { legBroken, legOn, legQueued } from "./leg-end.ts";
 import { ResponseHead } from "./response-json.ts";
 import type { ResponseJson } from "./response-json.ts";
 import { eventText, ResponseWriter } from "./response-writer.ts";
@@ -24,7 +25,6 @@ export class ResponseVoice implements DialectVoice {
   readonly #head: ResponseHead;
   readonly #writer: ResponseWriter;
   readonly #leg: ToldLeg;
-  #ended: Parameters<typeof legEnd>[1];
   #isBegun = false;
   #isBroken = false;
 
@@ -51,14 +51,18 @@ export class ResponseVoice implements DialectVoice {
   /** The response as far as it is stored. */
   json(): ResponseJson {
     const isCut = this.#isBroken && this.isOver();
-    const end = isCut ? legBroken : this.isOver() ? this.#end() : this.#standing();
+    const end = isCut
+      ? legBroken
+      : this.isOver()
+        ? this.#head.end(this.#teller.state)
+        : this.#standing();
     return this.#head.json(end, this.#writer.output);
   }
 
   /** The last text of its stream, by why the stream ended. */
   endText(reason: string): string {
     if (reason === "finished") return "";
-    this.#writer.writeError(reason, ends[reason] ?? interrupted);
+    this.#writer.writeError(reason, interruption(reason, "Go on with starting_after."));
     return this.events().map(eventText).join("");
   }
 
@@ -66,7 +70,7 @@ export class ResponseVoice implements DialectVoice {
     if (this.isOver()) return;
     const { head } = this.#teller.state;
     const told = this.#teller.take(message);
-    if ("n" in message && message.n > head) this.#note(message);
+    if ("n" in message && message.n > head) this.#head.note(message);
     if (!this.#isBegun && this.#teller.state.head > this.#leg.from) {
       this.#isBegun = true;
       this.#writer.writeResponse("response.created", this.#head.json(this.#first(), []));
@@ -83,11 +87,6 @@ export class ResponseVoice implements DialectVoice {
     }
   }
 
-  #note(fact: Fact): void {
-    this.#head.note(fact);
-    if (fact.type === "run_finished" && fact.runId === this.#leg.runId) this.#ended = fact;
-  }
-
   #start(): void {
     this.#writer.writeResponse("response.in_progress", this.#head.json(legOn, []));
   }
@@ -99,11 +98,6 @@ export class ResponseVoice implements DialectVoice {
 
   #standing(): typeof legOn {
     return this.#leg.from > 0 || this.#teller.isBegun ? legOn : legQueued;
-  }
-
-  #end(): ReturnType<typeof legEnd> {
-    const isWait = this.#ended === undefined && this.#teller.state.run !== undefined;
-    return isWait ? legWaits : legEnd(this.#teller.state, this.#ended);
   }
 
   #break(): void {
@@ -123,26 +117,13 @@ const lastEvents: Readonly<Record<ResponseJson["status"], string>> = {
 };
 
 const begunAgain = "This reply was begun again. Read the response anew, from its start.";
-const interrupted = "The connection was ended. Go on with starting_after.";
-const ends: Readonly<Record<string, string>> = {
-  expired: "You are signed out. Sign in again to go on.",
-  revoked: "You may no longer read this session.",
-  not_found: "This session is not there.",
-  removed: "This session was removed.",
-};
-
 /** The stream of a response that goes on. What is stored of it is sent with the first message. */
 export function responseStream(options: ResponseOptions): DialectStream {
   const { leg, after = -1 } = options;
-  let voice = new ResponseVoice(options);
-  let isFresh = true;
+  let voice: ResponseVoice | undefined;
   return {
     name: `openai responses ${leg.runId} ${leg.from} ${after}`,
-    open: () => {
-      if (!isFresh) voice = new ResponseVoice(options);
-      isFresh = false;
-      return voice;
-    },
-    end: (reason) => voice.endText(reason),
+    open: () => (voice = new ResponseVoice(options)),
+    end: (reason) => voice?.endText(reason) ?? "",
   };
 }

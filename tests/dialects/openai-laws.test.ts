@@ -1,7 +1,9 @@
+import { APIError } from "openai";
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
 import { recordAll } from "../positions/record-all.ts";
+import { heldCompletion, joined, liveCompletion, storedCompletion } from "./kit/completions.ts";
 import { watchedLegs } from "./kit/legs.ts";
 import type { WatchedLeg } from "./kit/legs.ts";
 import { heldOutput, writtenOutput } from "./kit/oracle.ts";
@@ -28,9 +30,7 @@ test("a reader ends with the response that is stored, whenever it comes, and if 
     for (const run of session.runs) {
       const held: Held[] = [];
       for (const leg of watchedLegs(session, run)) {
-        held.push(
-          await expectHeld(leg, `session ${session.seed}, ${run.runId} from ${leg.leg.from}`),
-        );
+        held.push(await expectHeld(session, run, leg));
         for (const way of waysOf(random, session, run, leg)) follow(session, run, leg, way);
       }
       const place = `session ${session.seed}, ${run.runId}`;
@@ -59,10 +59,51 @@ test("a reader that comes at any place of a run is sent the same events", () => 
           follow(session, run, leg, { from });
 }, 3_600_000);
 
-async function expectHeld(leg: WatchedLeg, place: string): Promise<Held> {
-  const { events, json } = storedResponse(leg);
-  const held = (await heldResponse(events)) as Held;
-  expect(held, place).toEqual(json);
+test("a completion is what is stored, streamed and whole, and for who comes while it is written", async () => {
+  const counted = { completions: 0, failed: 0, anew: 0 };
+  for (const session of watched)
+    for (const run of session.runs) {
+      const legs = watchedLegs(session, run);
+      for (const leg of legs) {
+        const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
+        const { stream, json, isFailed } = storedCompletion(leg);
+        const live = liveCompletion(session, run, leg, startOf(session, run, leg));
+        const isAnew = live.includes('"code":"begun_again"');
+        counted.completions += 1;
+        counted.anew += isAnew ? 1 : 0;
+        counted.failed += isFailed ? 1 : 0;
+        const held = await heldCompletion(isAnew || session.seed % 2 === 0 ? stream : live);
+        if (isFailed) expect(held, place).toBeInstanceOf(APIError);
+        else expect(held, place).toEqual(json);
+        if (legs.length > 1) continue;
+        const { texts } = writtenOutput(session, run);
+        const [{ message } = { message: {} }] = json.choices;
+        expect(message.content ?? "", place).toBe(joined(texts, "text"));
+        expect(message.reasoning_content ?? "", place).toBe(joined(texts, "reasoning"));
+      }
+    }
+  const { completions, failed, anew } = counted;
+  console.log(
+    `count: chat completions, ${completions} completions, ${failed} of them failed, ${anew} begun again, 0 differences`,
+  );
+  expect(completions - failed).toBeGreaterThan(failed);
+}, 3_600_000);
+
+/** What the library holds after all events, and without the last one, which says everything once more. */
+async function expectHeld(
+  session: WatchedSession,
+  run: WatchedRun,
+  leg: WatchedLeg,
+): Promise<Held> {
+  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
+  const stored = storedResponse(leg);
+  const live = liveEvents(session, run, leg, { from: startOf(session, run, leg) });
+  const events = live.at(-1)?.type === "error" ? stored.events : live;
+  const isWhole = session.seed % 2 === 0;
+  const held = (await heldResponse(isWhole ? events : events.slice(0, -1))) as Held;
+  const json = stored.json as Held;
+  if (isWhole) expect(held, place).toEqual(json);
+  else expect(held.output, place).toEqual(json.output);
   const { output } = held;
   count.responses += 1;
   count.items += output.length;
