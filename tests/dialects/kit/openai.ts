@@ -38,9 +38,12 @@ const place = defineTool({
   run: "client",
 });
 
+/** A tool of the server, one that asks and one of the client. */
+export const tools = [weather, pay, place];
+
 /** The agent of these tests. */
 export function agentOf(...replies: readonly ScriptedReply[]): Agent {
-  return defineAgent({ model: scriptedModel(replies), tools: [weather, pay, place] });
+  return defineAgent({ model: scriptedModel(replies), tools });
 }
 
 /** A server in memory, with a tool of its own, one that asks and one of the client. */
