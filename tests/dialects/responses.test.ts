@@ -1,10 +1,12 @@
 import { call, fail, say, stall, think } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
+import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { APIError } from "openai";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { until } from "../kit/until.ts";
-import { asJson, clientOf, served } from "./kit/openai.ts";
+import { Served } from "../../packages/server/src/testing/served.ts";
+import { agentOf, asJson, clientOf, served } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
 
 type Item = OpenAI.Responses.ResponseOutputItem;
@@ -196,6 +198,23 @@ describe("OpenAI Responses", () => {
       ids.add((await client.responses.create({ input: "hi" }, { headers })).id);
 
     expect(ids.size).toBe(1);
+  });
+
+  test("another process shows the response that is being written", async () => {
+    const [memory, log] = [memorySessionStore(), memoryEventLog()];
+    const store = () => memory;
+    const agent = agentOf([say("Once upon"), stall(), say(" a time")]);
+    await using driving = new Served(agent, { store, log });
+    const begun = await clientOf(driving).responses.create({ input: "Tell me", background: true });
+    await using other = new Served(agent, { store, log, drive: false });
+    const stream = clientOf(other).responses.stream({ response_id: begun.id });
+    let text = "";
+    stream.on("response.output_text.delta", ({ snapshot }) => (text = snapshot));
+    const held = stream.finalResponse();
+    await until(() => text === "Once upon", "the first words");
+    await clientOf(other).responses.cancel(begun.id);
+
+    expect(await held).toMatchObject({ status: "cancelled", output: [{ type: "message" }] });
   });
 
   test("a reader is told that its server drains, and to come back", async () => {

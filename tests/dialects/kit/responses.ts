@@ -4,7 +4,7 @@ import { ResponseVoice } from "../../../packages/server/src/dialects/openai/resp
 import { factsAt } from "./legs.ts";
 import type { WatchedLeg } from "./legs.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, snapshotAt } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 /** The response of a leg by what is stored, and all its events. */
@@ -21,7 +21,7 @@ export function liveEvents(
   session: WatchedSession,
   run: WatchedRun,
   watched: WatchedLeg,
-  { from, after, slow }: LiveWay,
+  { from, after, slow, hasSnapshot = false }: LiveWay,
 ): readonly ResponseEvent[] {
   const { states, messages } = session;
   const voice = new ResponseVoice({
@@ -33,7 +33,8 @@ export function liveEvents(
   const catchUp = (place: number, head: number): void => {
     for (const message of sentAt(session, place, head)) events.push(...voice.events(message));
   };
-  catchUp(from, Math.max(0, (states[from]?.head ?? 1) - 1));
+  if (hasSnapshot) events.push(...voice.events(snapshotAt(session, from)));
+  else catchUp(from, Math.max(0, (states[from]?.head ?? 1) - 1));
   const [begin, end] = slow ?? [Infinity, Infinity];
   for (let at = from; at <= run.last && !voice.isOver(); at += 1) {
     if (at >= begin && at < end) continue;
@@ -52,6 +53,8 @@ export interface LiveWay {
   readonly after?: number | undefined;
   /** Between these places it is sent nothing. */
   readonly slow?: readonly [number, number] | undefined;
+  /** Whether it is sent a snapshot first: its process has just begun to follow the session. */
+  readonly hasSnapshot?: boolean | undefined;
 }
 
 /** Events with each text in one piece, numbered by its last character. */

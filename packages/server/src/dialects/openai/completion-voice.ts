@@ -32,6 +32,7 @@ const done = "data: [DONE]\n\n";
 /** A leg of a run as it is told to one reader of a chat completion. */
 export class CompletionVoice implements DialectVoice {
   readonly #leg: ToldLeg;
+  readonly #id: string;
   readonly #teller: RunTeller;
   readonly #clock: LegClock;
   readonly #usage: boolean;
@@ -44,6 +45,7 @@ export class CompletionVoice implements DialectVoice {
 
   constructor({ leg, facts, usage = false }: CompletionOptions) {
     this.#leg = leg;
+    this.#id = nameOf("chatcmpl-", leg);
     this.#usage = usage;
     this.#teller = new RunTeller(leg);
     this.#clock = new LegClock(leg);
@@ -84,8 +86,7 @@ export class CompletionVoice implements DialectVoice {
   #head<Kind extends string>(
     object: Kind,
   ): Omit<CompletionChunk, "choices" | "object"> & { readonly object: Kind } {
-    const id = nameOf("chatcmpl-", this.#leg);
-    return { id, object, created: this.#clock.created, model: modelName };
+    return { id: this.#id, object, created: this.#clock.created, model: modelName };
   }
 
   #take(message: Followed["message"]): void {
@@ -98,7 +99,7 @@ export class CompletionVoice implements DialectVoice {
       this.#send({ role: "assistant", content: "" });
     }
     for (const each of told) {
-      if (each.type === "broken") return this.#fail("begun_again", begunAgain);
+      if (each.type === "broken") return this.#break(each.why);
       this.#tell(each);
     }
     if (this.isOver()) this.#close();
@@ -167,6 +168,11 @@ export class CompletionVoice implements DialectVoice {
 
   #push(chunk: CompletionChunk): void {
     this.#events.push(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+
+  #break(why: "again" | "behind"): void {
+    if (why === "again") this.#fail("begun_again", begunAgain);
+    else this.#fail(why, interruption(why, "Send it again."));
   }
 
   #fail(code: string, message: string): void {

@@ -78,7 +78,7 @@ export class ResponseVoice implements DialectVoice {
     }
     for (const each of told) {
       if (each.type === "started") this.#start();
-      else if (each.type === "broken") return this.#break();
+      else if (each.type === "broken") return this.#break(each.why);
       else this.#writer.write(each);
     }
     if (this.isOver()) {
@@ -100,9 +100,10 @@ export class ResponseVoice implements DialectVoice {
     return this.#leg.from > 0 || this.#teller.isBegun ? legOn : legQueued;
   }
 
-  #break(): void {
+  #break(why: "again" | "behind"): void {
     this.#isBroken = true;
-    this.#writer.writeError("begun_again", begunAgain);
+    if (why === "again") this.#writer.writeError("begun_again", begunAgain);
+    else this.#writer.writeError("behind", interruption(why, "Go on with starting_after."));
   }
 }
 

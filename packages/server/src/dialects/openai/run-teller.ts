@@ -25,7 +25,7 @@ export class RunTeller {
   readonly #stored = new Map<string, Item>();
   readonly #calls: OpenCall[] = [];
   #out: Told[] = [];
-  #isBroken = false;
+  #broken: "again" | "behind" | undefined;
   #isOver = false;
   /** Whether it has gone on from the wait at which it begins. */
   #isOn: boolean;
@@ -54,31 +54,33 @@ export class RunTeller {
   take(message: Followed["message"]): readonly Told[] {
     if (this.#isOver) return [];
     this.#out = [];
-    const isUndone =
-      "type" in message && message.type === "session_claimed" && message.to !== undefined;
-    if (isUndone) this.#break();
+    const { head } = this.state;
+    if (isUndoing(message)) this.#break();
     else if (!this.#follower.take(message)) return [];
-    // Facts are missing before a snapshot, and they decide the order.
-    if ("closedLanes" in message) this.#break();
     else if ("events" in message) this.#tellLane(message);
-    else if (this.#follower.phase !== "coming") this.#tellFact(message);
+    else if (!("closedLanes" in message)) this.#tellFact(message);
+    // A snapshot is as good as its lanes, unless there are facts in it that decide the order.
+    else if (this.state.head === head) for (const lane of this.state.lanes) this.#tellLane(lane);
+    else this.#break("behind");
     const isEnd = this.#endsAt("n" in message ? message.n : 0);
     if (isEnd) this.#close();
     const told = this.#follower.state.head > this.#run.from ? this.#out : [];
-    if (this.#isBroken) return [...told, { type: "broken" }];
-    return told;
+    const why = this.#broken;
+    return why === undefined ? told : [...told, { type: "broken", why }];
   }
 
   #endsAt(n: number): boolean {
     const { phase } = this.#follower;
-    if (this.#isBroken || phase === "over" || phase === "gone") return (this.#isOver = true);
+    if (this.#broken !== undefined || phase === "over" || phase === "gone")
+      return (this.#isOver = true);
     if (n <= this.#run.from) return false;
     const wasOn = this.#isOn;
     this.#isOn = phase === "on";
     return (this.#isOver = wasOn && phase === "waiting");
   }
 
-  #tellFact(fact: Extract<Followed["message"], { readonly n: number }>): void {
+  #tellFact(fact: Fact): void {
+    if (this.#follower.phase === "coming") return;
     switch (fact.type) {
       case "run_started":
         return void this.#out.push({ type: "started" });
@@ -209,8 +211,8 @@ export class RunTeller {
     }
   }
 
-  #break(): void {
-    this.#isBroken = true;
+  #break(why: "again" | "behind" = "again"): void {
+    this.#broken ??= why;
     this.#isOver = true;
   }
 }
@@ -235,6 +237,10 @@ const untold: ToldText = { part: { id: "", kind: "text", text: "" }, isEnded: fa
 interface OpenCall {
   readonly told: ToldCall;
   stage: "open" | "client" | "begun" | "ended";
+}
+
+function isUndoing(message: Followed["message"]): boolean {
+  return "type" in message && message.type === "session_claimed" && message.to !== undefined;
 }
 
 function tailOf(itemId: string): string {

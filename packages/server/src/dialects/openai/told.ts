@@ -11,8 +11,11 @@ export type Told =
   | { readonly type: "asked_client"; readonly call: ToldCall }
   /** A question to a person, before a tool begins. */
   | { readonly type: "asked_person"; readonly call: ToldCall; readonly approvalId: string }
-  /** What was told is no longer so: another attempt took its place. */
-  | { readonly type: "broken" };
+  /**
+   * Nothing more can be told. `again`: what was told is no longer so, another attempt took its place. `behind`:
+   * the reader was sent a snapshot in the place of facts.
+   */
+  | { readonly type: "broken"; readonly why: "again" | "behind" };
 
 /** A text that the model or the agent wrote. */
 export interface ToldPart {

@@ -10,8 +10,8 @@ import { sessionStream } from "../session-stream.ts";
 import { readLeg } from "./read-leg.ts";
 import type { ReadLeg } from "./read-leg.ts";
 
-/** For a reader so far behind that it gets a snapshot, which says no more than that. */
-const budget = 16 * 1_024;
+/** For a reader that gets a snapshot: a run's items are seldom larger. */
+const budget = 32 * 1_024 * 1_024;
 
 /** The headers of every answer about a run. */
 export function legHeaders({ leg }: Pick<ReadLeg, "leg">): Readonly<Record<string, string>> {
