@@ -35,7 +35,7 @@ export function formOf(route: Route, accept: string | undefined): "json" | "stre
     case "always":
       if (stream > 0) return "stream";
       throw notAcceptable("text/event-stream");
-    case "told": // by what is read next
+    case "named": // by what is read next
       return "json";
     case "never":
       if (json > 0 || !answersJson(route)) return "json";
@@ -46,7 +46,7 @@ export function formOf(route: Route, accept: string | undefined): "json" | "stre
 }
 
 /** The form of an answer whose request says itself which it wants. */
-export function toldForm(query: unknown, body: unknown): "json" | "stream" {
+export function namedForm(query: unknown, body: unknown): "json" | "stream" {
   const isAsked = (said: unknown): boolean => isJsonObject(said) && said["stream"] === true;
   return isAsked(query) || isAsked(body) ? "stream" : "json";
 }

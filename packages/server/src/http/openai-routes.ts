@@ -60,7 +60,7 @@ export const openaiRoutes: readonly Route[] = [
     request: { kind: "json", shape: responsesBody },
     answers: { 200: { summary: "The response, or its events", json: response, ...sent } },
     problems: sendProblems,
-    stream: "told",
+    stream: "named",
     bucket: "inputs",
   },
   {
@@ -75,7 +75,7 @@ export const openaiRoutes: readonly Route[] = [
       include_obfuscation: { enum: ["false"] },
     },
     answers: { 200: { summary: "The response, or its events", json: response, ...sent } },
-    stream: "told",
+    stream: "named",
   },
   {
     ...common,
@@ -118,7 +118,7 @@ export const openaiRoutes: readonly Route[] = [
       },
     },
     problems: sendProblems,
-    stream: "told",
+    stream: "named",
     bucket: "inputs",
   },
   {

@@ -63,9 +63,9 @@ export interface Route {
   readonly problems: readonly ProblemCode[];
   /**
    * Server-sent events: `asked` if `Accept` names them, `preferred` unless `Accept` names JSON only, or
-   * `always`. `told` if the body or the query has `stream: true`, whatever `Accept` names.
+   * `always`. `named` if the body or the query has `stream: true`, whatever `Accept` names.
    */
-  readonly stream: "never" | "asked" | "preferred" | "always" | "told";
+  readonly stream: "never" | "asked" | "preferred" | "always" | "named";
   /** The dialect that it belongs to. Left out: it is our own, and always served. */
   readonly dialect?: DialectName | undefined;
   /**

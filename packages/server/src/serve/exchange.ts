@@ -109,7 +109,7 @@ export class Exchange {
     if (extra.retryAfter !== undefined) {
       headers["retry-after"] = retryAfter(extra.retryAfter, this.#settings.random());
     }
-    // Clients of the dialect repeat what was refused for good, unless they are told.
+    // Clients of the dialect repeat what was refused for good, unless a header says not to.
     if (this.route?.refusals === "openai" && !isRetryable(problem))
       headers["x-should-retry"] = "false";
     // What was not read of the body is not waited for.

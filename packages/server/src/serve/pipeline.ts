@@ -2,7 +2,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { identify, unauthenticated } from "../auth/authenticator.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { Addresses } from "../auth/addresses.ts";
-import { formOf, toldForm, waitOf } from "../http/accept.ts";
+import { formOf, namedForm, waitOf } from "../http/accept.ts";
 import type { Answer, StreamAnswer } from "../http/answer.ts";
 import type { Sink } from "../hub/sink.ts";
 import { untilGrid } from "../http/grid.ts";
@@ -186,7 +186,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
   }
   const key = keyOf(route, incoming.header("idempotency-key"));
   const { json, bytes } = await readBody(incoming, route.request, parts.limits);
-  const form = route.stream === "told" ? toldForm(query, json) : accepted;
+  const form = route.stream === "named" ? namedForm(query, json) : accepted;
 
   const ports = parts.tenants.of(who.tenant);
   const { access, limits } = parts;

@@ -81,7 +81,7 @@ export function completionUsage(usage: Usage): CompletionUsage {
   };
 }
 
-/** The reason for the end of a leg. What was stopped has said what it said. */
+/** The reason for the end of a leg. One that was stopped is as good as one that ended. */
 export function finishReason({ incomplete_details: details }: LegEnd, calls: number): FinishReason {
   if (calls > 0) return "tool_calls";
   if (details?.reason === "content_filter") return "content_filter";

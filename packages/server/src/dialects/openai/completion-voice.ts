@@ -29,7 +29,7 @@ export interface CompletionOptions {
 /** The last event of each stream. */
 const done = "data: [DONE]\n\n";
 
-/** A leg of a run as it is told to one reader of a chat completion. */
+/** A leg of a run as one reader of a chat completion gets it. */
 export class CompletionVoice implements DialectVoice {
   readonly #leg: ToldLeg;
   readonly #id: string;
@@ -187,7 +187,7 @@ function textDelta({ kind }: ToldPart, text: string): CompletionDelta {
   return kind === "text" ? { content: text } : { reasoning_content: text };
 }
 
-/** The format has no question: its reader is told who can answer it. */
+/** The format has no question: its reader gets a sentence that names who can answer it. */
 function question({ tool, input }: ToldCall, sessionId: string): string {
   return `${tool} waits for a person's decision about ${input}. It is decided at /v1/sessions/${encodeURIComponent(sessionId)}/approvals.`;
 }

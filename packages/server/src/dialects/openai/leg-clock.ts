@@ -56,7 +56,7 @@ const ends: Readonly<Record<string, string>> = {
   removed: "This session was removed.",
 };
 
-/** What a reader is told whose stream could not be written to its end, and what it can do. */
+/** The sentence for a reader whose stream could not be written to its end, with what it can do. */
 export function interruption(reason: string, then: string): string {
   return ends[reason] ?? `The connection was ended. ${then}`;
 }

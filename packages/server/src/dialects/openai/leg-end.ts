@@ -12,7 +12,7 @@ export const legQueued: LegEnd = { status: "queued", ...plain };
 export const legWaits: LegEnd = { status: "completed", ...plain };
 /** A leg that was stopped, or whose prompt was taken back. */
 const legStopped: LegEnd = { status: "cancelled", ...plain };
-/** A leg of which another attempt took the place of what was told. */
+/** A leg of which another attempt took the place of what was sent. */
 export const legBroken: LegEnd = {
   status: "failed",
   incomplete_details: null,

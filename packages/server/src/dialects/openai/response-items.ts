@@ -63,14 +63,14 @@ export interface SummaryText {
  * Under which name the agent's tools appear. They are calls of an MCP server, since those are carried out by the
  * side that writes the response: a client runs each `function_call` that it is sent.
  */
-export const serverLabel = "agent";
+const serverLabel = "agent";
 
 /** A text as the content of a message. */
 export function outputText(text: string): OutputText {
   return { type: "output_text", text, annotations: [], logprobs: [] };
 }
 
-/** A part of a reply as an item. Without content while nothing of it is told. */
+/** A part of a reply as an item. Without content while nothing of it is sent. */
 export function partItem({ id, kind, text }: ToldPart, status: ItemStatus): OutputItem {
   const isEmpty = status === "in_progress";
   if (kind === "reasoning") {

@@ -8,7 +8,7 @@ import type { ToldLeg } from "./run-teller.ts";
 /** The name under which the agent is a model. It has its own model and instructions: a request chooses neither. */
 export const modelName = "agent";
 
-/** The field of a part's metadata in which a prompt keeps what its request said besides. */
+/** The field of a part's metadata in which a prompt keeps the other fields of its request. */
 export const requestField = "openai";
 
 /** A response as both its `GET` and the events of its stream have it. */

@@ -19,7 +19,7 @@ export interface ResponseOptions {
   readonly after?: number | undefined;
 }
 
-/** A response as it is told to one reader: first what is stored, then what is being written. */
+/** A response as one reader gets it: first what is stored, then what is being written. */
 export class ResponseVoice implements DialectVoice {
   readonly #teller: RunTeller;
   readonly #head: ResponseHead;

@@ -21,7 +21,7 @@ export class RunTeller {
   readonly #run: ToldLeg;
   readonly #follower: LegFollower;
   #reply: ToldReply | undefined;
-  /** The replies that were told, as they were then. */
+  /** The replies that were sent, as they were then. */
   readonly #stored = new Map<string, Item>();
   readonly #calls: OpenCall[] = [];
   #out: Told[] = [];
@@ -101,7 +101,7 @@ export class RunTeller {
         const type = fact.client === true ? "asked_client" : "call_begun";
         return void this.#out.push({ type, call: call.told });
       }
-      default: // changes nothing that is told
+      default: // no reader sees it
     }
   }
 
@@ -117,7 +117,7 @@ export class RunTeller {
     }
     const told = this.#reply;
     if (told?.itemId === id ? told.epoch !== epoch : told !== undefined) {
-      // Nothing is wrong with another attempt at a reply of which nothing was told.
+      // Nothing is wrong with another attempt at a reply of which nothing was sent.
       if (told !== undefined && told.parts.length > 0) return this.#break();
       this.#reply = undefined;
     }
@@ -217,12 +217,12 @@ export class RunTeller {
   }
 }
 
-/** What was told of a reply that is being written. */
+/** What was sent of a reply that is being written. */
 interface ToldReply {
   readonly itemId: string;
   readonly epoch: number | undefined;
   readonly parts: ToldText[];
-  /** The part that is told next. */
+  /** The part that is sent next. */
   at: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a reader is told of a run, before it is written in one of the two formats. */
+/** What a reader gets of a run, before it is written in one of the two formats. */
 export type Told =
   | { readonly type: "started" }
   | { readonly type: "part_begun" | "part_ended"; readonly part: ToldPart }
@@ -12,7 +12,7 @@ export type Told =
   /** A question to a person, before a tool begins. */
   | { readonly type: "asked_person"; readonly call: ToldCall; readonly approvalId: string }
   /**
-   * Nothing more can be told. `again`: what was told is no longer so, another attempt took its place. `behind`:
+   * Nothing more can be sent. `again`: what was sent is no longer so, another attempt took its place. `behind`:
    * the reader was sent a snapshot in the place of facts.
    */
   | { readonly type: "broken"; readonly why: "again" | "behind" };
@@ -21,7 +21,7 @@ export type Told =
 export interface ToldPart {
   readonly id: string;
   readonly kind: "text" | "reasoning";
-  /** As far as it was told. */
+  /** As far as it was sent. */
   text: string;
 }
 

@@ -11,7 +11,7 @@ import { refused } from "./refused.ts";
 export interface NewMessages extends SentInput {
   /** The leg whose calls are answered. It names the session, too. */
   readonly leg: LegRef | undefined;
-  /** Whether something was said before. */
+  /** Whether there are messages before them. */
   readonly hasPast: boolean;
 }
 
