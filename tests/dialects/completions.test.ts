@@ -151,6 +151,10 @@ describe("OpenAI chat completions", () => {
     expect(
       await refusal({ messages: [{ role: "tool", tool_call_id: "call_1", content: "x" }] }),
     ).toEqual([400, "messages[0]"]);
+    expect(await refusal({ response_format: { type: "json_object" } })).toEqual([
+      400,
+      "response_format",
+    ]);
     expect(await refusal({ n: 1, frequency_penalty: 0, tools: [], stream: false })).toBe("taken");
   });
 

@@ -1,12 +1,14 @@
-import { call, fail, say, stall, think } from "@millrace/core/testing";
+import { call, fail, say, scriptedModel, stall, think } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
+import { defineAgent } from "@millrace/agent";
+import type { Model } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { APIError } from "openai";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { until } from "../kit/until.ts";
 import { Served } from "../../packages/server/src/testing/served.ts";
-import { agentOf, asJson, clientOf, served } from "./kit/openai.ts";
+import { agentOf, asJson, clientOf, served, tools } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
 
 type Item = OpenAI.Responses.ResponseOutputItem;
@@ -184,9 +186,42 @@ describe("OpenAI Responses", () => {
     expect((await refusal({ input: "x", previous_response_id: mine.id }, theirs)).status).toBe(404);
     await expect(theirs.responses.retrieve(mine.id)).rejects.toMatchObject({ status: 404 });
     await expect(theirs.responses.cancel(mine.id)).rejects.toMatchObject({ status: 404 });
-    await expect(client.responses.retrieve("resp_nonsense")).rejects.toMatchObject({ status: 404 });
+    const forged = ["\u0000", "a/b", "\ud800", "", "x".repeat(300)].map((name) => {
+      const text = JSON.stringify([name, "run_1", 0]);
+      return `resp_${Buffer.from(text).toString("base64url")}`;
+    });
+    for (const id of ["resp_nonsense", "resp_", "msg_1", `${mine.id}x`, ...forged])
+      await expect(client.responses.retrieve(id), id).rejects.toMatchObject({ status: 404 });
     const { data } = await client.models.list();
     expect(data.map(({ id }) => id)).toEqual(["agent"]);
+  });
+
+  test("an answer has the form that its request asks for", async () => {
+    const requests: unknown[] = [];
+    const scripted = scriptedModel([[call("place", {})], [say('{"city":"Oslo"}')]]);
+    const model: Model = {
+      id: "scripted/form",
+      stream: (request) => {
+        requests.push(request.output?.schema);
+        return scripted.stream(request);
+      },
+    };
+    await using server = new Served(defineAgent({ model, tools }));
+    const client = clientOf(server);
+    const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    const text = { format: { type: "json_schema", name: "place", schema } } as const;
+    const asked = await client.responses.create({ input: "Where?", text });
+    const [item] = asked.output;
+    if (item?.type !== "function_call") throw new Error(JSON.stringify(asked.output));
+    const answer = { type: "function_call_output", call_id: item.call_id, output: "{}" } as const;
+    const body = { input: [answer], previous_response_id: asked.id };
+    const other = { format: { ...text.format, schema: { type: "object" } } };
+    await expect(client.responses.create({ ...body, text: other })).rejects.toThrow(/another form/);
+    const told = await client.responses.parse({ ...body, text });
+
+    expect(told.output_parsed).toEqual({ city: "Oslo" });
+    expect(told.text).toMatchObject({ format: { name: "place" } });
+    expect(requests).toEqual([schema, schema]);
   });
 
   test("a request that is repeated by its key is one, with one response", async () => {

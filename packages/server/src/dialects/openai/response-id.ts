@@ -19,10 +19,16 @@ export function legOf(prefix: string, name: string): LegRef | undefined {
   if (!name.startsWith(prefix)) return undefined;
   const text = Buffer.from(name.slice(prefix.length), "base64url").toString();
   const [sessionId, runId, from] = listOf(text);
-  if (typeof sessionId !== "string" || typeof runId !== "string") return undefined;
+  if (!isName(sessionId) || !isName(runId)) return undefined;
   if (typeof from !== "number" || !Number.isSafeInteger(from) || from < 0) return undefined;
   const ref = { sessionId, runId, from };
   return nameOf(prefix, ref) === name ? ref : undefined;
+}
+
+/** Whether a session or a run can have this name. Stores are not asked for any other. */
+function isName(value: unknown): value is string {
+  if (typeof value !== "string" || !value.isWellFormed()) return false;
+  return /^[^/\\\p{Cc}]{1,256}$/u.test(value);
 }
 
 function listOf(text: string): readonly unknown[] {

@@ -30,7 +30,7 @@ export interface ResponseJson {
   readonly conversation: { readonly id: string };
   readonly store: true;
   readonly temperature: null;
-  readonly text: { readonly format: { readonly type: "text" } };
+  readonly text: { readonly format: JsonObject };
   readonly tool_choice: "auto";
   readonly tools: readonly [];
   readonly top_p: null;
@@ -83,7 +83,7 @@ export class ResponseHead {
   json(end: LegEnd, output: readonly OutputItem[]): ResponseJson {
     const { sessionId } = this.#leg;
     const isEnded = end.status !== "queued" && end.status !== "in_progress";
-    const { metadata, background } = this.#request;
+    const { metadata, background, format } = this.#request;
     return {
       id: this.id,
       object: "response",
@@ -100,7 +100,7 @@ export class ResponseHead {
       conversation: { id: sessionId },
       store: true,
       temperature: null,
-      text: { format: { type: "text" } },
+      text: { format: isJsonObject(format) ? format : { type: "text" } },
       tool_choice: "auto",
       tools: [],
       top_p: null,

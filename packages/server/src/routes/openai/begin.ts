@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Part } from "@millrace/core";
+import { equalJson } from "@millrace/core/json";
+import type { Fact, Json, JsonObject, Part } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
 import { askedIn } from "../../dialects/openai/leg.ts";
@@ -10,6 +11,7 @@ import type { Reply } from "../ai-sdk/body.ts";
 import { standingOf } from "../ai-sdk/standing.ts";
 import type { Standing } from "../ai-sdk/standing.ts";
 import { post, refuseChild } from "../post-input.ts";
+import type { AnswerFormat } from "./answer-format.ts";
 import type { SentInput } from "./input.ts";
 import { readLeg } from "./read-leg.ts";
 import type { ReadLeg } from "./read-leg.ts";
@@ -23,18 +25,26 @@ export interface Place {
   readonly previous?: ReadLeg | undefined;
 }
 
+/** What a request says besides its input. */
+export interface Besides {
+  /** Kept with a prompt, to be shown in its response. */
+  readonly request?: JsonObject | undefined;
+  /** The form that the answer is to have. */
+  readonly format?: AnswerFormat | undefined;
+}
+
 /** Stores what a request says, and names the leg of a run that is its response. */
 export async function begin(
   context: Keyed,
   place: Place,
   sent: SentInput,
-  request: JsonObject = {},
+  besides: Besides,
 ): Promise<LegRef> {
   refuseChild(place.session);
   const standing = await standingOf(context, place.session);
   return sent.replies.length > 0
-    ? answer(context, place, standing, sent)
-    : prompt(context, place, standing, sent, request);
+    ? answer(context, place, standing, sent, besides)
+    : prompt(context, place, standing, sent, besides);
 }
 
 /** A message begins a run. Its response is the run's first leg. */
@@ -43,7 +53,7 @@ async function prompt(
   { session, previous }: Place,
   standing: Standing,
   { parts }: SentInput,
-  request: JsonObject,
+  { request = {}, format }: Besides,
 ): Promise<LegRef> {
   const { store, key } = context;
   const { sessionId } = session;
@@ -51,7 +61,12 @@ async function prompt(
   if (known === undefined) refuseUnanswered(standing, []);
   if (known === undefined && previous !== undefined) refusePast(standing, previous);
   const stored = await storedParts(context, session, parts);
-  const posted = await post(context, session, { kind: "prompt" }, withRequest(stored, request));
+  const asked =
+    format === undefined
+      ? { request, options: undefined }
+      : { request: { ...request, format: format.format }, options: { output: format.schema } };
+  const input = { kind: "prompt", options: asked.options } as const;
+  const posted = await post(context, session, input, withRequest(stored, asked.request));
   return { sessionId, runId: posted.runId ?? `run_${key}`, from: 0 };
 }
 
@@ -90,10 +105,13 @@ async function answer(
   { session, previous }: Place,
   standing: Standing,
   { parts, replies }: SentInput,
+  { format }: Besides,
 ): Promise<LegRef> {
   const { sessionId } = session;
   const runId = previous?.leg.runId ?? (standing.run ?? standing.ended)?.runId ?? "";
-  const legs = (previous ?? (await readLeg(context, session, { runId, from: 0 })))?.legs ?? [];
+  const run = previous ?? (await readLeg(context, session, { runId, from: 0 }));
+  const legs = run?.legs ?? [];
+  refuseOtherFormat(run?.facts ?? [], format);
   const leg = askedBy(legs, replies, previous?.leg.from);
   refuseUnanswered(standing, replies);
   if (parts.length > 0) {
@@ -102,6 +120,17 @@ async function answer(
   }
   await postAnswers(context, session, standing, replies);
   return { sessionId, runId, from: leg.to };
+}
+
+/** Throws for a form that is not the one that the run's prompt asked for. */
+function refuseOtherFormat([accepted]: readonly Fact[], format: AnswerFormat | undefined): void {
+  const input = accepted?.type === "input_accepted" ? accepted.input : undefined;
+  const asked = input !== undefined && "options" in input ? input.options?.["output"] : undefined;
+  if (format === undefined || equalJson(asked ?? null, format.schema)) return;
+  throw refused(
+    "the message that began this asked for another form: send that one, or none",
+    "/text",
+  );
 }
 
 /** The leg that asked what is answered. Throws for an answer to nothing. */

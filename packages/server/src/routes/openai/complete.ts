@@ -6,6 +6,7 @@ import type { LegRef } from "../../dialects/openai/response-id.ts";
 import type { Answer } from "../../http/answer.ts";
 import { notFound, Problem } from "../../http/problem.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
+import { responseFormat } from "./answer-format.ts";
 import { begin } from "./begin.ts";
 import type { Place } from "./begin.ts";
 import { completionFields, refuseUntaken } from "./given.ts";
@@ -18,17 +19,18 @@ import type { Keyed } from "./refused.ts";
 import { endedLeg, legHeaders, legStream, storedStream } from "./respond.ts";
 import { namedSession, newSession } from "./session.ts";
 
-const taken = ["messages", "stream", "stream_options"];
+const taken = ["messages", "stream", "stream_options", "response_format"];
 
 /** The last messages to the agent, or outputs of the client's tools; then the completion. */
 export const complete: RouteWork = async (context) => {
   const body = context.body as JsonObject; // of the route's shape
   refuseUntaken(body, taken, completionFields);
   const usage = includesUsage(body["stream_options"]);
+  const format = responseFormat(body["response_format"]);
   const sent = newMessages(body["messages"] as readonly JsonObject[]); // of the route's shape
   const keyed = { ...context, key: context.key ?? randomUUID() };
   const { place, isNew } = await placeOf(keyed, sent);
-  const ref = await begin(keyed, place, sent);
+  const ref = await begin(keyed, place, sent, { format });
   return give(context, place, ref, { usage, isNew });
 };
 

@@ -7,6 +7,7 @@ import { ResponseVoice } from "../../dialects/openai/response-voice.ts";
 import type { Answer } from "../../http/answer.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
+import { textFormat } from "./answer-format.ts";
 import { begin, requestOf } from "./begin.ts";
 import type { Place } from "./begin.ts";
 import { refuseUntaken, responseFields } from "./given.ts";
@@ -18,7 +19,15 @@ import type { Keyed } from "./refused.ts";
 import { endedLeg, legHeaders, responseEvents } from "./respond.ts";
 import { namedSession, newSession } from "./session.ts";
 
-const taken = ["input", "stream", "background", "previous_response_id", "conversation", "metadata"];
+const taken = [
+  "input",
+  "stream",
+  "background",
+  "previous_response_id",
+  "conversation",
+  "metadata",
+  "text",
+];
 
 /** A message to the agent, or answers to what its run waits for; then the response, in the form that was asked for. */
 export const createResponse: RouteWork = async (context) => {
@@ -26,11 +35,12 @@ export const createResponse: RouteWork = async (context) => {
   refuseUntaken(body, taken, responseFields);
   const sent = readInput(body["input"]);
   const request = requestOf(body);
+  const format = textFormat(body["text"]);
   if (sent.replies.length > 0 && isJsonObject(request["metadata"]))
     throw refused("metadata goes with a message, not with answers: leave it out", "/metadata");
   const keyed = { ...context, key: context.key ?? randomUUID() };
   const place = await placeOf(keyed, body, sent);
-  const ref = await begin(keyed, place, sent, request);
+  const ref = await begin(keyed, place, sent, { request, format });
   return give(context, place.session, ref, body);
 };
 

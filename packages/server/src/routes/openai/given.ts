@@ -46,10 +46,6 @@ export const responseFields: Readonly<Record<string, Untaken>> = {
     instead: "the agent has its own instructions: leave it out, or say it in the input",
   },
   include: { same: [[]], instead: "a response has all that there is: leave it out" },
-  text: {
-    same: [{}, { format: { type: "text" } }],
-    instead: "the agent decides the form of its answers: leave it out",
-  },
   stream_options: { same: [{}, { include_obfuscation: false }], instead: "leave it out" },
   truncation: {
     same: ["disabled"],
@@ -68,10 +64,6 @@ export const completionFields: Readonly<Record<string, Untaken>> = {
   ...shared,
   n: { same: [1], instead: "the agent gives one answer: leave it out" },
   modalities: { same: [["text"]], instead: ownSettings },
-  response_format: {
-    same: [{ type: "text" }],
-    instead: "the agent decides the form of its answers: leave it out",
-  },
   frequency_penalty: { same: [0], instead: ownSettings },
   presence_penalty: { same: [0], instead: ownSettings },
   logit_bias: { instead: ownSettings },

@@ -73,14 +73,17 @@ function inputItems(
   urlOf: (hash: string) => string,
 ): readonly InputItem[] {
   const { to = Infinity } = legs.find(({ from }) => from === leg.from) ?? {};
-  if (leg.from === 0) return facts.slice(0, 1).flatMap((fact) => inputItem(fact, urlOf));
-  const asked = new Set(legs.find((each) => each.to === leg.from)?.asked);
-  return facts
-    .filter(({ n }) => n > leg.from && n <= to)
-    .flatMap((fact) => inputItem(fact, urlOf))
-    .filter(({ call_id: call, approval_request_id: question }) =>
-      [call, question, undefined].some((id) => typeof id === "string" && asked.has(id)),
-    );
+  const asked = new Set<unknown>(legs.find((each) => each.to === leg.from)?.asked);
+  const isGiven = (fact: Fact): boolean => {
+    if (fact.n <= leg.from || fact.n > to) return false;
+    if (fact.type === "approval_resolved") return asked.has(fact.approvalId);
+    if (fact.type !== "input_accepted") return false;
+    const { input } = fact;
+    if (input.kind === "answer") return asked.has(input.callId);
+    // Other prompts wait for their own runs.
+    return input.kind === "prompt" ? fact.n === leg.head + 1 : true;
+  };
+  return facts.filter(isGiven).flatMap((fact) => inputItem(fact, urlOf));
 }
 
 function inputItem(fact: Fact, urlOf: (hash: string) => string): InputItem[] {
