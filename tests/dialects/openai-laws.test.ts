@@ -6,7 +6,7 @@ import { recordAll } from "../positions/record-all.ts";
 import { heldCompletion, joined, liveCompletion, storedCompletion } from "./kit/completions.ts";
 import { watchedLegs } from "./kit/legs.ts";
 import type { WatchedLeg } from "./kit/legs.ts";
-import { heldOutput, writtenOutput } from "./kit/oracle.ts";
+import { heldOutput, usedTokens, writtenOutput } from "./kit/oracle.ts";
 import { heldResponse, liveEvents, merged, storedResponse } from "./kit/responses.ts";
 import type { LiveWay } from "./kit/responses.ts";
 import { watchedSession } from "./kit/sessions.ts";
@@ -35,6 +35,9 @@ test("a reader ends with the response that is stored, whenever it comes, and if 
       }
       const place = `session ${session.seed}, ${run.runId}`;
       expect(heldOutput(held), place).toEqual(writtenOutput(session, run));
+      const used = watchedLegs(session, run).map((leg) => storedResponse(leg).json as Used);
+      const total = used.reduce((sum, { usage }) => sum + (usage?.total_tokens ?? 0), 0);
+      expect(total, place).toBe(usedTokens(session, run));
     }
   const { responses, readers, items, anew, waits } = count;
   console.log(
@@ -110,6 +113,10 @@ async function expectHeld(
   count.items += output.length;
   if (/function_call|approval_request/.test(output.at(-1)?.type ?? "")) count.waits += 1;
   return held;
+}
+
+interface Used {
+  readonly usage: { readonly total_tokens: number } | null;
 }
 
 type Held = Parameters<typeof heldOutput>[0][number];

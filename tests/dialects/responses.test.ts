@@ -8,7 +8,7 @@ import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { until } from "../kit/until.ts";
 import { Served } from "../../packages/server/src/testing/served.ts";
-import { agentOf, asJson, clientOf, served, tools } from "./kit/openai.ts";
+import { agentOf, asJson, clientOf, openaiWith, served, tools } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
 
 type Item = OpenAI.Responses.ResponseOutputItem;
@@ -233,6 +233,23 @@ describe("OpenAI Responses", () => {
       ids.add((await client.responses.create({ input: "hi" }, { headers })).id);
 
     expect(ids.size).toBe(1);
+  });
+
+  test("a page of a listed origin may send the headers that the library adds", async () => {
+    await using server = served([say("hello")]);
+    const sent = new Set<string>();
+    const client = openaiWith((request) => {
+      for (const name of request.headers.keys()) sent.add(name);
+      return server.millrace.fetch(request);
+    });
+    await client.responses.stream({ input: "hi" }).finalResponse();
+    const answer = await server.request("/openai/v1/responses", { method: "OPTIONS" });
+    const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
+
+    // Browsers send these two without asking.
+    const asked = [...sent].filter((name) => name !== "accept" && name !== "user-agent");
+    expect(asked.length).toBeGreaterThan(6);
+    expect(allowed).toEqual(expect.arrayContaining(asked));
   });
 
   test("another process shows the response that is being written", async () => {

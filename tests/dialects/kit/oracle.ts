@@ -127,3 +127,11 @@ interface HeldItem {
   readonly content?: readonly { readonly text: string }[];
   readonly summary?: readonly { readonly text: string }[];
 }
+
+/** The tokens that a run used, by its facts. */
+export function usedTokens({ facts }: WatchedSession, { runId }: WatchedRun): number {
+  return facts.reduce((sum, fact) => {
+    if (fact.type !== "usage_reported" || fact.runId !== runId) return sum;
+    return sum + fact.usage.inputTokens + fact.usage.outputTokens;
+  }, 0);
+}

@@ -1,8 +1,10 @@
 import type { Fact, Item, Part, SessionState } from "@millrace/core";
-import type { Followed, OpenLane } from "@millrace/core/reading";
+import type { Followed } from "@millrace/core/reading";
 import type { FactOf } from "@millrace/core/writing";
 import type { FollowedRun } from "../run-record.ts";
 import { LegFollower } from "./leg.ts";
+import { callOf, draftPart, isResultOf, shownPart } from "./shown-parts.ts";
+import type { ShownPart } from "./shown-parts.ts";
 import type { Told, ToldCall, ToldPart } from "./told.ts";
 
 /** A leg of a run for one reader. */
@@ -154,8 +156,8 @@ export class RunTeller {
       }
       reply.parts[reply.at] ??= untold;
       if (kind !== "tool_call") continue;
-      const call = isStored || shown.isWhole ? callOf(reply, shown) : undefined;
-      const result = call && parts.find((each) => each.isWhole && resultOf(each, call.callId));
+      const call = isStored || shown.isWhole ? callOf(nameOfPart(reply), shown) : undefined;
+      const result = call && parts.find((each) => each.isWhole && isResultOf(each, call.callId));
       if (call === undefined || (!isStored && result === undefined)) return;
       this.#calls.push({ told: call, stage: "open" });
       if (result?.whole !== undefined) this.#settle(result.whole);
@@ -164,11 +166,11 @@ export class RunTeller {
 
   /** False: more of it may come. */
   #tellText(reply: ToldReply, shown: ShownPart, isEnd: boolean): boolean {
-    const { at, itemId } = reply;
+    const { at } = reply;
     let told = reply.parts[at];
     if (told === undefined) {
       const kind = shown.kind as ToldPart["kind"];
-      told = { part: { id: `${tailOf(itemId)}_${at}`, kind, text: "" }, isEnded: false };
+      told = { part: { id: nameOfPart(reply), kind, text: "" }, isEnded: false };
       reply.parts[at] = told;
       this.#out.push({ type: "part_begun", part: told.part });
     }
@@ -243,53 +245,13 @@ function isUndoing(message: Followed["message"]): boolean {
   return "type" in message && message.type === "session_claimed" && message.to !== undefined;
 }
 
-function tailOf(itemId: string): string {
-  return itemId.replace(/^item_/, "");
+/** A name for the part of a reply that is sent next, of its own in the run. */
+function nameOfPart({ itemId, at }: ToldReply): string {
+  return `${itemId.replace(/^item_/, "")}_${at}`;
 }
 
 function newReply(itemId: string, epoch: number | undefined): ToldReply {
   return { itemId, epoch, parts: [], at: 0 };
-}
-
-/** A part of a draft or of an item. */
-interface ShownPart {
-  readonly kind: Item["parts"][number]["kind"];
-  /** Set once nothing of it follows. */
-  readonly whole?: Part | undefined;
-  readonly isWhole: boolean;
-  /** Characters of a text or of reasoning. */
-  readonly length?: number;
-  readonly after: (sent: number) => string;
-}
-
-function shownPart(part: Part): ShownPart {
-  const { kind } = part;
-  const base = { kind, whole: part, isWhole: true };
-  if (kind !== "text" && kind !== "reasoning") return { ...base, after: () => "" };
-  const { text } = part;
-  return { ...base, length: text.length, after: (sent) => text.slice(sent) };
-}
-
-function draftPart(part: OpenLane["draft"]["parts"][number]): ShownPart {
-  if (part.state === "committed") return shownPart(part.part);
-  const { begin, settled, tail } = part;
-  const { kind } = begin;
-  if (kind !== "text" && kind !== "reasoning") return { kind, isWhole: false, after: () => "" };
-  // The settled text is long, and is not touched for a few new characters.
-  const after = (sent: number): string =>
-    sent >= settled.length ? tail.slice(sent - settled.length) : settled.slice(sent) + tail;
-  return { kind, isWhole: false, length: settled.length + tail.length, after };
-}
-
-function callOf({ itemId, at }: ToldReply, { whole }: ShownPart): ToldCall | undefined {
-  if (whole?.kind !== "tool_call") return undefined;
-  const { callId, tool, input, raw } = whole;
-  const given = input === undefined ? raw : JSON.stringify(input);
-  return { id: `${tailOf(itemId)}_${at}`, callId, tool, input: given };
-}
-
-function resultOf({ whole }: ShownPart, callId: string): boolean {
-  return whole?.kind === "tool_result" && whole.callId === callId;
 }
 
 /**

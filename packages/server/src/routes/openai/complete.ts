@@ -82,7 +82,8 @@ async function give(
   const stop = (): void => stopIfLeft(context, session, ref);
   if (!isStream) {
     if (isNew && !voice.isOver()) stop();
-    return { ...whole(voice), headers: { ...legHeaders(read), "x-should-retry": "false" } };
+    const answer = whole(voice);
+    return { ...answer, headers: { ...legHeaders(read), ...answer.headers } };
   }
   if (voice.isOver()) return storedStream(read, voice.endText("finished"));
   const answer = legStream(context, session, read, completionStream({ ...read, usage }));
@@ -104,5 +105,7 @@ function whole(voice: CompletionVoice): Answer {
     code: "unfinished",
     message: "The run goes on, and its completion is not there yet.",
   };
-  return { status: 500, json: { error: { message, type: "server_error", code, param: null } } };
+  const error = { message, type: "server_error", code, param: null };
+  // A repeat would begin another run.
+  return { status: 500, headers: { "x-should-retry": "false" }, json: { error } };
 }
