@@ -152,6 +152,71 @@ describe("OpenAI Responses", () => {
     expect((await client.responses.cancel(begun.id)).status).toBe("cancelled");
   });
 
+  test("a response that waits is over, and cancelling it stops the run that waits", async () => {
+    await using server = served([call("place", {})], [say("never")]);
+    const client = clientOf(server);
+    const asked = await client.responses.create({ input: "Where am I?" });
+    expect((await client.responses.cancel(asked.id)).status).toBe("completed");
+    const [item] = asked.output;
+    const call_id = item?.type === "function_call" ? item.call_id : "";
+    const late = await client.responses.create({
+      input: [{ type: "function_call_output", call_id, output: "{}" }],
+      previous_response_id: asked.id,
+    });
+
+    expect(late).toMatchObject({ status: "cancelled", output: [] });
+  });
+
+  test("a message beside an answer is a note for the run, and both are the response's input", async () => {
+    await using server = served([call("place", {})], [say("Vous êtes à Oslo.")]);
+    const client = clientOf(server);
+    const asked = await client.responses.create({ input: "Where am I?" });
+    const [item] = asked.output;
+    const call_id = item?.type === "function_call" ? item.call_id : "";
+    const told = await client.responses.create({
+      input: [
+        { type: "function_call_output", call_id, output: '{"city":"Oslo"}' },
+        { role: "user", content: "in French" },
+      ],
+      previous_response_id: asked.id,
+    });
+
+    expect(told.output_text).toBe("Vous êtes à Oslo.");
+    const { data } = await client.responses.inputItems.list(told.id, { order: "asc" });
+    expect(data.map(({ type }) => type).toSorted()).toEqual(["function_call_output", "message"]);
+    const items = await server.request(`/v1/sessions/${told.conversation?.id}/items`);
+    expect(await items.text()).toContain("in French");
+  });
+
+  test("images and files are stored, the large ones as blobs", async () => {
+    await using server = served([say("seen")]);
+    const client = clientOf(server);
+    const large = Buffer.alloc(40_000, 7).toString("base64");
+    const response = await client.responses.create({
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "look" },
+            { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${large}` },
+            { type: "input_file", filename: "a.txt", file_data: "data:text/plain;base64,aGk=" },
+          ],
+        },
+      ],
+    });
+    const { data } = await client.responses.inputItems.list(response.id);
+
+    expect(data).toMatchObject([
+      {
+        content: [
+          { type: "input_text", text: "look" },
+          { type: "input_image", image_url: expect.stringMatching(/\/blobs\/sha256-/) as string },
+          { type: "input_file", filename: "a.txt", file_url: "data:text/plain;base64,aGk=" },
+        ],
+      },
+    ]);
+  });
+
   test("a failed run is a failed response, with what was written", async () => {
     await using server = served([say("Well"), fail("overloaded", "too busy")]);
     const response = await clientOf(server).responses.create({ input: "hi" });
