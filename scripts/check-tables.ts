@@ -15,6 +15,7 @@ import { promises } from "../packages/conformance/promises.ts";
 import { securityRows } from "../packages/conformance/security.ts";
 import { agUiGaps } from "../packages/server/src/dialects/ag-ui/gaps.ts";
 import { aiSdkGaps } from "../packages/server/src/dialects/ai-sdk/gaps.ts";
+import { openaiGaps } from "../packages/server/src/dialects/openai/gaps.ts";
 import { limitRows } from "./limit-rows.ts";
 import { folderRules, packageRules } from "./layers.ts";
 import { publicEntries, readManifest, report, root } from "./workspace.ts";
@@ -51,6 +52,10 @@ export const tables: Tables = {
   "ai-sdk": () => [
     ["what", "AI SDK", "what a page gets instead"],
     ...aiSdkGaps.map(({ about, versions, instead }) => [about, versions, instead]),
+  ],
+  openai: () => [
+    ["what", "format", "what a client gets instead"],
+    ...openaiGaps.map(({ about, format, instead }) => [about, format, instead]),
   ],
   limits: () => [["limit", "bounds", "default", "above it"], ...limitRows()],
   packages: () => [

@@ -317,6 +317,22 @@ test("what can't be taken is refused in a sentence, and nothing of another's ses
     expect((await served.request(path, { user: "bob" })).status).toBe(204);
 });
 
+test("the stream of a request with a tool's output goes on to the end of the run", async () => {
+  await using served = new Served(agentOf([call("place", {})], [say("You are in Oslo.")]));
+  const chat = chatOf(7, served);
+  await chat.sendMessage({ text: "Where am I?" });
+  const message = chat.messages.at(-1);
+  const parts = (message?.parts ?? []).map((part) =>
+    part.type === "tool-place"
+      ? { ...part, state: "output-available", output: { city: "Oslo" } }
+      : part,
+  );
+  const messages = [...chat.messages.slice(0, -1), { ...message, parts }];
+  const answer = await served.request("/ai-sdk", { body: { id: "trip", messages } });
+
+  expect(await answer.text()).toContain('"finishReason":"stop"');
+});
+
 test.each(versions)("a page of AI SDK %i is told that its server drains", async (version) => {
   await using served = new Served(agentOf([say("Once upon"), stall()]));
   const chat = chatOf(version, served);

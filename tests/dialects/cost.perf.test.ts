@@ -7,6 +7,8 @@ import { agUiStream } from "../../packages/server/src/dialects/ag-ui/ag-ui-strea
 import { profiles } from "../../packages/server/src/dialects/ai-sdk/profiles.ts";
 import { uiMessageStream } from "../../packages/server/src/dialects/ai-sdk/ui-message-stream.ts";
 import { dialectEncoding } from "../../packages/server/src/dialects/dialect-encoding.ts";
+import { completionStream } from "../../packages/server/src/dialects/openai/completion-voice.ts";
+import { responseStream } from "../../packages/server/src/dialects/openai/response-voice.ts";
 import type { Encoding } from "../../packages/server/src/encoding/encoding.ts";
 import { steps } from "../../packages/server/src/encoding/steps.ts";
 import { whole } from "../../packages/server/src/encoding/whole.ts";
@@ -103,4 +105,24 @@ it("a delta costs a viewer of the AI SDK's dialect the same in a long reply as i
     `our steps ${say(asSteps)}, our whole messages ${say(asWhole)}, both shared by all viewers`,
   );
   expect(isFlat(cost)).toBe(true);
+}, 120_000);
+
+it("a delta costs a viewer of OpenAI's dialects the same in a long reply as in a short one", async () => {
+  const leg = { uid, sessionId: session, runId: run, head: 0, from: 0 };
+  const formats = {
+    Responses: dialectEncoding(responseStream({ leg, facts: [] })),
+    "chat completions": dialectEncoding(completionStream({ leg, facts: [] })),
+  };
+  for (const [name, format] of Object.entries(formats)) {
+    costOf(format, 2_000); // compiles
+    const measure = async () => ({ short: costOf(format, 2_000), long: costOf(format, 20_000) });
+    const isFlat = (cost: Awaited<ReturnType<typeof measure>>): boolean =>
+      cost.long.us < 3 * cost.short.us;
+    const { short, long } = await retryWhenNoisy(measure, isFlat);
+    console.log(
+      `count: a delta of 20 characters to one viewer of ${name}: ${short.us.toFixed(1)} us, ${short.bytes.toFixed(0)} bytes, in a reply of 20,000 ${long.us.toFixed(1)} us`,
+    );
+    expect(isFlat({ short, long }), name).toBe(true);
+    expect(short.bytes, name).toBeGreaterThan(20);
+  }
 }, 120_000);

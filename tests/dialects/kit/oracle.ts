@@ -93,3 +93,62 @@ export function heldParts(message: HeldMessage | undefined): readonly string[] {
     ];
   });
 }
+
+/**
+ * The texts that a run wrote, in order, and its calls with what they came to, sorted: calls stand in a response
+ * by when they began.
+ */
+export function writtenOutput(session: WatchedSession, run: WatchedRun): WrittenOutput {
+  const all = writtenParts(session, run).filter(
+    (part) => !/^(?:tool_result|opaque|file) ?/.test(part),
+  );
+  const isText = (part: string): boolean => /^(?:text|reasoning) /.test(part);
+  const calls = all.filter((part) => !isText(part) && /output-\w+/.test(part));
+  return { texts: all.filter(isText), calls: calls.map(callLine).toSorted() };
+}
+
+export interface WrittenOutput {
+  readonly texts: readonly string[];
+  readonly calls: readonly string[];
+}
+
+/** A call without how its result is written down. */
+function callLine(part: string): string {
+  const [, tool, state] = /^(\S+) .* output-(available|error|denied)/s.exec(part) ?? [];
+  return `${tool} ${state === "available" ? "completed" : "failed"}`;
+}
+
+/** The same of responses that a client holds. What the client carried out itself is not in it. */
+export function heldOutput(
+  responses: readonly { readonly output: readonly HeldItem[] }[],
+): WrittenOutput {
+  const items = responses.flatMap(({ output }) => output);
+  return {
+    texts: items.flatMap(({ type, content, summary }) =>
+      type === "message"
+        ? [`text ${content?.[0]?.text}`]
+        : type === "reasoning"
+          ? [`reasoning ${summary?.[0]?.text}`]
+          : [],
+    ),
+    calls: items
+      .flatMap(({ type, name, status }) => (type === "mcp_call" ? [`${name} ${status}`] : []))
+      .toSorted(),
+  };
+}
+
+interface HeldItem {
+  readonly type: string;
+  readonly name?: string;
+  readonly status?: string;
+  readonly content?: readonly { readonly text: string }[];
+  readonly summary?: readonly { readonly text: string }[];
+}
+
+/** The tokens that a run used, by its facts. */
+export function usedTokens({ facts }: WatchedSession, { runId }: WatchedRun): number {
+  return facts.reduce((sum, fact) => {
+    if (fact.type !== "usage_reported" || fact.runId !== runId) return sum;
+    return sum + fact.usage.inputTokens + fact.usage.outputTokens;
+  }, 0);
+}

@@ -2,6 +2,7 @@ import type { Fact, RunId, SessionState, SessionUid } from "@millrace/core";
 import { memorySessionStore } from "@millrace/core/memory";
 import type { Batch } from "@millrace/core/ports";
 import { apply, emptyState, welcome } from "@millrace/core/reading";
+import type { Followed } from "@millrace/core/reading";
 import { sessionUid } from "@millrace/core/writing";
 import { storeTime, uidOf } from "../../positions/record.ts";
 import type { Recording } from "../../positions/record.ts";
@@ -78,4 +79,11 @@ export function sentAt(
   const known = facts.slice(0, state.head);
   const source = { state, facts: known, recent: [] };
   return welcome(source, { uid, head, lanes: [] }).messages.map(({ message }) => message);
+}
+
+/** The session at a place as a snapshot. */
+export function snapshotAt({ states }: WatchedSession, place: number): Followed["message"] {
+  const state = states[place] as SessionState; // there is one for each place
+  const [first] = welcome({ state, facts: [], recent: [] }, undefined).messages;
+  return (first as Followed).message; // a welcome without a cursor is one snapshot
 }

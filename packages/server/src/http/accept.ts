@@ -1,3 +1,4 @@
+import { isJsonObject } from "@millrace/core/wire";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
 
@@ -34,12 +35,20 @@ export function formOf(route: Route, accept: string | undefined): "json" | "stre
     case "always":
       if (stream > 0) return "stream";
       throw notAcceptable("text/event-stream");
+    case "named": // by what is read next
+      return "json";
     case "never":
       if (json > 0 || !answersJson(route)) return "json";
       throw notAcceptable("application/json");
     default:
       return route.stream satisfies never;
   }
+}
+
+/** The form of an answer whose request says itself which it wants. */
+export function namedForm(query: unknown, body: unknown): "json" | "stream" {
+  const isAsked = (said: unknown): boolean => isJsonObject(said) && said["stream"] === true;
+  return isAsked(query) || isAsked(body) ? "stream" : "json";
 }
 
 function answersJson({ answers }: Route): boolean {

@@ -138,13 +138,18 @@ export function problemBody({ code, message, extra }: Problem, instance: string)
     status: kind.status,
     code,
     detail: message,
-    retryable: kind.retryable === true || extra.retryAfter !== undefined,
+    retryable: isRetryable({ code, extra }),
     instance,
     ...(pointer === undefined ? {} : { pointer }),
     ...(policy === undefined ? {} : { policy }),
     ...(limit === undefined ? {} : { limit }),
     ...(supported === undefined ? {} : { supported }),
   };
+}
+
+/** Whether the same request may succeed later. */
+export function isRetryable({ code, extra }: Pick<Problem, "code" | "extra">): boolean {
+  return problemKinds[code].retryable === true || extra.retryAfter !== undefined;
 }
 
 /** The one 404. Missing, foreign and removed things answer with the same bytes. */

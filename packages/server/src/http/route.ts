@@ -27,12 +27,13 @@ export type RouteName =
   | "createTicket"
   | `agUi${"Run" | "Messages"}`
   | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
+  | `openai${"Respond" | "GetResponse" | "CancelResponse" | "InputItems" | "Complete" | "Models"}`
   | "health"
   | "ready"
   | "openapi";
 
 /** Formats of other libraries that a server speaks beside its own. */
-export const dialectNames = ["ai-sdk", "ag-ui"] as const;
+export const dialectNames = ["ai-sdk", "ag-ui", "openai"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
 /** The bucket in which a request counts. `none` counts nowhere. */
@@ -63,13 +64,16 @@ export interface Route {
   readonly problems: readonly ProblemCode[];
   /**
    * Server-sent events: `asked` if `Accept` names them, `preferred` unless `Accept` names JSON only, or
-   * `always`.
+   * `always`. `named` if the body or the query has `stream: true`, whatever `Accept` names.
    */
-  readonly stream: "never" | "asked" | "preferred" | "always";
+  readonly stream: "never" | "asked" | "preferred" | "always" | "named";
   /** The dialect that it belongs to. Left out: it is our own, and always served. */
   readonly dialect?: DialectName | undefined;
-  /** `text`: a refusal is its sentence alone, which is what clients of the dialect show. Left out: a problem. */
-  readonly refusals?: "text" | undefined;
+  /**
+   * `text`: a refusal is its sentence alone, which is what clients of the dialect show. `openai`: it is an
+   * `error` as those clients read it. Left out: a problem.
+   */
+  readonly refusals?: "text" | "openai" | undefined;
   /** Whether a session's ticket opens it, and for which use. */
   readonly ticket?: "events" | "blob" | undefined;
   readonly cacheControl: string;

@@ -1,5 +1,6 @@
 import { agUiRoutes } from "./ag-ui-routes.ts";
 import { aiSdkRoutes } from "./ai-sdk-routes.ts";
+import { openaiRoutes } from "./openai-routes.ts";
 import { readingRoutes } from "./reading-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -61,5 +62,6 @@ export const routes: readonly Route[] = [
   ...readingRoutes,
   ...agUiRoutes,
   ...aiSdkRoutes,
+  ...openaiRoutes,
   ...serverRoutes,
 ];

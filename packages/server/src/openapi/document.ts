@@ -1,5 +1,6 @@
 import { problemKinds } from "../http/problem.ts";
 import type { ProblemCode } from "../http/problem.ts";
+import { openaiErrorShape } from "../http/openai-error.ts";
 import type { Route, RouteAnswer } from "../http/route.ts";
 import { routes } from "../http/routes.ts";
 import type { Shape } from "../http/shape.ts";
@@ -143,11 +144,25 @@ function problemsOf(route: Route): OpenApiNode {
   if (route.key !== "none") codes.add("invalid_key");
   const byStatus: Record<string, ProblemCode[]> = {};
   for (const code of codes) (byStatus[problemKinds[code].status] ??= []).push(code);
-  const schema = { $ref: "#/components/schemas/Problem" };
+  const content = refusalOf(route);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, list]) => [
       status,
-      { description: list.join(", "), content: { "application/problem+json": { schema } } },
+      { description: list.join(", "), content },
     ]),
   );
+}
+
+/** How a route refuses. */
+function refusalOf({ refusals }: Route): OpenApiNode {
+  switch (refusals) {
+    case "text":
+      return { "text/plain": { schema: { type: "string" } } };
+    case "openai":
+      return { "application/json": { schema: openaiErrorShape } };
+    case undefined:
+      return { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+    default:
+      return refusals satisfies never;
+  }
 }

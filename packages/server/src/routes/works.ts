@@ -15,6 +15,9 @@ import { forkSession } from "./fork-session.ts";
 import { getRun } from "./get-run.ts";
 import { getSnapshot } from "./get-snapshot.ts";
 import { listItems } from "./items.ts";
+import { complete } from "./openai/complete.ts";
+import { createResponse } from "./openai/create-response.ts";
+import { cancelResponse, getResponse, listInputItems, listModels } from "./openai/read-response.ts";
 import { postInput, takeBackInput } from "./post-input.ts";
 import { removeSession } from "./remove-session.ts";
 import { getSession, listSessions, updateSession } from "./sessions.ts";
@@ -54,4 +57,10 @@ export const works: Readonly<Partial<Record<RouteName, RouteWork>>> = {
   aiSdkSendV5: sendMessages(profiles[5]),
   aiSdkMessagesV5: readMessages(profiles[5]),
   aiSdkResumeV5: resumeStream(profiles[5]),
+  openaiRespond: createResponse,
+  openaiGetResponse: getResponse,
+  openaiCancelResponse: cancelResponse,
+  openaiInputItems: listInputItems,
+  openaiComplete: complete,
+  openaiModels: listModels,
 };

@@ -5,7 +5,8 @@ import type { Address, Addresses } from "../auth/addresses.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Identity } from "../http/identity.ts";
 import type { Incoming } from "../http/incoming.ts";
-import { problemBody } from "../http/problem.ts";
+import { openaiError } from "../http/openai-error.ts";
+import { isRetryable, problemBody } from "../http/problem.ts";
 import type { Problem, ProblemCode } from "../http/problem.ts";
 import type { Route } from "../http/route.ts";
 import { rateHeaders } from "../limits/rate-limits.ts";
@@ -50,6 +51,7 @@ const exposed = [
   "Idempotency-Replayed",
   "Preference-Applied",
   "Millrace-Run",
+  "Millrace-Session",
   "Millrace-Who",
 ].join(", ");
 
@@ -99,19 +101,34 @@ export class Exchange {
   refusal(problem: Problem): Reply {
     const { code, status, extra } = problem;
     const headers = this.#headers(extra.headers);
-    const isText = this.route?.refusals === "text";
-    const shown = isText ? problem.message : JSON.stringify(problemBody(problem, this.requestId));
-    const body = Buffer.from(shown);
-    const type = isText ? "text/plain" : "application/problem+json";
+    const { type, text } = this.#shown(problem);
+    const body = Buffer.from(text);
     headers["content-type"] = `${type}; charset=utf-8`;
     headers["content-length"] = String(body.length);
     headers["cache-control"] = "no-store";
     if (extra.retryAfter !== undefined) {
       headers["retry-after"] = retryAfter(extra.retryAfter, this.#settings.random());
     }
+    // Clients of the dialect repeat what was refused for good, unless a header says not to.
+    if (this.route?.refusals === "openai" && !isRetryable(problem))
+      headers["x-should-retry"] = "false";
     // What was not read of the body is not waited for.
     if (this.incoming.body !== undefined) headers["connection"] = "close";
     return this.#sent({ status, headers, body: this.#hasBody(status) ? body : undefined }, code);
+  }
+
+  /** A refusal in the form of its route. */
+  #shown(problem: Problem): { readonly type: string; readonly text: string } {
+    switch (this.route?.refusals) {
+      case "text":
+        return { type: "text/plain", text: problem.message };
+      case "openai":
+        return { type: "application/json", text: JSON.stringify(openaiError(problem)) };
+      default: {
+        const text = JSON.stringify(problemBody(problem, this.requestId));
+        return { type: "application/problem+json", text };
+      }
+    }
   }
 
   /** 304 for a reader that has it, else the answer. */

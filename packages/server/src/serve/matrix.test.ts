@@ -28,6 +28,8 @@ const sent = {
   messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }],
 };
 for (const name of ["aiSdkSend", "aiSdkSendV6", "aiSdkSendV5"]) bodies[name] = sent;
+bodies["openaiComplete"] = { messages: [{ role: "user", content: "x" }], stream: true };
+bodies["openaiRespond"] = { input: "x", background: true };
 const limits = { creationsPerUser: 1e6, inputsPerUser: 1e6, notFoundPerUser: 1e6 };
 
 /** What a role may expect of a route, by the table alone. */
@@ -72,7 +74,7 @@ test("every route answers every role as the table of roles says", { timeout: 60_
       const want = expected(route, role);
       const place = `${route.method} ${target} as ${role}`;
       // The session is there and what hangs below it is not: a caller who is admitted learns that.
-      const below = /\/(?:inputs|runs|approvals|blobs)\/\{|answers$/.test(route.path);
+      const below = /\/(?:inputs|runs|approvals|blobs|responses)\/\{|answers$/.test(route.path);
       if (want === "admitted")
         expect([401, 403, ...(below ? [] : [404])], place).not.toContain(answer.status);
       else expect(String(answer.status), place).toBe(want);

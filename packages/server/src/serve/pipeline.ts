@@ -2,7 +2,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { identify, unauthenticated } from "../auth/authenticator.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { Addresses } from "../auth/addresses.ts";
-import { formOf, waitOf } from "../http/accept.ts";
+import { formOf, namedForm, waitOf } from "../http/accept.ts";
 import type { Answer, StreamAnswer } from "../http/answer.ts";
 import type { Sink } from "../hub/sink.ts";
 import { untilGrid } from "../http/grid.ts";
@@ -182,12 +182,13 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
   const { route, params, who } = admitted;
   const { incoming } = exchange;
   const query = checkQuery(admitted.rawQuery, route.query);
-  const form = formOf(route, incoming.header("accept"));
+  const accepted = formOf(route, incoming.header("accept"));
   if (query["v"] !== undefined && query["v"] !== "1") {
     throw new Problem("not_acceptable", "messages are spoken in version 1", { supported: [1] });
   }
   const key = keyOf(route, incoming.header("idempotency-key"));
   const { json, bytes } = await readBody(incoming, route.request, parts.limits);
+  const form = route.stream === "named" ? namedForm(query, json) : accepted;
 
   const ports = parts.tenants.of(who.tenant);
   const { access, limits } = parts;

@@ -32,7 +32,8 @@ export async function storedParts(
   );
 }
 
-async function sentPart(
+/** A part of a message as `sentParts` takes it, with its file stored. */
+export async function sentPart(
   context: RouteContext,
   place: BlobPlace,
   part: JsonObject,

@@ -1,0 +1,59 @@
+import type { SessionState, StopReason } from "@millrace/core";
+import type { FactOf } from "@millrace/core/writing";
+import type { LegEnd } from "./response-json.ts";
+
+const plain = { error: null, incomplete_details: null } as const;
+
+/** A leg that goes on. */
+export const legOn: LegEnd = { status: "in_progress", ...plain };
+/** A leg whose prompt waits. */
+export const legQueued: LegEnd = { status: "queued", ...plain };
+/** A leg that waits for the client: the response is complete, and the next request goes on. */
+export const legWaits: LegEnd = { status: "completed", ...plain };
+/** A leg that was stopped, or whose prompt was taken back. */
+const legStopped: LegEnd = { status: "cancelled", ...plain };
+/** A leg of which another attempt took the place of what was sent. */
+export const legBroken: LegEnd = {
+  status: "failed",
+  incomplete_details: null,
+  error: {
+    code: "server_error",
+    message: "An operator took back a part of this run. Read the session to see what is there.",
+  },
+};
+
+/** How a leg ended, by the session's state after its last fact. */
+export function legEnd(state: SessionState, ended: FactOf<"run_finished"> | undefined): LegEnd {
+  switch (ended?.outcome) {
+    case undefined:
+    case "aborted":
+      return legStopped;
+    case "limited":
+      return incomplete("max_output_tokens");
+    case "failed": {
+      const { code, message } = ended.cause;
+      if (code === "filtered" || code === "content_filter") return incomplete("content_filter");
+      const known = code === "rate_limited" ? "rate_limit_exceeded" : "server_error";
+      return { status: "failed", incomplete_details: null, error: { code: known, message } };
+    }
+    case "completed":
+      return byStop(lastStop(state));
+    default:
+      ended satisfies never;
+      return legStopped;
+  }
+}
+
+function byStop(stop: StopReason | undefined): LegEnd {
+  if (stop === "length") return incomplete("max_output_tokens");
+  if (stop === "filtered") return incomplete("content_filter");
+  return { status: "completed", ...plain };
+}
+
+function incomplete(reason: string): LegEnd {
+  return { status: "incomplete", error: null, incomplete_details: { reason } };
+}
+
+function lastStop({ items }: SessionState): StopReason | undefined {
+  return items.toArray().findLast(({ author }) => author !== "user" && author !== "tool")?.stop;
+}

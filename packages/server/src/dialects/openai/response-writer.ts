@@ -1,0 +1,207 @@
+import {
+  approvalRequest,
+  functionCall,
+  outputText,
+  partItem,
+  serverCall,
+} from "./response-items.ts";
+import type { OutputItem } from "./response-items.ts";
+import type { ResponseJson } from "./response-json.ts";
+import type { Told, ToldCall, ToldPart, ToldResult } from "./told.ts";
+
+/** An event of a response's stream. */
+export interface ResponseEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly [name: string]: unknown;
+}
+
+/**
+ * Writes a leg as events, and holds the output so far. A number counts the events before it and the
+ * characters of the texts before it. So it says exactly what a reader has, whatever the pieces were in which a
+ * text reached it, and a reader that comes back is sent the rest to the letter.
+ */
+export class ResponseWriter {
+  /** What a reader has: events up to this number are not written. */
+  readonly #after: number;
+  readonly #output: OutputItem[] = [];
+  /** The places of items that are not done. */
+  readonly #places = new Map<string, number>();
+  #next = 0;
+  #events: ResponseEvent[] = [];
+
+  constructor(after: number) {
+    this.#after = after;
+  }
+
+  get output(): readonly OutputItem[] {
+    return this.#output;
+  }
+
+  /** The number of the next event. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** The events that were written since the last call. */
+  taken(): readonly ResponseEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** An event about the whole response. */
+  writeResponse(type: string, response: ResponseJson): void {
+    this.#write(type, { response });
+  }
+
+  /** The last event of a stream that could not be written to its end. */
+  writeError(code: string, message: string): void {
+    this.#write("error", { code, message, param: null });
+  }
+
+  write(told: Told): void {
+    switch (told.type) {
+      case "part_begun":
+        return this.#beginPart(told.part);
+      case "part_grown":
+        return this.#growPart(told.part, told.text);
+      case "part_ended":
+        return this.#endPart(told.part);
+      case "asked_client":
+        return this.#writeFunctionCall(told.call);
+      case "asked_person": {
+        const item = approvalRequest(told.call, told.approvalId);
+        this.#add(item);
+        return this.#done(item);
+      }
+      case "call_begun":
+        return this.#beginCall(told.call);
+      case "call_ended":
+        return this.#endCall(told.call, told.result);
+      case "started":
+      case "broken":
+        return;
+      default:
+        told satisfies never;
+    }
+  }
+
+  #beginPart(part: ToldPart): void {
+    const item = partItem(part, "in_progress");
+    const place = this.#add(item);
+    if (part.kind === "text")
+      this.#write("response.content_part.added", {
+        ...place,
+        content_index: 0,
+        part: outputText(""),
+      });
+    else
+      this.#write("response.reasoning_summary_part.added", {
+        ...place,
+        summary_index: 0,
+        part: { type: "summary_text", text: "" },
+      });
+  }
+
+  #growPart(part: ToldPart, text: string): void {
+    const place = this.#placeOf(partItem(part, "in_progress").id);
+    if (part.kind === "text")
+      this.#grow("response.output_text.delta", text, { ...place, content_index: 0, logprobs: [] });
+    else this.#grow("response.reasoning_summary_text.delta", text, { ...place, summary_index: 0 });
+  }
+
+  #endPart(part: ToldPart): void {
+    const item = partItem(part, "completed");
+    const place = this.#placeOf(item.id);
+    const { text } = part;
+    if (part.kind === "text") {
+      const at = { ...place, content_index: 0 };
+      this.#write("response.output_text.done", { ...at, text, logprobs: [] });
+      this.#write("response.content_part.done", { ...at, part: outputText(text) });
+    } else {
+      const at = { ...place, summary_index: 0 };
+      this.#write("response.reasoning_summary_text.done", { ...at, text });
+      this.#write("response.reasoning_summary_part.done", {
+        ...at,
+        part: { type: "summary_text", text },
+      });
+    }
+    this.#done(item);
+  }
+
+  #writeFunctionCall(call: ToldCall): void {
+    const item = functionCall(call, false);
+    const place = this.#add(functionCall(call, true));
+    const given = { ...place, name: call.tool, arguments: call.input };
+    this.#grow("response.function_call_arguments.delta", call.input, place);
+    this.#write("response.function_call_arguments.done", given);
+    this.#done(item);
+  }
+
+  #beginCall(call: ToldCall): void {
+    const place = this.#add(serverCall(call, "empty"));
+    this.#write("response.mcp_call.in_progress", place);
+    this.#grow("response.mcp_call_arguments.delta", call.input, place);
+    this.#write("response.mcp_call_arguments.done", { ...place, arguments: call.input });
+  }
+
+  #endCall(call: ToldCall, result: ToldResult | undefined): void {
+    const item = serverCall(call, "ended", result);
+    const place = this.#placeOf(item.id);
+    const end = result?.status === "ok" ? "completed" : "failed";
+    if (result !== undefined) this.#write(`response.mcp_call.${end}`, place);
+    this.#done(item);
+  }
+
+  #add(item: OutputItem): Place {
+    const at = this.#output.push(item) - 1;
+    this.#places.set(item.id, at);
+    this.#write("response.output_item.added", { output_index: at, item });
+    return { item_id: item.id, output_index: at };
+  }
+
+  #done(item: OutputItem): void {
+    const { output_index: at } = this.#placeOf(item.id);
+    this.#output[at] = item;
+    this.#places.delete(item.id);
+    this.#write("response.output_item.done", { output_index: at, item });
+  }
+
+  #placeOf(id: string): Place {
+    return { item_id: id, output_index: this.#places.get(id) ?? -1 };
+  }
+
+  #write(type: string, fields: object): void {
+    const number = this.#next;
+    this.#next += 1;
+    if (number > this.#after) this.#events.push({ type, sequence_number: number, ...fields });
+  }
+
+  /** A piece of a text. Its number is that of its last character. */
+  #grow(type: string, text: string, fields: object): void {
+    if (text === "") return;
+    const first = this.#next;
+    this.#next += text.length;
+    const number = this.#next - 1;
+    if (number <= this.#after) return;
+    const known = Math.max(0, this.#after - first + 1);
+    // No number that was given out is inside a character.
+    const from = isLow(text.charCodeAt(known)) && known > 0 ? known - 1 : known;
+    this.#events.push({ type, sequence_number: number, ...fields, delta: text.slice(from) });
+  }
+}
+
+interface Place {
+  readonly item_id: string;
+  readonly output_index: number;
+}
+
+function isLow(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** An event as the stream has it. */
+export function eventText(event: ResponseEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,48 @@
+import type { Item, Part } from "@millrace/core";
+import type { OpenLane } from "@millrace/core/reading";
+import type { ToldCall } from "./told.ts";
+
+/** A part of a draft or of an item. */
+export interface ShownPart {
+  readonly kind: Item["parts"][number]["kind"];
+  /** Set once nothing of it follows. */
+  readonly whole?: Part | undefined;
+  readonly isWhole: boolean;
+  /** Characters of a text or of reasoning. */
+  readonly length?: number;
+  readonly after: (sent: number) => string;
+}
+
+/** A part that is stored, or that nothing is added to. */
+export function shownPart(part: Part): ShownPart {
+  const { kind } = part;
+  const base = { kind, whole: part, isWhole: true };
+  if (kind !== "text" && kind !== "reasoning") return { ...base, after: () => "" };
+  const { text } = part;
+  return { ...base, length: text.length, after: (sent) => text.slice(sent) };
+}
+
+/** A part of a reply that is being written. */
+export function draftPart(part: OpenLane["draft"]["parts"][number]): ShownPart {
+  if (part.state === "committed") return shownPart(part.part);
+  const { begin, settled, tail } = part;
+  const { kind } = begin;
+  if (kind !== "text" && kind !== "reasoning") return { kind, isWhole: false, after: () => "" };
+  // The settled text is long, and is not touched for a few new characters.
+  const after = (sent: number): string =>
+    sent >= settled.length ? tail.slice(sent - settled.length) : settled.slice(sent) + tail;
+  return { kind, isWhole: false, length: settled.length + tail.length, after };
+}
+
+/** The call that a part is, under this name. */
+export function callOf(id: string, { whole }: ShownPart): ToldCall | undefined {
+  if (whole?.kind !== "tool_call") return undefined;
+  const { callId, tool, input, raw } = whole;
+  const given = input === undefined ? raw : JSON.stringify(input);
+  return { id, callId, tool, input: given };
+}
+
+/** Whether a part is what this call came to. */
+export function isResultOf({ whole }: ShownPart, callId: string): boolean {
+  return whole?.kind === "tool_result" && whole.callId === callId;
+}

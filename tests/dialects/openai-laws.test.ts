@@ -1,0 +1,166 @@
+import { APIError } from "openai";
+import { beforeAll, expect, test } from "vitest";
+import { Random } from "../kit/random.ts";
+import { runs } from "../kit/runs.ts";
+import { recordAll } from "../positions/record-all.ts";
+import { heldCompletion, joined, liveCompletion, storedCompletion } from "./kit/completions.ts";
+import { watchedLegs } from "./kit/legs.ts";
+import type { WatchedLeg } from "./kit/legs.ts";
+import { heldOutput, usedTokens, writtenOutput } from "./kit/oracle.ts";
+import { heldResponse, liveEvents, merged, storedResponse } from "./kit/responses.ts";
+import type { LiveWay } from "./kit/responses.ts";
+import { watchedSession } from "./kit/sessions.ts";
+import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
+
+const sessions = runs(300, 20_000);
+/** Of these a reader comes at every place of every run. */
+const whole = runs(4, 200);
+const watched: WatchedSession[] = [];
+const count = { responses: 0, readers: 0, items: 0, resumed: 0, anew: 0, waits: 0 };
+
+// Sessions of the real agent: replies that fail and are repeated, takeovers, tools at once, questions, notes
+// of people in between, stops, compaction. The same for each run of the test.
+beforeAll(async () => {
+  for (const recording of await recordAll(sessions)) watched.push(await watchedSession(recording));
+}, 3_600_000);
+
+test("a reader ends with the response that is stored, whenever it comes, and if it is slow", async () => {
+  const random = new Random(21);
+  for (const session of watched)
+    for (const run of session.runs) {
+      const held: Held[] = [];
+      for (const leg of watchedLegs(session, run)) {
+        held.push(await expectHeld(session, run, leg));
+        for (const way of waysOf(random, session, run, leg)) follow(session, run, leg, way);
+      }
+      const place = `session ${session.seed}, ${run.runId}`;
+      expect(heldOutput(held), place).toEqual(writtenOutput(session, run));
+      const used = watchedLegs(session, run).map((leg) => storedResponse(leg).json as Used);
+      const total = used.reduce((sum, { usage }) => sum + (usage?.total_tokens ?? 0), 0);
+      expect(total, place).toBe(usedTokens(session, run));
+    }
+  const { responses, readers, items, anew, waits } = count;
+  console.log(
+    `count: Responses, ${watched.length} sessions, ${responses} responses with ${items} items, ${waits} of them wait for the client, ${readers} readers, ${anew} told to read anew, 0 differences`,
+  );
+  expect(anew).toBeGreaterThan(0);
+  expect(anew).toBeLessThan(readers / 4);
+  expect(waits).toBeGreaterThan(0);
+}, 3_600_000);
+
+test("from each number that was sent, starting_after gives the rest to the letter", () => {
+  for (const session of watched)
+    for (const run of session.runs)
+      for (const leg of watchedLegs(session, run)) resume(session, run, leg);
+  console.log(`count: Responses, resumed at ${count.resumed} numbers, 0 differences`);
+}, 3_600_000);
+
+test("a reader that comes at any place of a run is sent the same events", () => {
+  for (const session of watched.slice(0, whole))
+    for (const run of session.runs)
+      for (const leg of watchedLegs(session, run))
+        for (let from = startOf(session, run, leg); from <= run.last; from += 1)
+          for (const hasSnapshot of [false, true]) follow(session, run, leg, { from, hasSnapshot });
+}, 3_600_000);
+
+test("a completion is what is stored, streamed and whole, and for who comes while it is written", async () => {
+  const counted = { completions: 0, failed: 0, anew: 0 };
+  for (const session of watched)
+    for (const run of session.runs) {
+      const legs = watchedLegs(session, run);
+      for (const leg of legs) {
+        const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
+        const { stream, json, isFailed } = storedCompletion(leg);
+        const live = liveCompletion(session, run, leg, startOf(session, run, leg));
+        const isAnew = live.includes('"code":"begun_again"');
+        counted.completions += 1;
+        counted.anew += isAnew ? 1 : 0;
+        counted.failed += isFailed ? 1 : 0;
+        const held = await heldCompletion(isAnew || session.seed % 2 === 0 ? stream : live);
+        if (isFailed) expect(held, place).toBeInstanceOf(APIError);
+        else expect(held, place).toEqual(json);
+        if (legs.length > 1) continue;
+        const { texts } = writtenOutput(session, run);
+        const [{ message } = { message: {} }] = json.choices;
+        expect(message.content ?? "", place).toBe(joined(texts, "text"));
+        expect(message.reasoning_content ?? "", place).toBe(joined(texts, "reasoning"));
+      }
+    }
+  const { completions, failed, anew } = counted;
+  console.log(
+    `count: chat completions, ${completions} completions, ${failed} of them failed, ${anew} begun again, 0 differences`,
+  );
+  expect(completions - failed).toBeGreaterThan(failed);
+}, 3_600_000);
+
+/** What the library holds after all events, and without the last one, which says everything once more. */
+async function expectHeld(
+  session: WatchedSession,
+  run: WatchedRun,
+  leg: WatchedLeg,
+): Promise<Held> {
+  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
+  const stored = storedResponse(leg);
+  const live = liveEvents(session, run, leg, { from: startOf(session, run, leg) });
+  const events = live.at(-1)?.type === "error" ? stored.events : live;
+  const isWhole = session.seed % 2 === 0;
+  const held = (await heldResponse(isWhole ? events : events.slice(0, -1))) as Held;
+  const json = stored.json as Held;
+  if (isWhole) expect(held, place).toEqual(json);
+  else expect(held.output, place).toEqual(json.output);
+  const { output } = held;
+  count.responses += 1;
+  count.items += output.length;
+  if (/function_call|approval_request/.test(output.at(-1)?.type ?? "")) count.waits += 1;
+  return held;
+}
+
+interface Used {
+  readonly usage: { readonly total_tokens: number } | null;
+}
+
+type Held = Parameters<typeof heldOutput>[0][number];
+
+/** Follows a leg by one way. A reader whose text was taken back is told to read anew. */
+function follow(session: WatchedSession, run: WatchedRun, leg: WatchedLeg, way: LiveWay): void {
+  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}, ${JSON.stringify(way)}`;
+  const live = liveEvents(session, run, leg, way);
+  count.readers += 1;
+  const last = live.at(-1);
+  if (last?.type === "error" && last["code"] === "begun_again") {
+    count.anew += 1;
+    return;
+  }
+  expect(merged(live), place).toEqual(merged(storedResponse(leg).events));
+}
+
+/** From each number that a reader has, the rest by what is stored. */
+function resume(session: WatchedSession, run: WatchedRun, leg: WatchedLeg): void {
+  const from = startOf(session, run, leg);
+  const live = liveEvents(session, run, leg, { from });
+  if (live.at(-1)?.type === "error") return;
+  const all = merged(live);
+  for (const [at, { sequence_number: after }] of live.entries()) {
+    const rest = storedResponse(leg, after).events;
+    expect(merged([...live.slice(0, at + 1), ...rest])).toEqual(all);
+    count.resumed += 1;
+  }
+}
+
+/** The place at which a client is given the id of the response: its prompt or its answers are stored. */
+function startOf({ states }: WatchedSession, { first }: WatchedRun, { leg }: WatchedLeg): number {
+  if (leg.from === 0) return first;
+  return states.findIndex(({ head }) => head > leg.from);
+}
+
+function waysOf(
+  random: Random,
+  session: WatchedSession,
+  run: WatchedRun,
+  leg: WatchedLeg,
+): readonly LiveWay[] {
+  const first = startOf(session, run, leg);
+  const any = (): number => first + random.below(Math.max(1, run.last - first));
+  const [start = first, end = run.last] = [any(), any()].toSorted((left, right) => left - right);
+  return [{ from: first }, { from: any() }, { from: first, slow: [start, end] }];
+}
