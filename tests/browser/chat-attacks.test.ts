@@ -12,6 +12,7 @@ import { openBrowser } from "./kit/browser.ts";
 import { say } from "./kit/chat-tab.ts";
 import { startChat } from "./kit/start-chat.ts";
 import { buildPage, startApp } from "../app/kit/app.ts";
+import { createHeldDemo } from "../app/kit/held-demo.ts";
 
 const secret = "the-word-that-nobody-else-may-read";
 
@@ -59,10 +60,12 @@ async function attackFrom(
   return results;
 }
 
-/** The reference app, with its page. */
+/** The reference app, with its page. Its first reply lasts until it is stopped. */
 async function startReference(): Promise<AsyncDisposable & { readonly url: string }> {
   await using opened = new AsyncDisposableStack();
-  const { url } = opened.use(await startApp(opened.use(await buildPage())));
+  const { agent, holds } = createHeldDemo();
+  holds.holdAt("You wrote");
+  const { url } = opened.use(await startApp(opened.use(await buildPage()), { agent }));
   const rest = opened.move();
   return { url, [Symbol.asyncDispose]: () => rest.disposeAsync() };
 }
