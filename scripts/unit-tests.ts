@@ -15,7 +15,7 @@ import { findImports } from "./sources.ts";
 export function testsWithProcesses(top: string): string[] {
   return testsThatReach(
     "node:child_process",
-    "{packages,apps,examples,tests,scripts}/**/*.test.ts",
+    "{packages,apps/*/src,examples,tests,scripts}/**/*.test.ts",
     top,
   );
 }
