@@ -2,6 +2,7 @@ import { call, fail, say, scriptedModel, stall, think } from "@millrace/core/tes
 import type { ScriptedReply } from "@millrace/core/testing";
 import { defineAgent } from "@millrace/agent";
 import type { Model } from "@millrace/core";
+import type { ModelRequest } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { APIError } from "openai";
 import type OpenAI from "openai";
@@ -222,6 +223,33 @@ describe("OpenAI Responses", () => {
     const response = await clientOf(server).responses.create({ input: "hi" });
 
     expect(response).toMatchObject({ status: "failed", error: { message: "too busy" } });
+  });
+
+  test("a reader of a reply that is begun again is told so, and reads it anew", async () => {
+    const replies = [
+      [say("Well"), fail("overloaded", "too busy", { retryable: true })],
+      [say("Better.")],
+    ];
+    const model = scriptedModel(replies, { delayMs: 100 });
+    const retry = { attempts: 2, baseMs: 1, capMs: 1 };
+    const seen = Promise.withResolvers<undefined>();
+    let attempts = 0;
+    const beforeReply = async (request: ModelRequest): Promise<ModelRequest> => {
+      attempts += 1;
+      if (attempts > 1) await seen.promise;
+      return request;
+    };
+    await using server = new Served(defineAgent({ model, retry, hooks: { beforeReply } }));
+    const client = clientOf(server);
+    const stream = client.responses.stream({ input: "hi" });
+    let id = "";
+    stream.on("response.created", ({ response }) => (id = response.id));
+    stream.on("response.output_text.delta", () => seen.resolve(undefined));
+    const error = await stream.finalResponse().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "begun_again" });
+    const anew = await client.responses.stream({ response_id: id }).finalResponse();
+
+    expect(anew).toMatchObject({ status: "completed", output_text: "Better." });
   });
 
   test("what the agent does not take is refused in OpenAI's form, with what to do", async () => {
