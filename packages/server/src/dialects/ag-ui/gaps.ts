@@ -1,4 +1,4 @@
-import type { Gap } from "../ai-sdk/gaps.ts";
+import type { Gap } from "../gap.ts";
 
 /** What AG-UI can't say as we do, and what its readers get instead. Printed in `docs/dialects.md`. */
 export const agUiGaps: readonly Gap[] = [

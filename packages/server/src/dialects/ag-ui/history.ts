@@ -1,5 +1,5 @@
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { BlobUrl } from "../ai-sdk/parts.ts";
+import type { BlobUrl } from "../file-url.ts";
 import { recordOf } from "../run-record.ts";
 import { turnsOf } from "../turns.ts";
 import type { Turn } from "../turns.ts";

@@ -1,6 +1,6 @@
 import type { Item, Json, JsonObject, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
-import type { BlobUrl } from "../ai-sdk/parts.ts";
-import { urlOf } from "../ai-sdk/parts.ts";
+import type { BlobUrl } from "../file-url.ts";
+import { urlOf } from "../file-url.ts";
 import type { RunRecord } from "../run-record.ts";
 import { shownItems } from "../shown-items.ts";
 import type { AgUiMessage } from "./events.ts";

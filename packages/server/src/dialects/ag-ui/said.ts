@@ -1,7 +1,7 @@
 import type { JsonObject, Part } from "@millrace/core";
 import { encodeBase64, isJsonObject } from "@millrace/core/wire";
-import { urlOf } from "../ai-sdk/parts.ts";
-import type { BlobUrl } from "../ai-sdk/parts.ts";
+import { urlOf } from "../file-url.ts";
+import type { BlobUrl } from "../file-url.ts";
 import type { SaidItem } from "../turns.ts";
 import type { AgUiMessage, UserContent } from "./events.ts";
 

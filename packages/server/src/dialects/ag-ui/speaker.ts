@@ -1,5 +1,5 @@
 import type { Json, SessionState, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
-import type { BlobUrl } from "../ai-sdk/parts.ts";
+import type { BlobUrl } from "../file-url.ts";
 import type { LaneBatch } from "../lane-batch.ts";
 import type { RunRecord } from "../run-record.ts";
 import { fits, noted, shownItems } from "../shown-items.ts";

@@ -1,10 +1,4 @@
-/** What the UI message stream can't say as we do, and what its readers get instead. Printed in `docs/dialects.md`. */
-export interface Gap {
-  readonly about: string;
-  /** The versions that it is true of. */
-  readonly versions: string;
-  readonly instead: string;
-}
+import type { Gap } from "../gap.ts";
 
 /** The gaps of the AI SDK's dialect. */
 export const aiSdkGaps: readonly Gap[] = [

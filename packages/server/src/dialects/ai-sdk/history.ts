@@ -4,7 +4,7 @@ import { recordOf } from "../run-record.ts";
 import { turnsOf } from "../turns.ts";
 import type { SaidItem, Turn } from "../turns.ts";
 import { userParts } from "./parts.ts";
-import type { BlobUrl } from "./parts.ts";
+import type { BlobUrl } from "../file-url.ts";
 import type { Profile } from "./profiles.ts";
 import { messageOf } from "./ui-message.ts";
 import type { UiMessage } from "./ui-message.ts";

@@ -4,7 +4,7 @@ import type { FollowedRun } from "../run-record.ts";
 import type { DialectStream, DialectVoice } from "../dialect-encoding.ts";
 import { doneEvent, eventOf } from "./chunks.ts";
 import type { Chunk } from "./chunks.ts";
-import type { BlobUrl } from "./parts.ts";
+import type { BlobUrl } from "../file-url.ts";
 import type { Profile } from "./profiles.ts";
 import { Speaker } from "./speaker.ts";
 

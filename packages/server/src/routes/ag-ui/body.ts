@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
 import { Problem } from "../../http/problem.ts";
-import type { Reply } from "../ai-sdk/body.ts";
+import type { Reply } from "../dialects/reply.ts";
 
 /** A message as a page sends it, of the shape that the route checks. */
 export type SentMessage = JsonObject & {

@@ -4,7 +4,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import { messageField } from "../../dialects/ag-ui/said.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
-import { filePart } from "../ai-sdk/parts.ts";
+import { filePart } from "../dialects/sent-part.ts";
 import { blobsAt, sentParts } from "../sent-parts.ts";
 import type { SaidMessage } from "./body.ts";
 

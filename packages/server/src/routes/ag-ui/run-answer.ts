@@ -9,7 +9,7 @@ import type { AgUiEvent } from "../../dialects/ag-ui/events.ts";
 import { dialectEncoding } from "../../dialects/dialect-encoding.ts";
 import type { Answer } from "../../http/answer.ts";
 import type { RouteContext } from "../../http/route-context.ts";
-import { blobUrlOf } from "../ai-sdk/run-answer.ts";
+import { blobUrlOf } from "../dialects/blob-url-of.ts";
 import { sessionStream } from "../session-stream.ts";
 import type { RunBody } from "./body.ts";
 

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { Problem } from "../../http/problem.ts";
+import type { Reply } from "../dialects/reply.ts";
 
 /** A message as a page sends it, of the shape that the route checks. */
 export interface SentMessage {
@@ -20,20 +20,6 @@ export interface SendBody {
   /** `steer` and `follow_up` are for the run that is on. */
   readonly kind?: "prompt" | "steer" | "follow_up";
 }
-
-/** What a page's message says of a call: a person's decision, or what a tool of the page came to. */
-export type Reply =
-  | {
-      readonly kind: "decision";
-      readonly approvalId: string;
-      readonly approved: boolean;
-      readonly reason: string | undefined;
-    }
-  | {
-      readonly kind: "output";
-      readonly toolCallId: string;
-      readonly answer: { readonly output: Json } | { readonly error: string };
-    };
 
 /**
  * What the last message of the assistant answers. It is all that is read of what a page holds of the past:
@@ -70,10 +56,4 @@ export function promptOf(messages: readonly SentMessage[]): SentMessage | undefi
     throw new Problem("invalid_request", detail, { pointer: `/messages/${messages.length - 1}` });
   }
   return last?.role === "user" ? last : undefined;
-}
-
-/** A key by which a repeat is known, of what names the request in the page. */
-export function keyOf(...names: readonly string[]): string {
-  const text = JSON.stringify(names);
-  return `ai-${createHash("sha256").update(text).digest("hex").slice(0, 40)}`;
 }

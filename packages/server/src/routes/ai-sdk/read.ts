@@ -5,8 +5,9 @@ import { untilGrid } from "../../http/grid.ts";
 import type { RouteWork } from "../../http/route-context.ts";
 import { sessionOf } from "../common.ts";
 import { newestMessages } from "../newest-messages.ts";
-import { blobUrlOf, runAnswer } from "./run-answer.ts";
-import { standingOf } from "./standing.ts";
+import { blobUrlOf } from "../dialects/blob-url-of.ts";
+import { runAnswer } from "./run-answer.ts";
+import { standingOf } from "../dialects/standing.ts";
 
 /** The session as messages, the newest of them, to begin a page with. */
 export function readMessages(profile: Profile): RouteWork {

@@ -1,12 +1,11 @@
 import type { RunId } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { dialectEncoding } from "../../dialects/dialect-encoding.ts";
-import type { BlobUrl } from "../../dialects/ai-sdk/parts.ts";
 import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
 import { uiMessageStream } from "../../dialects/ai-sdk/ui-message-stream.ts";
 import type { Answer } from "../../http/answer.ts";
 import type { RouteContext } from "../../http/route-context.ts";
-import { pathSegment } from "../common.ts";
+import { blobUrlOf } from "../dialects/blob-url-of.ts";
 import { sessionStream } from "../session-stream.ts";
 
 /** The headers of the dialect's streams. Those of every event stream are set when it opens. */
@@ -42,12 +41,4 @@ export function runAnswer(
   const cursor = { uid, head, lanes: [] };
   const answer = sessionStream(context, session, { cursor, form, budget });
   return { ...answer, headers: { ...streamHeaders, "millrace-run": runId } };
-}
-
-/** Where a page reads the files of a session: by a path from the root of its origin. */
-export function blobUrlOf(
-  { publicPath }: Pick<RouteContext, "publicPath">,
-  { sessionId }: Pick<SessionRecord, "sessionId">,
-): BlobUrl {
-  return (hash) => `${publicPath}/v1/sessions/${pathSegment(sessionId)}/blobs/${hash}`;
 }

@@ -8,16 +8,16 @@ import { doneEvent } from "../../dialects/ai-sdk/chunks.ts";
 import type { Answer } from "../../http/answer.ts";
 import { Problem } from "../../http/problem.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
-import { createdBy, marked } from "../created-by.ts";
-import { makeOnce } from "../make-once.ts";
 import { post, refuseChild } from "../post-input.ts";
-import { postAnswers } from "./answers.ts";
-import { keyOf, promptOf, repliesOf } from "./body.ts";
+import { postAnswers } from "../dialects/answers.ts";
+import { keyOf } from "../dialects/key-of.ts";
+import { openOrMake } from "../dialects/open-or-make.ts";
+import { standingOf } from "../dialects/standing.ts";
+import type { Standing } from "../dialects/standing.ts";
+import { promptOf, repliesOf } from "./body.ts";
 import type { SendBody, SentMessage } from "./body.ts";
 import { storedParts } from "./parts.ts";
 import { runAnswer, streamHeaders } from "./run-answer.ts";
-import { standingOf } from "./standing.ts";
-import type { Standing } from "./standing.ts";
 
 /**
  * The requests of `DefaultChatTransport`: a person's message, another reply to the last one, or answers to
@@ -108,23 +108,6 @@ function goOn(
   // What waits still is sent again, so that the page's request ends.
   const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
   return runAnswer(profile, context, session, { ...run, known, live: state.head });
-}
-
-/** The session of a chat. A page names it before it is there, so the first message makes it. */
-export async function openOrMake(context: RouteContext, id: string): Promise<SessionRecord> {
-  const found = await context.open(id, "send");
-  if (found !== undefined) return found;
-  if ((await context.open(id, "read")) !== undefined)
-    throw new Problem("forbidden", "you may read this session, but not send");
-  const { who, store } = context;
-  const owner = who.user;
-  await context.admit("create", { id, owner, metadata: {} });
-  const by = createdBy(who, keyOf("chat", id), {});
-  const named = { sessionId: id, owner, begins: true };
-  const { record } = await makeOnce(context, named, by, () =>
-    store.create({ sessionId: id, owner, metadata: marked({}, by) }),
-  );
-  return record;
 }
 
 /** A part without the name of the message that it was sent in: a page knows a message by that. */

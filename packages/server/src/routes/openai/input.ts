@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
-import type { Reply } from "../ai-sdk/body.ts";
+import type { Reply } from "../dialects/reply.ts";
 import { refused } from "./refused.ts";
 
 /** What a request says: to the agent, and in answer to what a run waits for. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { callOfName } from "../../dialects/openai/response-id.ts";
 import type { LegRef } from "../../dialects/openai/response-id.ts";
-import type { Reply } from "../ai-sdk/body.ts";
+import type { Reply } from "../dialects/reply.ts";
 import { messageParts, valueOf } from "./input.ts";
 import type { SentInput, SentPart } from "./input.ts";
 import { refused } from "./refused.ts";

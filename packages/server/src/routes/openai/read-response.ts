@@ -3,7 +3,7 @@ import { encodeBase64 } from "@millrace/core/wire";
 import { ResponseVoice } from "../../dialects/openai/response-voice.ts";
 import { modelName } from "../../dialects/openai/response-json.ts";
 import type { RouteContext, RouteWork } from "../../http/route-context.ts";
-import { blobUrlOf } from "../ai-sdk/run-answer.ts";
+import { blobUrlOf } from "../dialects/blob-url-of.ts";
 import { inboxOf } from "../common.ts";
 import { problemOf } from "../refusals.ts";
 import { openResponse } from "./read-leg.ts";

@@ -3,7 +3,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
 import type { RouteContext } from "../../http/route-context.ts";
 import { sessionIdPattern } from "../../http/shapes.ts";
-import { openOrMake } from "../ai-sdk/send.ts";
+import { openOrMake } from "../dialects/open-or-make.ts";
 import { createdBy, generatedId, marked } from "../created-by.ts";
 import { makeOnce } from "../make-once.ts";
 import { refused } from "./refused.ts";

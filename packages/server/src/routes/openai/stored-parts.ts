@@ -2,7 +2,7 @@ import type { JsonObject, Part } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
-import { sentPart } from "../ai-sdk/parts.ts";
+import { sentPart } from "../dialects/sent-part.ts";
 import { blobsAt, sentParts } from "../sent-parts.ts";
 import type { SentPart } from "./input.ts";
 

@@ -4,7 +4,7 @@ import { Problem } from "../../http/problem.ts";
 import type { RouteContext } from "../../http/route-context.ts";
 import { inboxOf } from "../common.ts";
 import { problemOf } from "../refusals.ts";
-import type { Reply } from "./body.ts";
+import type { Reply } from "./reply.ts";
 import type { Standing } from "./standing.ts";
 
 /**
