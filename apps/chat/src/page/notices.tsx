@@ -37,9 +37,9 @@ export function tell(what: string): (error: unknown) => void {
 export function Notices(): ReactNode {
   const shown = useSyncExternalStore(subscribe, () => notices);
   return (
-    <div className="notices" role="alert">
+    <div className="notices">
       {shown.map((notice) => (
-        <div key={notice.what} className="notice">
+        <div key={notice.what} className="notice" role="alert">
           <p>
             <strong>{notice.what}</strong> <bdi>{visibleText(notice.why)}</bdi>
           </p>
