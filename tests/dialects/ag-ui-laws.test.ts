@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
-import { recordAll } from "../positions/record-all.ts";
+import { recordAll, recordSeeds } from "../positions/record-all.ts";
 import { heldMessages } from "./kit/ag-ui-oracle.ts";
 import { AgUiPage, historyMessages } from "./kit/ag-ui-page.ts";
 import type { PageWay } from "./kit/ag-ui-page.ts";
@@ -49,6 +49,24 @@ test("an agent that comes or is cut off at any position ends with the messages t
       }
   console.log(`count: AG-UI 1.0.0 and 0.0.59, ${count.pages - before} positions, 0 differences`);
 }, 3_600_000);
+
+test("sessions that a campaign found to come out wrong come out right", async () => {
+  // Another attempt has a message of another kind in the place of reasoning, or a result between two messages.
+  const found: readonly [number, string, boolean, PageWay][] = [
+    [6937, "run_2", false, { from: 52, slow: [65, 81] }],
+    [7783, "run_2", false, { from: 14, slow: [23, 57] }],
+    [11_873, "run_1", true, { from: 2, slow: [31, 58] }],
+    [12_251, "run_1", true, { from: 2, slow: [31, 40] }],
+  ];
+  const recordings = await recordSeeds(found.map(([seed]) => seed));
+  for (const [at, [, runId, isVersion1, way]] of found.entries()) {
+    const recording = recordings[at];
+    const session = recording && (await watchedSession(recording));
+    const run = session?.runs.find((each) => each.runId === runId);
+    if (session === undefined || run === undefined) throw new Error(`no ${runId} was recorded`);
+    await follow(session, run, way, isVersion1);
+  }
+});
 
 async function follow(
   session: WatchedSession,

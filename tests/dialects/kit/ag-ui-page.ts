@@ -165,7 +165,15 @@ export function historyMessages(
 ): readonly unknown[] {
   const start = facts.findIndex((fact) => fact.type === "run_started" && fact.runId === runId);
   const end = facts.findIndex((fact) => fact.type === "run_finished" && fact.runId === runId);
-  const all = historyOf(facts.slice(start, end + 1), { uid, sessionId, blobUrl });
-  const first = all.findIndex(({ role }) => role !== "user");
-  return [asked, ...(first < 0 ? [] : all.slice(first))];
+  const own = facts.slice(start, end + 1);
+  const all = historyOf(own, { uid, sessionId, blobUrl });
+  // What began the run, by its items: the first reply may have no message.
+  const items = recordOf({ uid, sessionId }, own).state.items.toArray();
+  const prompts = items.slice(
+    0,
+    items.findIndex(({ author }) => author !== "user"),
+  );
+  const isPrompt = (message: { readonly id: string }): boolean =>
+    prompts.some(({ id }) => id === message.id);
+  return [asked, ...all.filter((message) => !isPrompt(message))];
 }

@@ -8,7 +8,14 @@ import { tellDeltas } from "./deltas.ts";
 import { endOf, waitingEnd } from "./ends.ts";
 import type { AskedRun } from "./ends.ts";
 import type { AgUiEvent, AgUiMessage } from "./events.ts";
-import { activityOf, argumentsOf, messageIdOf, noteMessages, runMessages } from "./messages.ts";
+import {
+  activityOf,
+  argumentsOf,
+  messageIdOf,
+  noteMessages,
+  resultIdOf,
+  runMessages,
+} from "./messages.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { closing, more, opening, untold, untoldCall } from "./told.ts";
 import type { ToldItem, ToldPart } from "./told.ts";
@@ -83,10 +90,10 @@ export class Speaker {
   restate(record: RunRecord, out: AgUiEvent[], isAnew = false): void {
     const { asked, blobUrl, before, after } = this.#options;
     const messages = isBegun(record) ? runMessages(record, blobUrl) : [];
-    const isStale = this.#staying().some((id) => !messages.some((message) => message.id === id));
+    const isLost = !isAnew && !this.#canMend(messages);
     this.#close(out);
     const { isVersion1 } = asked;
-    out.push(...snapshotOf({ before, messages, after, isAnew: isAnew || isStale, isVersion1 }));
+    out.push(...snapshotOf({ before, messages, after, isAnew: isAnew || isLost, isVersion1 }));
     out.push(...this.adopt(record));
     this.#reopen(out);
   }
@@ -219,12 +226,38 @@ export class Speaker {
       if (!part.isDone) out.push(...opening(part, messageIdOf(told.id, at)));
   }
 
-  /** The messages that a snapshot would let stay: of reasoning, and of what has no words of its own. */
-  #staying(): readonly string[] {
-    return this.#items.flatMap(({ id, parts }) =>
-      parts.flatMap(({ kind }, at) => (plain.has(kind) ? [] : [messageIdOf(id, at)])),
+  /**
+   * Whether one snapshot makes the reader hold these messages of the run. It changes those with the same ids in
+   * place and adds the others at the end. Reasoning and activities stay, also where another message has their id.
+   */
+  #canMend(messages: readonly AgUiMessage[]): boolean {
+    const roles = new Map(messages.map(({ id, role }) => [id, role]));
+    const held = this.#held();
+    if (held.some(({ id, role }) => role !== undefined && roles.get(id) !== role)) return false;
+    const kept = held.filter(({ id }) => roles.has(id));
+    const isAtEnd = this.#options.after === "" || kept.length === messages.length;
+    return isAtEnd && kept.every(({ id }, at) => messages[at]?.id === id);
+  }
+
+  /** The messages of the run that the reader holds, in order, with the roles of those that a snapshot lets stay. */
+  #held(): readonly Held[] {
+    return this.#items.flatMap((item) =>
+      item.parts.flatMap(({ kind, call }, at): readonly Held[] => {
+        if (kind === "opaque") return [];
+        const id = kind === "note" ? item.id : messageIdOf(item.id, at);
+        const role = plain.has(kind) ? undefined : kind === "reasoning" ? kind : "activity";
+        return call?.outcome === undefined
+          ? [{ id, role }]
+          : [{ id, role }, { id: resultIdOf(id) }];
+      }),
     );
   }
+}
+
+/** A message that a reader holds. */
+interface Held {
+  readonly id: string;
+  readonly role?: AgUiMessage["role"] | undefined;
 }
 
 const plain = new Set(["text", "tool_call", "note", "opaque"]);

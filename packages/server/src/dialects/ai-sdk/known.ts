@@ -11,16 +11,38 @@ export function knownTo(
   parts: readonly Readonly<Record<string, unknown>>[],
 ): number {
   const held = new Set<unknown>();
-  const settled = new Set<unknown>();
+  const calls = new Counts();
+  const settled = new Counts();
   for (const { id, toolCallId, approval, state } of parts) {
     held.add(id);
     if (isJsonObject(approval)) held.add(approval["id"]);
     if (typeof toolCallId !== "string") continue;
     const callId = callIdOf(toolCallId);
-    held.add(callId);
+    calls.add(callId);
     if (String(state).startsWith("output-")) settled.add(callId);
   }
-  const isHeld = (wait: Wait): boolean =>
-    wait.asked.every((name) => held.has(name)) && wait.settled.every((id) => settled.has(id));
+  // An id may come again: what the page holds of the first such call is nothing of the second one.
+  const isHeld = (wait: Wait): boolean => {
+    const known = new Counts(wait.settled);
+    const isAsked = (name: string): boolean => held.has(name) || calls.of(name) > known.of(name);
+    return wait.asked.every(isAsked) && wait.settled.every((id) => settled.of(id) >= known.of(id));
+  };
   return waits.findLast(isHeld)?.n ?? 0;
+}
+
+/** How often each name comes. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  constructor(names: readonly string[] = []) {
+    for (const name of names) this.add(name);
+  }
+
+  add(name: string): void {
+    this.#counts.set(name, this.of(name) + 1);
+  }
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
 }
