@@ -31,7 +31,7 @@ export interface Payloads {
  */
 export const payloadGroups: readonly Payloads[] = [
   { all: [...hostileTexts, ...wrapped(0)], short },
-  ...Array.from({ length: runs(0, 2) }, (_, at) => ({
+  ...Array.from({ length: runs(1, 2) }, (_, at) => ({
     all: [...wrapped(2 * at + 1), ...wrapped(2 * at + 2)],
     short,
   })),
