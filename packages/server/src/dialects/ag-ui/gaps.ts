@@ -6,7 +6,7 @@ export const agUiGaps: readonly Gap[] = [
     about: "a reply that is begun again after some of it was shown",
     versions: "all",
     instead:
-      "`MESSAGES_SNAPSHOT`: what the page sent, and the run as it is now. Where reasoning goes with the reply, two snapshots before it clear the page: one alone lets reasoning stay",
+      "`MESSAGES_SNAPSHOT`: what the page sent, and the run as it is now. Where reasoning goes with the reply, or a message comes between others, two snapshots before it clear the page: one alone lets reasoning stay, and adds at the end",
   },
   {
     about: "reasoning or an activity that is to go",
