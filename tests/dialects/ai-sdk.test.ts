@@ -17,28 +17,10 @@ import { Served } from "../../packages/server/src/testing/served.ts";
 import { until } from "../kit/until.ts";
 import { apiOf, openChat, stored, versions } from "./kit/chat.ts";
 import type { ChatOptions, HeldChat, HeldMessage, Version } from "./kit/chat.ts";
+import { pay, place, weather } from "./kit/tools.ts";
 
 const completes = { 5: complete5, 6: complete6, 7: complete7 } as const;
 const approves = { 5: undefined, 6: approved6, 7: approved7 } as const;
-
-const weather = defineTool({
-  name: "weather",
-  input: z.object({ city: z.string() }),
-  effect: "pure",
-  run: ({ city }) => ({ city, sky: "blue" }),
-});
-const pay = defineTool({
-  name: "pay",
-  input: z.object({ cents: z.number() }),
-  approve: () => "ask",
-  run: ({ cents }) => `paid ${cents}`,
-});
-const place = defineTool({
-  name: "place",
-  input: z.object({}),
-  output: z.object({ city: z.string() }),
-  run: "client",
-});
 
 function agentOf(...replies: readonly ScriptedReply[]): Agent {
   return defineAgent({ model: scriptedModel(replies), tools: [weather, pay, place] });

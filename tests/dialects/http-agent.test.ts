@@ -1,40 +1,21 @@
 import { HttpAgent } from "@ag-ui/client";
 import type { AgentSubscriber, Message, ResumeEntry } from "@ag-ui/client";
-import { defineAgent, defineTool } from "@millrace/agent";
-import type { Model } from "@millrace/core";
-import { call, say, scriptedModel, think } from "@millrace/core/testing";
-import type { ScriptedReply } from "@millrace/core/testing";
+import { defineAgent } from "@millrace/agent";
+import { call, say, think } from "@millrace/core/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { z } from "zod";
 import { until } from "../kit/until.ts";
 import { answerQuestions, carryOut, openConversation, send, stop } from "./kit/ag-ui-how-to.ts";
 import type { HeldEvent } from "./kit/ag-ui-page.ts";
+import { byPrompt } from "./kit/by-prompt.ts";
+import type { Scripts } from "./kit/by-prompt.ts";
 import { openCutLine } from "./kit/cut-line.ts";
 import type { CutLine } from "./kit/cut-line.ts";
+import { pay, place, weather } from "./kit/tools.ts";
 
 // The agents are those of `@ag-ui/client`, unmodified, with its checks of shape and order, over a socket.
 
-const weather = defineTool({
-  name: "weather",
-  input: z.object({ city: z.string() }),
-  effect: "pure",
-  run: ({ city }) => ({ city, sky: "blue" }),
-});
-const pay = defineTool({
-  name: "pay",
-  input: z.object({ cents: z.number() }),
-  approve: () => "ask",
-  run: ({ cents }) => `paid ${cents}`,
-});
-const place = defineTool({
-  name: "place",
-  input: z.object({}),
-  output: z.object({ city: z.string() }),
-  run: "client",
-});
-
 const words = Array.from({ length: 40 }, (_, at) => `word${at} `).join("");
-const scripts: Readonly<Record<string, readonly ScriptedReply[]>> = {
+const scripts: Scripts = {
   tell: [[say(words)]],
   look: [
     [think("Which city?"), say("Let me look."), call("weather", { city: "Oslo" })],
@@ -44,21 +25,7 @@ const scripts: Readonly<Record<string, readonly ScriptedReply[]>> = {
   place: [[call("place", {})], [say("You are in Oslo.")]],
 };
 
-/** Answers by the last prompt and by how many results have come since. */
-const model: Model = {
-  id: "scripted/by-prompt",
-  stream: (request) => {
-    const { transcript } = request;
-    const at = transcript.findLastIndex(({ author }) => author === "user");
-    const [part] = transcript[at]?.parts ?? [];
-    const name = part?.kind === "text" ? part.text : "";
-    const reply = transcript.slice(at).filter(({ author }) => author === "tool").length;
-    const script = scripts[name]?.[reply] ?? [say("What?")];
-    return scriptedModel([script], { delayMs: name === "tell" ? 20 : 2, chunk: [4] }).stream(
-      request,
-    );
-  },
-};
+const model = byPrompt(scripts, (prompt) => (prompt === "tell" ? 20 : 2));
 
 let line: CutLine;
 let threads = 0;

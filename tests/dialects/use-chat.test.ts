@@ -1,53 +1,25 @@
-import { defineAgent, defineTool } from "@millrace/agent";
-import type { Model } from "@millrace/core";
-import { call, say, scriptedModel } from "@millrace/core/testing";
-import type { ScriptedReply } from "@millrace/core/testing";
+import { defineAgent } from "@millrace/agent";
+import { call, say } from "@millrace/core/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { openBrowser, openPage } from "../browser/kit/browser.ts";
 import { createHolds } from "../kit/holds.ts";
 import { until } from "../kit/until.ts";
 import type { PageWindow } from "./browser/chat-page.ts";
 import { openSite } from "./browser/site.ts";
 import type { Site } from "./browser/site.ts";
+import { byPrompt } from "./kit/by-prompt.ts";
+import type { Scripts } from "./kit/by-prompt.ts";
 import { apiOf, stored, versions } from "./kit/chat.ts";
 import type { HeldMessage, Version } from "./kit/chat.ts";
-
-const pay = defineTool({
-  name: "pay",
-  input: z.object({ cents: z.number() }),
-  approve: () => "ask",
-  run: ({ cents }) => `paid ${cents}`,
-});
-const place = defineTool({
-  name: "place",
-  input: z.object({}),
-  output: z.object({ city: z.string() }),
-  run: "client",
-});
+import { pay, place } from "./kit/tools.ts";
 
 const words = Array.from({ length: 60 }, (_, at) => `word${at} `);
-/** What the model answers to each prompt, and to the results that follow on it. */
-const scripts: Readonly<Record<string, readonly ScriptedReply[]>> = {
+const scripts: Scripts = {
   tell: [[say(words.join(""))]],
   short: [[say("One "), say("two "), say("three.")]],
   pay: [[call("pay", { cents: 9 })], [say("So it is.")]],
   place: [[call("place", {})], [say("You are in Oslo.")]],
-};
-
-/** Answers by the last prompt and by how many results have come since. */
-const model: Model = {
-  id: "scripted/by-prompt",
-  stream: (request) => {
-    const { transcript } = request;
-    const at = transcript.findLastIndex(({ author }) => author === "user");
-    const [part] = transcript[at]?.parts ?? [];
-    const name = part?.kind === "text" ? part.text : "";
-    const reply = transcript.slice(at).filter(({ author }) => author === "tool").length;
-    const script = scripts[name]?.[reply] ?? [say("What?")];
-    return scriptedModel([script], { delayMs: 2, chunk: [4] }).stream(request);
-  },
 };
 
 const holds = createHolds();
@@ -62,7 +34,7 @@ beforeAll(async () => {
     new URL(`browser/entry-${version}.ts`, import.meta.url),
   ]);
   site = await openSite(
-    defineAgent({ model: holds.holdable(model), tools: [pay, place] }),
+    defineAgent({ model: holds.holdable(byPrompt(scripts)), tools: [pay, place] }),
     Object.fromEntries(entries) as Readonly<Record<string, URL>>,
   );
 }, 120_000);

@@ -1,10 +1,10 @@
-import { defineAgent, defineTool } from "@millrace/agent";
+import { defineAgent } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
 import { scriptedModel } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
 import OpenAI from "openai";
-import { z } from "zod";
 import { Served } from "../../../packages/server/src/testing/served.ts";
+import { pay, place, weather } from "./tools.ts";
 
 /** The library, unmodified, with its requests answered by a function. */
 export function openaiWith(
@@ -18,25 +18,6 @@ export function openaiWith(
     fetch: async (url, init) => answer(new Request(url, init)),
   });
 }
-
-const weather = defineTool({
-  name: "weather",
-  input: z.object({ city: z.string() }),
-  effect: "pure",
-  run: ({ city }) => ({ city, sky: "blue" }),
-});
-const pay = defineTool({
-  name: "pay",
-  input: z.object({ cents: z.number() }),
-  approve: () => "ask",
-  run: ({ cents }) => `paid ${cents}`,
-});
-const place = defineTool({
-  name: "place",
-  input: z.object({}),
-  output: z.object({ city: z.string() }),
-  run: "client",
-});
 
 /** A tool of the server, one that asks and one of the client. */
 export const tools = [weather, pay, place];

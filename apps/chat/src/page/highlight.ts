@@ -18,7 +18,7 @@ const pattern = new RegExp(
   "gi",
 );
 
-/** More than this is shown plain: it costs nothing, and nobody reads it. */
+/** More than this is shown plain: so long a block costs too much to colour. */
 const most = 20_000;
 
 /** Cuts code of any language into pieces to colour. They join to the same text. Linear. */

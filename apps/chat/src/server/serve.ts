@@ -50,7 +50,7 @@ const pageHeaders = {
 
 // A real application knows its users. Here a browser is one, by a cookie that only this server reads.
 const cookie = /(?:^|; )guest=([\w-]{36})(?:;|$)/;
-/** By a name that somebody else has pointed to this machine nothing is served. */
+/** Nothing is served under a foreign name that resolves to this machine. */
 const hosts = ["127.0.0.1", "localhost"];
 
 /** Serves the page and the sessions of one agent on this machine. */

@@ -125,7 +125,7 @@ export function step(before: Machine, event: ConnectionEvent, random: number): S
 
 /**
  * What the shell shows of a connection. A planned reconnect of a live one is not shown, and neither is that
- * there is none because every session that somebody looks at is missing: a new one begins so.
+ * there is none because every watched session is missing: a new one begins so.
  */
 export function connectionOf(machine: Machine): "connecting" | "live" | "reconnecting" | "offline" {
   const { state, attempt, wasLive } = machine;

@@ -1,13 +1,6 @@
+import { newestMessagesRow, sendProblems } from "./dialect-rows.ts";
 import type { Route } from "./route.ts";
-import {
-  anyFields,
-  fields,
-  listOf,
-  openFields,
-  sessionIdPattern,
-  shortText,
-  text,
-} from "./shapes.ts";
+import { anyFields, fields, listOf, openFields, sessionIdPattern, shortText } from "./shapes.ts";
 
 /** A message as a page holds it. What it says is checked where it is read. */
 const message = openFields({
@@ -62,19 +55,13 @@ export const agUiRoutes: readonly Route[] = [
         headers: ["Millrace-Run"],
       },
     },
-    problems: [
-      "session_exists",
-      "read_only",
-      "quarantined",
-      "locked",
-      "key_reused",
-      "quota_exceeded",
-    ],
+    problems: sendProblems,
     stream: "always",
     bucket: "inputs",
   },
   {
     ...common,
+    ...newestMessagesRow,
     name: "agUiMessages",
     method: "GET",
     path: "/ag-ui/{id}",
@@ -82,20 +69,6 @@ export const agUiRoutes: readonly Route[] = [
     actions: ["read"],
     request: { kind: "none" },
     problems: [],
-    query: {
-      limit: { type: "integer", minimum: 1, maximum: 1_000 },
-      before: shortText(256, "The `next` of the page before"),
-    },
-    answers: {
-      200: {
-        summary: "The newest messages, oldest first",
-        json: openFields({ messages: listOf(anyFields), "next?": text }),
-        headers: ["ETag"],
-      },
-      304: { summary: "Not changed", headers: ["ETag"] },
-    },
-    stream: "never",
-    cacheControl: "private, no-cache",
     bucket: "requests",
   },
 ];

@@ -1,13 +1,6 @@
+import { newestMessagesRow, sendProblems } from "./dialect-rows.ts";
 import type { Route } from "./route.ts";
-import {
-  anyFields,
-  fields,
-  listOf,
-  openFields,
-  sessionIdPattern,
-  shortText,
-  text,
-} from "./shapes.ts";
+import { anyFields, fields, listOf, openFields, sessionIdPattern, shortText } from "./shapes.ts";
 
 /** A message as a page holds it. Its parts are checked where they are read. */
 const message = openFields({
@@ -65,37 +58,17 @@ export const aiSdkRoutes: readonly Route[] = versions.flatMap(({ path, suffix, n
         headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
       },
     },
-    problems: [
-      "session_exists",
-      "read_only",
-      "quarantined",
-      "locked",
-      "key_reused",
-      "quota_exceeded",
-    ],
+    problems: sendProblems,
     stream: "always",
     bucket: "inputs",
   },
   {
     ...common,
+    ...newestMessagesRow,
     name: `aiSdkMessages${suffix}`,
     method: "GET",
     path: `${path}/{id}`,
     summary: `AI SDK ${name}: reads the session as messages`,
-    query: {
-      limit: { type: "integer", minimum: 1, maximum: 1_000 },
-      before: shortText(256, "The `next` of the page before"),
-    },
-    answers: {
-      200: {
-        summary: "The newest messages, oldest first",
-        json: openFields({ messages: listOf(anyFields), "next?": text }),
-        headers: ["ETag"],
-      },
-      304: { summary: "Not changed", headers: ["ETag"] },
-    },
-    stream: "never",
-    cacheControl: "private, no-cache",
   },
   {
     ...common,

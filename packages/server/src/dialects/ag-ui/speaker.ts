@@ -86,7 +86,7 @@ export class Speaker {
     return out.filter(({ type }) => type === "CUSTOM" || type === "SUBAGENT_STARTED");
   }
 
-  /** Makes the reader hold the run as it is now, whatever it held. `isAnew`: nobody knows what that was. */
+  /** Makes the reader hold the run as it is now, whatever it held. `isAnew`: that is not known. */
   restate(record: RunRecord, out: AgUiEvent[], isAnew = false): void {
     const { asked, blobUrl, before, after } = this.#options;
     const messages = isBegun(record) ? runMessages(record, blobUrl) : [];

@@ -8,7 +8,7 @@ import { readLeg } from "./read-leg.ts";
 const leftMs = 30_000;
 
 /**
- * Stops the run of a completion without a session, some time after its reader left: nobody could ever come back to
+ * Stops the run of a completion without a session, some time after its reader left: no request could come back to
  * it. A run that waits or is over stays as it is.
  */
 export function stopIfLeft(context: RouteContext, session: SessionRecord, ref: LegRef): void {
