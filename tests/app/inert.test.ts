@@ -1,44 +1,15 @@
 // What models, tools, files and people write is shown by the reference app as Markdown or text, and does nothing.
 import { showQuestion } from "@millrace/core/reading";
 import { visibleText } from "@millrace/client/parts";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { openBrowser } from "../browser/kit/browser.ts";
 import { goPrompt, hostileAgent, othersOfEach, othersPrompt } from "../browser/kit/hostile.ts";
+import { watchActs } from "../browser/kit/watch-acts.ts";
 import { patience } from "../kit/patience.ts";
 import { until } from "../kit/until.ts";
 import { buildPage, openTab, say, startApp, untilIdle } from "./kit/app.ts";
 import { payloadGroups } from "./kit/wrapped.ts";
-
-/** Notes all that goes out of the page and all that runs in it. */
-async function watch(
-  context: BrowserContext,
-  url: string,
-): Promise<() => Promise<readonly string[]>> {
-  const seen: string[] = [];
-  context.on("request", (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (protocol !== "blob:" && origin !== url) seen.push(`request ${request.url()}`);
-  });
-  context.on("dialog", (dialog) => {
-    seen.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  context.on("weberror", (error) => seen.push(`error ${error.error().message}`));
-  context.on("page", (page) => {
-    page.on("popup", () => seen.push("popup"));
-    page.on("framenavigated", (frame) => {
-      if (new URL(frame.url()).origin !== url) seen.push(`navigated ${frame.url()}`);
-    });
-  });
-  await context.addInitScript(`globalThis.tripped = [];
-    globalThis.tripwire = () => tripped.push("script");
-    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => tripped.push(violatedDirective + " " + blockedURI));`);
-  return async () => {
-    const tripped = context.pages().map((page) => page.evaluate<string[]>("tripped"));
-    return [...seen, ...(await Promise.all(tripped)).flat()];
-  };
-}
 
 /** Elements and attributes of messages that neither the page's own program nor Markdown without HTML makes. */
 const strangers = `(() => {
@@ -73,7 +44,7 @@ it.each(payloadGroups)(
     await using app = await startApp(page, { agent: hostileAgent(payloads) });
     await using browser = await openBrowser();
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-    const whatHappened = await watch(context, app.url);
+    const whatHappened = await watchActs(context, app.url, "blob:");
     const tab = await openTab(context, app);
     const [first = ""] = payloads.short;
     // As text that a person writes, as a title, as a file's name, in the queue.

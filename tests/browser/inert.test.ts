@@ -16,11 +16,7 @@ import {
   shortTexts,
 } from "./kit/hostile.ts";
 import { policyOf, startChat } from "./kit/start-chat.ts";
-
-/** What a page did that no text may make it do. */
-interface Tripped {
-  readonly calls: readonly string[];
-}
+import { watchActs } from "./kit/watch-acts.ts";
 
 /** The page of the example, with its policy, before another server. */
 async function serveChat(context: BrowserContext, url: string): Promise<void> {
@@ -38,36 +34,6 @@ async function serveChat(context: BrowserContext, url: string): Promise<void> {
   await context.route(`${url}/page.tsx`, (route) =>
     route.fulfill({ body: program, contentType: "text/javascript" }),
   );
-}
-
-/** Notes all that goes out of the page and all that runs in it. */
-async function watch(
-  context: BrowserContext,
-  url: string,
-): Promise<() => Promise<readonly string[]>> {
-  const seen: string[] = [];
-  context.on("request", (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (protocol !== "data:" && origin !== url) seen.push(`request ${request.url()}`);
-  });
-  context.on("dialog", (dialog) => {
-    seen.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  context.on("weberror", (error) => seen.push(`error ${error.error().message}`));
-  context.on("page", (page) => {
-    page.on("popup", () => seen.push("popup"));
-    page.on("framenavigated", (frame) => {
-      if (new URL(frame.url()).origin !== url) seen.push(`navigated ${frame.url()}`);
-    });
-  });
-  await context.addInitScript(`globalThis.tripped = { calls: [] };
-    globalThis.tripwire = () => tripped.calls.push("script");
-    addEventListener("securitypolicyviolation", ({ violatedDirective }) => tripped.calls.push(violatedDirective));`);
-  return async () => {
-    const tripped = context.pages().map((page) => page.evaluate<Tripped>("tripped"));
-    return [...seen, ...(await Promise.all(tripped)).flatMap(({ calls }) => calls)];
-  };
 }
 
 /** Elements and attributes that the page's own program makes. */
@@ -114,7 +80,7 @@ it(
     const { url } = server;
     await context.addCookies([{ name: "user", value: "ann", url }]);
     await serveChat(context, url);
-    const whatHappened = await watch(context, url);
+    const whatHappened = await watchActs(context, url, "data:");
     using client = createClient({ url: `${url}/agent`, token: "ann" });
     const session = client.session("hostile");
     const [first = "", ...texts] = hostileTexts;
