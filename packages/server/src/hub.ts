@@ -8,11 +8,12 @@ export type {
   HubOptions,
   ManySession,
   DeliveredEnd,
+  Sink,
+  SinkEvents,
   WatchOptions,
 } from "./hub/options.ts";
 export type { Collected } from "./hub/collect.ts";
 export type { Until } from "./hub/delivery.ts";
-export type { Sink, SinkEvents } from "./hub/sink.ts";
 export type { Encoder, Encoding, SharedEncoder } from "./encoding/encoding.ts";
 export type { Form } from "./encoding/forms.ts";
 export type { StreamEndReason } from "@millrace/core/wire";

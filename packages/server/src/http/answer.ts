@@ -1,6 +1,6 @@
 import type { SessionRecord } from "@millrace/core/ports";
 import type { StreamEndReason } from "@millrace/core/wire";
-import type { Sink } from "../hub/sink.ts";
+import type { Sink } from "../hub/options.ts";
 
 /** What a route answers. At most one of `json`, `bytes` and `stream` is set. */
 export interface Answer {

@@ -4,9 +4,8 @@ import type { Clock } from "@millrace/core/ports";
 import type { StreamEndReason } from "@millrace/core/wire";
 import type { CollectOptions } from "./options.ts";
 import type { Room } from "./room.ts";
-import type { Rooms } from "./rooms.ts";
 import { Viewer } from "./viewer.ts";
-import type { ViewerPlace } from "./viewer.ts";
+import type { ViewerStart } from "./viewer.ts";
 
 /** The messages after a cursor, each whole, as a stream would have sent them. */
 export interface Collected {
@@ -23,16 +22,14 @@ const defaultMaxBytes = 1_024 * 1_024;
 /** A viewer whose position can't be settled, as while the store is away, is answered so long after its wait. */
 const settleWithinMs = 5_000;
 
-/** Collects from a session of a hub. `hurry` ends the wait, as the caller's signal does. */
-export async function collectWithin(
-  rooms: Rooms,
+/** Collects from a room. `hurry` ends the wait, as the caller's signal does. */
+export async function collectFrom(
+  room: Room,
   clock: Clock,
   hurry: AbortSignal,
   wanted: CollectOptions,
 ): Promise<Collected> {
   const { signal, waitMs = 0, maxBytes = defaultMaxBytes } = wanted;
-  const room = rooms.of(wanted);
-  if (room === undefined) return { messages: [], ended: "drain" };
   const collecting = new Collecting(room, wanted, maxBytes);
   const stop = (): void => collecting.end("now");
   const done = new AbortController();
@@ -59,17 +56,17 @@ export async function collectWithin(
 class Collecting {
   readonly #room: Room;
   readonly #viewer: Viewer;
-  readonly #from: ViewerPlace;
+  readonly #from: ViewerStart;
   readonly #maxBytes: number;
   /** Whether to answer at once, or once the viewer's position is settled, even if there is nothing. */
   #end: "now" | "settled" | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(room: Room, from: ViewerPlace, maxBytes: number) {
+  constructor(room: Room, from: ViewerStart, maxBytes: number) {
     this.#room = room;
     this.#from = from;
     this.#maxBytes = maxBytes;
-    this.#viewer = new Viewer(room, from, { wake: () => this.#wake?.() });
+    this.#viewer = new Viewer(room, from, { pump: () => this.#wake?.() });
   }
 
   end(when: "now" | "settled"): void {
@@ -90,8 +87,8 @@ class Collecting {
         const isLate = this.#end === "now" || (this.#end === "settled" && isReady);
         if (messages.length > 0 || isLate || end !== undefined) {
           const { cursor } = this.#from;
-          const known = cursor && encodeCursor(cursor);
-          return { messages, cursor: messages.at(-1)?.id ?? known, ended: end?.reason };
+          const last = messages.at(-1)?.id ?? (cursor && encodeCursor(cursor));
+          return { messages, cursor: last, ended: end?.reason };
         }
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;

@@ -1,27 +1,30 @@
 import { systemClock } from "@millrace/core/memory";
 import { noteLog } from "@millrace/core/checks";
+import type { SessionUid } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
+import { encodingOf } from "../encoding/forms.ts";
 import {
   checkHubOptions,
   checkWatchOptions,
   deliveryRefusal,
   manyRefusal,
 } from "./check-options.ts";
-import { collectWithin } from "./collect.ts";
+import { collectFrom } from "./collect.ts";
 import type { Collected } from "./collect.ts";
-import { deliverAll, deliverOne } from "./deliver.ts";
+import { deliverMany as deliverManyTo } from "./deliver-many.ts";
+import { Delivery } from "./delivery.ts";
 import type {
   CollectOptions,
   DeliverManyOptions,
   DeliverOptions,
   HubOptions,
   DeliveredEnd,
+  Sink,
   WatchOptions,
 } from "./options.ts";
-import { Rooms } from "./rooms.ts";
-import type { Sink } from "./sink.ts";
-import { openStreams } from "./streams.ts";
-import { watchSession } from "./watch.ts";
+import { Room } from "./room.ts";
+import { Stream, Streams } from "./stream.ts";
+import { Viewer } from "./viewer.ts";
 
 /** Watches sessions for any number of viewers. */
 export interface Hub extends Disposable {
@@ -78,28 +81,66 @@ export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
   noteLog("hub", options.store, options.log);
   const { clock = systemClock } = options;
-  const rooms = new Rooms(options, clock);
-  const streams = openStreams(options, clock);
-  const serving = { rooms, streams, store: options.store, clock };
+  const { store, log, pollMs = 5_000, heartbeatSeconds = 15 } = options;
+  const streams = new Streams(options, clock);
+  /** One for each session that is watched, or was a moment ago. */
+  const rooms = new Map<SessionUid, Room>();
+  let isClosed = false;
   /** Aborted when nothing is to be waited for any more. */
   const hurry = new AbortController();
 
+  /** The room of a session, which is opened if there is none. Undefined once the hub is closed. */
+  const roomOf = ({ uid, sessionId }: WatchOptions): Room | undefined => {
+    if (isClosed) return undefined;
+    const open = rooms.get(uid);
+    if (open !== undefined) return open;
+    const room = new Room({
+      store,
+      log,
+      clock,
+      uid,
+      sessionId,
+      // A heartbeat carries a head that was read since the last one.
+      pollMs: Math.min(pollMs, heartbeatSeconds * 1_000),
+      lingerMs: options.lingerMs ?? 5_000,
+      keptFacts: options.keptFacts ?? 1_000,
+      snapshotBytes: options.snapshotBytes ?? 256 * 1_024,
+      keptMessages: options.keptMessages ?? 512,
+      onEnd: () => rooms.delete(uid),
+    });
+    rooms.set(uid, room);
+    return room;
+  };
+
   const watch = (watched: WatchOptions): AsyncGenerator<Followed, void, undefined> => {
     checkWatchOptions({ name: "hub.watch", from: watch }, watched);
-    return watchSession(rooms, watched);
+    return watchSession(roomOf, watched);
   };
+  // Not async: the frame of a waiting async function would be most of the memory that a viewer costs.
   const deliver = (delivered: DeliverOptions, sink: Sink): Promise<DeliveredEnd> => {
     const refused = deliveryRefusal({ name: "hub.deliver", from: deliver }, delivered, sink);
-    return refused === undefined ? deliverOne(serving, delivered, sink) : Promise.reject(refused);
+    if (refused !== undefined) return Promise.reject(refused);
+    const { form, signal, cursor, budget, until } = delivered;
+    if (signal?.aborted === true) return Promise.resolve({});
+    return new Promise((resolve) => {
+      const encoding = encodingOf(form);
+      const stream = new Stream(streams, sink, resolve, encoding);
+      if (!stream.bind(signal)) return;
+      const room = roomOf(delivered);
+      if (room === undefined) return stream.finish({ reason: "drain" });
+      stream.begin(new Delivery({ room, encoding, stream, cursor, budget, until }));
+    });
   };
   const deliverMany = (delivered: DeliverManyOptions, sink: Sink): Promise<DeliveredEnd> => {
-    const door = { name: "hub.deliverMany", from: deliverMany };
-    const refused = manyRefusal(door, delivered, sink);
-    return refused === undefined ? deliverAll(serving, delivered, sink) : Promise.reject(refused);
+    const refused = manyRefusal({ name: "hub.deliverMany", from: deliverMany }, delivered, sink);
+    if (refused !== undefined) return Promise.reject(refused);
+    return deliverManyTo({ roomOf, streams, store, clock }, delivered, sink);
   };
   const collect = async (wanted: CollectOptions): Promise<Collected> => {
     checkWatchOptions({ name: "hub.collect", from: collect }, wanted);
-    return collectWithin(rooms, clock, hurry.signal, wanted);
+    const room = roomOf(wanted);
+    if (room === undefined) return { messages: [], ended: "drain" };
+    return collectFrom(room, clock, hurry.signal, wanted);
   };
 
   return {
@@ -116,7 +157,46 @@ export function createHub(options: HubOptions): Hub {
     [Symbol.dispose]: () => {
       hurry.abort();
       streams.endAll();
-      rooms.close();
+      isClosed = true;
+      for (const room of rooms.values()) room.close({ reason: "drain" });
     },
   };
+}
+
+/** The messages of a session for one viewer, without end. See `Hub.watch`. */
+async function* watchSession(
+  roomOf: (session: WatchOptions) => Room | undefined,
+  watched: WatchOptions,
+): AsyncGenerator<Followed, void, undefined> {
+  const { signal } = watched;
+  if (isAborted(signal)) return;
+  const room = roomOf(watched);
+  if (room === undefined) return;
+  let resume: (() => void) | undefined;
+  const wake = (): void => resume?.();
+  const viewer = new Viewer(room, watched, { pump: wake });
+  room.enter();
+  signal?.addEventListener("abort", wake, { once: true });
+  try {
+    while (!isAborted(signal)) {
+      const [followed] = viewer.ready ? viewer.take(1) : [];
+      if (followed !== undefined) yield followed;
+      else if (room.end === undefined) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        resume = resolve;
+        const leave = room.wait(resolve);
+        await promise;
+        leave();
+      } else if ("error" in room.end) throw room.end.error;
+      else return;
+    }
+  } finally {
+    signal?.removeEventListener("abort", wake);
+    room.leave();
+  }
+}
+
+/** A function, because the compiler would take `aborted` as unchanged across a wait. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }

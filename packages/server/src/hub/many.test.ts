@@ -7,7 +7,7 @@ import type { SessionState, SessionUid } from "@millrace/core";
 import { BatchProducer } from "../testing/batch-producer.ts";
 import { laneText } from "../testing/lane-text.ts";
 import { createHub } from "./hub.ts";
-import type { Sink, SinkEvents } from "./sink.ts";
+import type { Sink, SinkEvents } from "./options.ts";
 
 /** Reads a stream of several sessions: each line changes the session that the uid of its id names. */
 class ManySink implements Sink {

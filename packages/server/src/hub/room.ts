@@ -1,16 +1,12 @@
 import { MillraceError } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
-import { isAhead, keepSubscribed, pollHead, welcome } from "@millrace/core/reading";
+import { isAhead, keepSubscribed, pollHead } from "@millrace/core/reading";
 import type { Cursor, SessionReader, Welcome } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";
-import type { Encoder, Encoding } from "../encoding/encoding.ts";
 import type { StreamEndReason } from "@millrace/core/wire";
-import { Deliveries } from "./deliveries.ts";
-import { Encoders } from "./encoders.ts";
-import { HeldItems } from "./held-items.ts";
+import { Deliveries } from "./delivery.ts";
 import { Mirror } from "./mirror.ts";
-import type { MirrorOptions } from "./mirror.ts";
-import type { Ring } from "./ring.ts";
+import type { MirrorOptions, Ring } from "./mirror.ts";
 
 export interface RoomOptions extends Omit<MirrorOptions, "changed" | "applied"> {
   /** The period of the head check. */
@@ -30,7 +26,7 @@ export interface RoomEnd {
 /** Viewers that join without a cursor within this time share one read of the head. */
 const shareHeadMs = 100;
 
-/** Flush after 16 messages, so that no delivery falls out of the ring while a burst is read. */
+/** Flush after 16 messages, so that no delivery loses its position in the ring while a burst is read. */
 const flushAfter = 16;
 
 /**
@@ -46,6 +42,8 @@ const flushAfter = 16;
 export class Room {
   readonly #options: RoomOptions;
   readonly #mirror: Mirror;
+  readonly #reader: SessionReader;
+  readonly ring: Ring;
   readonly #done = new AbortController();
   readonly #waiting = new Set<() => void>();
   /** Each is in it while it is to be written to. */
@@ -53,8 +51,6 @@ export class Room {
   /** Changes not yet pushed to deliveries. */
   #unflushed = 0;
   readonly #flush = (): void => this.flush();
-  readonly #encoders = new Encoders();
-  readonly #heldItems = new HeldItems();
   #viewers = 0;
   /** Counts calls of `enter` and `leave`. A linger that began before the last of them is void. */
   #moves = 0;
@@ -75,11 +71,12 @@ export class Room {
     this.#options = options;
     this.#mirror = new Mirror({
       ...options,
-      applied: (before, followed) =>
-        this.#encoders.applied(before && this.#heldItems.of(before, followed), followed),
+      applied: (before, followed) => this.deliveries.applied(before, followed),
       changed: () => this.#wakeAll(),
     });
-    this.deliveries = new Deliveries(this.#mirror.ring);
+    this.#reader = this.#mirror.reader;
+    this.ring = this.#mirror.ring;
+    this.deliveries = new Deliveries(this.ring);
     const leavePoll = pollHead(options.store, options.clock, {
       uid: options.uid,
       everyMs: options.pollMs,
@@ -100,14 +97,6 @@ export class Room {
     return this.#end;
   }
 
-  get ring(): Ring {
-    return this.#mirror.ring;
-  }
-
-  get #reader(): SessionReader {
-    return this.#mirror.reader;
-  }
-
   /** Counts a viewer in. Each call is paired with one of `leave`. */
   enter(): void {
     this.#viewers += 1;
@@ -126,15 +115,6 @@ export class Room {
     return () => this.#waiting.delete(wake);
   }
 
-  /** What encodes for a delivery. Each call is paired with one of `dropEncoder`. */
-  openEncoder(encoding: Encoding): Encoder {
-    return this.#encoders.open(encoding);
-  }
-
-  dropEncoder(encoding: Encoding): void {
-    this.#encoders.drop(encoding);
-  }
-
   /** The state that viewers are brought to. */
   get state(): SessionState {
     return this.#mirror.state;
@@ -150,11 +130,7 @@ export class Room {
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
   welcome(cursor: Cursor | undefined, limit: number, budget?: number): Welcome {
-    const { facts, ring, state } = this.#mirror;
-    const newest = this.#mirror.newest(budget ?? this.#options.snapshotBytes);
-    const given = welcome({ state, newest, facts, recent: ring }, cursor, limit);
-    this.#heldItems.joined(state, given.messages);
-    return given;
+    return this.#mirror.welcome(cursor, limit, budget);
   }
 
   /** How many reads of the store have begun, to be given to `isAtLeast`. */
@@ -318,7 +294,7 @@ export class Room {
   flush(): void {
     if (this.#unflushed === 0) return;
     this.#unflushed = 0;
-    if (this.#end !== undefined) this.deliveries.scatter();
+    if (this.#end !== undefined) this.deliveries.detachAll();
     this.deliveries.flush();
   }
 

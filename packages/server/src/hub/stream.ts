@@ -2,10 +2,18 @@ import type { Encoding } from "../encoding/encoding.ts";
 import { endedLines, heartbeatLines, openingLines, retryLines } from "../encoding/lines.ts";
 import type { Ended } from "../encoding/lines.ts";
 import { streamEndReason } from "../encoding/stream-end.ts";
-import type { Delivery, DeliveryEnd, Outlet } from "./delivery.ts";
-import type { DeliveredEnd } from "./options.ts";
-import type { Sink, SinkEvents } from "./sink.ts";
-import type { Streams } from "./streams.ts";
+import type { Clock } from "@millrace/core/ports";
+import type { Delivery, DeliveryEnd } from "./delivery.ts";
+import type { DeliveredEnd, HubOptions, Sink, SinkEvents } from "./options.ts";
+
+/** How often streams are checked for heartbeats and ends. */
+const tickMs = 1_000;
+/** How often some streams are ended while a hub drains. */
+const drainTickMs = 100;
+/** Readers of a small crowd come back within this, and of any crowd within the other. */
+const retryRangeMs = { least: 500, most: 30_000 } as const;
+/** As soon as that, readers come back after the end of a stream that another node or request goes on with. */
+const returnWithinMs = { drain: 2_000, recycled: 200 } as const;
 
 /**
  * Called once, when a stream has ended; with a rejection if it failed. A promise's `resolve` itself, since
@@ -17,7 +25,7 @@ type Resolve = (end: DeliveredEnd | Promise<never>) => void;
  * One open stream: a sink, and the session that is delivered to it. It opens the sink, keeps it alive,
  * and ends it with the reason. It has no timer of its own: `Streams` ticks it.
  */
-export class Stream implements SinkEvents, Outlet {
+export class Stream implements SinkEvents {
   protected readonly streams: Streams;
   readonly #sink: Sink;
   readonly #resolve: Resolve;
@@ -62,6 +70,7 @@ export class Stream implements SinkEvents, Outlet {
     delivery.start();
   }
 
+  /** Full for all of its deliveries at once. */
   get isFull(): boolean {
     return this.#phase === "full" || this.#phase === "over";
   }
@@ -70,6 +79,7 @@ export class Stream implements SinkEvents, Outlet {
     return this.#phase === "over";
   }
 
+  /** Called before each write; the first call opens the sink. */
   open(head: number | undefined): void {
     if (this.#phase !== "bound") return;
     this.#phase = "open";
@@ -82,7 +92,10 @@ export class Stream implements SinkEvents, Outlet {
     this.write(openingLines(this.streams.within(this.#retryRange), head));
   }
 
-  /** A sink that throws ends its stream and no other. Without a closure: it is called for each event and viewer. */
+  /**
+   * False: full, or over. A sink that throws ends its stream and no other. Without a closure: it is called for
+   * each event and viewer.
+   */
   write(bytes: Uint8Array): boolean {
     if (this.isOver) return false;
     try {
@@ -103,6 +116,7 @@ export class Stream implements SinkEvents, Outlet {
     this.#leave({});
   }
 
+  /** The delivery has left its room, and nothing more comes from it. */
   left(_: Delivery, end: DeliveryEnd): void {
     this.finish(end);
   }
@@ -124,11 +138,11 @@ export class Stream implements SinkEvents, Outlet {
     if (!this.isFull) this.write(heartbeatLines(head));
   }
 
-  /** Ends the stream, and tells its reader why if there is a reason to tell. Later calls do nothing. */
+  /** Ends the stream, and sends its reader the reason if there is one. Later calls do nothing. */
   finish(end: DeliveryEnd): void {
     if (this.isOver) return;
     const { reason } = end;
-    // A reader that was told nothing yet is told this: any other answer would end an EventSource for good.
+    // A stream sends its first event before it closes: any other answer would end an EventSource for good.
     if (reason !== undefined) this.open(undefined);
     if (this.isOver) return; // the sink could not be opened
     const last =
@@ -168,4 +182,123 @@ export class Stream implements SinkEvents, Outlet {
     this.leaveRooms();
     this.#resolve("error" in end ? Promise.reject(end.error) : { reason: end.reason });
   }
+}
+
+/**
+ * All streams of a hub: one timer ticks them, since a timer for each would cost more than the rest
+ * of an idle stream. It runs only while there are streams.
+ */
+export class Streams {
+  readonly heartbeatMs: number;
+  readonly #clock: Clock;
+  /** In [0, 1). */
+  readonly #random: () => number;
+  /** How long a stream lives on average, and the part of that by which lives differ. */
+  readonly #life: { readonly ms: number; readonly spread: number };
+  readonly #all = new Set<Stream>();
+  readonly #start: number;
+  #stop = new AbortController();
+  #isTicking = false;
+  isDraining = false;
+
+  constructor(
+    { random = Math.random, heartbeatSeconds = 15, maxSeconds }: HubOptions,
+    clock: Clock,
+  ) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#life =
+      maxSeconds === undefined
+        ? { ms: 1_800_000, spread: 0.2 }
+        : { ms: maxSeconds * 1_000, spread: 0.1 };
+    this.heartbeatMs = heartbeatSeconds * 1_000;
+    this.#start = clock.monotonic();
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Whole milliseconds since the hub began: a stream holds two such times, and small whole numbers cost it nothing. */
+  now(): number {
+    return Math.round(this.#clock.monotonic() - this.#start);
+  }
+
+  add(stream: Stream): void {
+    this.#all.add(stream);
+    if (!this.#isTicking) void this.#tick();
+  }
+
+  delete(stream: Stream): void {
+    this.#all.delete(stream);
+    if (this.#all.size === 0) this.#stop.abort();
+  }
+
+  /**
+   * Readers wait for a time of their own up to this before they come back, so that a crowd does not come
+   * back at one moment: a thousand of them a second.
+   */
+  get retryRange(): number {
+    return Math.min(retryRangeMs.most, Math.max(retryRangeMs.least, this.#all.size));
+  }
+
+  /** When a stream that begins now is to end, so that its reader comes back, perhaps elsewhere. */
+  endOfLife(): number {
+    const { ms, spread } = this.#life;
+    return Math.round(this.now() + ms * (1 + spread * (2 * this.#random() - 1)));
+  }
+
+  /** A time within a range. */
+  within(rangeMs: number): number {
+    return Math.floor(this.#random() * (rangeMs + 1));
+  }
+
+  /** How soon the reader comes back, where that is not the time it was sent first. */
+  retryAfter(reason: string | undefined): number | undefined {
+    return reason === "drain" || reason === "recycled"
+      ? this.within(returnWithinMs[reason])
+      : undefined;
+  }
+
+  /** Ends all streams, spread over a time, and from now on each new one at once. Resolves when none is left. */
+  async drain(overMs: number): Promise<void> {
+    this.isDraining = true;
+    const start = this.now();
+    // In random order: readers that came together are not to come back together.
+    const left = shuffled([...this.#all], this.#random);
+    for (const count = left.length; left.length > 0;) {
+      const elapsed = this.now() - start;
+      const keep = overMs > 0 ? Math.floor(count * Math.max(0, 1 - elapsed / overMs)) : 0;
+      while (left.length > keep) left.pop()?.finish({ reason: "drain" });
+      if (left.length > 0) await this.#clock.sleep(Math.min(drainTickMs, overMs));
+    }
+  }
+
+  /** Ends all streams now. */
+  endAll(): void {
+    this.isDraining = true;
+    for (const stream of this.#all) stream.finish({ reason: "drain" });
+  }
+
+  async #tick(): Promise<void> {
+    this.#isTicking = true;
+    const idle = this.#clock.idle ?? this.#clock.sleep; // an open stream keeps the process alive by its socket
+    while (this.#all.size > 0) {
+      this.#stop = new AbortController();
+      await idle(tickMs, this.#stop.signal);
+      const now = this.now();
+      for (const stream of this.#all) stream.tick(now);
+    }
+    this.#isTicking = false;
+  }
+}
+
+function shuffled<T>(values: T[], random: () => number): T[] {
+  for (let at = values.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1));
+    const value = values[at] as T; // below the length
+    values[at] = values[other] as T;
+    values[other] = value;
+  }
+  return values;
 }

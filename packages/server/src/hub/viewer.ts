@@ -1,26 +1,26 @@
 import { isAhead } from "@millrace/core/reading";
 import type { Cursor, Followed } from "@millrace/core/reading";
-import type { RingPlace } from "./abreast.ts";
+import type { RingPosition } from "./mirror.ts";
 import type { Room } from "./room.ts";
 
-/** Facts that are copied for one viewer at a time. The others stay where they are held for all. */
+/** Facts that are copied for one viewer at a time. The others stay in the list that all share. */
 const factsAtOnce = 256;
 
 /** What owns a viewer: the generator of `watch`, or a delivery. */
 export interface ViewerOwner {
   /** Called when the viewer becomes ready after a read that was needed for its cursor. */
-  readonly wake: () => void;
+  readonly pump: () => void;
 }
 
 /** Where a viewer begins. */
-export interface ViewerPlace {
+export interface ViewerStart {
   readonly cursor?: Cursor | undefined;
   /** The bytes of items in a snapshot. */
   readonly budget?: number | undefined;
 }
 
 /**
- * One viewer of a room: its position, and nothing else that grows. What it has not read stands in the
+ * One viewer of a room: its position, and nothing else that grows. What it has not read is in the
  * room's ring. A viewer that is not in the ring is brought to the room's state by `welcome`: the facts
  * that it lacks and every open lane from its start, or a snapshot. That one path serves a viewer that
  * joins, one that reconnects, and one that reads too slowly.
@@ -42,13 +42,13 @@ export class Viewer {
    * `meets`: the viewer's state will be the room's once it has taken its welcome. `in step`: what was taken
    * last is from the ring, and the viewer's state before it was the room's.
    */
-  #place: "apart" | "meets" | "in step" = "apart";
+  #sync: "apart" | "meets" | "in step" = "apart";
   /** How many reads of the store the room had begun when the viewer came. */
   readonly #reads: number;
   /** Whether the viewer was compared with the room's state, which happens once. */
   #compared: "not yet" | "catching up" | "done" = "not yet";
 
-  constructor(room: Room, from: ViewerPlace, owner: ViewerOwner) {
+  constructor(room: Room, from: ViewerStart, owner: ViewerOwner) {
     this.#room = room;
     this.#cursor = from.cursor;
     this.#budget = from.budget;
@@ -70,7 +70,7 @@ export class Viewer {
 
   /**
    * The next messages, at most so many; empty if the viewer is where the room is. They count as read.
-   * Viewers at the same index are mostly given the same array.
+   * Viewers at the same index mostly get the same array.
    */
   take(atMost: number): readonly Followed[] {
     const messages = this.#next(atMost);
@@ -81,17 +81,17 @@ export class Viewer {
 
   /** Whether what was taken last follows the room's state before it, and not just the viewer's cursor. */
   get inStep(): boolean {
-    return this.#place === "in step";
+    return this.#sync === "in step";
   }
 
   /** Whether the viewer has taken all that the room has, and what it takes next is in step. */
-  get isAbreast(): boolean {
+  get isCaughtUp(): boolean {
     const isAtEnd = this.#welcome.length === 0 && this.#index === this.#room.ring.end;
-    return isAtEnd && this.#place !== "apart";
+    return isAtEnd && this.#sync !== "apart";
   }
 
-  /** What came before this place was taken for a viewer that was abreast. */
-  stand({ index, cursor }: RingPlace): void {
+  /** What came before this position was taken for a whole group. */
+  moveTo({ index, cursor }: RingPosition): void {
     this.#index = index;
     this.#cursor = cursor ?? this.#cursor;
   }
@@ -129,7 +129,7 @@ export class Viewer {
   async #catchUp(): Promise<void> {
     await this.#room.catchUp(this.#cursor);
     this.#compared = "done";
-    this.#owner.wake();
+    this.#owner.pump();
   }
 
   #next(atMost: number): readonly Followed[] {
@@ -138,7 +138,7 @@ export class Viewer {
     if (this.#index === undefined || this.#index < ring.start) return this.#resync(atMost);
     const messages = ring.since(this.#index, atMost);
     this.#index += messages.length;
-    if (this.#place === "meets") this.#place = "in step";
+    if (this.#sync === "meets") this.#sync = "in step";
     return messages;
   }
 
@@ -150,7 +150,7 @@ export class Viewer {
     const replaced = first !== undefined && "closedLanes" in first.message;
     const meets =
       replaced || this.#cursor === undefined || !isAhead(this.#cursor, this.#room.state);
-    this.#place = meets ? "meets" : "apart";
+    this.#sync = meets ? "meets" : "apart";
     // Not kept if it goes out whole: a snapshot would stay in memory as long as its viewer does.
     if (messages.length <= atMost) return messages;
     this.#welcome = messages;

@@ -4,7 +4,7 @@ import type { Authenticate } from "../auth/authenticator.ts";
 import type { Addresses } from "../auth/addresses.ts";
 import { formOf, namedForm, waitOf } from "../http/accept.ts";
 import type { Answer, StreamAnswer } from "../http/answer.ts";
-import type { Sink } from "../hub/sink.ts";
+import type { Sink } from "../hub/options.ts";
 import { untilGrid } from "../http/grid.ts";
 import type { Identity } from "../http/identity.ts";
 import { requestHead } from "../http/incoming.ts";

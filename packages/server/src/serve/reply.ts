@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Sink } from "../hub/sink.ts";
+import type { Sink } from "../hub/options.ts";
 
 /** A whole answer, ready for a connection. */
 export interface Reply {

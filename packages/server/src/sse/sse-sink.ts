@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import { MillraceError } from "@millrace/core";
 import { checkOption, expects } from "@millrace/core/checks";
-import type { Sink, SinkEvents } from "../hub/sink.ts";
+import type { Sink, SinkEvents } from "../hub/options.ts";
 import { chunkOf } from "./chunk.ts";
 import { eventStreamHeaders } from "./headers.ts";
 

@@ -1,4 +1,4 @@
-import type { Sink, SinkEvents } from "../hub/sink.ts";
+import type { Sink, SinkEvents } from "../hub/options.ts";
 
 /** How much a web stream holds. */
 export interface WebSinkOptions {

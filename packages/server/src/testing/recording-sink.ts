@@ -1,6 +1,6 @@
 import type { SessionState } from "@millrace/core";
 import type { Cursor } from "@millrace/core/reading";
-import type { Sink, SinkEvents } from "../hub/sink.ts";
+import type { Sink, SinkEvents } from "../hub/options.ts";
 import { StreamReader } from "./stream-reader.ts";
 
 /** A sink that records its calls and applies its messages. Tests make it full, throw or go. */

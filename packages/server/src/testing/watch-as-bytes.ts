@@ -1,7 +1,7 @@
 import type { Followed } from "@millrace/core/reading";
 import type { Form } from "../encoding/forms.ts";
 import type { Hub } from "../hub/hub.ts";
-import type { Sink, SinkEvents } from "../hub/sink.ts";
+import type { Sink, SinkEvents } from "../hub/options.ts";
 import { StreamReader, formFor } from "./stream-reader.ts";
 import type { Resumed } from "./stream-reader.ts";
 
