@@ -30,6 +30,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
     packages: ["core"],
     dependencies: ["undici", "eventsource-parser"],
   },
+  bridges: { ...nothing, packages: ["core", "providers"] },
   stores: { ...nothing, packages: ["core"], peers: ["@redis/client", "pg"] },
   client: { ...nothing, packages: ["core"], peers: ["react"], node: false },
   agent: {
@@ -90,7 +91,6 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       models: [],
       protocols: ["framing"],
       transport: ["framing"],
-      bridges: ["protocols", "transport"],
       serve: ["transport"],
     },
   },
@@ -140,6 +140,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       parts: ["stream"],
     },
   },
+  bridges: { bottom: "all", folders: {} },
   stores: { bottom: "all", folders: { file: [], postgres: [], redis: [] } },
   server: {
     bottom: [],

@@ -8,10 +8,10 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { aiSdkSettings } from "../packages/providers/src/bridges/ai-sdk-settings.ts";
+import { aiSdkSettings } from "../packages/bridges/src/ai-sdk-settings.ts";
 import { compatibleServers } from "../packages/providers/src/compatible-servers.ts";
 import type { CompatibleServer } from "../packages/providers/src/compatible-servers.ts";
-import { aiSdkOptions } from "../packages/providers/src/testing/ai-sdk-options.ts";
+import { aiSdkOptions } from "../packages/bridges/src/testing/ai-sdk-options.ts";
 import { anthropicSettings } from "../packages/providers/src/protocols/anthropic-messages/settings.ts";
 import { bedrockSettings } from "../packages/providers/src/protocols/bedrock-converse/settings.ts";
 import { geminiSettings } from "../packages/providers/src/protocols/gemini/settings.ts";

@@ -1,6 +1,6 @@
 // A worker with Temporal's plug-in for the AI SDK, and with ours beside it.
 import { fileURLToPath } from "node:url";
-import { aiSdkProvider } from "@millrace/providers/ai-sdk";
+import { aiSdkProvider } from "@millrace/bridges/ai-sdk";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { sessionPlugin, throughSession } from "@millrace/temporal/plugin";

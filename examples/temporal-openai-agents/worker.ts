@@ -1,6 +1,6 @@
 // A worker with Temporal's plug-in for the OpenAI Agents SDK, and with ours beside it.
 import { fileURLToPath } from "node:url";
-import { openAiAgentsProvider } from "@millrace/providers/openai-agents";
+import { openAiAgentsProvider } from "@millrace/bridges/openai-agents";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { sessionPlugin, throughSession } from "@millrace/temporal/plugin";

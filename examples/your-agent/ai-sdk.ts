@@ -1,7 +1,7 @@
 // An agent made with the AI SDK, as it is, in a session that can be left and taken up again.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { defineAgent, narrateTo } from "@millrace/agent";
-import { fromAiSdk, toAiSdk } from "@millrace/providers/ai-sdk";
+import { fromAiSdk, toAiSdk } from "@millrace/bridges/ai-sdk";
 import { fileStore } from "@millrace/stores/file";
 import { isStepCount, streamText, tool } from "ai";
 import { z } from "zod";

@@ -2,7 +2,7 @@
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { defineAgent, narrateTo } from "@millrace/agent";
-import { fromLangGraph } from "@millrace/providers/langgraph";
+import { fromLangGraph } from "@millrace/bridges/langgraph";
 import { fileStore } from "@millrace/stores/file";
 
 const model = new FakeListChatModel({ responses: ["It is 4 °C: take a coat."] });

@@ -1,6 +1,6 @@
 // An agent made with the OpenAI Agents SDK, as it is. Its memory is the session's transcript.
 import { defineAgent, narrateTo } from "@millrace/agent";
-import { fromOpenAiAgents } from "@millrace/providers/openai-agents";
+import { fromOpenAiAgents } from "@millrace/bridges/openai-agents";
 import { fileStore } from "@millrace/stores/file";
 import { Agent, run as runAgent, setOpenAIAPI, tool } from "@openai/agents";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /** Which modules an import of a provider loads. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/workspace.ts";
@@ -75,4 +75,15 @@ test("no entry loads the HTTP client before the first request, nor core's codecs
     expect([...packages], entry).not.toContain("@millrace/core/wire");
     expect([...packages], entry).not.toContain("@millrace/core/memory");
   }
+});
+
+test("no bridge loads more of the providers than their kit", () => {
+  const sources = globSync(join(root, "packages/bridges/src/*.ts"));
+  const packages = new Set(
+    sources
+      .filter((file) => !/\.test(-d)?\.ts$/.test(file))
+      .flatMap(importsOf)
+      .filter((from) => !from.startsWith(".") && !from.startsWith("@millrace/core")),
+  );
+  expect([...packages]).toEqual(["@millrace/providers/protocol-kit"]);
 });

@@ -13,34 +13,7 @@ export type { FailureCode } from "./failure.ts";
 export { sseFraming } from "./framing/sse.ts";
 export type { SseFramingOptions } from "./framing/sse.ts";
 
-// To write a protocol, a framing or a transport.
-export type { Framed, Framer, Framing, VendorEvent } from "./framing/framing.ts";
-export type {
-  ClosePart,
-  Halt,
-  Operation,
-  Protocol,
-  ReplyContext,
-  RequestTarget,
-  StreamEnd,
-  Translated,
-  WireRequest,
-} from "./protocol.ts";
-export type {
-  GivenSettings,
-  InherentSetting,
-  RefusedSetting,
-  SentSetting,
-  SettingName,
-  SettingRow,
-  SettingRows,
-  SettingsTable,
-} from "./settings.ts";
-export { applySettings } from "./protocols/settings.ts";
-export type { AppliedSettings } from "./protocols/settings.ts";
-export { RequestRefusal } from "./protocols/refusal.ts";
-export { cutEnding } from "./reply.ts";
-export { failure, vendorFailure } from "./failure.ts";
+// To write a transport.
 export type { Network, Pem } from "./transport/network.ts";
 export { dispatchSend } from "./transport/dispatch.ts";
 export { fetchSend } from "./transport/fetch.ts";

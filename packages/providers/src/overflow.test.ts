@@ -1,8 +1,6 @@
-import { ContextOverflowError } from "@langchain/core/errors";
 import type { Model } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import { anthropic } from "./anthropic.ts";
-import { causeOf } from "./bridges/cause.ts";
 import { gemini } from "./gemini.ts";
 import { openai, openaiChat } from "./openai.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
@@ -178,27 +176,5 @@ describe("other limits", () => {
     [401, "your key has no access to this context window", "unauthorized"],
   ])("status %i with %s is %s", (status, message, code) => {
     expect(statusFailure(status, jsonText({ error: { message } }), {}).code).toBe(code);
-  });
-});
-
-describe("frameworks", () => {
-  const status = 400;
-  const inner = {
-    message: tooMany,
-    code: "context_length_exceeded",
-    type: "invalid_request_error",
-  };
-
-  test.each([
-    [
-      "an AI SDK error",
-      { statusCode: 400, responseBody: jsonText({ error: { message: tooLong } }) },
-    ],
-    ["an OpenAI error", Object.assign(new Error(tooMany), { status, error: inner })],
-    ["a LangChain error", new ContextOverflowError("too much")],
-    ["an error with words alone", new Error("ValidationException: Input is too long for model")],
-    ["an error of a stream", jsonText({ type: "error", error: { type: "x", message: tooLong } })],
-  ])("K21: %s is a context overflow too", (_, error) => {
-    expect(causeOf(error, true)).toMatchObject({ code: "context_overflow", retryable: false });
   });
 });

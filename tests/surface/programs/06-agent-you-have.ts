@@ -1,6 +1,6 @@
 // An agent of another framework becomes resumable, shared and recorded.
 import { defineAgent } from "@millrace/agent";
-import { fromAiSdk, toAiSdk } from "@millrace/providers/ai-sdk";
+import { fromAiSdk, toAiSdk } from "@millrace/bridges/ai-sdk";
 import { streamText, tool } from "ai";
 import type { LanguageModel } from "ai";
 import { z } from "zod";

@@ -29,8 +29,10 @@ export interface UserTurn {
   readonly parts: readonly UserPart[];
 }
 
+/** What a user turn consists of, and what a tool may return beside its result. */
 export type UserPart = TextPart | MediaPart | FilePart;
 
+/** What the model wrote, with its calls. */
 export interface ModelTurn {
   readonly role: "model";
   /** Written by this protocol and this model, so that its metadata and opaque data are valid. */

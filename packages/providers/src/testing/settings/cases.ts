@@ -1,6 +1,6 @@
 import type { Json } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
-import { aiSdkSettings, refuseOptions } from "../../bridges/ai-sdk-settings.ts";
+import { aiSdkSettings, refuseOptions } from "../../../../bridges/src/ai-sdk-settings.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
 import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";

@@ -2,9 +2,15 @@ import { textOf } from "@millrace/core";
 import { partId } from "@millrace/core/model";
 import type { Cause, Json, PartId } from "@millrace/core";
 import type { CommitPart, Metadata, PartOpening } from "@millrace/core/writing";
-import type { ClosePart, Halt, Operation } from "../protocol.ts";
-import { cutEnding, ReplyReader } from "../reply.ts";
-import type { DeltaSink, Reading, ReplyEnd } from "../reply.ts";
+import { ReplyReader, cutEnding } from "@millrace/providers/protocol-kit";
+import type {
+  ClosePart,
+  DeltaSink,
+  Halt,
+  Operation,
+  Reading,
+  ReplyEnd,
+} from "@millrace/providers/protocol-kit";
 
 /** What closes a part, beyond its streamed content. */
 export type Closing = Omit<ClosePart, "op" | "partId">;

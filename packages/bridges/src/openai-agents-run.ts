@@ -1,7 +1,7 @@
 import { abortedCause } from "@millrace/core/model";
 import type { Json, ResultStatus, Usage } from "@millrace/core";
 import type { Ending, Update } from "@millrace/core/writing";
-import { cutEnding } from "../reply.ts";
+import { cutEnding } from "@millrace/providers/protocol-kit";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";
 import { AgentsReply } from "./openai-agents-reply.ts";

@@ -1,11 +1,16 @@
 import type { Cause, Json } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
-import { networkFailure } from "../transport/errors.ts";
-import { codeOfError, failure, vendorFailure } from "../failure.ts";
-import type { FailureCode } from "../failure.ts";
-import { excerpt } from "../transport/redact.ts";
-import { errorIn, statusFailure } from "../transport/vendor-error.ts";
-import { withRetryTime } from "../vendor-delay.ts";
+import {
+  codeOfError,
+  errorIn,
+  excerpt,
+  failure,
+  networkFailure,
+  statusFailure,
+  vendorFailure,
+  withRetryTime,
+} from "@millrace/providers/protocol-kit";
+import type { FailureCode } from "@millrace/providers/protocol-kit";
 import { fieldsOf, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 

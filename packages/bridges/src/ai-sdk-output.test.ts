@@ -5,7 +5,7 @@ import type { Item } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
-import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";
+import { bridgeServer, chatAnswer, messagesAnswer } from "./testing/bridge-server.ts";
 import { aiSdk } from "./ai-sdk.ts";
 import type { AiSdkModel } from "./ai-sdk.ts";
 

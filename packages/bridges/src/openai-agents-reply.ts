@@ -1,6 +1,6 @@
 import type { Json, PartId } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
-import { failure } from "../failure.ts";
+import { failure } from "@millrace/providers/protocol-kit";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";
 import type { PartWriter } from "./part-writer.ts";

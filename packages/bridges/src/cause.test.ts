@@ -1,4 +1,5 @@
 import { APICallError, InvalidResponseDataError, LoadAPIKeyError } from "@ai-sdk/provider";
+import { ContextOverflowError } from "@langchain/core/errors";
 import { RetryError } from "ai";
 import { describe, expect, test } from "vitest";
 import { causeOf, isAbort } from "./cause.ts";
@@ -94,5 +95,33 @@ describe("the cause of an error that a framework reports", () => {
     expect(isAbort(new DOMException("stop", "AbortError"))).toBe(true);
     expect(isAbort(new Error("stop"))).toBe(false);
     expect(isAbort(undefined)).toBe(false);
+  });
+});
+
+describe("a transcript that is too long", () => {
+  const tooLong = "prompt is too long: 208310 tokens > 200000 maximum";
+  const tooMany =
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens. Please reduce the length of the messages.";
+  const status = 400;
+  const inner = {
+    message: tooMany,
+    code: "context_length_exceeded",
+    type: "invalid_request_error",
+  };
+
+  test.each([
+    [
+      "an AI SDK error",
+      { statusCode: 400, responseBody: JSON.stringify({ error: { message: tooLong } }) },
+    ],
+    ["an OpenAI error", Object.assign(new Error(tooMany), { status, error: inner })],
+    ["a LangChain error", new ContextOverflowError("too much")],
+    ["an error with words alone", new Error("ValidationException: Input is too long for model")],
+    [
+      "an error of a stream",
+      JSON.stringify({ type: "error", error: { type: "x", message: tooLong } }),
+    ],
+  ])("K21: %s is a context overflow", (_, error) => {
+    expect(causeOf(error, true)).toMatchObject({ code: "context_overflow", retryable: false });
   });
 });

@@ -8,7 +8,7 @@ import type { Item } from "@millrace/core";
 import type { ModelNotice, Reply } from "@millrace/core/ports";
 import { convertArrayToReadableStream, MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, test } from "vitest";
-import { sketch } from "../testing/updates.ts";
+import { sketch } from "./testing/updates.ts";
 import { aiSdk } from "./ai-sdk.ts";
 
 const prompt: Item = {

@@ -1,8 +1,7 @@
 import { abortedCause } from "@millrace/core/model";
 import type { Cause, Transcript } from "@millrace/core";
 import type { Update } from "@millrace/core/writing";
-import { prepare } from "../protocols/prepare.ts";
-import { cutEnding } from "../reply.ts";
+import { cutEnding, prepare } from "@millrace/providers/protocol-kit";
 import { AiSdkContent } from "./ai-sdk-content.ts";
 import { endingOf, finishOf, usageOf } from "./ai-sdk-finish.ts";
 import { promptOf } from "./ai-sdk-prompt.ts";

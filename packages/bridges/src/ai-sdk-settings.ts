@@ -1,9 +1,8 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, Part, Transcript } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
-import { optionsOf } from "../protocols/part-options.ts";
-import type { OptionRules } from "../protocols/part-options.ts";
-import type { SettingsTable } from "../settings.ts";
+import { optionsOf } from "@millrace/providers/protocol-kit";
+import type { OptionRules, SettingsTable } from "@millrace/providers/protocol-kit";
 
 const vendor = "The AI SDK";
 const byProvider = "use the provider's own option, in providerOptions";

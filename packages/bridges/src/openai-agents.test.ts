@@ -2,9 +2,9 @@ import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai
 import { checkTranscript } from "@millrace/core/writing";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { bridgeServer, chatAnswer } from "../testing/bridge-server.ts";
-import type { Answer } from "../testing/bridge-server.ts";
-import { chunksOf, sketch, written } from "../testing/updates.ts";
+import { bridgeServer, chatAnswer } from "./testing/bridge-server.ts";
+import type { Answer } from "./testing/bridge-server.ts";
+import { chunksOf, sketch, written } from "./testing/updates.ts";
 import { fromOpenAiAgents } from "./openai-agents.ts";
 import type { OpenAiAgentsResult } from "./openai-agents.ts";
 

@@ -8,8 +8,8 @@ import type {
   Part,
   ToolResultPart,
 } from "@millrace/core";
-import { resultText } from "../protocols/prepare.ts";
-import type { ModelTurn, ToolTurn, Turn, UserPart } from "../protocols/prepare.ts";
+import { resultText } from "@millrace/providers/protocol-kit";
+import type { ModelTurn, ToolTurn, Turn, UserPart } from "@millrace/providers/protocol-kit";
 import { replayedInput } from "./tool-call.ts";
 
 /** One message of an AI SDK prompt, as models and `streamText` take it. */

@@ -16,7 +16,7 @@ import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { addUsage, checkTranscript, noUsage } from "@millrace/core/writing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { chunksOf, sketch, written } from "../testing/updates.ts";
+import { chunksOf, sketch, written } from "./testing/updates.ts";
 import { fromLangGraph } from "./langgraph.ts";
 import type { LangGraphEvent } from "./langgraph.ts";
 

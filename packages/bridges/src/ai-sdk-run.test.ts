@@ -7,9 +7,9 @@ import type { LanguageModel, StreamTextResult, ToolSet } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { bridgeServer, chatAnswer } from "../testing/bridge-server.ts";
-import { chunksOf, sketch, written } from "../testing/updates.ts";
-import type { Written } from "../testing/updates.ts";
+import { bridgeServer, chatAnswer } from "./testing/bridge-server.ts";
+import { chunksOf, sketch, written } from "./testing/updates.ts";
+import type { Written } from "./testing/updates.ts";
 import { fromAiSdk, toAiSdk } from "./ai-sdk.ts";
 
 const said: Item = {

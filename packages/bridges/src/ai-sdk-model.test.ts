@@ -7,9 +7,9 @@ import type { Delta, Item, Model } from "@millrace/core";
 import type { ModelRequest, Reply } from "@millrace/core/ports";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { describe, expect, test } from "vitest";
-import { bridgeServer, chatAnswer, messagesAnswer } from "../testing/bridge-server.ts";
-import type { Answer } from "../testing/bridge-server.ts";
-import { sketch } from "../testing/updates.ts";
+import { bridgeServer, chatAnswer, messagesAnswer } from "./testing/bridge-server.ts";
+import type { Answer } from "./testing/bridge-server.ts";
+import { sketch } from "./testing/updates.ts";
 import { aiSdk } from "./ai-sdk.ts";
 
 const said: Item = {

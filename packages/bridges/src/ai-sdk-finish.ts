@@ -1,6 +1,6 @@
 import type { Cause, Json, Usage } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
-import { failure } from "../failure.ts";
+import { failure } from "@millrace/providers/protocol-kit";
 import { cutBy } from "./cause.ts";
 import { countOf, fieldsOf, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";

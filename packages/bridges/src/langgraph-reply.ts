@@ -1,7 +1,7 @@
 import { decodeBase64 } from "@millrace/core/json";
 import type { CallId, Json, PartId, Usage } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
-import { failure } from "../failure.ts";
+import { failure } from "@millrace/providers/protocol-kit";
 import type { CallIds } from "./call-ids.ts";
 import { cutBy } from "./cause.ts";
 import type { PartWriter } from "./part-writer.ts";

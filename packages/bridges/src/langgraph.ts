@@ -2,7 +2,7 @@ import { abortedCause, addUsage } from "@millrace/core/model";
 import { equalJson } from "@millrace/core/json";
 import type { Json, Usage } from "@millrace/core";
 import type { Ending, Update } from "@millrace/core/writing";
-import { cutEnding } from "../reply.ts";
+import { cutEnding } from "@millrace/providers/protocol-kit";
 import { CallIds } from "./call-ids.ts";
 import { causeOf, cutBy, isAbort } from "./cause.ts";
 import { endingOf, LangGraphReply, usageOf } from "./langgraph-reply.ts";

@@ -1,6 +1,6 @@
 import { callId } from "@millrace/core/model";
 import type { CallId } from "@millrace/core";
-import { chooseCallId } from "../protocols/call-id.ts";
+import { chooseCallId } from "@millrace/providers/protocol-kit";
 
 /** Gives calls ids that are unique in a run, and maps the framework's ids to them. */
 export class CallIds {

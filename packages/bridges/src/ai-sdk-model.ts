@@ -2,15 +2,19 @@ import { abortedCause, createModelStream } from "@millrace/core/model";
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Model } from "@millrace/core";
 import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";
-import { callIdsOf } from "../protocols/call-id.ts";
-import { askFor } from "../protocols/output.ts";
-import { wireNames, withOwnNames, withWireNames } from "../protocols/tool-names.ts";
-import type { WireNames } from "../protocols/tool-names.ts";
-import { prepare } from "../protocols/prepare.ts";
-import { refusalCause, RequestRefusal } from "../protocols/refusal.ts";
-import { applySettings } from "../protocols/settings.ts";
-import { cutEnding } from "../reply.ts";
-import type { ReplyEnd } from "../reply.ts";
+import {
+  RequestRefusal,
+  applySettings,
+  askFor,
+  callIdsOf,
+  cutEnding,
+  prepare,
+  refusalCause,
+  wireNames,
+  withOwnNames,
+  withWireNames,
+} from "@millrace/providers/protocol-kit";
+import type { ReplyEnd, WireNames } from "@millrace/providers/protocol-kit";
 import { AiSdkContent } from "./ai-sdk-content.ts";
 import { endingOf, finishOf, usageOf } from "./ai-sdk-finish.ts";
 import type { AiSdkFinish } from "./ai-sdk-finish.ts";
