@@ -64,11 +64,7 @@ function replyTo({ transcript }: Parameters<Model["stream"]>[0]): readonly Scrip
   return [say(trip)];
 }
 
-const model: Model = {
-  id: "scripted/guide",
-  stream: (request) =>
-    scriptedModel([replyTo], { delayMs: 25, chunk: [3, 6, 2, 5] }).stream(request),
-};
+const model = scriptedModel(replyTo, { delayMs: 25, chunk: [3, 6, 2, 5] });
 const agent = defineAgent({ name: "guide", model, tools: [weather, book] });
 
 // A real application knows its users. Here a browser is one, by a cookie that only this server reads.

@@ -3,7 +3,7 @@ import type { Delta } from "../delta/delta.ts";
 import { emptyDraft } from "../delta/empty-draft.ts";
 import { partsOf } from "../delta/commit.ts";
 import { foldAll } from "../delta/fold.ts";
-import { partId } from "../ids.ts";
+import { itemId, partId } from "../ids.ts";
 import type { Model, ModelRequest, ModelStream, Reply } from "../ports/model.ts";
 import { manualClock } from "./manual-clock.ts";
 import { call, callRaw, emit, fail, say, stall, think, truncate } from "./script.ts";
@@ -122,6 +122,33 @@ describe("a scripted reply", () => {
 
     expect(model.id).toBe("other/model");
     expect((await model.stream(request).result).model).toBe("other/model");
+  });
+});
+
+describe("a scripted function", () => {
+  const dice = scriptedModel(({ transcript }) =>
+    transcript.length < 3 ? [call("roll", {})] : [say(`${transcript.length} items`)],
+  );
+
+  it("answers every request from its transcript, whichever model object is asked", async () => {
+    const first = await dice.stream(request).result;
+    const item = { ...first, id: itemId("i1"), author: "model" } as const;
+    const later: ModelRequest = { transcript: [item, item, item] };
+
+    expect(first).toMatchObject({ stop: "tools", parts: [{ tool: "roll" }] });
+    expect((await dice.stream(later).result).parts).toMatchObject([{ text: "3 items" }]);
+    expect((await dice.stream(later).result).parts).toMatchObject([{ text: "3 items" }]);
+  });
+
+  it("numbers calls after those of the transcript, so a restart repeats no id", async () => {
+    const rolls = (): Model => scriptedModel(() => [call("roll", {})]);
+    const first = await rolls().stream(request).result;
+    const transcript = [{ ...first, id: itemId("i1"), author: "model" } as const];
+
+    const restarted = await rolls().stream({ transcript }).result;
+
+    expect(first.parts).toMatchObject([{ callId: "call_1" }]);
+    expect(restarted.parts).toMatchObject([{ callId: "call_2" }]);
   });
 });
 

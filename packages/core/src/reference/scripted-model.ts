@@ -1,4 +1,4 @@
-import type { Ending } from "../content/item.ts";
+import type { Ending, Item } from "../content/item.ts";
 import type { Usage } from "../content/usage.ts";
 import { wholeText } from "../delta/delta.ts";
 import type { Delta, PartOpening } from "../delta/delta.ts";
@@ -26,24 +26,37 @@ export interface ScriptedModelOptions {
 }
 
 /**
- * A model that plays back a script: no network, no randomness, the same deltas each time. One reply
- * of the script for each request, in order; a request after the last reply ends as failed.
+ * A model whose replies a function makes from the request. It holds no position, so it continues a
+ * session after a restart, where a list would start again at its first reply:
+ * `scriptedModel(({ transcript }) => [say(transcript.length === 1 ? "Hello." : "Hello again.")])`
+ */
+export function scriptedModel(
+  reply: (request: ModelRequest) => readonly ScriptedPart[],
+  options?: ScriptedModelOptions,
+): Model;
+/**
+ * A model that plays back a list: no network, no randomness, the same deltas each time. One reply of
+ * the list for each request, in order; a request after the last reply ends as failed.
  */
 export function scriptedModel(
   replies: readonly ScriptedReply[],
+  options?: ScriptedModelOptions,
+): Model;
+export function scriptedModel(
+  replies: readonly ScriptedReply[] | ((request: ModelRequest) => readonly ScriptedPart[]),
   options: ScriptedModelOptions = {},
 ): Model {
   const { id = "scripted/model", clock = systemClock } = options;
-  let asked = 0;
+  let requests = 0;
   let calls = 0;
   const nextCall = (): string => `call_${(calls += 1)}`;
 
   return {
     id,
     stream: (request) => {
-      const reply = replies[asked];
-      asked += 1;
-      const number = asked;
+      const reply = typeof replies === "function" ? replies : replies[requests];
+      requests += 1;
+      const number = requests;
       return createModelStream({
         model: id,
         signal: request.signal,
@@ -54,11 +67,17 @@ export function scriptedModel(
               `the script has ${replies.length} replies, and this is request ${number}`,
             );
           }
+          // Call ids stay unique in a session that another process began.
+          if (reply === replies) calls = Math.max(calls, callsIn(request.transcript));
           return await perform(partsOf(reply, request), { writer, clock, options, nextCall });
         },
       });
     },
   };
+}
+
+function callsIn(transcript: readonly Item[]): number {
+  return transcript.flatMap(({ parts }) => parts.filter(({ kind }) => kind === "tool_call")).length;
 }
 
 interface ReplyContext {
