@@ -1,6 +1,6 @@
 import { callId, inputId, partId } from "@millrace/core/writing";
 import type { AcceptOutcome, PeopleFact } from "@millrace/core/ports";
-import { assertEqual, assertOutcome } from "./case.ts";
+import { assertEqual, assertOutcome, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { bodyOf, prompt, takenBack } from "./session-store-bodies.ts";
 import {
@@ -35,6 +35,25 @@ export const acceptCases: readonly Case<SessionStoreFixture>[] = [
 
     assertEqual(assertOutcome(answer, "duplicate", "the second").fact, first, "its fact");
     await assertUnchanged(session, before, "the duplicate");
+  }),
+  storeCase("an input is found by its id, whatever became of it", async (session) => {
+    const { store, uid } = session;
+    const hasInput = (id: string): Promise<boolean> => store.hasInput(uid, inputId(id));
+    assertEqual(await hasInput("input_1"), false, "before it is accepted");
+    await accept(session, "key_1", prompt("input_1"));
+    await accept(session, "key_2", prompt("input_2"));
+    await accept(session, "key_3", takenBack("input_2"));
+
+    assertEqual(await hasInput("input_1"), true, "one that waits");
+    assertEqual(await hasInput("input_2"), true, "one that was taken back");
+    assertEqual(await hasInput("key_1"), false, "a key is no id");
+    const fork = await store.fork(uid, { sessionId: newName(), n: 1 });
+    assertEqual(await store.hasInput(fork.uid, inputId("input_1")), true, "in a fork");
+    assertEqual(await store.hasInput(fork.uid, inputId("input_2")), false, "after the fork");
+    await claim(session, 0, 0);
+    assertEqual(await hasInput("input_1"), true, "one that a reset undid");
+    await store.remove(uid);
+    await assertRejects(() => hasInput("input_1"), "unknown_session", "of the removed");
   }),
   storeCase("the order of keys in an object makes no other content", async (session) => {
     const first: PeopleFact = {

@@ -1,7 +1,7 @@
 import type { Item } from "../content/item.ts";
 import type { Epoch } from "../event/epoch.ts";
 import type { Actor, BodyOf, Fact, FactBody } from "../event/event.ts";
-import type { ItemId, RunId, SessionId, SessionKey, SessionUid } from "../ids.ts";
+import type { InputId, ItemId, RunId, SessionId, SessionKey, SessionUid } from "../ids.ts";
 import type {
   CreateOptions,
   ForkOptions,
@@ -89,6 +89,11 @@ export interface SessionStore {
    * `invalid_id` for a `by` that can't be one.
    */
   readonly claimedBy: (uid: SessionUid, by: string) => Promise<number | undefined>;
+  /**
+   * Whether an input of this id was ever accepted, by any key, read from the primary. Its cost does not grow
+   * with the session. Throws `unknown_session`.
+   */
+  readonly hasInput: (uid: SessionUid, inputId: InputId) => Promise<boolean>;
   /**
    * Stores a person's input, withdrawal or decision: once for each key, at any head. An input id is
    * used once, under any key. A refused call does not use up its key.

@@ -140,12 +140,13 @@ export function memorySessionStore(options: MemorySessionStoreOptions = {}): Ses
 
 function memoryReads(
   ledgerOf: (uid: SessionUid) => SessionLedger,
-): Pick<SessionStore, "read" | "head" | "floors" | "claimedBy"> {
+): Pick<SessionStore, "read" | "head" | "floors" | "claimedBy" | "hasInput"> {
   return {
     read: async (uid, options) => chooseFacts(ledgerOf(uid).facts, options),
     head: async (uid) => ledgerOf(uid).facts.length,
     floors: async (uid) => ledgerOf(uid).floors(),
     claimedBy: async (uid, by) => ledgerOf(uid).claimedBy(by),
+    hasInput: async (uid, inputId) => ledgerOf(uid).hasInput(inputId),
   };
 }
 

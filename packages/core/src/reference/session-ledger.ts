@@ -187,6 +187,10 @@ export class SessionLedger {
     return this.#claimed(engineRun(by));
   }
 
+  hasInput(inputId: InputId): boolean {
+    return this.#inputs.has(inputId) || this.#options.earlier?.accepted(inputId) === true;
+  }
+
   /** The engine's run that made the last claim. Unset if no engine did. */
   get engine(): string | undefined {
     const { by, incarnation } = this.#engine ?? {};
@@ -249,9 +253,7 @@ export class SessionLedger {
   #subjectOf(body: PeopleFact): Subject {
     const { queue, approvals } = this.#state;
     if (body.type === "approval_resolved") return { accepted: false, queue, approvals };
-    const { earlier } = this.#options;
-    const accepted = this.#inputs.has(body.inputId) || earlier?.accepted(body.inputId) === true;
-    return { accepted, queue, approvals };
+    return { accepted: this.hasInput(body.inputId), queue, approvals };
   }
 
   #keep(facts: readonly Fact[], floor?: Floor, driver?: string): void {

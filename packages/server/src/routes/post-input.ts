@@ -1,6 +1,7 @@
 import type { Part, Posted, Refused } from "@millrace/core";
 import { readSession } from "@millrace/core/reading";
 import type { SessionRecord } from "@millrace/core/ports";
+import { inputId } from "@millrace/core/writing";
 import type { Answer } from "../http/answer.ts";
 import { Problem } from "../http/problem.ts";
 import type { RouteContext, RouteWork } from "../http/route-context.ts";
@@ -27,11 +28,11 @@ export const postInput: RouteWork = async (context) => {
   const parts = await sentParts(sent, blobsAt(context.blobs, { tenant, uid }));
   const posted = await post(context, session, sent, parts);
   const headers = { ...replayedHeader(posted.replayed), ...runHeader(posted) };
-  const { inputId, runId, n } = posted;
+  const { runId, n } = posted;
   if (context.form === "stream") {
     return { ...runStream(context, session, posted, sent.cursor), headers };
   }
-  const accepted: Answer = { status: 202, headers, json: { inputId, runId, n } };
+  const accepted: Answer = { status: 202, headers, json: { inputId: posted.inputId, runId, n } };
   if (context.waitMs === 0 || runId === undefined) return accepted;
   const run = await waitForRun(context, session, runId);
   const waited = { ...headers, "preference-applied": `wait=${context.waitMs / 1_000}` };
@@ -42,8 +43,7 @@ export const postInput: RouteWork = async (context) => {
 /** Takes back an input that still waits. */
 export const takeBackInput: RouteWork = async (context) => {
   const session = sessionOf(context);
-  const { inputId = "" } = context.params;
-  const taken = await inboxOf(context, session).takeBack(inputId);
+  const taken = await inboxOf(context, session).takeBack(context.params["inputId"] ?? "");
   if (!taken.accepted) throw problemOf(taken);
   context.runs.note(session, async () => taken.n);
   return { status: 204 };
@@ -83,6 +83,11 @@ async function refusalOf(
   return overspent && overspentProblem(overspent);
 }
 
+/** The input's id follows from the key of its request. */
+async function isRepeat({ store, key }: RouteContext, { uid }: SessionRecord): Promise<boolean> {
+  return key !== undefined && store.hasInput(uid, inputId(`input_${key}`));
+}
+
 /** The queue is read only if the session has work: without work nothing waits. */
 async function queueIsFull(
   { store, limits }: RouteContext,
@@ -91,11 +96,6 @@ async function queueIsFull(
   if (status === "idle") return false;
   const { placed } = await readSession({ store, uid, sessionId });
   return placed.state.queue.length >= limits.inputsPerSession;
-}
-
-async function isRepeat({ store, key }: RouteContext, { uid }: SessionRecord): Promise<boolean> {
-  const facts = await store.read(uid);
-  return facts.some((fact) => fact.type === "input_accepted" && fact.inputId === `input_${key}`);
 }
 
 function tooMany(limit: number): Problem {

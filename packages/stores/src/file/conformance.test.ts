@@ -59,6 +59,7 @@ function reopening(before: (store: FileStore) => Promise<void>): SessionStoreFix
         head: (uid) => during((store) => store.head(uid)),
         floors: (uid) => during((store) => store.floors(uid)),
         claimedBy: (uid, by) => during((store) => store.claimedBy(uid, by)),
+        hasInput: (uid, inputId) => during((store) => store.hasInput(uid, inputId)),
         claim: (uid, request) => during((store) => store.claim(uid, request)),
         accept: (uid, key, body) => during((store) => store.accept(uid, key, body)),
         open: (uid, request) => during((store) => store.open(uid, request)),

@@ -198,6 +198,7 @@ type Calls =
   | "head"
   | "floors"
   | "claimedBy"
+  | "hasInput"
   | "checkpoint"
   | "keepCheckpoint"
   | "claim"
@@ -228,6 +229,7 @@ function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileSt
     head: (uid) => view(uid, ({ head }) => head),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
     claimedBy: (uid, by) => view(uid, (ledger) => ledger.claimedBy(by)),
+    hasInput: (uid, inputId) => view(uid, (ledger) => ledger.hasInput(inputId)),
     checkpoint: (uid) => sessions.during(() => fileOf(uid, (file) => file.checkpoint())),
     keepCheckpoint: (uid, checkpoint) =>
       sessions.during(() => fileOf(uid, (file) => file.keepCheckpoint(checkpoint))),

@@ -58,6 +58,7 @@ const forgets: SessionStoreFixture = {
       head: (uid) => anew().head(uid),
       floors: (uid) => anew().floors(uid),
       claimedBy: (uid, by) => anew().claimedBy(uid, by),
+      hasInput: (uid, inputId) => anew().hasInput(uid, inputId),
       claim: (uid, request) => anew().claim(uid, request),
       accept: (uid, key, body) => anew().accept(uid, key, body),
       open: (uid, request) => anew().open(uid, request),

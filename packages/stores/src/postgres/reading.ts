@@ -31,7 +31,16 @@ export function askerOf({ connection, statements }: ReadContext): Ask {
     );
 }
 
-type ReadingCall = "find" | "list" | "key" | "read" | "head" | "heads" | "floors" | "claimedBy";
+type ReadingCall =
+  | "find"
+  | "list"
+  | "key"
+  | "read"
+  | "head"
+  | "heads"
+  | "floors"
+  | "claimedBy"
+  | "hasInput";
 
 /** The calls that store nothing. */
 export function readingCalls(context: ReadContext): Pick<SessionStore, ReadingCall> {
@@ -78,6 +87,12 @@ export function readingCalls(context: ReadContext): Pick<SessionStore, ReadingCa
       const [rows, claims] = await ask(["row", uid, tenant], ["claimed", uid, tenant, run]);
       onlyRow(uid, rows);
       return readClaimed(claims);
+    },
+    hasInput: async (uid, inputId) => {
+      const input = encodeId(inputId);
+      const [rows, found = []] = await ask(["row", uid, tenant], ["input", uid, tenant, input]);
+      onlyRow(uid, rows);
+      return found.length > 0;
     },
   };
 }

@@ -30,6 +30,7 @@ export interface Statements extends WorkStatements, RecordStatements {
   readonly about: Statement;
   readonly token: Statement;
   readonly claimed: Statement;
+  readonly input: Statement;
   readonly write: (shape: WriteShape) => Statement;
   readonly clearItems: Statement;
   readonly clearCheckpoint: Statement;
@@ -98,6 +99,9 @@ export function statementsOf(schema: string): Statements {
     token: named(`select body from fact where uid = $1 and tenant = $2 and token = $3 order by n`),
     claimed: named(
       `select incarnation from engine_claim where uid = $1 and tenant = $2 and run = $3`,
+    ),
+    input: named(
+      `select from fact where uid = $1 and tenant = $2 and about = $3 and type = 'input_accepted' limit 1`,
     ),
     write: (shape) => {
       const key = JSON.stringify(shape);

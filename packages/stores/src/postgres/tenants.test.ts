@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { itemId, sessionId } from "@millrace/core/writing";
+import { inputId, itemId, sessionId } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -76,6 +76,7 @@ describe("tenants", () => {
     await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.floors(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.claimedBy(own.uid, "engine_1")).rejects.toMatchObject(unknown);
+    await expect(theirs!.hasInput(own.uid, inputId("input_1"))).rejects.toMatchObject(unknown);
     await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
     await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
     const opening = { lane: 1, epoch: 2 ** 30 + 90_000, itemId: itemId("x") };
@@ -201,6 +202,7 @@ describe("tenants", () => {
     await expect(theirs!.read(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.key(own.uid)).rejects.toMatchObject(unknown);
     await expect(theirs!.claimedBy(own.uid, "engine_1")).rejects.toMatchObject(unknown);
+    await expect(theirs!.hasInput(own.uid, inputId("input_1"))).rejects.toMatchObject(unknown);
     await expect(theirs!.claim(own.uid, { from: 1 })).rejects.toMatchObject(unknown);
     await expect(theirs!.accept(own.uid, "k", prompt("i"))).rejects.toMatchObject(unknown);
     await expect(theirs!.fork(own.uid, { sessionId: "f", n: 3 })).rejects.toMatchObject(unknown);
