@@ -10,13 +10,13 @@
  * - `npm run x` is a script, and `@millrace/x/y` an entry of a package.
  * - ARCHITECTURE.md has a section "Inside x" for each package, whose tables name each folder of its `src`.
  *
- * Decisions are history, and API reports are generated: neither is read.
+ * Decisions and campaigns are history, and API reports are generated: none of them is read.
  *
  *     node scripts/check-paths.ts
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, matchesGlob, posix } from "node:path";
-import { readManifest, readPackages, report, root } from "./workspace.ts";
+import { readManifest, report, root } from "./workspace.ts";
 
 /** Names of other programs that no source of ours uses, each with a reason if it is not obvious. */
 const foreign: ReadonlySet<string> = new Set([
@@ -257,18 +257,20 @@ function readTree(): Tree {
   });
   const read = (path: string): string => readFileSync(join(root, path), "utf8");
   const sources = files.filter((path) => /\.(?:ts|tsx|mjs|js|sql|sh)$/.test(path));
-  const manifests = files.filter((path) => posix.basename(path) === "package.json");
+  const manifests = files
+    .filter((path) => posix.basename(path) === "package.json")
+    .map((path) => readManifest(join(root, path)));
   return {
     paths: new Set([...files, "./"]),
     names: new Set(sources.flatMap((path) => identifiersOf(read(path)))),
     entries: new Set([
       "@millrace/source", // the condition under which Node reads our sources
-      ...readPackages().flatMap(({ manifest: { name, exports } }) =>
-        ["", ...Object.keys(exports ?? {})].map((subpath) => posix.join(name, subpath)),
+      ...manifests.flatMap(({ name = "", exports = {} }) =>
+        ["", ...Object.keys(exports)].map((subpath) => posix.join(name, subpath)),
       ),
     ]),
     scripts: new Set([
-      ...manifests.flatMap((path) => Object.keys(readManifest(join(root, path)).scripts ?? {})),
+      ...manifests.flatMap(({ scripts = {} }) => Object.keys(scripts)),
       ...identifiersOf(read("apps/create-millrace/src/manifest.ts")), // of the projects it makes
     ]),
     read,
@@ -278,7 +280,7 @@ function readTree(): Tree {
 if (import.meta.main) {
   const tree = readTree();
   const documents = [...tree.paths].filter(
-    (path) => path.endsWith(".md") && !/^docs\/decisions\/|\/api\.md$/.test(path),
+    (path) => path.endsWith(".md") && !/^docs\/(?:decisions\/|campaigns\.md)|\/api\.md$/.test(path),
   );
   report(
     [
