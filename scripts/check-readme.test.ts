@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkReadme } from "./check-readme.ts";
 import { temporaryFolder } from "./temporary.ts";
+import { root } from "./workspace.ts";
 
 const program = `import { fold } from "@millrace/core";
 
@@ -43,6 +46,11 @@ test.each([
     "```sh\nnpm run gone\n```\n",
     "there is no npm script for: npm run gone",
   ],
+  [
+    "a script that another workspace has",
+    "```sh\nnpm test -w gone\n```\n",
+    "there is no npm script for: npm test -w gone",
+  ],
   ["a missing program", "```sh\nnode gone.ts\n```\n", "there is no gone.ts for: node gone.ts"],
   [
     "another command",
@@ -61,6 +69,9 @@ test("a shell block of known commands needs no file", () => {
     "npm test",
     "npm run -s check -- --fast",
     "node --conditions=@millrace/source main.ts",
+    "npm start -w examples/one -- --fast",
+    "cd ../new-project",
+    "npm run dev # a script of that project",
   ];
 
   expect(check(`\`\`\`sh\n${commands.join("\n")}\n\`\`\`\n`).problems).toEqual([]);
@@ -76,10 +87,20 @@ test("a block in another language is not checked otherwise", () => {
   expect(check("```json\n{}\n```\n\n```\ntext\n```\n").problems).toEqual([]);
 });
 
+test("the first page is short, and so is its program", () => {
+  const page = readFileSync(join(root, "README.md"), "utf8");
+  const [, program = ""] = /```ts\n([^]*?)```/.exec(page) ?? [];
+
+  expect(page.split(/\s+/).length).toBeLessThanOrEqual(1_000);
+  expect(page.split("\n").length).toBeLessThanOrEqual(120);
+  expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(22);
+});
+
 function check(readme: string): ReturnType<typeof checkReadme> {
   using folder = temporaryFolder({
     "README.md": readme,
     "main.ts": program,
+    "examples/one/package.json": `{ "name": "one", "scripts": { "start": "true" } }`,
     "package.json": `{ "name": "x", "scripts": { "check": "true", "test": "true" } }`,
   });
   return checkReadme("README.md", folder.path);

@@ -83,25 +83,30 @@ function extract(path: string, region: string | undefined): string | undefined {
 }
 
 /**
- * Returns the problems of the commands in a shell block. Paths may be relative to any of the
- * folders.
+ * Returns the problems of the commands in a shell block. Paths may be relative to any of the folders. What
+ * follows a `cd` out of the repository runs in a project that the commands have made, so only its programs
+ * are checked.
  */
 function checkCommands(code: string, folders: readonly string[]): string[] {
+  let isElsewhere = false;
   return code
     .split(/\n|&&/)
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "")
     .flatMap((line) => {
       const [program, first, second] = line.split(/\s+/).filter((word) => !word.startsWith("-"));
+      isElsewhere ||= line.startsWith("cd ../");
       if (program === "cd" || (program === "git" && first === "clone")) return [];
       if (program === "node") {
         const isThere = folders.some((folder) => existsSync(join(folder, first ?? "")));
         return isThere ? [] : [`there is no ${first} for: ${line}`];
       }
       if (program !== "npm") return [`name the file it is from, or leave out: ${line}`];
-      if (first !== "run" && first !== "test" && first !== "start") return [];
+      if (isElsewhere || (first !== "run" && first !== "test" && first !== "start")) return [];
+      const [, workspace] = / -w (\S+)/.exec(line.split(" -- ")[0] ?? "") ?? [];
+      const where = workspace === undefined ? folders : folders.map((at) => join(at, workspace));
       const script = first === "run" ? second : first;
-      return hasScript(script ?? "", folders) ? [] : [`there is no npm script for: ${line}`];
+      return hasScript(script ?? "", where) ? [] : [`there is no npm script for: ${line}`];
     });
 }
 

@@ -144,9 +144,9 @@ export function missingTests(
 
 if (import.meta.main) {
   const documents = [
-    "README.md",
     "ARCHITECTURE.md",
     "docs/dialects.md",
+    "docs/promises.md",
     "docs/security.md",
     "packages/server/README.md",
   ];

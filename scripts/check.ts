@@ -36,6 +36,7 @@ const checks: readonly Check[] = [
   { name: "manifests", command: script("check-manifests") },
   { name: "readme", command: script("check-readme") },
   { name: "tables", command: script("check-tables") },
+  { name: "paths", command: script("check-paths") },
   {
     name: "provider tables",
     command: ["node", "--conditions=@millrace/source", "scripts/provider-tables.ts"],

@@ -1,6 +1,6 @@
 /**
  * One thing that we promise, how far it holds today, and the tests that stand behind it. The table in
- * README.md is written from these entries by `npm run readme`.
+ * docs/promises.md is written from these entries by `npm run readme`.
  */
 export interface PromiseEntry {
   readonly id: string;
