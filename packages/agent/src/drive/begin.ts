@@ -7,83 +7,77 @@ import type { AssessContext } from "../tool/assess.ts";
 import { checkAnswers } from "../work/client-answer.ts";
 import { compactContext } from "../work/compaction.ts";
 import { execute } from "../work/execution.ts";
-import { HeldAttempt } from "../work/held-attempt.ts";
+import { RetryableAttempt } from "../work/retryable-attempt.ts";
 import { checkOutput } from "../work/output.ts";
 import { getReply } from "../work/reply.ts";
 import { respond } from "../work/respond/respond.ts";
 import { readableItems, toolsByName } from "../work/tools.ts";
-import type { DriveContext } from "./drive-context.ts";
+import type { ActionHost } from "./action-host.ts";
 
 /**
  * Starts the work of an action. Its result becomes a fact later, or is kept in the turn's memory; both
  * wake the driver. Starts nothing if the run or the turn is over by now: the next decision sees that.
  */
-export async function begin(drive: DriveContext, action: WorkAction): Promise<void> {
-  const here = placeOf(drive);
-  if (here === undefined) return;
-  const { run, turn } = here;
+export async function begin(actions: ActionHost, action: WorkAction): Promise<void> {
+  const { run } = actions.host.journal.standing;
+  if (run?.turn === undefined) return;
+  const { turn } = run;
+  const open = { run, turn };
   switch (action.do) {
     case "reply":
-      return beginReply(drive, run, action);
+      return beginReply(actions, run, action);
     case "respond":
-      return beginRespond(drive, { runId: run.runId, turnId: turn.turnId });
+      return beginRespond(actions, run, turn);
     case "assess":
-      return drive.underWay.beginAssessing(() => assess(drive, here, action.calls));
+      return actions.work.beginAssessing(() => assess(actions, open, action.calls));
     case "execute":
-      for (const call of action.calls) beginCall(drive, here, call);
+      for (const call of action.calls) beginCall(actions, open, call);
       return;
     case "check_answers":
-      for (const [itemId, answer] of await checkAnswers(drive.host, action.calls))
-        drive.memory.setAnswer(itemId, answer);
+      for (const [itemId, answer] of await checkAnswers(actions.host, action.calls))
+        actions.work.memory.setAnswer(itemId, answer);
       return;
     case "compact":
-      return beginCompaction(drive, turn, action);
+      return beginCompaction(actions, turn, action);
     case "check_output":
-      return drive.memory.setOutput(await checkOutput(drive.host));
+      return actions.work.memory.setOutput(await checkOutput(actions.host));
     case "interrupt":
-      return drive.underWay.stop();
+      return actions.work.stop();
     default:
       action satisfies never;
   }
 }
 
-interface Place {
+interface OpenTurn {
   readonly run: RunStanding;
   readonly turn: TurnStanding;
 }
 
-function placeOf({ host }: DriveContext): Place | undefined {
-  const { run } = host.journal.standing;
-  return run?.turn === undefined ? undefined : { run, turn: run.turn };
-}
-
 function beginReply(
-  drive: DriveContext,
+  actions: ActionHost,
   { runId }: RunStanding,
   { turnId, itemId }: ActionOf<"reply">,
 ): void {
-  const { host, epochs, memory, underWay } = drive;
-  const replaced = memory.takeHeld();
+  const { host, epochs } = actions;
+  const { memory } = actions.work;
+  const replaced = memory.takeFailed();
   const opened = memory.takeOpened(itemId);
-  const ahead = drive.ahead({ reply: true });
-  underWay.beginReply(async (signal) => {
+  const ahead = actions.ahead({ reply: true });
+  actions.start("reply", async (signal) => {
     await replaced?.drop(); // the new attempt writes the same lane
     const offered = (names: readonly string[]): void => memory.offer(names);
-    const place = { runId, turnId, itemId, opened };
-    const failed = await getReply(host, epochs, { ...place, signal, offered, ahead });
-    if (failed !== undefined) memory.hold(failed, host.random());
+    const reply = { runId, turnId, itemId, opened, signal, offered, ahead };
+    const failed = await getReply(host, epochs, reply);
+    if (failed !== undefined) memory.setFailed(failed, host.random());
   });
 }
 
-function beginRespond(
-  { host, epochs, underWay, report }: DriveContext,
-  place: { readonly runId: RunStanding["runId"]; readonly turnId: TurnStanding["turnId"] },
-): void {
-  underWay.beginReply(async (signal) => {
-    const ending = await respond(host, epochs, { ...place, signal });
+function beginRespond(actions: ActionHost, { runId }: RunStanding, { turnId }: TurnStanding): void {
+  const { host, epochs } = actions;
+  actions.start("reply", async (signal) => {
+    const ending = await respond(host, epochs, { runId, turnId, signal });
     if (signal.aborted) return; // the loop ends the turn, and shows the stop where no item was cut
     const closes = epochs.last();
-    const { runId, turnId } = place;
     const finished: FactBody[] = [
       { type: "turn_finished", runId, turnId, stop: ending.stop, closes },
     ];
@@ -92,23 +86,24 @@ function beginRespond(
       const { cause } = ending;
       finished.push({ type: "run_finished", runId, closes, outcome: "failed", cause });
     }
-    await report(finished);
+    await actions.report(finished);
   });
 }
 
 async function assess(
-  drive: DriveContext,
-  here: Place,
+  actions: ActionHost,
+  open: OpenTurn,
   calls: readonly CallStanding[],
 ): Promise<void> {
-  const { host, memory } = drive;
-  const context = assessContext(drive, here);
+  const { host } = actions;
+  const { memory } = actions.work;
+  const context = assessContext(actions, open);
   // Read before the first await: a run that is stopped ends without waiting for the assessment.
-  const parts = calls.map((call) => callPart(host.journal.state, here.turn, call));
+  const parts = calls.map((call) => callPart(host.journal.state, open.turn, call));
   for (const [index, { itemId }] of calls.entries()) {
     const part = parts[index];
     if (part === undefined) continue;
-    if (host.journal.standing.run?.runId !== here.run.runId) return;
+    if (host.journal.standing.run?.runId !== open.run.runId) return;
     const { verdict, input } = await assessCall(part, { ...context, itemId });
     if (verdict.decision !== "refuse") memory.setInput(itemId, { value: input });
     memory.setVerdict(itemId, verdict);
@@ -117,17 +112,18 @@ async function assess(
 
 /** Runs a call. The call is prepared again and does not run unless its hash equals the assessed one. */
 function beginCall(
-  drive: DriveContext,
-  here: Place,
+  actions: ActionHost,
+  open: OpenTurn,
   call: ActionOf<"execute">["calls"][number],
 ): void {
-  const { host, epochs, memory, underWay, toolHost } = drive;
+  const { host, epochs } = actions;
+  const { memory } = actions.work;
   const { itemId, hash } = call;
-  const part = callPart(host.journal.state, here.turn, call);
+  const part = callPart(host.journal.state, open.turn, call);
   if (part?.input === undefined) return;
   const asked = part.input;
-  const context = { ...assessContext(drive, here), itemId };
-  underWay.beginCall(itemId, async (signal) => {
+  const context = { ...assessContext(actions, open), itemId };
+  actions.start(itemId, async (signal) => {
     const prepared = await prepareCall(part, context, memory.takeInput(itemId));
     if ("refusal" in prepared) return memory.setVerdict(itemId, prepared.refusal);
     if (prepared.hash !== hash) {
@@ -135,23 +131,23 @@ function beginCall(
       return memory.setVerdict(itemId, { decision: "refuse", status: "denied", message });
     }
     const { tool, input } = prepared;
-    const place = { runId: here.run.runId, turnId: here.turn.turnId };
     await execute(host, epochs, {
-      ...place,
+      runId: open.run.runId,
+      turnId: open.turn.turnId,
       call,
       tool,
       asked,
       input,
       signal,
-      toolHost: (lane) => toolHost(lane.epoch),
-      ahead: drive.ahead({ call: itemId }),
+      toolHost: (lane) => actions.toolHost(lane.epoch),
+      ahead: actions.ahead({ call: itemId }),
     });
   });
 }
 
 function assessContext(
-  { host, memory }: DriveContext,
-  { run }: Place,
+  { host, work: { memory } }: ActionHost,
+  { run }: OpenTurn,
 ): Omit<AssessContext, "itemId"> {
   const { agent, info, uid, journal } = host;
   return {
@@ -165,16 +161,17 @@ function assessContext(
 }
 
 function beginCompaction(
-  drive: DriveContext,
+  actions: ActionHost,
   { turnId }: TurnStanding,
   { runId, itemId }: ActionOf<"compact">,
 ): void {
-  const { host, epochs, memory, underWay, report } = drive;
-  const replaced = memory.takeHeld();
-  underWay.beginCompaction(async (signal) => {
+  const { host, epochs } = actions;
+  const { memory } = actions.work;
+  const replaced = memory.takeFailed();
+  actions.start("compaction", async (signal) => {
     await replaced?.drop();
     const came = await compactContext(host, epochs, { runId, turnId, itemId, signal });
-    if (came instanceof HeldAttempt) memory.hold(came, host.random());
-    else await report(came);
+    if (came instanceof RetryableAttempt) memory.setFailed(came, host.random());
+    else await actions.report(came);
   });
 }

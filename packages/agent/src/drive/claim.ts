@@ -31,7 +31,7 @@ export class Claim implements Epochs {
 
   constructor(host: WorkHost, wake: () => void, closing: AbortSignal) {
     this.#host = host;
-    this.#life = lifeOf(host.givenStore, host.clock);
+    this.#life = lifeOf(host.originalStore, host.clock);
     this.#wake = wake;
     this.#closing = closing;
   }

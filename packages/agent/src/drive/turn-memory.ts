@@ -1,11 +1,11 @@
 import { retryHintOf } from "@millrace/core/ports";
 import type { ItemId } from "@millrace/core";
-import type { CheckedAnswer, Known } from "../loop/known.ts";
+import type { CheckedAnswer, FactContext } from "../loop/fact-context.ts";
 import { spentOf } from "../loop/outline.ts";
 import { nothingSpent } from "../loop/state.ts";
 import type { Doing, FailedAttempt, CallVerdict } from "../loop/state.ts";
 import type { AssessedInput, Assessment } from "../tool/assess.ts";
-import type { HeldAttempt } from "../work/held-attempt.ts";
+import type { RetryableAttempt } from "../work/retryable-attempt.ts";
 import type { OutputVerdict } from "../work/output.ts";
 import type { OpenedLane } from "../work/reply.ts";
 
@@ -22,9 +22,9 @@ export class TurnMemory {
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
   #opened: OpenedLane | undefined;
-  #held:
+  #failed:
     | {
-        readonly attempt: HeldAttempt;
+        readonly attempt: RetryableAttempt;
         readonly failed: FailedAttempt;
         /** By the monotonic clock: a retry waits for a duration, whatever the store's clock does. */
         readonly retryAt?: number;
@@ -37,8 +37,8 @@ export class TurnMemory {
   }
 
   /** The latest failed attempt, with its lane. */
-  get held(): HeldAttempt | undefined {
-    return this.#held?.attempt;
+  get failed(): RetryableAttempt | undefined {
+    return this.#failed?.attempt;
   }
 
   offer(names: readonly string[]): void {
@@ -82,24 +82,24 @@ export class TurnMemory {
   }
 
   /** `jitter` is in [0, 1). */
-  hold(attempt: HeldAttempt, jitter: number): void {
+  setFailed(attempt: RetryableAttempt, jitter: number): void {
     const { cause, usage } = attempt;
     const failed = { cause: retryHintOf(cause), jitter, used: spentOf(usage), retryAt: undefined };
-    this.#held = { attempt, failed };
+    this.#failed = { attempt, failed };
   }
 
   /** Sets the monotonic time of the retry. The failed attempt's usage is among the facts by now. */
   setRetry(retryAt: number): void {
-    if (this.#held === undefined) return;
-    const { attempt, failed } = this.#held;
-    this.#held = { attempt, failed: { ...failed, used: nothingSpent }, retryAt };
+    if (this.#failed === undefined) return;
+    const { attempt, failed } = this.#failed;
+    this.#failed = { attempt, failed: { ...failed, used: nothingSpent }, retryAt };
   }
 
   /** Removes and returns the failed attempt. The caller commits or drops it. */
-  takeHeld(): HeldAttempt | undefined {
-    const held = this.#held?.attempt;
-    this.#held = undefined;
-    return held;
+  takeFailed(): RetryableAttempt | undefined {
+    const failed = this.#failed?.attempt;
+    this.#failed = undefined;
+    return failed;
   }
 
   /** Clears everything about the turn. The failed attempt stays, because it has a lane to close. */
@@ -124,13 +124,13 @@ export class TurnMemory {
     for (const [itemId, verdict] of this.#verdicts) verdicts.set(itemId, withoutContent(verdict));
     const answers = new Map([...this.#answers].map(([itemId, { status }]) => [itemId, status]));
     const output = wanted ? this.#output.state : "valid";
-    if (this.#held?.retryAt === undefined)
-      return { verdicts, answers, output, failed: this.#held?.failed };
-    const retryAt = now + this.#held.retryAt - monotonic;
-    return { verdicts, answers, output, failed: { ...this.#held.failed, retryAt } };
+    if (this.#failed?.retryAt === undefined)
+      return { verdicts, answers, output, failed: this.#failed?.failed };
+    const retryAt = now + this.#failed.retryAt - monotonic;
+    return { verdicts, answers, output, failed: { ...this.#failed.failed, retryAt } };
   }
 
-  known(): Pick<Known, "refusals" | "parsed" | "answers" | "outputProblem" | "failed"> {
+  factContext(): Pick<FactContext, "refusals" | "parsed" | "answers" | "outputProblem" | "failed"> {
     return {
       refusals: (itemId) => {
         const verdict = this.#verdicts.get(itemId);
@@ -142,7 +142,7 @@ export class TurnMemory {
       },
       answers: (itemId) => this.#answers.get(itemId),
       outputProblem: this.#output.state === "invalid" ? this.#output.message : undefined,
-      failed: this.held,
+      failed: this.failed,
     };
   }
 }

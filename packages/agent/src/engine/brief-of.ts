@@ -1,4 +1,5 @@
 import type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";
+import { verdictOf } from "../loop/calls.ts";
 import { usual } from "../loop/brief.ts";
 import type {
   BriefCall,
@@ -9,7 +10,15 @@ import type {
   BriefTurn,
 } from "../loop/brief.ts";
 import { emptyRun } from "../loop/state.ts";
-import type { CallStanding, RunStanding, Standing, TurnStanding } from "../loop/state.ts";
+import type {
+  CallStanding,
+  CallVerdict,
+  LoopState,
+  RunStanding,
+  Standing,
+  TurnStanding,
+} from "../loop/state.ts";
+import type { StepMemory } from "./step.ts";
 
 /** The settings as an engine needs them. JSON has no `Infinity`: a limit without end is left out. */
 export function briefSettings(settings: LoopSettings): BriefSettings {
@@ -101,6 +110,37 @@ function briefTurn({ turnId, attempts, showsStop, stop, reply }: TurnStanding): 
 function briefCall({ callId, tool, asked, approval, started, settled }: CallStanding): BriefCall {
   const rest = { asked, approval, started, settled };
   return { callId, tool, ...withoutUsual(rest, { asked: 0, settled: false }) };
+}
+
+/** What a step found out and did not store, as an engine keeps it: without what has no use any more. */
+export function briefMemory(state: LoopState, now: number): StepMemory {
+  const { standing, doing } = state;
+  const calls = standing.run?.turn?.reply?.calls.filter(({ settled }) => !settled) ?? [];
+  const open = new Set(calls.map(({ itemId }) => itemId));
+  const verdicts = calls.flatMap((call) => {
+    const verdict = verdictOf(state, call); // with labels, which the engine does not know
+    return verdict === undefined ? [] : [[call.itemId, withoutHash(verdict)] as const];
+  });
+  const answers = [...doing.answers].filter(([itemId]) => open.has(itemId));
+  const { failed, output } = doing;
+  return {
+    ...(verdicts.length === 0 ? {} : { verdicts }),
+    ...(answers.length === 0 ? {} : { answers }),
+    ...(output === "valid" ? {} : { output }),
+    ...(failed === undefined ? {} : { failed: withoutTime(failed, now) }),
+  };
+}
+
+/** The step that runs a call assesses it itself. Only a question's hash is compared by the engine too. */
+function withoutHash(verdict: CallVerdict): CallVerdict {
+  return verdict.decision === "allow" ? { ...verdict, hash: "" } : verdict;
+}
+
+function withoutTime(
+  { retryAt, ...failed }: NonNullable<LoopState["doing"]["failed"]>,
+  now: number,
+): NonNullable<StepMemory["failed"]> {
+  return retryAt === undefined ? failed : { ...failed, retryInMs: Math.max(0, retryAt - now) };
 }
 
 /** The fields that are set, and not to their usual value. */

@@ -1,14 +1,15 @@
 import { MillraceError } from "@millrace/core";
 import { lifeOf } from "../drive/life.ts";
+import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import type { StepContext, StepRequest } from "./step.ts";
 
 /** What a step may do: write under an incarnation, or nothing. */
-export type Held =
-  | { readonly outcome: "held"; readonly incarnation: number }
+export type Claimed =
+  | { readonly outcome: "claimed"; readonly incarnation: number }
   | { readonly outcome: "superseded" | "driven" };
 
-const superseded: Held = { outcome: "superseded" };
+const superseded: Claimed = { outcome: "superseded" };
 /** Each try is lost to another fact only if one was stored meanwhile. */
 const mostTries = 20;
 
@@ -18,27 +19,27 @@ const mostTries = 20;
  */
 export class EngineClaim {
   readonly #host: WorkHost;
-  /** The claims that were looked up. A process works for few runs of a session at once. */
-  #known: { readonly by: string; readonly incarnation: number } | undefined;
+  /** The claim that was last looked up. A process works for few runs of a session at once. */
+  #latest: { readonly by: string; readonly incarnation: number } | undefined;
 
   constructor(host: WorkHost) {
     this.#host = host;
   }
 
   /** Looks up the claim of the step's run, or claims the session for it. The journal is caught up. */
-  async hold(request: StepRequest, context: StepContext): Promise<Held> {
+  async claim(request: StepRequest, context: StepContext): Promise<Claimed> {
     const incarnation = await this.#lookUp(request.by);
     if (incarnation === undefined) return await this.#claim(request, context);
     return this.#host.journal.standing.incarnation === incarnation
-      ? { outcome: "held", incarnation }
+      ? { outcome: "claimed", incarnation }
       : superseded;
   }
 
   async #lookUp(by: string): Promise<number | undefined> {
-    if (this.#known?.by === by) return this.#known.incarnation;
+    if (this.#latest?.by === by) return this.#latest.incarnation;
     const { store, uid } = this.#host;
     const incarnation = await store.claimedBy(uid, by);
-    if (incarnation !== undefined) this.#known = { by, incarnation };
+    if (incarnation !== undefined) this.#latest = { by, incarnation };
     return incarnation;
   }
 
@@ -46,7 +47,10 @@ export class EngineClaim {
    * Reads the incarnation, then asks the engine whether this run is the current one, then claims from
    * what was read. In any other order a run that was replaced meanwhile could win.
    */
-  async #claim({ by, head: knownHead }: StepRequest, { isCurrent }: StepContext): Promise<Held> {
+  async #claim(
+    { by, head: engineHead }: StepRequest,
+    { isCurrent }: StepContext,
+  ): Promise<Claimed> {
     const { store, uid, journal } = this.#host;
     for (let tries = 0; tries < mostTries; tries += 1) {
       await journal.catchUp();
@@ -55,16 +59,16 @@ export class EngineClaim {
       if (!(await isCurrent())) return superseded;
       if (run !== undefined && (await this.#isDriven())) return { outcome: "driven" };
       // A run that has facts and has not claimed was made by a reset: what came after them is undone.
-      const reset = knownHead > 0 && knownHead < head ? { to: knownHead } : {};
+      const reset = engineHead > 0 && engineHead < head ? { to: engineHead } : {};
       const resumed = run === undefined ? {} : { resumes: run.runId };
       const driver = this.#life.name;
       const answer = await store.claim(uid, { from, head, by, driver, ...reset, ...resumed });
       if (answer.outcome === "claimed") {
         const { incarnation } = answer;
-        this.#known = { by, incarnation };
+        this.#latest = { by, incarnation };
         journal.stored(answer.facts);
         await journal.catchUp(); // a reset is taken by reading
-        return { outcome: "held", incarnation };
+        return { outcome: "claimed", incarnation };
       }
       const earlier = await this.#lookUp(by); // another step of this run was first
       if (earlier !== undefined) return await this.#after(earlier);
@@ -73,14 +77,14 @@ export class EngineClaim {
     throw new MillraceError("broken_port", why);
   }
 
-  async #after(incarnation: number): Promise<Held> {
+  async #after(incarnation: number): Promise<Claimed> {
     const { journal } = this.#host;
     await journal.catchUp();
     const isNewest = journal.standing.incarnation === incarnation;
-    return isNewest ? { outcome: "held", incarnation } : superseded;
+    return isNewest ? { outcome: "claimed", incarnation } : superseded;
   }
 
-  /** Whether an inline driver that lives has the run. An earlier run of the engine has no say. */
+  /** Whether an inline driver that lives has the run. An earlier run of the engine does not count. */
   async #isDriven(): Promise<boolean> {
     const { store, uid, journal } = this.#host;
     const { incarnation, run } = journal.standing;
@@ -94,6 +98,25 @@ export class EngineClaim {
   }
 
   get #life(): ReturnType<typeof lifeOf> {
-    return lifeOf(this.#host.givenStore, this.#host.clock);
+    return lifeOf(this.#host.originalStore, this.#host.clock);
+  }
+}
+
+/** Rejects at once if the engine gives the step up, also while a call to a store that is away is in it. */
+export async function unlessLost<Result>(
+  step: Promise<Result>,
+  { signal }: StepContext,
+  onLost?: () => void,
+): Promise<Result> {
+  const lost = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    onLost?.();
+    lost.reject(new Fenced());
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([step, lost.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,6 +1,6 @@
-// For engines that run the loop: a session's seat in a worker, and the steps that it performs.
-export { openSeat } from "./open-seat.ts";
-export type { EngineSeat, SeatOptions } from "./open-seat.ts";
+// For engines that run the loop: a session that is open in a worker, and the steps that it performs.
+export { openEngineSession } from "./open.ts";
+export type { EngineSession, EngineSessionOptions } from "./open.ts";
 export type {
   Elsewhere,
   LongWork,
@@ -11,7 +11,7 @@ export type {
   Stepped,
 } from "./step.ts";
 // For programs of one's own that an engine runs: what they ask of models becomes a session.
-export { openWriter } from "./open-writer.ts";
-export type { EngineWriter } from "./open-writer.ts";
-export type { NotHeld, ProgramStep, WriteRequest, Written } from "./write.ts";
+export { openWriter } from "./open.ts";
+export type { EngineWriter } from "./open.ts";
+export type { NotClaimed, ProgramStep, WriteRequest, Written } from "./step.ts";
 export type { ProgramEnding } from "./written-facts.ts";

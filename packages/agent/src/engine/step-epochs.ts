@@ -1,7 +1,8 @@
 import type { ItemId } from "@millrace/core";
 import { packEpoch, unpackEpoch } from "@millrace/core/ports";
 import type { Epoch } from "@millrace/core/ports";
-import type { Epochs, WorkHost } from "../work/host.ts";
+import type { ActionClaim } from "../drive/action-host.ts";
+import type { WorkHost } from "../work/host.ts";
 import type { StepRequest } from "./step.ts";
 
 type OfStep = Pick<StepRequest, "generation" | "given" | "attempt" | "work" | "calls">;
@@ -10,15 +11,15 @@ type OfStep = Pick<StepRequest, "generation" | "given" | "attempt" | "work" | "c
  * The epochs of one step. The engine has given it generations that no other step has, and counts its
  * attempts, so an attempt that is thought lost and writes on is below the next one in each of its lanes.
  */
-export class StepEpochs implements Epochs {
+export class StepEpochs implements ActionClaim {
   readonly #host: WorkHost;
-  readonly #incarnation: number;
+  readonly incarnation: number;
   readonly #step: OfStep;
   #next: number;
 
   private constructor(host: WorkHost, incarnation: number, step: OfStep, first: number) {
     this.#host = host;
-    this.#incarnation = incarnation;
+    this.incarnation = incarnation;
     this.#step = step;
     this.#next = first;
   }
@@ -52,7 +53,7 @@ export class StepEpochs implements Epochs {
     // The same for each attempt at a call, whichever of its neighbours is left to run.
     const generation = at < 0 ? this.#next : first + at;
     this.#next = Math.max(this.#next, generation + 1);
-    return packEpoch({ incarnation: this.#incarnation, generation, attempt });
+    return packEpoch({ incarnation: this.incarnation, generation, attempt });
   }
 
   /**
@@ -61,7 +62,7 @@ export class StepEpochs implements Epochs {
    */
   isClosed(): boolean {
     const { attempt } = this.#step;
-    const next = { incarnation: this.#incarnation, generation: this.#next, attempt };
+    const next = { incarnation: this.incarnation, generation: this.#next, attempt };
     return this.#host.journal.state.closed >= packEpoch(next);
   }
 
@@ -73,14 +74,14 @@ export class StepEpochs implements Epochs {
       if (started === undefined || generation === 0) return false;
       const other = unpackEpoch(started);
       const isOwn = other.generation >= generation && other.generation <= given;
-      return isOwn && other.incarnation === this.#incarnation && other.attempt > attempt;
+      return isOwn && other.incarnation === this.incarnation && other.attempt > attempt;
     });
   }
 
   /** Above all that was given out, and above calls that later steps have started meanwhile. */
   last(): Epoch {
     const generation = Math.max(this.#step.given + 1, this.#next);
-    const given = packEpoch({ incarnation: this.#incarnation, generation, attempt: 0 }) - 1;
+    const given = packEpoch({ incarnation: this.incarnation, generation, attempt: 0 }) - 1;
     const calls = this.#host.journal.standing.run?.turn?.reply?.calls ?? [];
     const started = calls.flatMap(({ started: epoch }) =>
       epoch === undefined ? [] : [lastOfGeneration(epoch)],

@@ -6,10 +6,10 @@ import type { ModelRequest } from "@millrace/core/ports";
 import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { callId, itemId, partId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
-import { openWriter } from "./open-writer.ts";
-import type { EngineWriter } from "./open-writer.ts";
+import { openWriter } from "./open.ts";
+import type { EngineWriter } from "./open.ts";
 import type { StepContext } from "./step.ts";
-import type { Written } from "./write.ts";
+import type { Written } from "./step.ts";
 
 const context: StepContext = { signal: new AbortController().signal, isCurrent: async () => true };
 const first = { by: "run-1", fresh: true, generation: 1, attempt: 1, lane: 0 } as const;

@@ -3,24 +3,24 @@ import { defaultRetryPolicy, packEpoch, retryDelay, unpackEpoch } from "@millrac
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import { noUsage } from "@millrace/core/writing";
 import type { FactBody } from "@millrace/core/writing";
-import { append } from "../drive/append.ts";
-import type { Known } from "../loop/known.ts";
+import { append } from "../drive/action-host.ts";
+import type { FactContext } from "../loop/fact-context.ts";
 import type { LocalDriver } from "../session/host-options.ts";
 import { attempt } from "../work/attempt.ts";
 import type { Attempted, RequestOptions } from "../work/attempt.ts";
-import { itemFrom } from "../work/held-attempt.ts";
+import { itemFrom } from "../work/retryable-attempt.ts";
 import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import { isLane, openItemLane } from "../work/item-lane.ts";
 import type { ItemLane } from "../work/item-lane.ts";
 import { dropIfFenced, hasFailed } from "../work/reply.ts";
-import { EngineClaim } from "./engine-claim.ts";
+import { EngineClaim, unlessLost } from "./engine-claim.ts";
 import { lastOfGeneration } from "./step-epochs.ts";
 import type { StepContext } from "./step.ts";
 import { beginningOf, endingFacts, intentsOf, nextTurnOf } from "./written-facts.ts";
 import { programItemIdOf, resultsOf } from "./written-facts.ts";
-import type { ProgramEnding, WrittenPlace } from "./written-facts.ts";
-import type { NotHeld, ProgramStep, WriteRequest, Written } from "./write.ts";
+import type { ProgramEnding, TurnIds } from "./written-facts.ts";
+import type { NotClaimed, ProgramStep, WriteRequest, Written } from "./step.ts";
 
 /**
  * Writes what a program of one's own asks of models into a session: each reply is streamed through a lane
@@ -48,8 +48,8 @@ export class Writer implements LocalDriver {
   /** A person's stop and another's claim reach the model by their facts, and not through the engine. */
   wake(_fact?: Fact): void {
     const { incarnation, run } = this.#host.journal.standing;
-    for (const [work, claimed] of this.#working) {
-      if (claimed !== incarnation) work.abort(new Fenced());
+    for (const [work, incarnationOf] of this.#working) {
+      if (incarnationOf !== incarnation) work.abort(new Fenced());
       else if (run?.aborting === true) work.abort();
     }
   }
@@ -60,7 +60,7 @@ export class Writer implements LocalDriver {
 
   /** Streams and stores one reply. Rejects if the step was lost: the engine repeats it. */
   async write(request: WriteRequest, context: StepContext): Promise<Written> {
-    return await this.#unlessLost(this.#write(request, context), context);
+    return await this.#counted(this.#write(request, context), context);
   }
 
   /** Ends the run that the program has begun, if it is on. */
@@ -68,40 +68,35 @@ export class Writer implements LocalDriver {
     step: ProgramStep,
     ending: ProgramEnding,
     context: StepContext,
-  ): Promise<NotHeld | { readonly outcome: "finished" }> {
-    return await this.#unlessLost(this.#finish(step, ending, context), context);
+  ): Promise<NotClaimed | { readonly outcome: "finished" }> {
+    return await this.#counted(this.#finish(step, ending, context), context);
   }
 
-  /** A lost step ends at once, also while a call to a store that is away is in it. */
-  async #unlessLost<Result>(step: Promise<Result>, { signal }: StepContext): Promise<Result> {
-    const lost = Promise.withResolvers<never>();
-    const onAbort = (): void => lost.reject(new Fenced());
-    signal.addEventListener("abort", onAbort, { once: true });
+  async #counted<Result>(step: Promise<Result>, context: StepContext): Promise<Result> {
     this.#steps += 1;
     try {
-      return await Promise.race([step, lost.promise]);
+      return await unlessLost(step, context);
     } finally {
       this.#steps -= 1;
-      signal.removeEventListener("abort", onAbort);
     }
   }
 
   async #write(request: WriteRequest, context: StepContext): Promise<Written> {
     const { journal } = this.#host;
     await journal.catchUp();
-    const held = await this.#claim.hold({ ...request, head: 0, given: 0 }, context);
-    if (held.outcome !== "held") return held;
-    const epoch = packEpoch({ ...request, incarnation: held.incarnation });
+    const claimed = await this.#claim.claim({ ...request, head: 0, given: 0 }, context);
+    if (claimed.outcome !== "claimed") return claimed;
+    const epoch = packEpoch({ ...request, incarnation: claimed.incarnation });
     try {
-      const place = await this.#placeOf(request, epoch);
-      return place === undefined
+      const ids = await this.#turnOf(request, epoch);
+      return ids === undefined
         ? await this.#stopped(epoch)
-        : await this.#reply(request, place, epoch, context);
+        : await this.#reply(request, ids, epoch, context);
     } catch (error) {
       if (!(error instanceof Fenced) || context.signal.aborted) throw error;
       await journal.catchUp();
       const isOver =
-        journal.standing.incarnation !== held.incarnation || journal.state.closed >= epoch;
+        journal.standing.incarnation !== claimed.incarnation || journal.state.closed >= epoch;
       if (isOver) return { outcome: "superseded" };
       throw error; // a later attempt at this step has the lane
     }
@@ -111,13 +106,13 @@ export class Writer implements LocalDriver {
     step: ProgramStep,
     ending: ProgramEnding,
     context: StepContext,
-  ): Promise<NotHeld | { readonly outcome: "finished" }> {
+  ): Promise<NotClaimed | { readonly outcome: "finished" }> {
     const { journal, store, uid } = this.#host;
     const incarnation = await store.claimedBy(uid, step.by);
     if (incarnation === undefined) return { outcome: "finished" }; // it has asked no model
     await journal.catchUp();
-    const held = await this.#claim.hold({ ...step, head: 0, given: 0 }, context);
-    if (held.outcome !== "held") return held;
+    const claimed = await this.#claim.claim({ ...step, head: 0, given: 0 }, context);
+    if (claimed.outcome !== "claimed") return claimed;
     const epoch = packEpoch({ ...step, incarnation });
     await this.#end(epoch, ({ standing }) =>
       standing.run?.aborting === true ? { outcome: "aborted" } : ending,
@@ -126,15 +121,15 @@ export class Writer implements LocalDriver {
   }
 
   /** Where the reply belongs. Undefined if a person has stopped the program. */
-  async #placeOf(request: WriteRequest, epoch: Epoch): Promise<WrittenPlace | undefined> {
+  async #turnOf(request: WriteRequest, epoch: Epoch): Promise<TurnIds | undefined> {
     const { transcript } = request.request;
     const { journal } = this.#host;
     await this.#endOther(request, epoch);
-    await this.#record(epoch, (known) => {
-      const { standing, state } = known;
+    await this.#record(epoch, (context) => {
+      const { standing, state } = context;
       const { run } = standing;
-      if (isStopped(known, epoch)) return [];
-      if (run === undefined) return beginningOf(known, transcript, epoch);
+      if (isStopped(context, epoch)) return [];
+      if (run === undefined) return beginningOf(context, transcript, epoch);
       const isBetween = run.turn === undefined || run.turn.stop !== undefined;
       return [...resultsOf(state, transcript), ...(isBetween ? nextTurnOf(standing) : [])];
     });
@@ -157,9 +152,9 @@ export class Writer implements LocalDriver {
     // The claim has closed the lanes of that run. Those of this one are to be opened.
     const closes = packEpoch({ incarnation, generation: 0, attempt: 0 });
     if (isOlder)
-      await this.#record(epoch, (known) =>
-        known.standing.run?.runId === run?.runId
-          ? endingFacts({ ...known, closes }, leftAlone)
+      await this.#record(epoch, (context) =>
+        context.standing.run?.runId === run?.runId
+          ? endingFacts({ ...context, closes }, leftAlone)
           : [],
       );
     this.#begun.add(by);
@@ -167,19 +162,19 @@ export class Writer implements LocalDriver {
 
   async #reply(
     { model, request, lane, attempt: tries }: WriteRequest,
-    place: WrittenPlace,
+    ids: TurnIds,
     epoch: Epoch,
     { signal: lost }: StepContext,
   ): Promise<Written> {
-    const id = programItemIdOf(place.turnId, epoch);
-    const opens = { ...place, itemId: id, lane, epoch, author: "model", model: model.id } as const;
+    const id = programItemIdOf(ids.turnId, epoch);
+    const opens = { ...ids, itemId: id, lane, epoch, author: "model", model: model.id } as const;
     const opened = await openItemLane(this.#host, opens);
     const stop = new AbortController();
     const leave = (): void => stop.abort(new Fenced());
     this.#working.set(stop, unpackEpoch(epoch).incarnation);
     lost.addEventListener("abort", leave, { once: true });
     if (lost.aborted) leave();
-    this.wake(); // a stop may have come since the place was found
+    this.wake(); // a stop may have come since the turn was found
     try {
       let item = isLane(opened) ? undefined : opened;
       if (isLane(opened)) {
@@ -193,10 +188,10 @@ export class Writer implements LocalDriver {
         });
         await dropIfFenced(stop.signal, opened);
         const delay = this.#retryIn(made, tries, stop.signal);
-        if (delay !== undefined) return await this.#tryAgain(opened, place, made, delay);
+        if (delay !== undefined) return await this.#tryAgain(opened, ids, made, delay);
         const report = {
           type: "usage_reported",
-          ...place,
+          ...ids,
           epoch,
           usage: made.usage ?? noUsage,
         } as const;
@@ -205,7 +200,7 @@ export class Writer implements LocalDriver {
       if (item === undefined || item.stop === "aborted") return await this.#stopped(epoch);
       if (item.cause !== undefined) return { outcome: "failed", cause: item.cause };
       const reply = item;
-      await this.#record(epoch, ({ state }) => intentsOf(state, place, reply, epoch));
+      await this.#record(epoch, ({ state }) => intentsOf(state, ids, reply, epoch));
       return { outcome: "written", item };
     } finally {
       lost.removeEventListener("abort", leave);
@@ -223,7 +218,7 @@ export class Writer implements LocalDriver {
 
   async #tryAgain(
     lane: ItemLane,
-    place: WrittenPlace,
+    ids: TurnIds,
     { ending, usage = noUsage }: Attempted,
     retryInMs: number,
   ): Promise<Written> {
@@ -233,7 +228,7 @@ export class Writer implements LocalDriver {
     await this.#record(epoch, () => {
       if (reported) return [];
       reported = true;
-      return [{ type: "usage_reported", ...place, epoch, usage }];
+      return [{ type: "usage_reported", ...ids, epoch, usage }];
     });
     lane.publish({ type: "retry_scheduled", cause, delayMs: retryInMs });
     await lane.drop();
@@ -242,32 +237,38 @@ export class Writer implements LocalDriver {
 
   /** Ends the run that a person stopped. */
   async #stopped(epoch: Epoch): Promise<Written> {
-    await this.#end(epoch, (known) =>
-      known.standing.run?.aborting === true ? { outcome: "aborted" } : undefined,
+    await this.#end(epoch, (context) =>
+      context.standing.run?.aborting === true ? { outcome: "aborted" } : undefined,
     );
     return { outcome: "stopped" };
   }
 
   /** Ends the run that is on, and closes the lanes of all steps that are under way in it. */
-  async #end(epoch: Epoch, endingFor: (known: Known) => ProgramEnding | undefined): Promise<void> {
+  async #end(
+    epoch: Epoch,
+    endingFor: (context: FactContext) => ProgramEnding | undefined,
+  ): Promise<void> {
     const { store, uid } = this.#host;
     const { incarnation } = unpackEpoch(epoch);
     const open = await store.floors(uid);
     const own = open.filter((floor) => unpackEpoch(floor.epoch).incarnation === incarnation);
     const closes = Math.max(...[epoch, ...own.map((floor) => floor.epoch)].map(lastOfGeneration));
-    await this.#record(epoch, (known) => {
-      const ending = endingFor(known);
-      return ending === undefined ? [] : endingFacts({ ...known, closes }, ending);
+    await this.#record(epoch, (context) => {
+      const ending = endingFor(context);
+      return ending === undefined ? [] : endingFacts({ ...context, closes }, ending);
     });
   }
 
   /** Stores what is to be stored, until there is nothing. Decides again if other facts came first. */
-  async #record(epoch: Epoch, bodiesFor: (known: Known) => readonly FactBody[]): Promise<void> {
+  async #record(
+    epoch: Epoch,
+    bodiesFor: (context: FactContext) => readonly FactBody[],
+  ): Promise<void> {
     const { journal } = this.#host;
     const { incarnation } = unpackEpoch(epoch);
     for (;;) {
       const { standing, state } = journal;
-      const bodies = bodiesFor({ ...nothingKnown, standing, state, closes: epoch });
+      const bodies = bodiesFor({ ...noContext, standing, state, closes: epoch });
       if (bodies.length === 0) return;
       await append(this.#host, { incarnation, head: state.head, bodies });
     }
@@ -275,7 +276,7 @@ export class Writer implements LocalDriver {
 }
 
 /** Whether a person has stopped the run, or stopped the last one of this claim and sent nothing since. */
-function isStopped({ standing, state }: Known, epoch: Epoch): boolean {
+function isStopped({ standing, state }: FactContext, epoch: Epoch): boolean {
   const { run, queue } = standing;
   if (run !== undefined) return run.aborting;
   const { ended } = state;
@@ -288,7 +289,7 @@ const leftAlone = {
   cause: { code: "lost", message: "the program that had this run ended without it" },
 } as const;
 
-const nothingKnown = {
+const noContext = {
   refusals: () => undefined,
   parsed: () => undefined,
   answers: () => undefined,

@@ -15,7 +15,7 @@ import type {
 } from "@millrace/core";
 import type { FactBody, FactOf } from "@millrace/core/writing";
 import { factsFor } from "../loop/facts.ts";
-import type { Known } from "../loop/known.ts";
+import type { FactContext } from "../loop/fact-context.ts";
 import { numberedParts, partIdOf, turnIdOf } from "../loop/ids.ts";
 import type { Standing } from "../loop/state.ts";
 import { lastOfGeneration } from "./step-epochs.ts";
@@ -24,7 +24,7 @@ import { lastOfGeneration } from "./step-epochs.ts";
 // run and the results of their calls, as the turn of an agent's own `respond` does.
 
 /** The run and the turn that an item is written in. */
-export interface WrittenPlace {
+export interface TurnIds {
   readonly runId: RunId;
   readonly turnId: TurnId;
 }
@@ -41,28 +41,28 @@ export function programItemIdOf(turn: TurnId, epoch: Epoch, call?: number): Item
  * the run begins with what the program itself asked the model: the last words of a user in its request.
  */
 export function beginningOf(
-  known: Known,
+  context: FactContext,
   transcript: Transcript,
   epoch: Epoch,
 ): readonly FactBody[] {
-  const { queue } = known.standing;
+  const { queue } = context.standing;
   const first = queue.find(({ kind, held }) => kind !== "answer" && !held);
   if (first !== undefined) {
     const takes = queue.filter((queued) => queued === first || queued.kind === "steer");
     const run = runIdOf(first.inputId);
     const begin = { do: "begin_turn", runId: run, turnId: turnIdOf(run, 1) } as const;
     const inputs = takes.map(({ inputId }) => inputId);
-    return factsFor({ ...begin, startsRun: true, takes: inputs }, known) ?? [];
+    return factsFor({ ...begin, startsRun: true, takes: inputs }, context) ?? [];
   }
   const { incarnation, generation } = unpackEpoch(epoch);
   const run = runId(`run_p${incarnation}-${generation}`);
-  const place = { runId: run, turnId: turnIdOf(run, 1) };
+  const ids = { runId: run, turnId: turnIdOf(run, 1) };
   const asked = lastWords(transcript).map((parts, at): FactBody => {
     const id = itemId(`item_${idTail(run)}_${at + 1}`);
     const item: Item = { id, author: "user", parts: numberedParts(id, parts), stop: "end" };
-    return { type: "item_committed", item, ...place };
+    return { type: "item_committed", item, ...ids };
   });
-  return [{ type: "run_started", runId: run }, ...asked, { type: "turn_started", ...place }];
+  return [{ type: "run_started", runId: run }, ...asked, { type: "turn_started", ...ids }];
 }
 
 /** What users said since the last reply or result. */
@@ -80,20 +80,20 @@ export function nextTurnOf({ run }: Standing): readonly FactBody[] {
 /** The intents to run the calls of a reply: the program runs them next. Not for calls that have one. */
 export function intentsOf(
   { executions, items }: SessionState,
-  place: WrittenPlace,
+  ids: TurnIds,
   reply: Item,
   epoch: Epoch,
 ): readonly FactBody[] {
   const calls = reply.parts.filter((part): part is ToolCallPart => part.kind === "tool_call");
-  const isKnown = (id: ItemId): boolean =>
+  const isStored = (id: ItemId): boolean =>
     executions.some((execution) => execution.itemId === id) ||
     items.toArray().some((item) => item.id === id);
   return calls.flatMap(({ callId, tool, input }, at): FactBody[] => {
-    const result = programItemIdOf(place.turnId, epoch, at + 1);
-    if (input === undefined || isKnown(result)) return [];
+    const result = programItemIdOf(ids.turnId, epoch, at + 1);
+    if (input === undefined || isStored(result)) return [];
     const answers = { itemId: result, lane: at + 1, epoch: lastOfGeneration(epoch) };
     // Nothing is streamed, as in a call that a client carries out.
-    return [{ type: "tool_execution_started", ...place, callId, tool, input, ...answers }];
+    return [{ type: "tool_execution_started", ...ids, callId, tool, input, ...answers }];
   });
 }
 
@@ -118,15 +118,15 @@ export type ProgramEnding =
   | { readonly outcome: "failed"; readonly cause: Cause };
 
 /** Ends the turn and the run. A call whose result was not seen gets one that says so. */
-export function endingFacts(known: Known, ending: ProgramEnding): readonly FactBody[] {
-  const { standing, state, closes } = known;
+export function endingFacts(context: FactContext, ending: ProgramEnding): readonly FactBody[] {
+  const { standing, state, closes } = context;
   const { run } = standing;
   if (run === undefined) return [];
   const { runId: of, turn } = run;
   const unseen = state.executions.flatMap((execution) => settled(execution, unknownResult));
   const stop = ending.outcome === "completed" ? "end" : ending.outcome;
   const finishes =
-    turn === undefined ? [] : factsFor({ do: "finish_turn", turnId: turn.turnId, stop }, known);
+    turn === undefined ? [] : factsFor({ do: "finish_turn", turnId: turn.turnId, stop }, context);
   return [...unseen, ...(finishes ?? []), { type: "run_finished", runId: of, closes, ...ending }];
 }
 
@@ -151,9 +151,9 @@ function settled(
     ...(output === undefined ? {} : { output }),
     ...(synthetic === undefined ? {} : { synthetic }),
   };
-  const place = { runId: run, turnId };
+  const ids = { runId: run, turnId };
   return [
-    { type: "item_committed", item: { id, author: "tool", parts: [part], stop: "end" }, ...place },
-    { type: "tool_execution_finished", ...place, callId, tool, status },
+    { type: "item_committed", item: { id, author: "tool", parts: [part], stop: "end" }, ...ids },
+    { type: "tool_execution_finished", ...ids, callId, tool, status },
   ];
 }

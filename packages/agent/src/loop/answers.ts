@@ -2,7 +2,7 @@ import { abortedCause } from "@millrace/core/ports";
 import type { InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, Answer } from "./action.ts";
-import type { Known } from "./known.ts";
+import type { FactContext } from "./fact-context.ts";
 import { answerInputIdOf, partIdOf } from "./ids.ts";
 import type { CallStanding, TurnStanding } from "./state.ts";
 
@@ -13,7 +13,7 @@ import type { CallStanding, TurnStanding } from "./state.ts";
 export function answerFacts(
   { answers }: ActionOf<"settle">,
   { runId, turn }: { readonly runId: RunId; readonly turn: TurnStanding },
-  known: Known,
+  context: FactContext,
 ): readonly FactBody[] | undefined {
   const open = answers.filter(({ call }) => isOpen(turn, call));
   if (open.length === 0) return undefined;
@@ -24,7 +24,7 @@ export function answerFacts(
     const head = {
       id: call.itemId,
       author: "tool",
-      parts: [resultOf(answer, turn, known)],
+      parts: [resultOf(answer, turn, context)],
     } as const;
     // The client may have begun to work, so its call ends as aborted, like a tool that was stopped.
     const item: Item =
@@ -35,7 +35,7 @@ export function answerFacts(
       call.started === undefined
         ? []
         : [{ type: "tool_execution_finished", runId, turnId, callId, tool, status }];
-    const input = queuedAnswer(known.state, call);
+    const input = queuedAnswer(context.state, call);
     const taken = input === undefined ? {} : { inputId: input };
     return [{ type: "item_committed", item, runId, turnId, ...taken }, ...settled];
   });
@@ -53,22 +53,22 @@ function queuedAnswer({ queue }: SessionState, { itemId }: CallStanding): InputI
   return queue.some(({ inputId }) => inputId === answer) ? answer : undefined;
 }
 
-function resultOf(answer: Answer, turn: TurnStanding, known: Known): ToolResultPart {
+function resultOf(answer: Answer, turn: TurnStanding, context: FactContext): ToolResultPart {
   const { call, status } = answer;
   const { callId, tool, itemId } = call;
   const head = { kind: "tool_result", id: partIdOf(itemId, 1), callId, tool } as const;
-  const given = answer.why === "answered" ? known.answers(itemId) : undefined;
+  const given = answer.why === "answered" ? context.answers(itemId) : undefined;
   if (given !== undefined) return { ...head, ...given };
-  const text = messageOf(answer, turn, known);
+  const text = messageOf(answer, turn, context);
   return { ...head, status, text, ...(answer.why === "unanswered" ? {} : { synthetic: true }) };
 }
 
-function messageOf({ call, why }: Answer, turn: TurnStanding, known: Known): string {
+function messageOf({ call, why }: Answer, turn: TurnStanding, context: FactContext): string {
   switch (why) {
     case "refused":
-      return known.refusals(call.itemId) ?? "not run: it was refused";
+      return context.refusals(call.itemId) ?? "not run: it was refused";
     case "denied": {
-      const reason = denialReason(known.state, call);
+      const reason = denialReason(context.state, call);
       return `a person denied this call${reason === undefined ? "" : `: ${reason}`}`;
     }
     case "expired":

@@ -9,7 +9,7 @@ function recorded(): readonly { readonly action: RecordAction; readonly session:
   const session = new Driving({ limits: { turns: 3 } });
   const step = (): Action => {
     const action = session.next();
-    const bodies = isRecord(action) ? factsFor(action, session.known()) : undefined;
+    const bodies = isRecord(action) ? factsFor(action, session.factContext()) : undefined;
     if (isRecord(action) && bodies !== undefined) seen.push({ action, session });
     session.perform(action);
     return action;
@@ -57,7 +57,7 @@ describe("the facts of an action", () => {
       new Set(["begin_turn", "schedule_retry", "ask", "settle", "finish_turn", "finish_run"]),
     );
     for (const { action, session } of all) {
-      expect(factsFor(action, session.known())).toBeUndefined();
+      expect(factsFor(action, session.factContext())).toBeUndefined();
     }
   });
 
@@ -67,8 +67,8 @@ describe("the facts of an action", () => {
     const action = session.next();
     if (!isRecord(action)) throw new Error("a turn begins with a record");
 
-    const once = factsFor(action, session.known());
-    expect(once).toStrictEqual(factsFor(action, session.known()));
+    const once = factsFor(action, session.factContext());
+    expect(once).toStrictEqual(factsFor(action, session.factContext()));
     expect(once?.map(({ type }) => type)).toStrictEqual([
       "run_started",
       "item_committed",
@@ -81,7 +81,7 @@ describe("the facts of an action", () => {
     session.runUpToCalls(["pay", "look"], allow);
     session.settle();
     for (const number of [1, 2]) session.endCall(session.call(number).itemId, "ok");
-    const { closes } = session.known();
+    const { closes } = session.factContext();
     session.perform(session.next());
 
     expect(session.ledger.facts.at(-1)).toMatchObject({ type: "turn_finished", closes });

@@ -15,7 +15,7 @@ import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
 import { approvalIdOf, inputItemIdOf, numberedParts, partIdOf, stopItemIdOf } from "./ids.ts";
 import { answerFacts } from "./answers.ts";
-import type { FailedFacts, Known } from "./known.ts";
+import type { FailedFacts, FactContext } from "./fact-context.ts";
 import type { RunStanding, TurnStanding } from "./state.ts";
 
 /**
@@ -23,28 +23,31 @@ import type { RunStanding, TurnStanding } from "./state.ts";
  * simulation. Undefined if the action no longer fits the session: an earlier attempt stored its facts,
  * or its run or turn is over. Then nothing is stored, and the driver decides again.
  */
-export function factsFor(action: RecordAction, known: Known): readonly FactBody[] | undefined {
-  if (action.do === "begin_turn") return beginTurn(action, known);
-  const { run } = known.standing;
+export function factsFor(
+  action: RecordAction,
+  context: FactContext,
+): readonly FactBody[] | undefined {
+  if (action.do === "begin_turn") return beginTurn(action, context);
+  const { run } = context.standing;
   if (run === undefined || ("runId" in action && action.runId !== run.runId)) return undefined;
   switch (action.do) {
     case "start_compaction":
       return run.compacting ? undefined : [{ type: "compaction_started", runId: run.runId }];
     case "end_compaction":
-      return run.compacting ? endCompaction(run, known) : undefined;
+      return run.compacting ? endCompaction(run, context) : undefined;
     case "schedule_retry":
-      return scheduleRetry(action, run, known);
+      return scheduleRetry(action, run, context);
     case "finish_run": {
       const { runId } = run;
-      const outcome = outcomeOf(action.ending, run, known);
-      return [{ type: "run_finished", runId, closes: known.closes, ...outcome }];
+      const outcome = outcomeOf(action.ending, run, context);
+      return [{ type: "run_finished", runId, closes: context.closes, ...outcome }];
     }
     case "correct":
-      return correct(action, run, known);
+      return correct(action, run, context);
     case "show_stop":
-      return showStop(action, run, known);
+      return showStop(action, run, context);
     default:
-      return run.turn === undefined ? undefined : turnFacts(action, run, run.turn, known);
+      return run.turn === undefined ? undefined : turnFacts(action, run, run.turn, context);
   }
 }
 
@@ -56,25 +59,25 @@ function turnFacts(
   action: TurnAction,
   { runId }: RunStanding,
   turn: TurnStanding,
-  known: Known,
+  context: FactContext,
 ): readonly FactBody[] | undefined {
   const { turnId } = turn;
   if (turn.stop !== undefined || ("turnId" in action && action.turnId !== turnId)) return undefined;
   switch (action.do) {
     case "end_reply":
     case "abandon_reply":
-      return turn.reply === undefined ? endReply(action, { runId, turnId }, known) : undefined;
+      return turn.reply === undefined ? endReply(action, { runId, turnId }, context) : undefined;
     case "finish_turn": {
       const { stop } = action;
       const mark = stop === "aborted" && !turn.showsStop ? [stopItem({ runId, turnId })] : [];
-      return [...mark, { type: "turn_finished", runId, turnId, stop, closes: known.closes }];
+      return [...mark, { type: "turn_finished", runId, turnId, stop, closes: context.closes }];
     }
     case "ask":
-      return ask(action, { runId, turn }, known);
+      return ask(action, { runId, turn }, context);
     case "await_client":
-      return awaitClient(action, { runId, turn }, known);
+      return awaitClient(action, { runId, turn }, context);
     case "settle":
-      return answerFacts(action, { runId, turn }, known);
+      return answerFacts(action, { runId, turn }, context);
     default:
       action satisfies never;
       return undefined;
@@ -83,7 +86,7 @@ function turnFacts(
 
 function beginTurn(
   { runId, turnId, startsRun, takes }: ActionOf<"begin_turn">,
-  { standing, state }: Known,
+  { standing, state }: FactContext,
 ): readonly FactBody[] | undefined {
   const { run } = standing;
   const fits = startsRun
@@ -121,14 +124,14 @@ function inputOf({ queue }: SessionState, inputId: InputId): QueuedParts | undef
 function scheduleRetry(
   action: ActionOf<"schedule_retry">,
   { runId, turn }: RunStanding,
-  { failed }: Known,
+  { failed }: FactContext,
 ): readonly FactBody[] | undefined {
   if (failed === undefined || failed.reported) return undefined;
   const ofTurn = action.of === "reply" && turn !== undefined;
   return reportOf(failed, ofTurn ? { runId, turnId: turn.turnId } : { runId });
 }
 
-function endCompaction({ runId }: RunStanding, { failed }: Known): readonly FactBody[] {
+function endCompaction({ runId }: RunStanding, { failed }: FactContext): readonly FactBody[] {
   return [...reportOf(failed, { runId }), { type: "compaction_finished", runId }];
 }
 
@@ -146,7 +149,7 @@ function reportOf(
 function endReply(
   { do: how, itemId }: ActionOf<"end_reply" | "abandon_reply">,
   place: { readonly runId: RunId; readonly turnId: TurnId },
-  { failed }: Known,
+  { failed }: FactContext,
 ): readonly FactBody[] {
   const head = { id: itemId, author: "model", parts: [] } as const;
   const used = failed === undefined ? {} : { usage: failed.usage };
@@ -161,7 +164,7 @@ function endReply(
 function showStop(
   { turnId }: ActionOf<"show_stop">,
   { runId, turn }: RunStanding,
-  { closes }: Known,
+  { closes }: FactContext,
 ): readonly FactBody[] | undefined {
   if (turn !== undefined && (turn.stop === undefined || turn.turnId === turnId)) return undefined;
   return [
@@ -186,7 +189,7 @@ interface Place {
 function ask(
   { questions, seconds }: ActionOf<"ask">,
   { runId, turn }: Place,
-  { state, parsed }: Known,
+  { state, parsed }: FactContext,
 ): readonly FactBody[] {
   const { turnId } = turn;
   const waits = seconds === undefined ? {} : { seconds };
@@ -211,7 +214,7 @@ function ask(
 function awaitClient(
   { calls }: ActionOf<"await_client">,
   { runId, turn }: Place,
-  { state, closes: epoch }: Known,
+  { state, closes: epoch }: FactContext,
 ): readonly FactBody[] {
   const { turnId } = turn;
   return calls.flatMap((call): FactBody[] => {
@@ -226,7 +229,7 @@ function awaitClient(
 function correct(
   { itemId, turnId }: ActionOf<"correct">,
   { runId, turn }: RunStanding,
-  { outputProblem = "it is not one JSON value" }: Known,
+  { outputProblem = "it is not one JSON value" }: FactContext,
 ): readonly FactBody[] | undefined {
   if (turn?.turnId === turnId) return undefined;
   const text = `Your answer has not the shape that was asked for. Answer again, with one JSON value and nothing else.\n${outputProblem}`;
@@ -243,17 +246,17 @@ function correct(
   ];
 }
 
-function outcomeOf(ending: RunEnding, { turn }: RunStanding, known: Known): RunOutcome {
+function outcomeOf(ending: RunEnding, { turn }: RunStanding, context: FactContext): RunOutcome {
   if (ending.outcome !== "failed") return ending;
   const { outcome, why } = ending;
   if (why === "filtered") return { outcome, cause: filteredCause };
   if (why === "output") {
     return {
       outcome,
-      cause: { code: "invalid_output", message: known.outputProblem ?? "it is not valid" },
+      cause: { code: "invalid_output", message: context.outputProblem ?? "it is not valid" },
     };
   }
-  const reply = itemOf(known.state, turn?.reply?.itemId);
+  const reply = itemOf(context.state, turn?.reply?.itemId);
   return { outcome, cause: reply?.cause ?? lostCause };
 }
 

@@ -5,7 +5,7 @@ export { settingsOfBrief, standingOfBrief } from "./brief.ts";
 export type { BriefSettings, BriefStanding, BriefTools } from "./brief.ts";
 export { decide } from "./decide.ts";
 export { factsFor } from "./facts.ts";
-export type { CheckedAnswer, FailedFacts, Known } from "./known.ts";
+export type { CheckedAnswer, FailedFacts, FactContext } from "./fact-context.ts";
 export { callsToRemember } from "./limits.ts";
 export { outline } from "./outline.ts";
 export type { CallOutline, InputOutline, ItemOutline, Outline, ReplyOutline } from "./outline.ts";

@@ -1,7 +1,7 @@
 import type { FactBody } from "@millrace/core/writing";
 import type { Action, RecordAction, WorkAction } from "./action.ts";
 import { factsFor } from "./facts.ts";
-import type { Known } from "./known.ts";
+import type { FactContext } from "./fact-context.ts";
 
 /**
  * How a host performs actions. Implemented by the driver, by the simulation of the tests and by workers
@@ -17,10 +17,14 @@ export interface LoopHost<Done> {
 }
 
 /**
- * Performs one action of `decide` on a host. The host calls it once for each decision. `known` is called
+ * Performs one action of `decide` on a host. The host calls it once for each decision. `context` is called
  * only for actions that store facts. Errors of the host's functions pass through.
  */
-export function perform<Done>(host: LoopHost<Done>, action: Action, known: () => Known): Done {
+export function perform<Done>(
+  host: LoopHost<Done>,
+  action: Action,
+  context: () => FactContext,
+): Done {
   switch (action.do) {
     case "wait":
       return host.skip();
@@ -34,7 +38,7 @@ export function perform<Done>(host: LoopHost<Done>, action: Action, known: () =>
     case "interrupt":
       return host.begin(action);
     default: {
-      const bodies = factsFor(action, known());
+      const bodies = factsFor(action, context());
       return bodies === undefined ? host.skip() : host.record(action, bodies);
     }
   }

@@ -45,7 +45,7 @@ export interface SenderOptions {
     | undefined;
 }
 
-/** What drives a session in this process: the inline driver, or the seat of an engine's worker. */
+/** What drives a session in this process: the inline driver, or that of an engine's steps. */
 export interface LocalDriver {
   /** Called after every fact, in order, and whenever the driver should decide again. */
   readonly wake: (fact?: Fact) => void;

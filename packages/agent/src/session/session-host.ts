@@ -14,7 +14,7 @@ import type { OpenLane } from "@millrace/core/reading";
 import { redactedMessage } from "@millrace/core/secrets";
 import { Driver } from "../drive/driver.ts";
 import type { WorkHost } from "../work/host.ts";
-import { patientStore } from "../work/patient-store.ts";
+import { retryingStore } from "../work/retrying-store.ts";
 import { callsToRemember } from "../loop/limits.ts";
 import { runIdOf } from "../loop/ids.ts";
 import type { SessionInfo } from "../definition/tool.ts";
@@ -85,7 +85,7 @@ export class SessionHost {
       });
       const onFact = (fact: Fact): void => host?.onFact(fact);
       const remember = callsToRemember(options.agent.settings);
-      const store = patientStore(given, source.outage, () => host?.journal.state.head ?? 0);
+      const store = retryingStore(given, source.outage, () => host?.journal.state.head ?? 0);
       const journal = await source.start(() =>
         SessionJournal.open({ store, log, uid, sessionId, onFact, remember }),
       );
@@ -263,7 +263,7 @@ export class SessionHost {
     const {
       record,
       agent,
-      store: givenStore,
+      store: originalStore,
       log,
       blobs,
       clock,
@@ -280,7 +280,7 @@ export class SessionHost {
       place: { tenant, uid },
       info: this.info,
       store: this.store,
-      givenStore,
+      originalStore,
       log,
       clock,
       makeId,

@@ -24,7 +24,7 @@ import type { LoopSettings } from "../definition/loop-settings.ts";
 import type { Action, RecordAction, WorkAction } from "../loop/action.ts";
 import { advance } from "../loop/advance.ts";
 import { laneItemIdOf } from "../loop/ids.ts";
-import type { FailedFacts, Known } from "../loop/known.ts";
+import type { FailedFacts, FactContext } from "../loop/fact-context.ts";
 import { callsToRemember } from "../loop/limits.ts";
 import { outline, spentOf } from "../loop/outline.ts";
 import { perform } from "../loop/perform.ts";
@@ -148,11 +148,11 @@ export class Simulation {
         },
       },
       action,
-      () => this.known(),
+      () => this.factContext(),
     );
   }
 
-  known(): Known {
+  factContext(): FactContext {
     return {
       standing: this.standing,
       state: this.ledger.state,
@@ -223,7 +223,7 @@ export class Simulation {
     if (reply === undefined) throw new Error("no reply is under way");
     this.reply = undefined;
     if (this.settings.custom) {
-      const { closes } = this.known();
+      const { closes } = this.factContext();
       return this.append([{ type: "turn_finished", runId, turnId, stop, closes }]);
     }
     const parts: Part[] = calls.map((call, index) => ({

@@ -1,6 +1,6 @@
 import type { ItemId } from "@millrace/core";
 import { answerInputIdOf } from "../loop/ids.ts";
-import type { CheckedAnswer } from "../loop/known.ts";
+import type { CheckedAnswer } from "../loop/fact-context.ts";
 import type { CallStanding } from "../loop/state.ts";
 import { checkAnswer } from "../tool/client-answer.ts";
 import type { WorkHost } from "./host.ts";

@@ -6,7 +6,7 @@ import { planCompaction, summaryRequest, summaryText } from "../context/compact.
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
 import { attempt } from "./attempt.ts";
-import { HeldAttempt, itemFrom } from "./held-attempt.ts";
+import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import { dropIfFenced, hasFailed } from "./reply.ts";
@@ -32,7 +32,7 @@ export async function compactContext(
   host: WorkHost,
   epochs: Epochs,
   todo: CompactionToDo,
-): Promise<CompactionFacts | HeldAttempt> {
+): Promise<CompactionFacts | RetryableAttempt> {
   const { runId, itemId } = todo;
   const { journal } = host;
   const { context } = host.agent;
@@ -47,7 +47,7 @@ export async function compactContext(
   const nothing = { type: "compaction_finished", runId } as const;
   if (plan === undefined) return [nothing];
   const summarised = await summarise(host, epochs, todo, plan);
-  if (summarised instanceof HeldAttempt) return summarised;
+  if (summarised instanceof RetryableAttempt) return summarised;
   const { first, last } = plan;
   return summarised.written
     ? [{ ...nothing, summary: { itemId, first, last } }]
@@ -66,7 +66,7 @@ async function summarise(
   epochs: Epochs,
   todo: CompactionToDo,
   plan: CompactionPlan,
-): Promise<Summarised | HeldAttempt> {
+): Promise<Summarised | RetryableAttempt> {
   const { runId, turnId, itemId, signal } = todo;
   const model = host.agent.context?.model ?? host.agent.model;
   if (model === undefined) return { written: false, used: [] };
@@ -82,7 +82,7 @@ async function summarise(
   const attempted = await attempt(host, model, lane, { signal, request });
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
-    return new HeldAttempt(host, lane, { runId, itemId }, attempted);
+    return new RetryableAttempt(host, lane, { runId, itemId }, attempted);
   }
   const usage = attempted.usage ?? noUsage;
   const report = { type: "usage_reported", runId, epoch: lane.epoch, usage } as const;

@@ -52,7 +52,7 @@ export interface WorkHost {
   /** Its calls wait while the store is away, and reject only for a broken contract or after closing. */
   readonly store: SessionStore;
   /** The same store as the user gave it, for sub-agents: open sessions are shared by store. */
-  readonly givenStore: SessionStore;
+  readonly originalStore: SessionStore;
   readonly log: EventLog;
   /** Where bytes of more than 32 KiB go. Left out: they stay in their parts. */
   readonly blobs?: BlobStore | undefined;

@@ -5,7 +5,7 @@ import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";
-import { HeldAttempt, itemFrom } from "./held-attempt.ts";
+import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
 import { Fenced } from "./host.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
@@ -40,7 +40,7 @@ export async function getReply(
   host: WorkHost,
   epochs: Epochs,
   wanted: ReplyToGet,
-): Promise<HeldAttempt | undefined> {
+): Promise<RetryableAttempt | undefined> {
   const { runId, turnId, itemId, signal, opened, ahead } = wanted;
   const { model } = host.agent;
   if (model === undefined) {
@@ -58,7 +58,7 @@ export async function getReply(
   const attempted = priced(host.agent, await attempt(host, model, lane, { signal, request }));
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
-    return new HeldAttempt(host, lane, { runId, turnId, itemId }, attempted);
+    return new RetryableAttempt(host, lane, { runId, turnId, itemId }, attempted);
   }
   const usage = attempted.usage ?? noUsage;
   const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;

@@ -2,9 +2,9 @@ import type { DueSession } from "@millrace/core/ports";
 import { runId, sessionId, sessionUid } from "@millrace/core/writing";
 import { expect, it } from "vitest";
 import { choose } from "./choose.ts";
-import type { Known } from "./choose.ts";
+import type { SessionChecks } from "./choose.ts";
 
-const idle: Known = {
+const idle: SessionChecks = {
   isOpen: () => false,
   isDone: () => false,
   isBackedOff: () => false,
@@ -27,7 +27,7 @@ const names = (taken: readonly DueSession[]): readonly string[] =>
 
 it("a run is taken from a driver that is dead, and left to one that lives", () => {
   const due = [session("orphan", "run_1"), session("driven", "run_2")];
-  const isDriven: Known["isDriven"] = (one) => one.sessionId === "driven";
+  const isDriven: SessionChecks["isDriven"] = (one) => one.sessionId === "driven";
 
   const { take, passed } = choose(due, { ...idle, isDriven }, 10);
 

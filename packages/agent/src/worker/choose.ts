@@ -2,7 +2,7 @@ import type { DueSession } from "@millrace/core/ports";
 import { isChildSession } from "../define/sub-agent.ts";
 
 /** What decides whether a session that has work is taken. */
-export interface Known {
+export interface SessionChecks {
   readonly isOpen: (session: DueSession) => boolean;
   /** True if the session had nothing to do at this head. */
   readonly isDone: (session: DueSession) => boolean;
@@ -25,14 +25,14 @@ export interface Choice {
  * lives; an input that waits belongs to the first that claims it. The session of a sub-agent is driven by
  * the call that began it, so it is never taken by itself: its parent's driver goes on with it.
  */
-export function choose(due: readonly DueSession[], known: Known, room: number): Choice {
+export function choose(due: readonly DueSession[], checks: SessionChecks, room: number): Choice {
   const free = due.filter(
     (session) =>
       !isChildSession(session.sessionId) &&
-      !known.isOpen(session) &&
-      !known.isDone(session) &&
-      !known.isBackedOff(session) &&
-      !(session.run !== undefined && known.isDriven(session)),
+      !checks.isOpen(session) &&
+      !checks.isDone(session) &&
+      !checks.isBackedOff(session) &&
+      !(session.run !== undefined && checks.isDriven(session)),
   );
   return { take: free.slice(0, Math.max(0, room)), passed: due.length - free.length };
 }

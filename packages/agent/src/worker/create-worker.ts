@@ -106,7 +106,7 @@ class SessionWorker {
     const { uid } = session;
     if (this.#closing.signal.aborted) return;
     if (this.#open.has(uid)) this.#woken.set(uid, session);
-    else if (!isRunning && choose([session], this.#known, this.#room()).take.length > 0)
+    else if (!isRunning && choose([session], this.#checks, this.#room()).take.length > 0)
       this.#take(session);
   }
 
@@ -182,7 +182,7 @@ class SessionWorker {
     this.#admission.keepListed(listed);
     this.#admission.review();
     for (const session of due) this.#leaveIfDriven(session);
-    const { take, passed } = choose(due, this.#known, this.#room());
+    const { take, passed } = choose(due, this.#checks, this.#room());
     this.#passed = passed;
     for (const session of take) this.#take(session);
   }
@@ -196,7 +196,7 @@ class SessionWorker {
     return [...this.#open.values()].map(({ at }) => at);
   }
 
-  readonly #known = {
+  readonly #checks = {
     isOpen: ({ uid }: DueSession) => this.#open.has(uid),
     isDone: ({ uid, head }: DueSession) => this.#done.get(uid) === head,
     isBackedOff: (session: DueSession) =>

@@ -6,7 +6,7 @@ import type { ModelRequest } from "@millrace/core/ports";
 import { sessionIn } from "../session-header.ts";
 import type { ActivitySession, WorkflowEnding } from "../session-header.ts";
 import { beating, contextOf, executionOf, failureOf } from "../worker/activity-context.ts";
-import type { Seats } from "../worker/seats.ts";
+import type { OpenSessions } from "../worker/open-sessions.ts";
 
 /** How long to wait for another driver that has the session. */
 const drivenMs = 2_000;
@@ -25,12 +25,12 @@ export function currentSession(): SessionOfActivity | undefined {
 /** One activity, as far as it writes a session. */
 export class SessionOfActivity {
   readonly #session: ActivitySession;
-  readonly #writers: Seats<EngineWriter>;
+  readonly #writers: OpenSessions<EngineWriter>;
   #hasAsked = false;
   /** What the activity fails with, however the framework wraps errors. */
   failure: Error | undefined;
 
-  constructor(session: ActivitySession, writers: Seats<EngineWriter>) {
+  constructor(session: ActivitySession, writers: OpenSessions<EngineWriter>) {
     this.#session = session;
     this.#writers = writers;
   }
@@ -76,7 +76,9 @@ export class SessionOfActivity {
 }
 
 /** Reads the session's header before each activity, and has the last word on how it fails. */
-export function activityInterceptors(writers: Seats<EngineWriter>): ActivityInterceptorsFactory {
+export function activityInterceptors(
+  writers: OpenSessions<EngineWriter>,
+): ActivityInterceptorsFactory {
   return (context) => ({
     inbound: {
       execute: async (input, next) => {

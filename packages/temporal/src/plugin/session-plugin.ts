@@ -4,12 +4,12 @@ import { openWriter } from "@millrace/agent/engine";
 import type { EngineWriter } from "@millrace/agent/engine";
 import { finishActivity } from "../session-header.ts";
 import { resolveAsHere, stickyMs } from "../worker/sdk-defaults.ts";
-import { Seats } from "../worker/seats.ts";
-import type { SeatsOptions } from "../worker/seats.ts";
+import { OpenSessions } from "../worker/open-sessions.ts";
+import type { OpenSessionsOptions } from "../worker/open-sessions.ts";
 import { activityInterceptors, finishRun } from "./activity-session.ts";
 
 /** Where the sessions of the workflows are. */
-export type SessionPluginOptions = Pick<SeatsOptions, "store" | "log" | "blobs">;
+export type SessionPluginOptions = Pick<OpenSessionsOptions, "store" | "log" | "blobs">;
 
 /** A plug-in for Temporal's own worker and its bundler. */
 export interface SessionPlugin {
@@ -24,7 +24,7 @@ export interface SessionPlugin {
  * `throughSession` is streamed to the session's viewers, stored once, and handed to the workflow whole.
  */
 export function sessionPlugin({ store, log, blobs }: SessionPluginOptions): SessionPlugin {
-  const writers = new Seats<EngineWriter>(store, (record, own) =>
+  const writers = new OpenSessions<EngineWriter>(store, (record, own) =>
     openWriter({ record, store: own, log, blobs }),
   );
   return {

@@ -1,17 +1,17 @@
 import { Context } from "@temporalio/activity";
-import type { EngineSeat } from "@millrace/agent/engine";
+import type { EngineSession } from "@millrace/agent/engine";
 import { createInbox } from "@millrace/core";
 import { randomId } from "@millrace/core/memory";
 import type { WorkflowArgs } from "../names.ts";
 import { workOf } from "../steps.ts";
 import type { EngineSettings, StepActivities, StepArgs, StepResult } from "../steps.ts";
 import { beating, contextOf, executionOf, failureOf } from "./activity-context.ts";
-import type { Seats, SeatsOptions } from "./seats.ts";
+import type { OpenSessions, OpenSessionsOptions } from "./open-sessions.ts";
 
-/** The activities of a worker: each finds the session's seat, and performs one step in it. */
+/** The activities of a worker: each opens the session, and performs one step in it. */
 export function activitiesOf(
-  seats: Seats<EngineSeat>,
-  options: Pick<SeatsOptions, "log" | "blobs">,
+  sessions: OpenSessions<EngineSession>,
+  options: Pick<OpenSessionsOptions, "log" | "blobs">,
   engine: EngineSettings,
 ): StepActivities {
   const stepOf =
@@ -21,12 +21,12 @@ export function activitiesOf(
       using _ = beating();
       const { runId: by } = executionOf(info);
       const { uid, sessionId, tenant, ...request } = args;
-      const seat = await seats.of({ uid, sessionId, tenant });
-      if (seat === undefined) return { outcome: "gone" };
+      const session = await sessions.of({ uid, sessionId, tenant });
+      if (session === undefined) return { outcome: "gone" };
       const work = workOf[name];
       const step = { ...request, by, attempt: info.attempt, ...(work && { work }) };
       try {
-        const answer = await seat.step(step, contextOf());
+        const answer = await session.step(step, contextOf());
         return args.wantsSettings === true ? { ...answer, engine } : answer;
       } catch (error) {
         throw failureOf(error);
@@ -38,18 +38,18 @@ export function activitiesOf(
     respond: stepOf("respond"),
     compact: stepOf("compact"),
     tools: stepOf("tools"),
-    stop: async (session) => await stop(seats, options, session),
+    stop: async (session) => await stop(sessions, options, session),
   };
 }
 
 async function stop(
-  seats: Seats<EngineSeat>,
-  { log, blobs }: Pick<SeatsOptions, "log" | "blobs">,
+  sessions: OpenSessions<EngineSession>,
+  { log, blobs }: Pick<OpenSessionsOptions, "log" | "blobs">,
   { uid, tenant }: WorkflowArgs,
 ): Promise<void> {
   const inbox = createInbox({
     uid,
-    store: seats.storeOf({ tenant }),
+    store: sessions.storeOf({ tenant }),
     log,
     blobs,
     makeId: randomId,

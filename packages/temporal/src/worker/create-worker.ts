@@ -7,7 +7,7 @@ import { checkWorkerOptions } from "./check-options.ts";
 import { connectWorker } from "./connect.ts";
 import type { TemporalWorkerOptions } from "./options.ts";
 import { resolveAsHere, stickyMs } from "./sdk-defaults.ts";
-import { openSeatOf, Seats } from "./seats.ts";
+import { openSessionOf, OpenSessions } from "./open-sessions.ts";
 
 /** A process that runs the workflows of sessions and their steps. */
 export interface TemporalWorker extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface TemporalWorker extends AsyncDisposable {
 export async function createWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
   checkWorkerOptions(options, createWorker);
   const { workflows, heartbeatMs = 20_000, drainMs = 30_000, sdk = {} } = options;
-  const seats = new Seats(options.store, openSeatOf(options));
+  const sessions = new OpenSessions(options.store, openSessionOf(options));
   const { connection, close } = await connectWorker(options);
   const creating = SdkWorker.create({
     stickyQueueScheduleToStartTimeout: stickyMs,
@@ -36,7 +36,7 @@ export async function createWorker(options: TemporalWorkerOptions): Promise<Temp
     shutdownGraceTime: drainMs,
     ...workflowsOf(workflows),
     bundlerOptions: { webpackConfigHook: resolveAsHere, ...sdk.bundlerOptions },
-    activities: { ...activitiesOf(seats, options, { heartbeatMs }), ...sdk.activities },
+    activities: { ...activitiesOf(sessions, options, { heartbeatMs }), ...sdk.activities },
   });
   const worker = await creating.catch(async (error: unknown) => {
     await close();
@@ -47,7 +47,7 @@ export async function createWorker(options: TemporalWorkerOptions): Promise<Temp
   const shutdown = async (): Promise<void> => {
     if (worker.getState() === "RUNNING") worker.shutdown();
     await running?.catch(() => undefined); // `run` has rejected with it
-    await seats.close();
+    await sessions.close();
     await close();
   };
   return {

@@ -4,10 +4,10 @@ import type {
   WorkflowBundleWithSourceMap,
 } from "@temporalio/worker";
 import type { TemporalConnectOptions } from "../connect-options.ts";
-import type { SeatsOptions } from "./seats.ts";
+import type { OpenSessionsOptions } from "./open-sessions.ts";
 
 /** What a worker drives, and where. */
-export interface TemporalWorkerOptions extends SeatsOptions, TemporalConnectOptions {
+export interface TemporalWorkerOptions extends OpenSessionsOptions, TemporalConnectOptions {
   /** A connection that the application made and closes. Left out: the worker makes its own. */
   readonly connection?: NativeConnection | undefined;
   /** Left out: `millrace`. Workers for tools with a queue of their own name that one. */

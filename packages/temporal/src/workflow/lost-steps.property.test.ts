@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
-import { openSeat } from "@millrace/agent/engine";
-import type { EngineSeat, StepAnswer, StepRequest } from "@millrace/agent/engine";
+import { openEngineSession } from "@millrace/agent/engine";
+import type { EngineSession, StepAnswer, StepRequest } from "@millrace/agent/engine";
 import { createInbox } from "@millrace/core";
 import type { Fact } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
@@ -48,24 +48,24 @@ function agentOf(effects: Effects): Agent {
 }
 
 /** Runs each step at one of three workers, and loses attempts at any moment, with or without ending them. */
-class LossySeats {
-  readonly #seats: readonly EngineSeat[];
+class LossyWorkers {
+  readonly #workers: readonly EngineSession[];
   readonly #random: Random;
   lost = 0;
 
-  constructor(seats: readonly EngineSeat[], random: Random) {
-    this.#seats = seats;
+  constructor(workers: readonly EngineSession[], random: Random) {
+    this.#workers = workers;
     this.#random = random;
   }
 
   async step(request: Omit<StepRequest, "attempt">): Promise<StepAnswer> {
     for (let attempt = 1; ; attempt += 1) {
-      const seat = this.#random.pick(this.#seats);
+      const worker = this.#random.pick(this.#workers);
       const given = new AbortController();
       const isLost = this.#random.chance(0.4) && attempt < 6;
       const isZombie = isLost && this.#random.chance(0.5);
       const context = { signal: given.signal, isCurrent: async () => true };
-      const stepping = seat.step({ ...request, attempt }, context);
+      const stepping = worker.step({ ...request, attempt }, context);
       if (!isLost) return await stepping;
       this.lost += 1;
       stepping.catch(() => undefined);
@@ -84,13 +84,15 @@ async function check(seed: number): Promise<number> {
   const record = await store.create({ sessionId: "s" });
   const inbox = createInbox({ uid: record.uid, store, log });
   await inbox.send("begin", { key: "k" });
-  const seats = await Promise.all([1, 2, 3].map(() => openSeat({ agent, record, store, log })));
-  const lossy = new LossySeats(seats, random);
+  const workers = await Promise.all(
+    [1, 2, 3].map(() => openEngineSession({ agent, record, store, log })),
+  );
+  const lossy = new LossyWorkers(workers, random);
   await new StepEngine(`run-${seed}`, (request) => lossy.step(request)).run();
   await sleep(20); // zombies end
   const facts = await store.read(record.uid);
   judge(facts, effects);
-  await Promise.all(seats.map((seat) => seat.close()));
+  await Promise.all(workers.map((worker) => worker.close()));
   return lossy.lost;
 }
 

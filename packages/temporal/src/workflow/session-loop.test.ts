@@ -1,7 +1,7 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
-import { openSeat } from "@millrace/agent/engine";
-import type { EngineSeat, StepAnswer, StepRequest } from "@millrace/agent/engine";
+import { openEngineSession } from "@millrace/agent/engine";
+import type { EngineSession, StepAnswer, StepRequest } from "@millrace/agent/engine";
 import { createInbox } from "@millrace/core";
 import type { Fact, Inbox } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
@@ -19,12 +19,12 @@ class DrivenSession {
   readonly inbox: Inbox;
   readonly facts: () => Promise<readonly Fact[]>;
 
-  private constructor(seat: EngineSeat, inbox: Inbox, facts: () => Promise<readonly Fact[]>) {
+  private constructor(opened: EngineSession, inbox: Inbox, facts: () => Promise<readonly Fact[]>) {
     this.inbox = inbox;
     this.facts = facts;
     const context = { signal: new AbortController().signal, isCurrent: async () => true };
     this.engine = new StepEngine("r1", async (request: Omit<StepRequest, "attempt">) => {
-      const answer = await seat.step({ ...request, attempt: 1 }, context);
+      const answer = await opened.step({ ...request, attempt: 1 }, context);
       this.answers.push(answer);
       return answer;
     });
@@ -35,8 +35,8 @@ class DrivenSession {
     const record = await store.create({ sessionId: "s" });
     const inbox = createInbox({ uid: record.uid, store, log });
     await inbox.send("go", { key: "k" });
-    const seat = await openSeat({ agent, record, store, log });
-    return new DrivenSession(seat, inbox, () => store.read(record.uid));
+    const opened = await openEngineSession({ agent, record, store, log });
+    return new DrivenSession(opened, inbox, () => store.read(record.uid));
   }
 }
 

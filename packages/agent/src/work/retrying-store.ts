@@ -19,15 +19,15 @@ import type { StoreOutage } from "./store-outage.ts";
  *
  * Anything else is answered as it is: the head was moved, or the lane taken, by another writer.
  * What is appended or committed has no secrets but in its content, see `clean-facts.ts`.
- * `knownHead` is the number of the last fact that this process has: facts of a lost answer come after it.
+ * `localHead` is the number of the last fact that this process has: facts of a lost answer come after it.
  */
-export function patientStore(
+export function retryingStore(
   store: SessionStore,
   outage: StoreOutage,
-  knownHead: () => number,
+  localHead: () => number,
 ): SessionStore {
   // The rest is not repeated: an open session makes those calls never, or where failures are expected.
-  return { ...store, ...patientReads(store, outage), ...patientWrites(store, outage, knownHead) };
+  return { ...store, ...retryingReads(store, outage), ...retryingWrites(store, outage, localHead) };
 }
 
 type Reads = Pick<
@@ -35,7 +35,7 @@ type Reads = Pick<
   "find" | "key" | "read" | "head" | "floors" | "claimedBy" | "checkpoint"
 >;
 
-function patientReads(store: SessionStore, outage: StoreOutage): Reads {
+function retryingReads(store: SessionStore, outage: StoreOutage): Reads {
   const { checkpoint } = store;
   return {
     find: (id) => outage.retry(() => store.find(id)),
@@ -50,10 +50,10 @@ function patientReads(store: SessionStore, outage: StoreOutage): Reads {
   };
 }
 
-function patientWrites(
+function retryingWrites(
   store: SessionStore,
   outage: StoreOutage,
-  knownHead: () => number,
+  localHead: () => number,
 ): Pick<SessionStore, "accept" | "claim" | "open" | "commit" | "append"> {
   return {
     accept: (uid, key, body) => outage.retry(() => store.accept(uid, key, body)),
@@ -69,7 +69,7 @@ function patientWrites(
       });
     },
     open: (uid, request) => {
-      const since = knownHead();
+      const since = localHead();
       return outage.retry(async (again) => {
         const answer = await store.open(uid, request);
         if (!again || answer.outcome !== "fenced") return answer;
@@ -89,7 +89,7 @@ function patientWrites(
         decided === undefined
           ? given
           : { ...given, ahead: { ...decided, bodies: decided.bodies.map(withoutSecrets) } };
-      const since = knownHead();
+      const since = localHead();
       return outage.retry(async (again) => {
         const answer = await store.commit(uid, request);
         if (!again || answer.outcome === "committed") return answer;
@@ -105,7 +105,7 @@ function patientWrites(
       });
     },
     claim: (uid, request) => {
-      const since = knownHead();
+      const since = localHead();
       return outage.retry(async (again) => {
         const answer = await store.claim(uid, request);
         const incarnation = request.from + 1;
@@ -132,12 +132,12 @@ async function isOwnClaim(
   return driver !== undefined && (await drivers?.find(uid))?.driver === driver;
 }
 
-interface LanePlace {
+interface LaneEpoch {
   readonly lane?: number | undefined;
   readonly epoch?: number | undefined;
 }
 
-function isOfLane(fact: LanePlace, { lane, epoch }: LanePlace): boolean {
+function isOfLane(fact: LaneEpoch, { lane, epoch }: LaneEpoch): boolean {
   return fact.lane === lane && fact.epoch === epoch;
 }
 

@@ -7,7 +7,7 @@ import type { Attempted } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";
 
-export interface HeldPlace {
+export interface AttemptIds {
   readonly runId: RunId;
   /** Left out for a summary: its usage belongs to the run and to no turn. */
   readonly turnId?: TurnId | undefined;
@@ -19,22 +19,22 @@ export interface HeldPlace {
  * A retry opens the same lane under a new epoch, which replaces the draft in every view. Without a
  * retry the draft is committed as the reply, so that the item contains what viewers saw.
  */
-export class HeldAttempt {
+export class RetryableAttempt {
   readonly of: "reply" | "summary";
   readonly cause: Cause;
   readonly usage: Usage;
   readonly #host: WorkHost;
-  readonly #place: HeldPlace;
+  readonly #ids: AttemptIds;
   readonly #lane: ItemLane;
   readonly #attempted: Attempted;
   #reported = false;
 
-  constructor(host: WorkHost, lane: ItemLane, place: HeldPlace, attempted: Attempted) {
+  constructor(host: WorkHost, lane: ItemLane, ids: AttemptIds, attempted: Attempted) {
     this.#host = host;
     this.#lane = lane;
-    this.#place = place;
+    this.#ids = ids;
     this.#attempted = attempted;
-    this.of = place.turnId === undefined ? "summary" : "reply";
+    this.of = ids.turnId === undefined ? "summary" : "reply";
     this.cause = attempted.ending.cause ?? abortedCause;
     this.usage = attempted.usage ?? noUsage;
   }
@@ -63,7 +63,7 @@ export class HeldAttempt {
   async commit(how: "as_it_ended" | "aborted"): Promise<void> {
     const stopped: Ending = { stop: "aborted", cause: abortedCause };
     const ending = how === "aborted" ? stopped : this.#attempted.ending;
-    const { runId, turnId } = this.#place;
+    const { runId, turnId } = this.#ids;
     const { usage, epoch } = this;
     const report: BodyOf<"usage_reported"> = {
       type: "usage_reported",
@@ -72,7 +72,7 @@ export class HeldAttempt {
       epoch,
       usage,
     };
-    const item = itemFrom(this.#lane, this.#place.itemId, { ...this.#attempted, ending });
+    const item = itemFrom(this.#lane, this.#ids.itemId, { ...this.#attempted, ending });
     await this.#lane.commit(item, { settlement: this.#reported ? [] : [report] });
     if (!this.#reported) await this.#host.allowance?.spend(usage);
   }

@@ -3,7 +3,7 @@ import type { Epoch } from "@millrace/core/ports";
 import type { Standing } from "./state.ts";
 
 /** The content that `factsFor` needs besides the action. A driver makes one for each action. */
-export interface Known {
+export interface FactContext {
   readonly standing: Standing;
   /** The session with its content. */
   readonly state: SessionState;
