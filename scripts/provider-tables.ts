@@ -17,9 +17,9 @@ import { bedrockSettings } from "../packages/providers/src/protocols/bedrock-con
 import { geminiSettings } from "../packages/providers/src/protocols/gemini/settings.ts";
 import {
   compatibleSettings,
-  openAiChatSettings,
+  openaiChatSettings,
 } from "../packages/providers/src/protocols/openai-chat/settings.ts";
-import { openAiResponsesSettings } from "../packages/providers/src/protocols/openai-responses/settings.ts";
+import { openaiResponsesSettings } from "../packages/providers/src/protocols/openai-responses/settings.ts";
 import { settingNames } from "../packages/providers/src/protocols/settings.ts";
 import type { SettingName, SettingRow, SettingsTable } from "../packages/providers/src/settings.ts";
 import { type CheckedTables, type Row, type Tables, checkTables } from "./check-tables.ts";
@@ -27,8 +27,8 @@ import { report, root } from "./workspace.ts";
 
 /** The columns of the overview, by the names of their own tables. */
 const protocols: Readonly<Record<string, readonly [title: string, table: SettingsTable]>> = {
-  "openai-responses": ["OpenAI Responses", openAiResponsesSettings],
-  "openai-chat": ["OpenAI chat completions", openAiChatSettings],
+  "openai-responses": ["OpenAI Responses", openaiResponsesSettings],
+  "openai-chat": ["OpenAI chat completions", openaiChatSettings],
   "openai-compatible": ["compatible servers", compatibleSettings()],
   "anthropic-messages": ["Anthropic Messages", anthropicSettings],
   gemini: ["Gemini", geminiSettings],

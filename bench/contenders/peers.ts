@@ -10,7 +10,7 @@ const chatTools = [
   },
 ];
 
-function openAiOptions(base: string): { apiKey: string; baseURL: string; maxRetries: number } {
+function openaiOptions(base: string): { apiKey: string; baseURL: string; maxRetries: number } {
   return { apiKey: "k", baseURL: `${base}/v1`, maxRetries: 0 };
 }
 
@@ -19,7 +19,7 @@ export const openaiStream: Contender = {
   run: async (base, model) => {
     const { default: OpenAI } = await import("openai");
     const tools = hasCalls(model) ? { tools: chatTools } : {};
-    const client = new OpenAI(openAiOptions(base));
+    const client = new OpenAI(openaiOptions(base));
     const stream = client.chat.completions.stream({ model, messages: go, ...tools } as never);
     const { choices } = await stream.finalChatCompletion();
     const outcome = startWriting();
@@ -154,7 +154,7 @@ export const openaiAgents: Contender = {
       return "ok";
     };
     const write = agents.tool({ name: "write_file", description: "w", parameters, execute });
-    const client = new OpenAI(openAiOptions(base));
+    const client = new OpenAI(openaiOptions(base));
     const agent = new agents.Agent({
       name: "bench",
       instructions: "go",

@@ -1,6 +1,6 @@
 // A worker with Temporal's plug-in for the OpenAI Agents SDK, and with ours beside it.
 import { fileURLToPath } from "node:url";
-import { openAiAgentsProvider } from "@millrace/bridges/openai-agents";
+import { openaiAgentsProvider } from "@millrace/bridges/openai-agents";
 import { postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 import { sessionPlugin, throughSession } from "@millrace/temporal/plugin";
@@ -13,7 +13,7 @@ await using store = postgresStore(); // DATABASE_URL
 await using log = redisLog(); // REDIS_URL
 
 // #region worker
-const modelProvider = openAiAgentsProvider(() => throughSession(model));
+const modelProvider = openaiAgentsProvider(() => throughSession(model));
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
   taskQueue: "agents",

@@ -1,6 +1,6 @@
 // An agent made with the OpenAI Agents SDK, as it is. Its memory is the session's transcript.
 import { defineAgent, narrateTo } from "@millrace/agent";
-import { fromOpenAiAgents } from "@millrace/bridges/openai-agents";
+import { fromOpenaiAgents } from "@millrace/bridges/openai-agents";
 import { fileStore } from "@millrace/stores/file";
 import { Agent, run as runAgent, setOpenAIAPI, tool } from "@openai/agents";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const support = defineAgent({
     const said = run.transcript.flatMap(({ author, parts }) =>
       parts.flatMap((part) => (part.kind === "text" ? [`${author}: ${part.text}`] : [])),
     );
-    yield* fromOpenAiAgents(
+    yield* fromOpenaiAgents(
       await runAgent(packer, said.join("\n"), { stream: true, signal: run.signal }),
     );
   },

@@ -7,10 +7,10 @@ import type { Random } from "../kit/random.ts";
 import type { VendorEvent } from "../../packages/providers/src/framing/framing.ts";
 import { sseFraming } from "../../packages/providers/src/framing/sse.ts";
 import type { Protocol } from "../../packages/providers/src/protocol.ts";
-import { anthropicMessages } from "../../packages/providers/src/protocols/anthropic-messages/protocol.ts";
-import { gemini } from "../../packages/providers/src/protocols/gemini/protocol.ts";
-import { openAiChat } from "../../packages/providers/src/protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "../../packages/providers/src/protocols/openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "../../packages/providers/src/protocols/anthropic-messages/protocol.ts";
+import { geminiProtocol } from "../../packages/providers/src/protocols/gemini/protocol.ts";
+import { openaiChatProtocol } from "../../packages/providers/src/protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "../../packages/providers/src/protocols/openai-responses/protocol.ts";
 import { decode } from "../../packages/providers/src/testing/decode.ts";
 import { bytesOf, scenariosOf } from "../../packages/providers/src/testing/fixtures.ts";
 
@@ -46,10 +46,10 @@ export function pacedModel(clock: Clock, random: Random, draw: () => PacedReply)
 /** What vendors replied in our fixtures, cut where their events were. */
 export function vendorReplies(): readonly PacedReply[] {
   return [
-    ...repliesOf(anthropicMessages),
-    ...repliesOf(openAiChat),
-    ...repliesOf(openAiResponses),
-    ...repliesOf(gemini),
+    ...repliesOf(anthropicMessagesProtocol),
+    ...repliesOf(openaiChatProtocol),
+    ...repliesOf(openaiResponsesProtocol),
+    ...repliesOf(geminiProtocol),
   ];
 }
 

@@ -1,11 +1,11 @@
 // #region provider
 import type { Model } from "@millrace/core";
 import { bearerAuth, createModel, mapRequest, sseFraming } from "@millrace/providers";
-import { anthropicMessages } from "@millrace/providers/anthropic";
+import { anthropicMessagesProtocol } from "@millrace/providers/anthropic";
 
 /** Claude behind a gateway that has its own path, a field for the cost centre, and tokens that expire. */
 function gateway(model: string, baseUrl: string, token: () => Promise<string>): Model {
-  const protocol = mapRequest(anthropicMessages, (wire) => ({
+  const protocol = mapRequest(anthropicMessagesProtocol, (wire) => ({
     ...wire,
     path: `/claude/${model}/messages`,
     body: { ...wire.body, cost_centre: "search" },

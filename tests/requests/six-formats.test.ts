@@ -18,14 +18,14 @@ import {
 } from "../../packages/providers/src/testing/encode/bedrock.ts";
 import type { Encode } from "../../packages/providers/src/testing/encode/encoded.ts";
 import { encodeGemini } from "../../packages/providers/src/testing/encode/gemini.ts";
-import { encodeOpenAiChat } from "../../packages/providers/src/testing/encode/openai-chat.ts";
-import { encodeOpenAiResponses } from "../../packages/providers/src/testing/encode/openai-responses.ts";
+import { encodeOpenaiChat } from "../../packages/providers/src/testing/encode/openai-chat.ts";
+import { encodeOpenaiResponses } from "../../packages/providers/src/testing/encode/openai-responses.ts";
 import type { LogicalPart, LogicalReply } from "../../packages/providers/src/testing/replies.ts";
 import { validateAnthropicMessages } from "../../packages/providers/src/testing/validators/anthropic-messages.ts";
 import { validateBedrockConverse } from "../../packages/providers/src/testing/validators/bedrock-converse.ts";
 import { validateGemini } from "../../packages/providers/src/testing/validators/gemini.ts";
-import { validateOpenAiChat } from "../../packages/providers/src/testing/validators/openai-chat.ts";
-import { validateOpenAiResponses } from "../../packages/providers/src/testing/validators/openai-responses.ts";
+import { validateOpenaiChat } from "../../packages/providers/src/testing/validators/openai-chat.ts";
+import { validateOpenaiResponses } from "../../packages/providers/src/testing/validators/openai-responses.ts";
 import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
 
@@ -49,15 +49,15 @@ const formats: readonly Format[] = [
   {
     name: "openai-responses",
     model: (baseUrl) => openai("gpt-5", { baseUrl, apiKey, retry: false }),
-    encode: encodeOpenAiResponses,
-    validate: (body) => validateOpenAiResponses(body),
+    encode: encodeOpenaiResponses,
+    validate: (body) => validateOpenaiResponses(body),
   },
   {
     name: "openai-chat",
     model: (baseUrl) => openaiChat("gpt-5", { baseUrl, apiKey, retry: false }),
-    encode: encodeOpenAiChat,
+    encode: encodeOpenaiChat,
     // Servers that imitate the vendor send reasoning, and get it back.
-    validate: (body) => validateOpenAiChat(body, { extensions: true }),
+    validate: (body) => validateOpenaiChat(body, { extensions: true }),
   },
   {
     name: "gemini",

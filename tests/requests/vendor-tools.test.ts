@@ -21,14 +21,14 @@ import { describe, expect, test } from "vitest";
 import { encodeAnthropicMessages } from "../../packages/providers/src/testing/encode/anthropic-messages.ts";
 import type { Encode } from "../../packages/providers/src/testing/encode/encoded.ts";
 import { encodeGemini } from "../../packages/providers/src/testing/encode/gemini.ts";
-import { encodeOpenAiChat } from "../../packages/providers/src/testing/encode/openai-chat.ts";
-import { encodeOpenAiResponses } from "../../packages/providers/src/testing/encode/openai-responses.ts";
+import { encodeOpenaiChat } from "../../packages/providers/src/testing/encode/openai-chat.ts";
+import { encodeOpenaiResponses } from "../../packages/providers/src/testing/encode/openai-responses.ts";
 import { bytesOf } from "../../packages/providers/src/testing/fixtures.ts";
 import type { LogicalPart } from "../../packages/providers/src/testing/replies.ts";
 import { validateAnthropicMessages } from "../../packages/providers/src/testing/validators/anthropic-messages.ts";
 import { validateGemini } from "../../packages/providers/src/testing/validators/gemini.ts";
-import { validateOpenAiChat } from "../../packages/providers/src/testing/validators/openai-chat.ts";
-import { validateOpenAiResponses } from "../../packages/providers/src/testing/validators/openai-responses.ts";
+import { validateOpenaiChat } from "../../packages/providers/src/testing/validators/openai-chat.ts";
+import { validateOpenaiResponses } from "../../packages/providers/src/testing/validators/openai-responses.ts";
 import { Random } from "../kit/random.ts";
 
 interface Vendor {
@@ -42,14 +42,14 @@ const vendors = {
   responses: {
     id: "openai-responses",
     model: (model, baseUrl) => openai(model, { baseUrl, apiKey: "k", retry: false }),
-    encode: encodeOpenAiResponses,
-    validate: (body) => validateOpenAiResponses(body),
+    encode: encodeOpenaiResponses,
+    validate: (body) => validateOpenaiResponses(body),
   },
   chat: {
     id: "openai-chat",
     model: (model, baseUrl) => openaiChat(model, { baseUrl, apiKey: "k", retry: false }),
-    encode: encodeOpenAiChat,
-    validate: (body) => validateOpenAiChat(body),
+    encode: encodeOpenaiChat,
+    validate: (body) => validateOpenaiChat(body),
   },
   messages: {
     id: "anthropic-messages",

@@ -12,7 +12,7 @@ import { aiSdk, fromAiSdk, toAiSdk } from "./ai-sdk.ts";
 import type { AiSdkMessage, AiSdkModel } from "./ai-sdk.ts";
 import { fromLangGraph } from "./langgraph.ts";
 import type { LangGraphEvent } from "./langgraph.ts";
-import { fromOpenAiAgents } from "./openai-agents.ts";
+import { fromOpenaiAgents } from "./openai-agents.ts";
 
 vi.setConfig({ testTimeout: patience });
 
@@ -246,7 +246,7 @@ describe("whatever a framework streams", () => {
     [
       "the Agents SDK",
       agentsEvent,
-      (values: readonly unknown[]) => fromOpenAiAgents(each(values as { type: string }[])),
+      (values: readonly unknown[]) => fromOpenaiAgents(each(values as { type: string }[])),
     ],
     [
       "LangGraph",

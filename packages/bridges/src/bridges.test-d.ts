@@ -11,7 +11,7 @@ import type { ModelMessage } from "ai";
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "ai-sdk-openai-compatible-v3";
 import { aiSdk, fromAiSdk, toAiSdk } from "./ai-sdk.ts";
 import { fromLangGraph } from "./langgraph.ts";
-import { fromOpenAiAgents } from "./openai-agents.ts";
+import { fromOpenaiAgents } from "./openai-agents.ts";
 
 declare const transcript: Transcript;
 declare const third: LanguageModelV3;
@@ -32,7 +32,7 @@ export const aiSdkRun: AsyncIterable<Update> = fromAiSdk(
   streamText({ model: fourth, messages: toAiSdk(transcript) }),
 );
 
-export const agentsRun: AsyncIterable<Update> = fromOpenAiAgents(
+export const agentsRun: AsyncIterable<Update> = fromOpenaiAgents(
   await run(new Agent({ name: "any" }), "hi", { stream: true }),
 );
 

@@ -6,7 +6,7 @@ import { call, fail, say, scriptedModel, think } from "@millrace/core/testing";
 import { checkTranscript } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openAiAgentsProvider } from "./openai-agents.ts";
+import { openaiAgentsProvider } from "./openai-agents.ts";
 
 const weather = tool({
   name: "weather",
@@ -94,7 +94,7 @@ describe("a model of ours in the OpenAI Agents SDK", () => {
   });
 
   it("refuses what only OpenAI can do, and to stream to its caller", async () => {
-    const provider = openAiAgentsProvider(() => scriptedModel([]));
+    const provider = openaiAgentsProvider(() => scriptedModel([]));
     const asked = provider
       .getModel()
       .getResponse({ input: "a", previousResponseId: "r1" } as object as { input: string });
@@ -105,7 +105,7 @@ describe("a model of ours in the OpenAI Agents SDK", () => {
 });
 
 function runnerOf(model: Model): Runner {
-  const modelProvider: ModelProvider = openAiAgentsProvider(() => model);
+  const modelProvider: ModelProvider = openaiAgentsProvider(() => model);
   return new Runner({ modelProvider, tracingDisabled: true });
 }
 

@@ -8,18 +8,18 @@ import type { Fields } from "./read.ts";
 import { wholeReply } from "./whole-reply.ts";
 
 /** A request of the OpenAI Agents SDK to a model, as far as it is read. */
-export interface OpenAiAgentsRequest {
+export interface OpenaiAgentsRequest {
   readonly input: unknown;
 }
 
 /** The reply of a model, as the OpenAI Agents SDK takes it. */
-export interface OpenAiAgentsResponse {
-  usage: OpenAiAgentsUsage;
-  output: OpenAiAgentsOutput[];
+export interface OpenaiAgentsResponse {
+  usage: OpenaiAgentsUsage;
+  output: OpenaiAgentsOutput[];
 }
 
 /** One piece of a reply. */
-export type OpenAiAgentsOutput =
+export type OpenaiAgentsOutput =
   | {
       type: "message";
       role: "assistant";
@@ -41,7 +41,7 @@ export type OpenAiAgentsOutput =
     };
 
 /** What a request used, in the SDK's words. */
-export interface OpenAiAgentsUsage {
+export interface OpenaiAgentsUsage {
   requests: number;
   inputTokens: number;
   outputTokens: number;
@@ -49,14 +49,14 @@ export interface OpenAiAgentsUsage {
   inputTokensDetails: Record<string, number>[];
   outputTokensDetails: Record<string, number>[];
   requestUsageEntries: undefined;
-  add(other: OpenAiAgentsUsage | object): void;
+  add(other: OpenaiAgentsUsage | object): void;
 }
 
 /** A provider of models for the OpenAI Agents SDK. */
-export interface OpenAiAgentsProvider {
+export interface OpenaiAgentsProvider {
   getModel(name?: string): {
-    getResponse(request: OpenAiAgentsRequest): Promise<OpenAiAgentsResponse>;
-    getStreamedResponse(request: OpenAiAgentsRequest): AsyncIterable<never>;
+    getResponse(request: OpenaiAgentsRequest): Promise<OpenaiAgentsResponse>;
+    getStreamedResponse(request: OpenaiAgentsRequest): AsyncIterable<never>;
   };
 }
 
@@ -64,9 +64,9 @@ export interface OpenAiAgentsProvider {
  * Models of Millrace as a provider for the OpenAI Agents SDK. Of an agent's `modelSettings` those that all
  * vendors share are passed on, and beside them `providerData`, for the vendor's own fields.
  */
-export function openAiAgentsProvider(
+export function openaiAgentsProvider(
   choose: (name: string | undefined) => Model,
-): OpenAiAgentsProvider {
+): OpenaiAgentsProvider {
   return {
     getModel: (name) => {
       const model = choose(name);
@@ -81,7 +81,7 @@ export function openAiAgentsProvider(
   };
 }
 
-function requestOf(given: OpenAiAgentsRequest): ModelRequest {
+function requestOf(given: OpenaiAgentsRequest): ModelRequest {
   const request = fieldsOf(given);
   for (const name of ["previousResponseId", "conversationId", "prompt"]) {
     if (request[name] === undefined || request[name] === null) continue;
@@ -207,8 +207,8 @@ function keptOf({ providerData }: Fields): ReturnType<typeof keptIn> {
   return keptIn(fieldsOf(providerData)["millrace"]);
 }
 
-function responseOf({ parts, usage, stop, model }: Reply): OpenAiAgentsResponse {
-  const output: OpenAiAgentsOutput[] = [];
+function responseOf({ parts, usage, stop, model }: Reply): OpenaiAgentsResponse {
+  const output: OpenaiAgentsOutput[] = [];
   const status = stop === "length" ? "incomplete" : "completed";
   const message = (text: string): void => {
     const last = output.at(-1);
@@ -241,7 +241,7 @@ function keeping(
   return { providerData: { millrace } };
 }
 
-function usageOf(usage: Usage | undefined): OpenAiAgentsUsage {
+function usageOf(usage: Usage | undefined): OpenaiAgentsUsage {
   const { inputTokens = 0, outputTokens = 0, cachedTokens = 0, reasoningTokens = 0 } = usage ?? {};
   return {
     requests: 1,

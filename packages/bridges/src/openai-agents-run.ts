@@ -10,7 +10,7 @@ import type { Fields } from "./read.ts";
 import { RunWriter } from "./run-writer.ts";
 
 /** The result of `run(agent, input, { stream: true })`. */
-export interface OpenAiAgentsResult extends AsyncIterable<{ readonly type: string }> {
+export interface OpenaiAgentsResult extends AsyncIterable<{ readonly type: string }> {
   /** True if the run was stopped. Its stream then ends without an event. */
   readonly cancelled?: boolean;
   readonly error?: unknown;
@@ -21,8 +21,8 @@ export interface OpenAiAgentsResult extends AsyncIterable<{ readonly type: strin
  * item, with its calls and the results of their tools. Never throws: a failed run ends its last
  * item with the failure.
  */
-export async function* fromOpenAiAgents(
-  result: OpenAiAgentsResult,
+export async function* fromOpenaiAgents(
+  result: OpenaiAgentsResult,
 ): AsyncGenerator<Update, void, undefined> {
   const run = new AgentsRun();
   try {

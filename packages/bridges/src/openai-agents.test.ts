@@ -5,8 +5,8 @@ import { z } from "zod";
 import { bridgeServer, chatAnswer } from "./testing/bridge-server.ts";
 import type { Answer } from "./testing/bridge-server.ts";
 import { chunksOf, sketch, written } from "./testing/updates.ts";
-import { fromOpenAiAgents } from "./openai-agents.ts";
-import type { OpenAiAgentsResult } from "./openai-agents.ts";
+import { fromOpenaiAgents } from "./openai-agents.ts";
+import type { OpenaiAgentsResult } from "./openai-agents.ts";
 
 setTracingDisabled(true);
 afterAll(() => setTracingDisabled(false));
@@ -43,7 +43,7 @@ async function run(
     readonly agent?: Agent;
     readonly maxTurns?: number;
   } = {},
-): Promise<OpenAiAgentsResult> {
+): Promise<OpenaiAgentsResult> {
   const { signal, responses = false, agent: own = agent, maxTurns = 5 } = more;
   const modelProvider = new OpenAIProvider({
     apiKey: "none",
@@ -94,7 +94,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
   test("is an item for each reply, with calls and outputs once and texts to the letter", async () => {
     await using server = await bridgeServer([calling, answering]);
 
-    const { items, updates } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items, updates } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(items.map(({ parts }) => sketch(parts))).toEqual([
       [
@@ -131,7 +131,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
   test("shows a call before its arguments are whole", async () => {
     await using server = await bridgeServer([calling, answering]);
 
-    const { updates } = await written(fromOpenAiAgents(await run(server.url)));
+    const { updates } = await written(fromOpenaiAgents(await run(server.url)));
 
     const begin = updates.findIndex(
       (each) => each.op === "begin_part" && each.kind === "tool_call",
@@ -151,7 +151,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
     );
     await using server = await bridgeServer([doubled, answering]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(sketch(items[0]?.parts ?? [])).toEqual([
       'call c weather {"city":"Graz"}',
@@ -162,7 +162,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
   test("that ends without a reason is truncated, though the framework is content", async () => {
     await using server = await bridgeServer([chatAnswer([{ content: "Half a" }], undefined)]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(items).toMatchObject([{ stop: "truncated", parts: [{ text: "Half a" }] }]);
   });
@@ -174,7 +174,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
   ])("with finish reason %s ends as %s", async (reason, stop) => {
     await using server = await bridgeServer([chatAnswer([{ content: "So" }], reason)]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(items.map((item) => item.stop)).toEqual([stop]);
     expect(sketch(items[0]?.parts ?? [])).toEqual(["text: So"]);
@@ -187,7 +187,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
     const stop = new AbortController();
     const result = await run(server.url, { signal: stop.signal });
     const stopping = (async function* () {
-      for await (const update of fromOpenAiAgents(result)) {
+      for await (const update of fromOpenaiAgents(result)) {
         yield update;
         if (update.op === "append_text") stop.abort();
       }
@@ -204,7 +204,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
     const headers = { "content-type": "application/json" };
     await using server = await bridgeServer([{ status: 401, headers, body }]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(items).toMatchObject([
       { stop: "failed", parts: [], cause: { code: "unauthorized", retryable: false } },
@@ -214,7 +214,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
   test("that reaches its limit of turns keeps its items, and fails", async () => {
     await using server = await bridgeServer([calling]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url, { maxTurns: 1 })));
+    const { items } = await written(fromOpenaiAgents(await run(server.url, { maxTurns: 1 })));
 
     expect(items.map(({ stop }) => stop)).toEqual(["tools", "failed"]);
     expect(items[1]?.cause).toMatchObject({ code: "provider_error", retryable: false });
@@ -225,7 +225,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
       chatAnswer([piece(0, "{}", "c", "guarded")], "tool_calls"),
     ]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url)));
+    const { items } = await written(fromOpenaiAgents(await run(server.url)));
 
     expect(items).toMatchObject([{ stop: "paused", parts: [{ kind: "tool_call", callId: "c" }] }]);
   });
@@ -238,7 +238,7 @@ describe("a run of the OpenAI Agents SDK over a chat API", () => {
       chatAnswer([{ content: "I know." }], "stop"),
     ]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url, { agent: front })));
+    const { items } = await written(fromOpenaiAgents(await run(server.url, { agent: front })));
 
     expect(items.map(({ parts }) => sketch(parts))).toEqual([
       [
@@ -377,7 +377,7 @@ describe("a run of the OpenAI Agents SDK over the Responses API", () => {
     ]);
 
     const { items, updates } = await written(
-      fromOpenAiAgents(await run(server.url, { responses: true })),
+      fromOpenaiAgents(await run(server.url, { responses: true })),
     );
 
     expect(items.map(({ parts }) => sketch(parts))).toEqual([
@@ -410,7 +410,7 @@ describe("a run of the OpenAI Agents SDK over the Responses API", () => {
       ]),
     ]);
 
-    const { items } = await written(fromOpenAiAgents(await run(server.url, { responses: true })));
+    const { items } = await written(fromOpenaiAgents(await run(server.url, { responses: true })));
 
     expect(items[0]).toMatchObject({ stop: "length", parts: [{ text: "It is 21 °C." }] });
     expect(items.at(-1)?.stop).toBe("failed");

@@ -1,10 +1,10 @@
-export { fromOpenAiAgents } from "./openai-agents-run.ts";
-export type { OpenAiAgentsResult } from "./openai-agents-run.ts";
-export { openAiAgentsProvider } from "./openai-agents-model.ts";
+export { fromOpenaiAgents } from "./openai-agents-run.ts";
+export type { OpenaiAgentsResult } from "./openai-agents-run.ts";
+export { openaiAgentsProvider } from "./openai-agents-model.ts";
 export type {
-  OpenAiAgentsOutput,
-  OpenAiAgentsProvider,
-  OpenAiAgentsRequest,
-  OpenAiAgentsResponse,
-  OpenAiAgentsUsage,
+  OpenaiAgentsOutput,
+  OpenaiAgentsProvider,
+  OpenaiAgentsRequest,
+  OpenaiAgentsResponse,
+  OpenaiAgentsUsage,
 } from "./openai-agents-model.ts";

@@ -5,13 +5,13 @@ import type { Key, VendorOptions } from "./auth.ts";
 import { checkProvider, keyCheck } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 export type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
 // To compose a provider of your own.
-export { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+export { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
 
 /** Options of `anthropic`: of its provider, and its key and address. */
 export interface AnthropicOptions extends ProviderOptions, VendorOptions {
@@ -29,7 +29,7 @@ const vendor = { variable: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
   const door = { name: "anthropic", from: anthropic };
   const own = { token: expects.optional(keyCheck) };
-  checkProvider(door, { model, options, table: anthropicMessages.settings }, own);
+  checkProvider(door, { model, options, table: anthropicMessagesProtocol.settings }, own);
   const { apiKey, token, baseUrl, ...common } = options;
   if (apiKey !== undefined && token !== undefined) {
     throw refusal(door, "apiKey and token are both given: pass the one that is to be sent");
@@ -39,6 +39,6 @@ export function anthropic(model: string, options: AnthropicOptions = {}): Model 
       ? keyAuth(apiKey, { variable: "ANTHROPIC_API_KEY", header: "x-api-key" })
       : bearerAuth(token);
   const endpoint = vendorEndpoint(baseUrl, vendor);
-  const parts = { protocol: anthropicMessages, framing: sseFraming(), endpoint, auth };
+  const parts = { protocol: anthropicMessagesProtocol, framing: sseFraming(), endpoint, auth };
   return createModel(parts, model, common);
 }

@@ -7,9 +7,9 @@ import { addressCheck, checkProvider, keyCheck, notHere } from "./check-options.
 import { mapRequest } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { sseFraming } from "./framing/sse.ts";
-import type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
-import { openAiChat } from "./protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+import type { OpenaiChatSettings, OpenaiSettings } from "./protocols/openai-fields.ts";
+import { openaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 import type { Protocol } from "./protocol.ts";
@@ -36,7 +36,7 @@ export interface AzureOptions extends ProviderOptions {
    * the model.
    */
   readonly model?: string | undefined;
-  readonly settings?: OpenAiSettings | OpenAiChatSettings | undefined;
+  readonly settings?: OpenaiSettings | OpenaiChatSettings | undefined;
 }
 
 type Own = Pick<
@@ -72,7 +72,7 @@ const pictures = { limit: 64 * 1024 * 1024 };
  */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
   const door = { name: "azure", from: azure };
-  const table = (options.api === "chat" ? openAiChat : openAiResponses).settings;
+  const table = (options.api === "chat" ? openaiChatProtocol : openaiResponsesProtocol).settings;
   checkProvider<Own>(door, { model: deployment, options, table }, own);
   const { resource, endpoint, apiVersion, api, apiKey, token, model, ...common } = options;
   if (resource !== undefined && endpoint !== undefined) {
@@ -94,10 +94,10 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
   };
   const name = model ?? deployment;
   if (api !== "chat") {
-    const protocol = deployed(openAiResponses, deployment);
+    const protocol = deployed(openaiResponsesProtocol, deployment);
     return createModel({ ...shared, protocol, framing: sseFraming(pictures) }, name, common);
   }
-  const protocol = deployed(openAiChat, deployment, version.isClassic);
+  const protocol = deployed(openaiChatProtocol, deployment, version.isClassic);
   return createModel({ ...shared, protocol, framing: sseFraming() }, name, common);
 }
 

@@ -9,11 +9,11 @@ import { mapRequest } from "./endpoint.ts";
 import { awsEventStream } from "./framing/aws-event-stream.ts";
 import type { VendorEvent } from "./framing/framing.ts";
 import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
 import type { AnthropicMessagesState } from "./protocols/anthropic-messages/protocol.ts";
 import { anthropicSettings } from "./protocols/anthropic-messages/settings.ts";
 import type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
-import { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
+import { bedrockConverseProtocol } from "./protocols/bedrock-converse/protocol.ts";
 import { modelPath } from "./protocols/bedrock-converse/request.ts";
 import { refuse } from "./protocols/settings.ts";
 import type { Protocol } from "./protocol.ts";
@@ -23,7 +23,7 @@ import type { SettingsTable } from "./settings.ts";
 
 export type { BedrockSettings } from "./protocols/bedrock-converse/fields.ts";
 // To compose a provider of your own.
-export { bedrockConverse } from "./protocols/bedrock-converse/protocol.ts";
+export { bedrockConverseProtocol } from "./protocols/bedrock-converse/protocol.ts";
 export { awsEventStream } from "./framing/aws-event-stream.ts";
 export type { AwsEventStreamOptions } from "./framing/aws-event-stream.ts";
 export { bedrockAuth } from "./aws-auth.ts";
@@ -74,12 +74,12 @@ const checks: OptionChecks<BedrockPlace> = {
 export function bedrock(model: string, options: BedrockOptions = {}): Model {
   const { place, common } = open(
     { name: "bedrock", from: bedrock },
-    bedrockConverse,
+    bedrockConverseProtocol,
     model,
     options,
   );
   return createModel(
-    { ...place, protocol: bedrockConverse, framing: awsEventStream() },
+    { ...place, protocol: bedrockConverseProtocol, framing: awsEventStream() },
     model,
     common,
   );
@@ -89,9 +89,8 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
  * Anthropic's Messages by InvokeModelWithResponseStream of Amazon Bedrock: with the model in the path, and
  * the version and betas in the body.
  */
-export const bedrockAnthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = mapRequest(
-  anthropicMessages,
-  ({ headers = {}, body }, { model }) => {
+export const bedrockAnthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesState> =
+  mapRequest(anthropicMessagesProtocol, ({ headers = {}, body }, { model }) => {
     const { model: _, stream: __, service_tier: tier, ...fields } = body as Partial<JsonObject>;
     if (tier !== undefined) throw refuse(anthropicSettings, "serviceTier", tier, tierHeader);
     const betas = headers["anthropic-beta"]?.split(",");
@@ -103,8 +102,7 @@ export const bedrockAnthropicMessages: Protocol<VendorEvent, AnthropicMessagesSt
         ...(fields as JsonObject),
       },
     };
-  },
-);
+  });
 
 const tierHeader =
   'Bedrock takes it as a header: set headers: { "X-Amzn-Bedrock-Service-Tier": "flex" }, or leave it out';
@@ -116,12 +114,16 @@ const tierHeader =
 export function bedrockAnthropic(model: string, options: BedrockAnthropicOptions = {}): Model {
   const { place, common } = open(
     { name: "bedrockAnthropic", from: bedrockAnthropic },
-    bedrockAnthropicMessages,
+    bedrockAnthropicMessagesProtocol,
     model,
     options,
   );
   const framing = awsEventStream({ payload: "bytes" });
-  return createModel({ ...place, protocol: bedrockAnthropicMessages, framing }, model, common);
+  return createModel(
+    { ...place, protocol: bedrockAnthropicMessagesProtocol, framing },
+    model,
+    common,
+  );
 }
 
 type Place = Pick<ProviderParts<never, never>, "endpoint" | "auth">;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@millrace/core";
-import type { OpenAiChatOptions } from "./protocols/openai-chat/protocol.ts";
+import type { OpenaiChatProtocolOptions } from "./protocols/openai-chat/protocol.ts";
 
 /** How a server that imitates chat completions differs from the vendor, as data. */
 export interface CompatibleServer {
@@ -12,7 +12,7 @@ export interface CompatibleServer {
   /** True for servers that people run themselves, mostly without a key. */
   readonly keyOptional?: boolean;
   /** What its streams have that their bytes do not show. */
-  readonly reads?: Omit<OpenAiChatOptions, "settings">;
+  readonly reads?: Omit<OpenaiChatProtocolOptions, "settings">;
   /**
    * Settings that are sent unless the caller sets them. `stream_options: null` is for servers that refuse the
    * field and send the usage anyway.

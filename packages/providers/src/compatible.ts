@@ -7,10 +7,13 @@ import { checkProvider } from "./check-options.ts";
 import { compatibleServers } from "./compatible-servers.ts";
 import type { CompatibleServer } from "./compatible-servers.ts";
 import { sseFraming } from "./framing/sse.ts";
-import { createOpenAiChat } from "./protocols/openai-chat/protocol.ts";
-import type { OpenAiChatOptions, OpenAiChatState } from "./protocols/openai-chat/protocol.ts";
+import { createOpenaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+import type {
+  OpenaiChatProtocolOptions,
+  OpenaiChatState,
+} from "./protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "./protocols/openai-chat/settings.ts";
-import type { OpenAiChatSettings } from "./protocols/openai-fields.ts";
+import type { OpenaiChatSettings } from "./protocols/openai-fields.ts";
 import { RequestRefusal } from "./protocols/refusal.ts";
 import type { Protocol, WireRequest } from "./protocol.ts";
 import { createModel } from "./provider.ts";
@@ -22,10 +25,10 @@ export type { CompatibleServer } from "./compatible-servers.ts";
 
 /** Options of a named server: its key and address, and what its model's template changes. */
 export interface CompatibleOptions extends ProviderOptions, VendorOptions, Reads {
-  readonly settings?: OpenAiChatSettings | undefined;
+  readonly settings?: OpenaiChatSettings | undefined;
 }
 
-type Reads = Omit<OpenAiChatOptions, "settings">;
+type Reads = Omit<OpenaiChatProtocolOptions, "settings">;
 
 /** Makes models of one server. */
 export type CompatibleProvider = (model: string, options?: CompatibleOptions) => Model;
@@ -77,7 +80,7 @@ function named(name: string): CompatibleProvider {
     };
     const { variable, keyOptional: optional = false } = server;
     const parts = {
-      protocol: adapted(createOpenAiChat({ ...reads, settings }), server),
+      protocol: adapted(createOpenaiChatProtocol({ ...reads, settings }), server),
       framing: sseFraming(),
       endpoint: { baseUrl: baseUrl ?? server.baseUrl },
       auth: keyAuth(apiKey, { variable, header: "authorization", prefix: "Bearer ", optional }),
@@ -89,9 +92,9 @@ function named(name: string): CompatibleProvider {
 
 /** The protocol with a server's own defaults, names and refusals. */
 function adapted(
-  protocol: Protocol<VendorEvent, OpenAiChatState>,
+  protocol: Protocol<VendorEvent, OpenaiChatState>,
   server: CompatibleServer,
-): Protocol<VendorEvent, OpenAiChatState> {
+): Protocol<VendorEvent, OpenaiChatState> {
   return {
     ...protocol,
     request: (request, target) => {

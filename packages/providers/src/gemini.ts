@@ -4,12 +4,12 @@ import type { VendorOptions } from "./auth.ts";
 import { checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
 import type { GeminiSettings } from "./protocols/gemini/fields.ts";
-import { gemini as protocol } from "./protocols/gemini/protocol.ts";
+import { geminiProtocol as protocol } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 // To compose a provider of your own.
-export { gemini as geminiProtocol } from "./protocols/gemini/protocol.ts";
+export { geminiProtocol } from "./protocols/gemini/protocol.ts";
 
 /** An image arrives in one event. */
 const pictures = { limit: 64 * 1024 * 1024 };

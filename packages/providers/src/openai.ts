@@ -6,21 +6,21 @@ import { keyAuth, vendorEndpoint } from "./auth.ts";
 import type { VendorOptions } from "./auth.ts";
 import { addressCheck, checkProvider } from "./check-options.ts";
 import { sseFraming } from "./framing/sse.ts";
-import { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
+import { createOpenaiChatProtocol, openaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "./protocols/openai-chat/settings.ts";
-import type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
-import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+import type { OpenaiChatSettings, OpenaiSettings } from "./protocols/openai-fields.ts";
+import { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
 // To compose a provider of your own.
-export { createOpenAiChat, openAiChat } from "./protocols/openai-chat/protocol.ts";
-export type { OpenAiChatOptions } from "./protocols/openai-chat/protocol.ts";
-export { openAiResponses } from "./protocols/openai-responses/protocol.ts";
-export type { OpenAiChatSettings, OpenAiSettings } from "./protocols/openai-fields.ts";
+export { createOpenaiChatProtocol, openaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+export type { OpenaiChatProtocolOptions } from "./protocols/openai-chat/protocol.ts";
+export { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
+export type { OpenaiChatSettings, OpenaiSettings } from "./protocols/openai-fields.ts";
 
 /** Options of `openai` and `openaiChat`: of the provider, and its key and address. */
-export interface OpenAiOptions<Settings extends RequestSettings = OpenAiSettings>
+export interface OpenaiOptions<Settings extends RequestSettings = OpenaiSettings>
   extends ProviderOptions, VendorOptions {
   readonly settings?: Settings | undefined;
 }
@@ -35,13 +35,13 @@ const pictures = { limit: 64 * 1024 * 1024 };
  * An OpenAI model by the Responses API. The key is `OPENAI_API_KEY`; the address may be set by
  * `OPENAI_BASE_URL`.
  */
-export function openai(model: string, options: OpenAiOptions = {}): Model {
+export function openai(model: string, options: OpenaiOptions = {}): Model {
   const door = { name: "openai", from: openai };
-  checkProvider(door, { model, options, table: openAiResponses.settings }, {});
+  checkProvider(door, { model, options, table: openaiResponsesProtocol.settings }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const parts = {
-    protocol: openAiResponses,
+    protocol: openaiResponsesProtocol,
     framing: sseFraming(pictures),
     endpoint: vendorEndpoint(baseUrl, vendor),
     auth,
@@ -50,18 +50,18 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
 }
 
 /** An OpenAI model by chat completions. Reads the same variables. */
-export function openaiChat(model: string, options: OpenAiOptions<OpenAiChatSettings> = {}): Model {
+export function openaiChat(model: string, options: OpenaiOptions<OpenaiChatSettings> = {}): Model {
   const door = { name: "openaiChat", from: openaiChat };
-  checkProvider(door, { model, options, table: openAiChat.settings }, {});
+  checkProvider(door, { model, options, table: openaiChatProtocol.settings }, {});
   const { apiKey, baseUrl, ...common } = options;
   const auth = keyAuth(apiKey, key);
   const endpoint = vendorEndpoint(baseUrl, vendor);
-  const parts = { protocol: openAiChat, framing: sseFraming(), endpoint, auth };
+  const parts = { protocol: openaiChatProtocol, framing: sseFraming(), endpoint, auth };
   return createModel(parts, model, common);
 }
 
 /** Options of `openaiCompatible`: where the server is, and how it differs. */
-export interface OpenAiCompatibleOptions extends ProviderOptions {
+export interface OpenaiCompatibleOptions extends ProviderOptions {
   /** Includes the version, for example `http://localhost:11434/v1`. */
   readonly baseUrl: string;
   /** Default: no key is sent. */
@@ -77,11 +77,11 @@ export interface OpenAiCompatibleOptions extends ProviderOptions {
    * The server ends replies with `[DONE]` alone. Text then counts as complete; a call never does.
    */
   readonly finishOptional?: boolean | undefined;
-  readonly settings?: OpenAiChatSettings | undefined;
+  readonly settings?: OpenaiChatSettings | undefined;
 }
 
 type Own = Pick<
-  OpenAiCompatibleOptions,
+  OpenaiCompatibleOptions,
   "baseUrl" | "thinkTags" | "thinkOpened" | "finishOptional"
 >;
 
@@ -96,12 +96,12 @@ const own: OptionChecks<Own> = {
  * A server that implements OpenAI's chat completions. No environment variable is read, so that the
  * key of one vendor never reaches another.
  */
-export function openaiCompatible(model: string, options: OpenAiCompatibleOptions): Model {
+export function openaiCompatible(model: string, options: OpenaiCompatibleOptions): Model {
   const door = { name: "openaiCompatible", from: openaiCompatible };
   const table = compatibleSettings();
   checkProvider<Own>(door, { model, options, table }, own);
   const { apiKey, baseUrl, thinkTags, thinkOpened, finishOptional, ...common } = options;
-  const protocol = createOpenAiChat({
+  const protocol = createOpenaiChatProtocol({
     thinkTags,
     thinkOpened,
     finishOptional,

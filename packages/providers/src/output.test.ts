@@ -2,10 +2,10 @@ import { itemId, partId } from "@millrace/core/writing";
 import type { Item, JsonObject } from "@millrace/core";
 import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
-import { gemini } from "./protocols/gemini/protocol.ts";
-import { openAiChat } from "./protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
+import { geminiProtocol } from "./protocols/gemini/protocol.ts";
+import { openaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { ask, hello, toyModel } from "./testing/toy-model.ts";
 
@@ -46,7 +46,7 @@ const asked = (more: Partial<ModelRequest>): ModelRequest => ({
 
 describe("chat completions", () => {
   const body = (more: Partial<ModelRequest>, model = "gpt-5"): JsonObject =>
-    openAiChat.request(asked(more), { model }).body;
+    openaiChatProtocol.request(asked(more), { model }).body;
   const system = (content: string): JsonObject => ({ role: "system", content });
 
   test("take a shape as a response format, strictly if the schema is strict already", () => {
@@ -92,7 +92,7 @@ describe("chat completions", () => {
 
 describe("responses", () => {
   const body = (more: Partial<ModelRequest>, model = "gpt-5"): JsonObject =>
-    openAiResponses.request(asked(more), { model }).body;
+    openaiResponsesProtocol.request(asked(more), { model }).body;
 
   test("take a shape as the format of text, beside its other settings", () => {
     expect(body({ output: strict, settings: { text: { verbosity: "low" } } })).toEqual({
@@ -132,7 +132,7 @@ describe("responses", () => {
 
 describe("messages", () => {
   const body = (more: Partial<ModelRequest>, model = "claude-sonnet-4-5"): JsonObject =>
-    anthropicMessages.request(asked(more), { model }).body;
+    anthropicMessagesProtocol.request(asked(more), { model }).body;
 
   test("take a shape as the format of the output, beside its other settings", () => {
     const settings = { output_config: { effort: "low" } };
@@ -181,7 +181,7 @@ describe("messages", () => {
 
 describe("gemini", () => {
   const body = (more: Partial<ModelRequest>, model = "gemini-3-pro-preview"): JsonObject =>
-    gemini.request(asked(more), { model }).body;
+    geminiProtocol.request(asked(more), { model }).body;
   const system = (...texts: readonly string[]): JsonObject => ({
     systemInstruction: { parts: texts.map((text) => ({ text })) },
   });

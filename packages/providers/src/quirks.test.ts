@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { VendorEvent } from "./framing/framing.ts";
 import { sseFraming } from "./framing/sse.ts";
 import type { Protocol } from "./protocol.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
-import { gemini } from "./protocols/gemini/protocol.ts";
-import { createOpenAiChat } from "./protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
+import { geminiProtocol } from "./protocols/gemini/protocol.ts";
+import { createOpenaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
 import { decode, plainContext } from "./testing/decode.ts";
 import type { Decoded } from "./testing/decode.ts";
 import { summaryOf } from "./testing/expectation.ts";
@@ -18,10 +18,10 @@ function read<State>(protocol: Protocol<VendorEvent, State>, quirk: Quirk): Deco
 }
 
 const readers: Readonly<Record<(typeof quirkProtocols)[number], (quirk: Quirk) => Decoded>> = {
-  "openai-chat": (quirk) => read(createOpenAiChat(quirk.options), quirk),
-  "openai-responses": (quirk) => read(openAiResponses, quirk),
-  "anthropic-messages": (quirk) => read(anthropicMessages, quirk),
-  gemini: (quirk) => read(gemini, quirk),
+  "openai-chat": (quirk) => read(createOpenaiChatProtocol(quirk.options), quirk),
+  "openai-responses": (quirk) => read(openaiResponsesProtocol, quirk),
+  "anthropic-messages": (quirk) => read(anthropicMessagesProtocol, quirk),
+  gemini: (quirk) => read(geminiProtocol, quirk),
 };
 
 const page = /^https:\/\/[\w.-]+\.[a-z]+\/\S+$/;

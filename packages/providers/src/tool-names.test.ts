@@ -13,8 +13,8 @@ import { wireNames } from "./protocols/tool-names.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { validateAnthropicMessages } from "./testing/validators/anthropic-messages.ts";
 import { validateGemini } from "./testing/validators/gemini.ts";
-import { validateOpenAiChat } from "./testing/validators/openai-chat.ts";
-import { validateOpenAiResponses } from "./testing/validators/openai-responses.ts";
+import { validateOpenaiChat } from "./testing/validators/openai-chat.ts";
+import { validateOpenaiResponses } from "./testing/validators/openai-responses.ts";
 
 const wire = "fs_read_file";
 
@@ -41,7 +41,7 @@ const vendors: readonly Vendor[] = [
       { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
     ],
     choice: { tool_choice: { type: "function", function: { name: "fs.read_file" } } },
-    validate: (body) => validateOpenAiChat(body),
+    validate: (body) => validateOpenaiChat(body),
   },
   {
     name: "openai-responses",
@@ -52,7 +52,7 @@ const vendors: readonly Vendor[] = [
       { type: "response.completed", response: { id: "r", status: "completed", output: [] } },
     ],
     choice: { tool_choice: { type: "function", name: "fs.read_file" } },
-    validate: (body) => validateOpenAiResponses(body),
+    validate: (body) => validateOpenaiResponses(body),
   },
   {
     name: "anthropic-messages",

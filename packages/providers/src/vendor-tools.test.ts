@@ -3,12 +3,12 @@ import type { Item, Json, JsonObject, Part } from "@millrace/core";
 import type { ModelRequest, ToolDescription, VendorTool } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import type { Protocol } from "./protocol.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
-import { gemini } from "./protocols/gemini/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
+import { geminiProtocol } from "./protocols/gemini/protocol.ts";
 import { keyNamed, keysIn } from "./protocols/keys.ts";
 import { nativeToolsOf } from "./protocols/native-tools.ts";
-import { openAiChat } from "./protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "./protocols/openai-responses/protocol.ts";
+import { openaiChatProtocol } from "./protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "./protocols/openai-responses/protocol.ts";
 import { wireNamesOf, withWireNames } from "./protocols/tool-names.ts";
 
 const screen: VendorTool = { kind: "computer", width: 1024, height: 768 };
@@ -37,10 +37,10 @@ function bodyOf(
 
 const anyOf = (protocol: unknown): Protocol<never, never> => protocol as Protocol<never, never>;
 const [responses, messages, google, chat] = [
-  openAiResponses,
-  anthropicMessages,
-  gemini,
-  openAiChat,
+  openaiResponsesProtocol,
+  anthropicMessagesProtocol,
+  geminiProtocol,
+  openaiChatProtocol,
 ].map(anyOf) as [
   Protocol<never, never>,
   Protocol<never, never>,

@@ -7,7 +7,7 @@ import { sseFraming } from "./framing/sse.ts";
 import { noKey, placeChecks, placeOf, tokenAuth } from "./google-place.ts";
 import type { VertexPlace } from "./google-place.ts";
 import type { AnthropicSettings } from "./protocols/anthropic-messages/fields.ts";
-import { anthropicMessages } from "./protocols/anthropic-messages/protocol.ts";
+import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";
 import { askFor } from "./protocols/output.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
@@ -35,7 +35,7 @@ const own: OptionChecks<Own> = {
 };
 
 /** The model is in the path, and the version in the body. */
-const messages = mapRequest(anthropicMessages, ({ headers, body }, { model }) => {
+const messages = mapRequest(anthropicMessagesProtocol, ({ headers, body }, { model }) => {
   const { model: _, ...fields } = body;
   const { "anthropic-version": __, ...others } = headers ?? {};
   return {

@@ -8,7 +8,7 @@ import { sseFraming } from "./framing/sse.ts";
 import { expressAuth, expressPlace, placeChecks, placeOf, tokenAuth } from "./google-place.ts";
 import type { VertexPlace } from "./google-place.ts";
 import type { GeminiSettings } from "./protocols/gemini/fields.ts";
-import { gemini } from "./protocols/gemini/protocol.ts";
+import { geminiProtocol } from "./protocols/gemini/protocol.ts";
 import { createModel } from "./provider.ts";
 import type { ProviderOptions } from "./provider.ts";
 
@@ -35,7 +35,7 @@ const version = "v1beta1";
 const pictures = { limit: 64 * 1024 * 1024 };
 
 /** Vertex has the publisher in the path. Tuned models are `endpoints/<id>`. */
-const protocol = mapRequest(gemini, (wire) => ({
+const protocol = mapRequest(geminiProtocol, (wire) => ({
   ...wire,
   path: wire.path.replace(/^\/models\//, "/publishers/google/models/"),
 }));

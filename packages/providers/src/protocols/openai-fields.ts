@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import type { RequestSettings } from "@millrace/core/ports";
 
 /** Fields that OpenAI's two APIs share. From the types of openai 7.53.0. */
-interface OpenAiFields extends RequestSettings {
+interface OpenaiFields extends RequestSettings {
   readonly top_p?: number | undefined;
   readonly top_logprobs?: number | undefined;
   readonly parallel_tool_calls?: boolean | undefined;
@@ -22,12 +22,12 @@ interface OpenAiFields extends RequestSettings {
  * Settings for OpenAI's Responses API: those that all vendors share, and its own fields. Fields that are
  * not listed are sent too.
  */
-export interface OpenAiSettings extends OpenAiFields {
+export interface OpenaiSettings extends OpenaiFields {
   readonly max_output_tokens?: number | undefined;
   readonly max_tool_calls?: number | undefined;
   readonly reasoning?:
     | {
-        readonly effort?: OpenAiEffort;
+        readonly effort?: OpenaiEffort;
         readonly summary?: "auto" | "concise" | "detailed";
         readonly context?: "auto" | "current_turn" | "all_turns";
         readonly mode?: string;
@@ -39,7 +39,7 @@ export interface OpenAiSettings extends OpenAiFields {
   /** Null: nothing is included, not even the reasoning that later requests send back. */
   readonly include?: readonly string[] | null | undefined;
   readonly truncation?: "auto" | "disabled" | undefined;
-  readonly service_tier?: OpenAiTier | "ultrafast" | undefined;
+  readonly service_tier?: OpenaiTier | "ultrafast" | undefined;
   readonly background?: boolean | undefined;
   readonly context_management?: readonly JsonObject[] | undefined;
   readonly prompt?: JsonObject | undefined;
@@ -49,10 +49,10 @@ export interface OpenAiSettings extends OpenAiFields {
  * Settings for chat completions: those that all vendors share, and OpenAI's own fields. Fields that are
  * not listed are sent too, such as those that only one server has.
  */
-export interface OpenAiChatSettings extends OpenAiFields {
+export interface OpenaiChatSettings extends OpenaiFields {
   readonly max_completion_tokens?: number | undefined;
   readonly max_tokens?: number | undefined;
-  readonly reasoning_effort?: OpenAiEffort | undefined;
+  readonly reasoning_effort?: OpenaiEffort | undefined;
   readonly verbosity?: "low" | "medium" | "high" | undefined;
   readonly frequency_penalty?: number | undefined;
   readonly presence_penalty?: number | undefined;
@@ -65,9 +65,9 @@ export interface OpenAiChatSettings extends OpenAiFields {
   readonly response_format?: JsonObject | null | undefined;
   /** Null: for servers that refuse the field. Usage is then unknown. */
   readonly stream_options?: JsonObject | null | undefined;
-  readonly service_tier?: OpenAiTier | undefined;
+  readonly service_tier?: OpenaiTier | undefined;
   readonly web_search_options?: JsonObject | undefined;
 }
 
-type OpenAiEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-type OpenAiTier = "auto" | "default" | "flex" | "scale" | "priority" | "fast";
+type OpenaiEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+type OpenaiTier = "auto" | "default" | "flex" | "scale" | "priority" | "fast";

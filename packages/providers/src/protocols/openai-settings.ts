@@ -14,7 +14,7 @@ import { valueAt } from "./read.ts";
 export type EffortPath = "reasoning_effort" | "reasoning.effort";
 
 /** The rows that OpenAI's two APIs share. */
-export function openAiRows(
+export function openaiRows(
   effortPath: EffortPath,
   ttls: readonly string[],
 ): Pick<
@@ -62,7 +62,7 @@ export function openAiRows(
       limits: `true is sent only where the model would not think by itself, from gpt-5.1 to 5.4; no budget of tokens; gpt-5 and the o series always think`,
       fields: (thinking, given) => thinkingFields(thinking, given, effortPath),
     },
-    cache: openAiCache(ttls),
+    cache: openaiCache(ttls),
     serviceTier: {
       kind: "sent",
       as: ["service_tier"],
@@ -82,7 +82,7 @@ export function openAiRows(
 }
 
 /** The vendor keeps prefixes by itself. A key and a time to live can be asked for. */
-function openAiCache(ttls: readonly string[]): SentSetting<NonNullable<ModelSettings["cache"]>> {
+function openaiCache(ttls: readonly string[]): SentSetting<NonNullable<ModelSettings["cache"]>> {
   const words = ttls.map((ttl) => JSON.stringify(ttl)).join(" or ");
   return {
     kind: "sent",

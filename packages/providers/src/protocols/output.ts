@@ -45,7 +45,7 @@ function inWords(instructions: string | undefined, { name, schema }: OutputShape
  * refuses others with it, and treats them as advice without it. Undefined for a schema that is not
  * an object's, which the vendor always refuses, and for models without the feature.
  */
-export function openAiFormat({ name, schema }: OutputShape, model: string): JsonObject | undefined {
+export function openaiFormat({ name, schema }: OutputShape, model: string): JsonObject | undefined {
   if (formerModel.test(model) || !isJsonObject(schema) || schema["type"] !== "object") {
     return undefined;
   }

@@ -1,10 +1,10 @@
 import type { Json } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { openAiFormat } from "./output.ts";
+import { openaiFormat } from "./output.ts";
 import { outputFields } from "./anthropic-messages/output.ts";
 
 const isStrict = (schema: Json): unknown =>
-  openAiFormat({ name: "x", schema }, "gpt-5")?.["strict"];
+  openaiFormat({ name: "x", schema }, "gpt-5")?.["strict"];
 const isTaken = (schema: Json): boolean =>
   outputFields({ name: "x", schema }, {}, "claude-sonnet-5") !== undefined;
 

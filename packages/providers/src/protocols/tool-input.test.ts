@@ -1,10 +1,10 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { anthropicMessages } from "./anthropic-messages/protocol.ts";
-import { gemini } from "./gemini/protocol.ts";
-import { openAiChat } from "./openai-chat/protocol.ts";
-import { openAiResponses } from "./openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "./anthropic-messages/protocol.ts";
+import { geminiProtocol } from "./gemini/protocol.ts";
+import { openaiChatProtocol } from "./openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "./openai-responses/protocol.ts";
 import { describeTool } from "./tool-input.ts";
 
 /** What a schema library writes for a union with a tag. */
@@ -37,9 +37,9 @@ const merged = {
 };
 
 const protocols = [
-  ["openai-chat", openAiChat, ["function"], "parameters"],
-  ["openai-responses", openAiResponses, [], "parameters"],
-  ["anthropic-messages", anthropicMessages, [], "input_schema"],
+  ["openai-chat", openaiChatProtocol, ["function"], "parameters"],
+  ["openai-responses", openaiResponsesProtocol, [], "parameters"],
+  ["anthropic-messages", anthropicMessagesProtocol, [], "input_schema"],
 ] as const;
 
 describe("a tool whose input is a union", () => {
@@ -65,7 +65,7 @@ describe("a tool whose input is a union", () => {
   );
 
   test("goes to Gemini as it is, which takes a union beside the type", () => {
-    const { tools } = gemini.request(request, { model: "gemini-3-pro" }).body;
+    const { tools } = geminiProtocol.request(request, { model: "gemini-3-pro" }).body;
     const declared = {
       name: "act",
       description: "Acts.",

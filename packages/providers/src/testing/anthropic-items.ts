@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
-import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
+import { anthropicMessagesProtocol } from "../protocols/anthropic-messages/protocol.ts";
 
 /** The model of the requests. */
 export const model: string = "claude-sonnet-4-5";
@@ -99,7 +99,7 @@ export const file = (
 });
 
 export function bodyOf(transcript: readonly Item[], more: Partial<ModelRequest> = {}): JsonObject {
-  return anthropicMessages.request({ transcript, ...more }, { model }).body;
+  return anthropicMessagesProtocol.request({ transcript, ...more }, { model }).body;
 }
 
 export function messagesOf(transcript: readonly Item[], more: Partial<ModelRequest> = {}): Json {

@@ -2,7 +2,7 @@ import { callId, itemId, partId } from "@millrace/core/writing";
 import type { Item, Json, JsonObject, Part, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { sseFraming } from "../framing/sse.ts";
-import { openAiChat } from "../protocols/openai-chat/protocol.ts";
+import { openaiChatProtocol } from "../protocols/openai-chat/protocol.ts";
 import { decode } from "./decode.ts";
 import { bytesOf } from "./fixtures.ts";
 
@@ -14,7 +14,7 @@ export function bodyOf(
   more: Partial<ModelRequest> = {},
   name = model,
 ): JsonObject {
-  return openAiChat.request({ transcript, ...more }, { model: name }).body;
+  return openaiChatProtocol.request({ transcript, ...more }, { model: name }).body;
 }
 
 export function messagesOf(transcript: Transcript, name = model): Json {
@@ -75,7 +75,7 @@ export const user = (content: Json): JsonObject => ({ role: "user", content });
 
 /** The item of a fixture's reply. */
 export function replyOf(fixture: string, author = native.model): Item {
-  const { draft } = decode(openAiChat, sseFraming(), [bytesOf("openai-chat", fixture)]);
+  const { draft } = decode(openaiChatProtocol, sseFraming(), [bytesOf("openai-chat", fixture)]);
   const parts = draft.parts.flatMap((part) => (part.state === "committed" ? [part.part] : []));
   return item("model", parts, { stop: "tools", model: author });
 }

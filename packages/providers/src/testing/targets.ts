@@ -1,11 +1,11 @@
 import type { Transcript } from "@millrace/core";
 import type { VendorEvent } from "../framing/framing.ts";
 import type { Protocol } from "../protocol.ts";
-import { anthropicMessages } from "../protocols/anthropic-messages/protocol.ts";
-import { bedrockConverse } from "../protocols/bedrock-converse/protocol.ts";
-import { gemini } from "../protocols/gemini/protocol.ts";
-import { openAiChat } from "../protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "../protocols/openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverseProtocol } from "../protocols/bedrock-converse/protocol.ts";
+import { geminiProtocol } from "../protocols/gemini/protocol.ts";
+import { openaiChatProtocol } from "../protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "../protocols/openai-responses/protocol.ts";
 import { nativeToolsOf } from "../protocols/native-tools.ts";
 import { wireNamesOf, withWireNames } from "../protocols/tool-names.ts";
 import { nativeReplies } from "./native-replies.ts";
@@ -14,9 +14,9 @@ import type { Native } from "./transcripts.ts";
 import { validateAnthropicMessages } from "./validators/anthropic-messages.ts";
 import { validateBedrockConverse } from "./validators/bedrock-converse.ts";
 import { validateGemini } from "./validators/gemini.ts";
-import { validateOpenAiChat } from "./validators/openai-chat.ts";
+import { validateOpenaiChat } from "./validators/openai-chat.ts";
 import { validatePairs } from "./validators/openai-responses-pairs.ts";
-import { validateOpenAiResponses } from "./validators/openai-responses.ts";
+import { validateOpenaiResponses } from "./validators/openai-responses.ts";
 
 /** A protocol with a model, its validator, and its replies in the fixtures. */
 export type NativeTarget = Target & Native;
@@ -50,20 +50,21 @@ function hasExtensions(transcript: Transcript): boolean {
 const later = ["hologram", "mcp_tool_listing"];
 
 export const targets: readonly NativeTarget[] = [
-  targetOf(openAiChat, "gpt-5", (body, transcript) =>
-    validateOpenAiChat(body, { extensions: hasExtensions(transcript) }),
+  targetOf(openaiChatProtocol, "gpt-5", (body, transcript) =>
+    validateOpenaiChat(body, { extensions: hasExtensions(transcript) }),
   ),
-  targetOf(openAiResponses, "gpt-5", (body, transcript) => [
-    ...validateOpenAiResponses(body),
+  targetOf(openaiResponsesProtocol, "gpt-5", (body, transcript) => [
+    ...validateOpenaiResponses(body),
     ...validatePairs(body, transcript, "openai-responses/gpt-5"),
   ]),
-  targetOf(anthropicMessages, "claude-sonnet-4-5", (body) =>
+  targetOf(anthropicMessagesProtocol, "claude-sonnet-4-5", (body) =>
     validateAnthropicMessages(body, { later }),
   ),
   ...["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "mistral.mistral-large-2407-v1:0"].map(
-    (model) => targetOf(bedrockConverse, model, (body) => validateBedrockConverse(body, { model })),
+    (model) =>
+      targetOf(bedrockConverseProtocol, model, (body) => validateBedrockConverse(body, { model })),
   ),
   ...["gemini-3-pro-preview", "gemini-2.5-flash"].map((model) =>
-    targetOf(gemini, model, (body) => validateGemini(body, { model, later })),
+    targetOf(geminiProtocol, model, (body) => validateGemini(body, { model, later })),
   ),
 ];

@@ -25,7 +25,7 @@ export interface LimitHeaders extends Pick<RateLimit, "of" | "per"> {
   readonly reset: string;
 }
 
-const asOpenAi = (of: RateLimit["of"], unit: string, per?: RateLimit["per"]): LimitHeaders => ({
+const asOpenai = (of: RateLimit["of"], unit: string, per?: RateLimit["per"]): LimitHeaders => ({
   of,
   ...(per === undefined ? {} : { per }),
   limit: `x-ratelimit-limit-${unit}`,
@@ -50,11 +50,11 @@ export const limitHeaders: readonly LimitHeaders[] = [
   asAnthropic("tokens", "tokens"),
   asAnthropic("input_tokens", "input-tokens"),
   asAnthropic("output_tokens", "output-tokens"),
-  asOpenAi("requests", "requests"),
-  asOpenAi("tokens", "tokens"),
-  asOpenAi("requests", "requests-day", "day"),
-  asOpenAi("tokens", "tokens-minute", "minute"),
-  asOpenAi("requests", "req-minute", "minute"),
+  asOpenai("requests", "requests"),
+  asOpenai("tokens", "tokens"),
+  asOpenai("requests", "requests-day", "day"),
+  asOpenai("tokens", "tokens-minute", "minute"),
+  asOpenai("requests", "req-minute", "minute"),
   {
     of: "requests",
     limit: "x-ratelimit-limit",

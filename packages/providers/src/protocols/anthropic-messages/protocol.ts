@@ -11,7 +11,7 @@ import { step } from "./step.ts";
 export type { AnthropicMessagesState } from "./state.ts";
 
 /** Anthropic's Messages API, and servers that implement it. */
-export const anthropicMessages: Protocol<VendorEvent, AnthropicMessagesState> = {
+export const anthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesState> = {
   id: protocolId,
   initial,
   step,

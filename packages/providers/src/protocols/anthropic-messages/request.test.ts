@@ -17,11 +17,11 @@ import {
   text,
   user,
 } from "../../testing/anthropic-items.ts";
-import { anthropicMessages } from "./protocol.ts";
+import { anthropicMessagesProtocol } from "./protocol.ts";
 
 describe("the request", () => {
   test("has the version, asks for a stream and leaves room for an answer", () => {
-    const request = anthropicMessages.request(
+    const request = anthropicMessagesProtocol.request(
       { transcript: [user("Hi")], instructions: "Be brief.", tools: [look] },
       { model },
     );
@@ -43,7 +43,7 @@ describe("the request", () => {
   test.each([["beta 1"], [""], [7]])("refuses %j among the betas", (name) => {
     const request = { transcript: [user("Hi")], settings: { betas: ["a-1", name] } };
 
-    expect(() => anthropicMessages.request(request, { model })).toThrow(/among betas/);
+    expect(() => anthropicMessagesProtocol.request(request, { model })).toThrow(/among betas/);
   });
 
   test("takes settings as they are", () => {
@@ -59,7 +59,7 @@ describe("the request", () => {
       tool_choice: { type: "auto" },
     };
 
-    const { body, headers } = anthropicMessages.request(
+    const { body, headers } = anthropicMessagesProtocol.request(
       { transcript: [user("Hi")], instructions: "Be brief.", tools: [look], settings },
       { model },
     );

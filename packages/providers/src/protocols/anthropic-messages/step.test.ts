@@ -9,7 +9,7 @@ import { decode, plainContext, printDecoded } from "../../testing/decode.ts";
 import type { Decoded } from "../../testing/decode.ts";
 import { recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
-import { anthropicMessages } from "./protocol.ts";
+import { anthropicMessagesProtocol } from "./protocol.ts";
 import type { AnthropicMessagesState } from "./protocol.ts";
 
 const numbered = (from: number, to: number, digits: number): readonly string[] =>
@@ -18,7 +18,7 @@ const numbered = (from: number, to: number, digits: number): readonly string[] =
 const named = (group: string, names: string): readonly string[] =>
   names.split(" ").map((name) => `${group}:${name}`);
 
-testFixtures(anthropicMessages, [
+testFixtures(anthropicMessagesProtocol, [
   // From 10 on, the table of quirks and the table of bad input have the same names for rows.
   ...numbered(1, 9, 1),
   ...numbered(1, 23, 2),
@@ -36,7 +36,7 @@ testFixtures(anthropicMessages, [
 ]);
 
 const streams = new Map(
-  recordedStreams(anthropicMessages.id).map(({ name, bytes }) => [name, bytes]),
+  recordedStreams(anthropicMessagesProtocol.id).map(({ name, bytes }) => [name, bytes]),
 );
 const fixtures: readonly string[] = [...streams.keys()];
 const bytesOf = (name: string): Uint8Array => streams.get(name) ?? new Uint8Array();
@@ -61,7 +61,7 @@ function read(
     }),
   };
   const context = { ...plainContext, takenCallIds: new Set(takenCallIds) };
-  return decode(anthropicMessages, framing, [new Uint8Array()], { end, context });
+  return decode(anthropicMessagesProtocol, framing, [new Uint8Array()], { end, context });
 }
 
 const event = (data: JsonObject): VendorEvent => ({ name: "", data });
@@ -76,8 +76,8 @@ const reason = (stop_reason: string): VendorEvent =>
 const over = event({ type: "message_stop" });
 
 function stepAll(events: readonly VendorEvent[]): AnthropicMessagesState {
-  let state = anthropicMessages.initial(plainContext);
-  for (const each of events) state = anthropicMessages.step(state, each).state;
+  let state = anthropicMessagesProtocol.initial(plainContext);
+  for (const each of events) state = anthropicMessagesProtocol.step(state, each).state;
   return state;
 }
 
@@ -119,18 +119,20 @@ describe("a reply that is cut", () => {
 
 describe("the state", () => {
   test.each(fixtures)("is never changed by a step: %s", (name) => {
-    let state = deepFreeze(anthropicMessages.initial(plainContext));
+    let state = deepFreeze(anthropicMessagesProtocol.initial(plainContext));
     for (const each of eventsOf(name)) {
       const before = structuredClone(state);
-      const first = anthropicMessages.step(state, deepFreeze(each));
-      const second = anthropicMessages.step(state, each);
+      const first = anthropicMessagesProtocol.step(state, deepFreeze(each));
+      const second = anthropicMessagesProtocol.step(state, each);
       expect(second).toEqual(first);
       expect(state).toEqual(before);
       if (first.failure !== undefined) return;
       state = deepFreeze(first.state);
     }
     const end = { kind: "over" } as const;
-    expect(anthropicMessages.halt(state, end)).toEqual(anthropicMessages.halt(state, end));
+    expect(anthropicMessagesProtocol.halt(state, end)).toEqual(
+      anthropicMessagesProtocol.halt(state, end),
+    );
   });
 
   test.each([
@@ -145,7 +147,7 @@ describe("the state", () => {
     const first = stepAll([start, begin(0, block), delta(0, piece)]);
 
     for (let count = 0; count < 1_000; count += 1) {
-      const { state, operations } = anthropicMessages.step(first, delta(0, piece));
+      const { state, operations } = anthropicMessagesProtocol.step(first, delta(0, piece));
       expect(state).toBe(first);
       expect(operations).toHaveLength(1);
     }
@@ -175,7 +177,7 @@ describe("the state", () => {
     let state = stepAll([start, ...before, begin(500, block)]);
 
     for (let count = 0; count < 1_000; count += 1) {
-      const next = anthropicMessages.step(state, delta(500, piece)).state;
+      const next = anthropicMessagesProtocol.step(state, delta(500, piece)).state;
       expect(next.open).toHaveLength(1);
       expect(next.closed).toBe(state.closed);
       expect(next.taken).toBe(state.taken);
@@ -189,7 +191,7 @@ describe("the state", () => {
 
     let state = first;
     for (let count = 0; count < 100_000; count += 1) {
-      const step = anthropicMessages.step(state, ping);
+      const step = anthropicMessagesProtocol.step(state, ping);
       if (step.sign !== "alive") expect.unreachable();
       state = step.state;
     }
@@ -311,8 +313,8 @@ test.each(fixtures)("%s gives the same deltas however its bytes are cut", (name)
   const bytes = bytesOf(name).subarray(0, 6_000);
   const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
 
-  const whole = decode(anthropicMessages, sseFraming(), [bytes]);
-  const cut = decode(anthropicMessages, sseFraming(), single);
+  const whole = decode(anthropicMessagesProtocol, sseFraming(), [bytes]);
+  const cut = decode(anthropicMessagesProtocol, sseFraming(), single);
 
   expect(printDecoded(cut)).toBe(printDecoded(whole));
 });

@@ -16,7 +16,7 @@ import {
   thought,
   user,
 } from "../../testing/anthropic-items.ts";
-import { anthropicMessages } from "./protocol.ts";
+import { anthropicMessagesProtocol } from "./protocol.ts";
 
 describe("thinking", () => {
   const redacted = thought("", { type: "redacted_thinking", data: "ZGF0YQ==" });
@@ -169,7 +169,7 @@ describe("thinking", () => {
     );
     const settings = thinking === undefined ? {} : { thinking };
 
-    const { body } = anthropicMessages.request({ transcript, settings }, { model: name });
+    const { body } = anthropicMessagesProtocol.request({ transcript, settings }, { model: name });
 
     expect(body["messages"]).toMatchObject([
       {},

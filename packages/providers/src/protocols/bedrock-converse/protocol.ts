@@ -10,7 +10,7 @@ import { step } from "./step.ts";
 export type { BedrockConverseState } from "./state.ts";
 
 /** Amazon Bedrock's ConverseStream, which is one format for all of its models. */
-export const bedrockConverse: Protocol<VendorEvent, BedrockConverseState> = {
+export const bedrockConverseProtocol: Protocol<VendorEvent, BedrockConverseState> = {
   id: protocolId,
   initial,
   step,

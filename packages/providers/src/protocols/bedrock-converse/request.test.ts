@@ -4,14 +4,14 @@ import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import { validateBedrockConverse } from "../../testing/validators/bedrock-converse.ts";
 import { RequestRefusal } from "../refusal.ts";
-import { bedrockConverse } from "./protocol.ts";
+import { bedrockConverseProtocol } from "./protocol.ts";
 
 const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]);
 const id = partId("p1");
 
 function bodyOf(request: ModelRequest, model: string = claude): JsonObject {
-  const { body } = bedrockConverse.request(request, { model });
+  const { body } = bedrockConverseProtocol.request(request, { model });
   expect(validateBedrockConverse(body, { model })).toEqual([]);
   return body;
 }
@@ -49,7 +49,7 @@ function contentOf(...parts: readonly Part[]): unknown {
 test("a model's name is one segment of the path, with all of its characters encoded", () => {
   const arn = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.x-v1:0";
 
-  const { path } = bedrockConverse.request({ transcript: [] }, { model: arn });
+  const { path } = bedrockConverseProtocol.request({ transcript: [] }, { model: arn });
 
   expect(path).toBe(
     "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.x-v1%3A0/converse-stream",

@@ -11,7 +11,7 @@ import { step } from "./step.ts";
 export type { GeminiState } from "./state.ts";
 
 /** Gemini's `streamGenerateContent`, as server-sent events. */
-export const gemini: Protocol<VendorEvent, GeminiState> = {
+export const geminiProtocol: Protocol<VendorEvent, GeminiState> = {
   id: protocolId,
   initial,
   step,

@@ -2,7 +2,7 @@ import { callId, itemId, partId } from "@millrace/core/writing";
 import type { Item, JsonObject, Part } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
-import { gemini } from "./protocol.ts";
+import { geminiProtocol } from "./protocol.ts";
 
 const model = "gemini-3.7-flash";
 const native = `gemini/${model}`;
@@ -38,7 +38,7 @@ function bodyOf(
   rest: Partial<ModelRequest> = {},
   name = model,
 ): JsonObject {
-  return gemini.request({ transcript, ...rest }, { model: name }).body;
+  return geminiProtocol.request({ transcript, ...rest }, { model: name }).body;
 }
 
 function contentsOf(transcript: readonly Item[], name = model): readonly unknown[] {
@@ -50,7 +50,8 @@ const goOn = { role: "user", parts: [{ text: "(continue)" }] };
 
 describe("a request", () => {
   test("has the model and the streaming method in its path", () => {
-    const path = (name: string): string => gemini.request({ transcript: [] }, { model: name }).path;
+    const path = (name: string): string =>
+      geminiProtocol.request({ transcript: [] }, { model: name }).path;
 
     expect(path(model)).toBe("/models/gemini-3.7-flash:streamGenerateContent?alt=sse");
     expect(path("tunedModels/my tune")).toBe(

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { plainContext } from "../../testing/decode.ts";
 import { runs } from "../../../../../tests/kit/runs.ts";
 import { ReplyReader } from "../../reply.ts";
-import { gemini } from "./protocol.ts";
+import { geminiProtocol } from "./protocol.ts";
 
 /** A campaign takes minutes. */
 const timeout = 60_000 * runs(1, 60);
@@ -87,7 +87,7 @@ test(
       fc.property(fc.array(event, { maxLength: 8 }), (events) => {
         let draft: Draft = emptyDraft();
         const emit = (delta: Delta): void => void (draft = fold(draft, delta));
-        const reader = new ReplyReader(gemini, plainContext, { emit, draft: () => draft });
+        const reader = new ReplyReader(geminiProtocol, plainContext, { emit, draft: () => draft });
         for (const data of events) if (reader.take({ name: "", data }) === "over") break;
 
         const { stop } = reader.end({ kind: "eof" });

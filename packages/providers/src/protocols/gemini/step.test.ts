@@ -8,7 +8,7 @@ import { plainContext } from "../../testing/decode.ts";
 import { recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
 import { failure } from "../../failure.ts";
-import { gemini } from "./protocol.ts";
+import { geminiProtocol } from "./protocol.ts";
 import type { GeminiState } from "./protocol.ts";
 
 const numbered = (prefix: string, count: number, width: number): readonly string[] =>
@@ -16,7 +16,7 @@ const numbered = (prefix: string, count: number, width: number): readonly string
 const named = (prefix: string, names: string): readonly string[] =>
   names.split(" ").map((name) => `${prefix}:${name}`);
 
-testFixtures(gemini, [
+testFixtures(geminiProtocol, [
   ...numbered("G", 17, 1),
   ...numbered("N", 9, 2),
   ...named("part", "text thought inlineData fileData functionCall functionResponse executableCode"),
@@ -41,14 +41,14 @@ const streams = recordedStreams("gemini").map(({ name, bytes }) => {
 const event = (data: JsonObject): VendorEvent => ({ name: "", data });
 const content = (parts: Json, rest: JsonObject = {}): VendorEvent =>
   event({ candidates: [{ content: { role: "model", parts }, ...rest }] });
-const start = (): GeminiState => gemini.initial(plainContext);
+const start = (): GeminiState => geminiProtocol.initial(plainContext);
 
 /** Steps until the end or a failure. */
 function run(events: readonly VendorEvent[]): Translated<GeminiState> {
   let last: Translated<GeminiState> = { state: start(), operations: [] };
   for (const one of events) {
     if (last.failure !== undefined) break;
-    const next = gemini.step(last.state, one);
+    const next = geminiProtocol.step(last.state, one);
     last = { ...next, operations: [...last.operations, ...next.operations] };
   }
   return last;
@@ -72,11 +72,11 @@ describe("the end of a reply", () => {
     let state = start();
     for (const one of [event({}), ...events]) {
       if (saysItsEnd(one)) break;
-      const next = gemini.step(state, one);
+      const next = geminiProtocol.step(state, one);
       ({ state } = next);
       if (next.failure !== undefined) break;
 
-      const stops = ends.map((end) => gemini.halt(state, end).ending.stop);
+      const stops = ends.map((end) => geminiProtocol.halt(state, end).ending.stop);
 
       expect(stops).toEqual(["truncated", "truncated", "aborted", "failed", "failed"]);
     }
@@ -85,7 +85,7 @@ describe("the end of a reply", () => {
   test("a reply that is whole stays so when it is aborted or cut behind its end", () => {
     const { state } = run([content([{ text: "Hi" }], { finishReason: "STOP" })]);
 
-    const stops = ends.map((end) => gemini.halt(state, end).ending.stop);
+    const stops = ends.map((end) => geminiProtocol.halt(state, end).ending.stop);
 
     expect(stops).toEqual(["end", "end", "end", "end", "failed"]);
   });
@@ -94,7 +94,7 @@ describe("the end of a reply", () => {
     const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 2, totalTokenCount: 9 };
     const { state } = run([event({ candidates: [], usageMetadata })]);
 
-    const { usage } = gemini.halt(state, { kind: "aborted" });
+    const { usage } = geminiProtocol.halt(state, { kind: "aborted" });
 
     expect(usage).toEqual({ inputTokens: 7, outputTokens: 2, cachedTokens: 0 });
   });
@@ -107,7 +107,7 @@ describe("the end of a reply", () => {
   ])("a count %s makes the usage unknown", (_, usageMetadata) => {
     const { state } = run([event({ usageMetadata })]);
 
-    expect(gemini.halt(state, { kind: "eof" })).not.toHaveProperty("usage");
+    expect(geminiProtocol.halt(state, { kind: "eof" })).not.toHaveProperty("usage");
   });
 });
 
@@ -115,12 +115,12 @@ describe("a step", () => {
   test.each(streams)("of $name leaves its state as it was, and can be made again", ({ events }) => {
     let state = deepFreeze(start());
     for (const one of events) {
-      const first = gemini.step(state, one);
-      const second = gemini.step(state, one);
+      const first = geminiProtocol.step(state, one);
+      const second = geminiProtocol.step(state, one);
 
       expect(second).toEqual(first);
-      expect(gemini.halt(first.state, { kind: "eof" })).toEqual(
-        gemini.halt(second.state, { kind: "eof" }),
+      expect(geminiProtocol.halt(first.state, { kind: "eof" })).toEqual(
+        geminiProtocol.halt(second.state, { kind: "eof" }),
       );
       state = deepFreeze(first.state);
     }
@@ -130,7 +130,7 @@ describe("a step", () => {
     const { state } = run([content([{ text: "Hi" }])]);
 
     const steps = [content([{ text: "" }]), content([]), event({ candidates: [] })].map((one) =>
-      gemini.step(state, one),
+      geminiProtocol.step(state, one),
     );
 
     for (const step of steps) expect(step).toEqual({ state, operations: [], sign: "alive" });
@@ -140,11 +140,11 @@ describe("a step", () => {
   test("with text, and no usage, keeps the same state", () => {
     const { state } = run([content([{ text: "Hi" }])]);
 
-    expect(gemini.step(state, content([{ text: " there" }])).state).toBe(state);
+    expect(geminiProtocol.step(state, content([{ text: " there" }])).state).toBe(state);
   });
 
   test("of an unknown event has the sign unknown", () => {
-    expect(gemini.step(start(), event({ news: 1 })).sign).toBe("unknown");
+    expect(geminiProtocol.step(start(), event({ news: 1 })).sign).toBe("unknown");
   });
 });
 
@@ -175,7 +175,7 @@ describe("the cost of a step", () => {
     let operations = 0;
     let length = 0;
     for (const one of pieces(more)) {
-      const step = gemini.step(state, one);
+      const step = geminiProtocol.step(state, one);
       ({ state } = step);
       for (const operation of step.operations) {
         operations += 1;
@@ -193,7 +193,7 @@ describe("the cost of a step", () => {
     const one = content([], { groundingMetadata });
     const { state } = run([content([{ text: "a" }]), one]);
 
-    expect(gemini.step(state, one).state).toBe(state);
+    expect(geminiProtocol.step(state, one).state).toBe(state);
   });
 });
 
@@ -277,9 +277,12 @@ describe("a call", () => {
   });
 
   test("has no id that the transcript has", () => {
-    const state = gemini.initial({ ...plainContext, takenCallIds: new Set(["a", "call_3"]) });
+    const state = geminiProtocol.initial({
+      ...plainContext,
+      takenCallIds: new Set(["a", "call_3"]),
+    });
 
-    const { operations } = gemini.step(
+    const { operations } = geminiProtocol.step(
       state,
       content([
         { functionCall: { name: "f", id: "a", args: {} } },
@@ -318,7 +321,7 @@ describe("an error", () => {
     ["as a text", "out of order", "provider_error"],
     ["without anything", {}, "provider_error"],
   ])("is read %s", (_, error, code) => {
-    expect(gemini.step(start(), event({ error })).failure?.code).toBe(code);
+    expect(geminiProtocol.step(start(), event({ error })).failure?.code).toBe(code);
   });
 });
 

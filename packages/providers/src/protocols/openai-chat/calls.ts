@@ -2,7 +2,7 @@ import type { Operation } from "../../protocol.ts";
 import { noArguments, plainArguments } from "./arguments.ts";
 import type { CallEntry } from "./events.ts";
 import { beginCall, beginPending, callsOf, withCall, writeCall } from "./parts.ts";
-import type { Call, OpenAiChatState, ToolState } from "./state.ts";
+import type { Call, OpenaiChatState, ToolState } from "./state.ts";
 
 /** More calls than any vendor makes at once. */
 export const maxCalls = 128;
@@ -13,10 +13,10 @@ export const maxCalls = 128;
  * too many calls.
  */
 export function takeEntry(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   entry: CallEntry,
-): OpenAiChatState | undefined {
+): OpenaiChatState | undefined {
   const known = findCall(state, entry);
   if (known !== undefined) return continueCall(state, operations, known, entry);
   if (isBlank(entry)) return state;
@@ -29,7 +29,7 @@ function isBlank({ id, name, text }: CallEntry): boolean {
   return id === "" && name.trim() === "" && text.trim() === "";
 }
 
-function newCall(state: OpenAiChatState, { index, custom }: CallEntry): Call {
+function newCall(state: OpenaiChatState, { index, custom }: CallEntry): Call {
   return {
     at: state.tools.calls.length,
     index,
@@ -45,18 +45,18 @@ function newCall(state: OpenAiChatState, { index, custom }: CallEntry): Call {
   };
 }
 
-function appendCall(state: OpenAiChatState, entry: CallEntry): OpenAiChatState {
+function appendCall(state: OpenaiChatState, entry: CallEntry): OpenaiChatState {
   const call = newCall(state, entry);
   const tools = { ...state.tools, calls: [...callsOf(state), call], active: call };
   return { ...state, tools };
 }
 
 function continueCall(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   known: Call,
   entry: CallEntry,
-): OpenAiChatState {
+): OpenaiChatState {
   const call = isPlain(known, entry) ? known : informed(known, entry, state.tools);
   if (call.partId !== undefined) return writeCall(state, operations, call, entry.text);
   const early = call.early + entry.text;
@@ -93,7 +93,7 @@ function joinName(known: string, piece: string, offered: ReadonlySet<string>): s
 }
 
 /** The call that an entry continues, or undefined if it begins one. */
-function findCall(state: OpenAiChatState, entry: CallEntry): Call | undefined {
+function findCall(state: OpenaiChatState, entry: CallEntry): Call | undefined {
   const { active } = state.tools;
   if (active === undefined) return undefined;
   if (entry.index !== undefined) return findByIndex(state, active, entry);
@@ -105,7 +105,7 @@ function findCall(state: OpenAiChatState, entry: CallEntry): Call | undefined {
   return unfinished(state, active) ?? active;
 }
 
-function findByIndex(state: OpenAiChatState, active: Call, entry: CallEntry): Call | undefined {
+function findByIndex(state: OpenaiChatState, active: Call, entry: CallEntry): Call | undefined {
   const known = active.index === entry.index ? active : lastOfIndex(state.tools, entry.index);
   if (known !== undefined) return goesOn(known, entry) ? known : undefined;
   if (entry.name !== "") return undefined;
@@ -124,7 +124,7 @@ function lastOfIndex({ calls }: ToolState, index: number | undefined): Call | un
   return calls[at];
 }
 
-function findById(state: OpenAiChatState, active: Call, entry: CallEntry): Call | undefined {
+function findById(state: OpenaiChatState, active: Call, entry: CallEntry): Call | undefined {
   const known = callsOf(state).findLast(({ given }) => given === entry.id);
   if (known !== undefined) return goesOn(known, entry) ? known : undefined;
   // The id arrives late, or changes in the middle of a call.
@@ -157,7 +157,7 @@ function goesOnWithoutId(
 }
 
 /** The last call with incomplete arguments. */
-function unfinished(state: OpenAiChatState, active: Call): Call | undefined {
+function unfinished(state: OpenaiChatState, active: Call): Call | undefined {
   if (active.arguments.phase !== "whole") return active;
   return callsOf(state).findLast((call) => call.arguments.phase !== "whole");
 }

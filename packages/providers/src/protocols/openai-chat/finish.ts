@@ -14,12 +14,12 @@ import {
   appendReasoning,
   appendText,
 } from "./parts.ts";
-import type { Call, OpenAiChatState } from "./state.ts";
+import type { Call, OpenaiChatState } from "./state.ts";
 import type { ReportedStop } from "./stop.ts";
 
 /** Closes all parts of a reply that is complete, and returns its ending. */
 export function closeAll(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   reported: Reported,
 ): Ending {
@@ -40,12 +40,12 @@ interface Reported {
 }
 
 /** How many calls never got a name. They have no part, and nothing of them is sent back. */
-export function namelessCalls(state: OpenAiChatState): number {
+export function namelessCalls(state: OpenaiChatState): number {
   return callsOf(state).filter(({ name }) => name === "").length;
 }
 
 /** Emits held text that could have begun a tag. */
-export function flushTags(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+export function flushTags(state: OpenaiChatState, operations: Operation[]): OpenaiChatState {
   const { held, phase } = state.tags;
   if (held === "") return state;
   const next = { ...state, tags: { ...state.tags, held: "" } };
@@ -88,7 +88,7 @@ function opaqueOf({ custom, extra, given, callId }: Call): JsonObject | undefine
   return opaque === undefined || Object.keys(opaque).length === 0 ? undefined : opaque;
 }
 
-function endingOf(state: OpenAiChatState, reported: Reported, leftOver: JsonObject): Ending {
+function endingOf(state: OpenaiChatState, reported: Reported, leftOver: JsonObject): Ending {
   const calls = state.tools.calls.length - namelessCalls(state);
   const isDone = reported.stop === "end" || reported.stop === "tools";
   // The vendor gives a refusal the reason of an answer. Other vendors have a reason for it.
@@ -102,7 +102,7 @@ function endingOf(state: OpenAiChatState, reported: Reported, leftOver: JsonObje
 
 /** Facts of the last chunk beside the finish reason. */
 export function closingFacts(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   data: JsonObject,
   choice: JsonObject,
 ): JsonObject {

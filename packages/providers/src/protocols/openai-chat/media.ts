@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import type { Operation } from "../../protocol.ts";
 import { objectOf, textOf } from "./events.ts";
 import { beginPending, appendText } from "./parts.ts";
-import type { OpenAiChatState } from "./state.ts";
+import type { OpenaiChatState } from "./state.ts";
 
 /**
  * The only format that the vendor streams: 16 bits, little-endian, 24 kHz, one channel, no header.
@@ -13,10 +13,10 @@ const audioType = "audio/pcm";
 
 /** Reads sound in base64 and its transcript. Returns undefined if the sound can't be decoded. */
 export function takeAudio(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   audio: JsonObject,
-): OpenAiChatState | undefined {
+): OpenaiChatState | undefined {
   let next = state;
   const transcript = textOf(audio["transcript"]);
   if (transcript !== "") next = appendText(next, operations, "transcript", transcript);
@@ -48,7 +48,7 @@ function labelsOf(audio: JsonObject): JsonObject {
 }
 
 /** Closes the sound. The vendor keeps it under an id for a limited time. */
-export function closeAudio(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+export function closeAudio(state: OpenaiChatState, operations: Operation[]): OpenaiChatState {
   const { id, metadata = {} } = state.audio ?? {};
   if (id === undefined) return state;
   if (Object.keys(metadata).length > 0) {
@@ -65,10 +65,10 @@ const dataUrl = /^data:([^;,]{1,100});base64,/;
  * decoded.
  */
 export function takeImage(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   image: Json,
-): OpenAiChatState | undefined {
+): OpenaiChatState | undefined {
   if (!isJsonObject(image)) return state;
   const url = textOf(objectOf(image["image_url"])?.["url"]);
   if (url === "" || !url.isWellFormed()) return state;

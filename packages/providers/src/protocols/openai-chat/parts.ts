@@ -6,7 +6,7 @@ import { extendArguments } from "./arguments.ts";
 import { soundOf } from "./events.ts";
 import { listDetails } from "./reasoning-details.ts";
 import { noExtras } from "./state.ts";
-import type { Call, Extras, JsonChain, OpenAiChatState, TextChannel } from "./state.ts";
+import type { Call, Extras, JsonChain, OpenaiChatState, TextChannel } from "./state.ts";
 
 /**
  * Begins and ends parts. Chunks do not mark the end of text or reasoning, so it ends when another
@@ -24,11 +24,11 @@ const crowded = 200;
 
 /** Appends text, in a new part if none of the same channel is open. */
 export function appendText(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   channel: TextChannel,
   chunk: string,
-): OpenAiChatState {
+): OpenaiChatState {
   if (state.text?.channel === channel) {
     operations.push({ op: "append_text", partId: state.text.id, chunk });
     return state;
@@ -43,11 +43,11 @@ export function appendText(
 
 /** Appends reasoning. `field` is the field that it arrived in. */
 export function appendReasoning(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   field: string | undefined,
   chunk: string,
-): OpenAiChatState {
+): OpenaiChatState {
   if (state.reasoning !== undefined) {
     operations.push({ op: "append_text", partId: state.reasoning.id, chunk });
     return state;
@@ -60,7 +60,7 @@ export function appendReasoning(
   return { ...next, parts: next.parts + 1, reasoning: { id, field }, bareReasoning: "filled" };
 }
 
-export function closeReasoning(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+export function closeReasoning(state: OpenaiChatState, operations: Operation[]): OpenaiChatState {
   const { reasoning, details } = state;
   if (reasoning === undefined) return state;
   const list = listDetails(details);
@@ -83,9 +83,9 @@ function fieldOf(field: string | undefined): JsonObject | undefined {
  * the bare field, which some vendors require in every turn that calls a tool.
  */
 export function closeSilentReasoning(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
-): OpenAiChatState {
+): OpenaiChatState {
   const isDemanded = state.bareReasoning === "empty" && state.tools.calls.length > 0;
   if (state.details === undefined && !isDemanded) return state;
   const id = partId(`p${state.parts + 1}`);
@@ -94,7 +94,7 @@ export function closeSilentReasoning(
   return closeReasoning(begun, operations);
 }
 
-export function closeText(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+export function closeText(state: OpenaiChatState, operations: Operation[]): OpenaiChatState {
   const { text, extras } = state;
   if (text === undefined) return state;
   const labels = text.channel === "text" ? {} : { [text.channel]: true };
@@ -133,12 +133,12 @@ function listOfChain(chain: JsonChain | undefined): readonly Json[] | undefined 
 }
 
 /** The calls, including the current state of the active one. */
-export function callsOf({ tools: { calls, active } }: OpenAiChatState): readonly Call[] {
+export function callsOf({ tools: { calls, active } }: OpenaiChatState): readonly Call[] {
   return active === undefined ? calls : calls.with(active.at, active);
 }
 
 /** Replaces a call and makes it the active one. */
-export function withCall(state: OpenAiChatState, call: Call): OpenAiChatState {
+export function withCall(state: OpenaiChatState, call: Call): OpenaiChatState {
   const { tools } = state;
   const { calls, active } = tools;
   if (active === undefined || active.at === call.at) {
@@ -153,7 +153,7 @@ export function withCall(state: OpenAiChatState, call: Call): OpenAiChatState {
 /**
  * Begins the calls whose name might have continued. Another part begins, so the name is complete.
  */
-export function beginPending(state: OpenAiChatState, operations: Operation[]): OpenAiChatState {
+export function beginPending(state: OpenaiChatState, operations: Operation[]): OpenaiChatState {
   let next = state;
   for (const call of callsOf(state)) {
     if (call.partId === undefined && call.name !== "") next = beginCall(next, operations, call);
@@ -163,10 +163,10 @@ export function beginPending(state: OpenAiChatState, operations: Operation[]): O
 
 /** Begins a call with a name, and writes the arguments that arrived before it. */
 export function beginCall(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   call: Call,
-): OpenAiChatState {
+): OpenaiChatState {
   let next = closeText(closeReasoning(state, operations), operations);
   const id = partId(`p${next.parts + 1}`);
   const callId = chooseCallId(call.given, next.tools.taken);
@@ -181,11 +181,11 @@ export function beginCall(
 
 /** Appends argument text to a call that has begun. */
 export function writeCall(
-  state: OpenAiChatState,
+  state: OpenaiChatState,
   operations: Operation[],
   call: Call,
   text: string,
-): OpenAiChatState {
+): OpenaiChatState {
   if (text === "" || call.partId === undefined) return withCall(state, call);
   const extended = extendArguments(call.arguments, text);
   // A custom tool takes plain text, which becomes the only field of a JSON object.

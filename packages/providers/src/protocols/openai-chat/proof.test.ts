@@ -6,7 +6,7 @@ import { startVendorServer } from "../../serve/vendor-server.ts";
 import { plainContext } from "../../testing/decode.ts";
 import { failure } from "../../failure.ts";
 import { openaiCompatible } from "../../openai.ts";
-import { openAiChat } from "./protocol.ts";
+import { openaiChatProtocol } from "./protocol.ts";
 
 function chunk(delta: JsonObject, reason: string | null = null): VendorEvent {
   return { name: "", data: { id: "c1", choices: [{ index: 0, delta, finish_reason: reason }] } };
@@ -25,9 +25,9 @@ const otherEnds: readonly StreamEnd[] = [
 ];
 
 function stopOf(events: readonly VendorEvent[], end: StreamEnd): string {
-  let state = openAiChat.initial(plainContext);
-  for (const event of events) ({ state } = openAiChat.step(state, event));
-  return openAiChat.halt(state, end).ending.stop;
+  let state = openaiChatProtocol.initial(plainContext);
+  for (const event of events) ({ state } = openaiChatProtocol.step(state, event));
+  return openaiChatProtocol.halt(state, end).ending.stop;
 }
 
 describe("a finish reason", () => {

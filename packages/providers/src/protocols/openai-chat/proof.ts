@@ -1,7 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import type { StreamEnd } from "../../protocol.ts";
 import { failure } from "../../failure.ts";
-import type { Finish, OpenAiChatState } from "./state.ts";
+import type { Finish, OpenaiChatState } from "./state.ts";
 import { verdictOf } from "./stop.ts";
 
 /**
@@ -14,7 +14,7 @@ export function isProven({ isEarly, isFollowed }: Finish, end: StreamEnd): boole
 }
 
 /** Content that came behind a finish reason. */
-export function withMore(state: OpenAiChatState): OpenAiChatState {
+export function withMore(state: OpenaiChatState): OpenaiChatState {
   const { finish } = state;
   if (finish === undefined || finish.isFollowed) return state;
   return { ...state, finish: { ...finish, isFollowed: true } };
@@ -34,7 +34,7 @@ export interface GivenFinish {
  * Records a finish reason. Of several without content between them the first counts, unless a later one
  * says that the reply was cut or failed; with content between them the last counts. A failure stays.
  */
-export function withFinish(state: OpenAiChatState, given: GivenFinish): OpenAiChatState {
+export function withFinish(state: OpenaiChatState, given: GivenFinish): OpenaiChatState {
   const { finish: earlier } = state;
   const isFollowed = earlier !== undefined && (earlier.isFollowed || given.grew);
   const counts = counting(earlier, readFinish(given), isFollowed);
@@ -72,6 +72,6 @@ function readFinish({ reason, facts }: GivenFinish): ReadFinish {
   return { stop: undefined, cause: failure(code, message, evidence), evidence };
 }
 
-function isBlank({ parts, tools, tags, details }: OpenAiChatState): boolean {
+function isBlank({ parts, tools, tags, details }: OpenaiChatState): boolean {
   return parts === 0 && tools.calls.length === 0 && tags.held === "" && details === undefined;
 }

@@ -2,26 +2,26 @@ import type { JsonObject } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { firstChoice, objectOf } from "./events.ts";
-import { openAiChatRequest } from "./request.ts";
-import { openAiChatSettings } from "./settings.ts";
+import { openaiChatRequest } from "./request.ts";
+import { openaiChatSettings } from "./settings.ts";
 import { initialState } from "./state.ts";
-import type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
+import type { OpenaiChatProtocolOptions, OpenaiChatState } from "./state.ts";
 import { halt, step } from "./step.ts";
 
-export type { OpenAiChatOptions, OpenAiChatState } from "./state.ts";
+export type { OpenaiChatProtocolOptions, OpenaiChatState } from "./state.ts";
 
 /** OpenAI's chat completions, and servers that imitate them. */
-export function createOpenAiChat(
-  options: OpenAiChatOptions = {},
-): Protocol<VendorEvent, OpenAiChatState> {
-  const { settings = openAiChatSettings } = options;
+export function createOpenaiChatProtocol(
+  options: OpenaiChatProtocolOptions = {},
+): Protocol<VendorEvent, OpenaiChatState> {
+  const { settings = openaiChatSettings } = options;
   return {
     id: "openai-chat",
     initial: (context) => initialState(context, options),
     step,
     whole,
     halt,
-    request: (request, target) => openAiChatRequest(request, target, settings),
+    request: (request, target) => openaiChatRequest(request, target, settings),
     settings,
   };
 }
@@ -34,4 +34,5 @@ function whole(body: JsonObject): readonly VendorEvent[] | undefined {
 }
 
 /** Chat completions as OpenAI has them. */
-export const openAiChat: Protocol<VendorEvent, OpenAiChatState> = createOpenAiChat();
+export const openaiChatProtocol: Protocol<VendorEvent, OpenaiChatState> =
+  createOpenaiChatProtocol();

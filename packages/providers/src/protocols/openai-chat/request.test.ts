@@ -19,11 +19,11 @@ import {
   text,
   user,
 } from "../../testing/openai-chat-items.ts";
-import { openAiChat } from "./protocol.ts";
+import { openaiChatProtocol } from "./protocol.ts";
 
 describe("the body", () => {
   test("asks for a stream with usage, from the vendor's path", () => {
-    const request = openAiChat.request(
+    const request = openaiChatProtocol.request(
       { transcript: [says("Hi")], instructions: "Be brief." },
       { model },
     );

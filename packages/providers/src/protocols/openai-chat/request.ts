@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import type { SettingsTable } from "../../settings.ts";
-import { askFor, openAiFormat } from "../output.ts";
+import { askFor, openaiFormat } from "../output.ts";
 import { takesBreakpoints } from "../openai-models.ts";
 import { prepare } from "../prepare.ts";
 import { applySettings } from "../settings.ts";
@@ -10,7 +10,7 @@ import { isTranscribed } from "../shown-media.ts";
 import { listOf, objectOf } from "./events.ts";
 import { messagesOf } from "./request-messages.ts";
 import { toolsOf } from "./request-tools.ts";
-import { openAiChatSettings } from "./settings.ts";
+import { openaiChatSettings } from "./settings.ts";
 
 /**
  * Builds the request for a transcript. The vendor's own settings go into the body unchanged. `stream_options: null`
@@ -18,7 +18,7 @@ import { openAiChatSettings } from "./settings.ts";
  * `response_format`, or `null` for servers without one, the instructions describe the shape of the
  * reply.
  */
-export function openAiChatRequest(
+export function openaiChatRequest(
   request: ModelRequest,
   target: RequestTarget,
   table: SettingsTable,
@@ -37,7 +37,7 @@ export function openAiChatRequest(
   });
   const tools = [...toolsOf(request.tools ?? []), ...listOf(ownTools)];
   const { instructions = "", fields } = askFor(request, (output) => {
-    const shape = ownFormat === undefined ? openAiFormat(output, target.model) : undefined;
+    const shape = ownFormat === undefined ? openaiFormat(output, target.model) : undefined;
     return shape && { response_format: { type: "json_schema", json_schema: shape } };
   });
   // The vendor refuses an empty tool list, and tool settings without tools.
@@ -66,5 +66,5 @@ export function openAiChatRequest(
 
 /** True if OpenAI itself is asked for a model that takes marks of what is to be kept. */
 function hasBreakpoints(table: SettingsTable, model: string): boolean {
-  return table === openAiChatSettings && takesBreakpoints(model);
+  return table === openaiChatSettings && takesBreakpoints(model);
 }

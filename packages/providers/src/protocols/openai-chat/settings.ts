@@ -3,7 +3,7 @@ import { isJsonObject } from "@millrace/core/json";
 import type { ModelSettings } from "@millrace/core/ports";
 import type { SettingRows, SettingsTable } from "../../settings.ts";
 import { alwaysReasons } from "../openai-models.ts";
-import { openAiRows } from "../openai-settings.ts";
+import { openaiRows } from "../openai-settings.ts";
 
 const limits = ["max_completion_tokens", "max_tokens"];
 
@@ -14,7 +14,7 @@ const rows: SettingRows = {
     rivals: limits,
     fields: (tokens) => ({ max_completion_tokens: tokens }),
   },
-  ...openAiRows("reasoning_effort", ["30m"]),
+  ...openaiRows("reasoning_effort", ["30m"]),
   stop: {
     kind: "sent",
     as: ["stop"],
@@ -39,7 +39,7 @@ function choiceOf(choice: NonNullable<ModelSettings["toolChoice"]>): Json {
 }
 
 /** How chat completions of OpenAI take settings. */
-export const openAiChatSettings: SettingsTable = {
+export const openaiChatSettings: SettingsTable = {
   vendor: "OpenAI's chat completions API",
   rows,
 };

@@ -9,7 +9,7 @@ import { noThinkTags } from "./think-tags.ts";
 import type { ThinkTags } from "./think-tags.ts";
 
 /** Differences of a server from the vendor that its bytes do not show. */
-export interface OpenAiChatOptions {
+export interface OpenaiChatProtocolOptions {
   /** The content begins with reasoning in tags: `true` for `<think>`, or the name of the tag. */
   readonly thinkTags?: boolean | string | undefined;
   /** The server's template has already opened the tag, so the content has only its end. */
@@ -24,8 +24,8 @@ export interface OpenAiChatOptions {
 }
 
 /** The state of a reply. Immutable: a step returns a new state, or the same one. */
-export interface OpenAiChatState {
-  readonly options: OpenAiChatOptions;
+export interface OpenaiChatState {
+  readonly options: OpenaiChatProtocolOptions;
   /** The number of parts begun. */
   readonly parts: number;
   readonly text: TextSpan | undefined;
@@ -138,7 +138,10 @@ export interface Call {
   readonly arguments: Arguments;
 }
 
-export function initialState(context: ReplyContext, options: OpenAiChatOptions): OpenAiChatState {
+export function initialState(
+  context: ReplyContext,
+  options: OpenaiChatProtocolOptions,
+): OpenaiChatState {
   const { tools, takenCallIds } = context;
   return {
     options,
@@ -169,7 +172,10 @@ function hasExtension(name: string, names: readonly string[]): boolean {
   return names.some((other) => other !== name && other.startsWith(name));
 }
 
-function initialTags({ thinkTags = false, thinkOpened = false }: OpenAiChatOptions): ThinkTags {
+function initialTags({
+  thinkTags = false,
+  thinkOpened = false,
+}: OpenaiChatProtocolOptions): ThinkTags {
   if (thinkTags === false && !thinkOpened) return noThinkTags;
   const tag = typeof thinkTags === "string" ? thinkTags : "think";
   return { tag, phase: thinkOpened ? "opened" : "start", held: "" };

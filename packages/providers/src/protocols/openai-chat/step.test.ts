@@ -9,16 +9,16 @@ import { decode, plainContext } from "../../testing/decode.ts";
 import { bytesOf, scenariosOf } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
 import { failure } from "../../failure.ts";
-import { createOpenAiChat, openAiChat } from "./protocol.ts";
-import type { OpenAiChatState } from "./protocol.ts";
+import { createOpenaiChatProtocol, openaiChatProtocol } from "./protocol.ts";
+import type { OpenaiChatState } from "./protocol.ts";
 
-type Chat = Protocol<VendorEvent, OpenAiChatState>;
+type Chat = Protocol<VendorEvent, OpenaiChatState>;
 
 const rows = (letter: string, count: number, width: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${letter}${String(at + 1).padStart(width, "0")}`);
 const transportRows = ["S5", "S6", "S9", "S10", "S47", "S48", "S49", "S50", "S51", "S52"];
 
-testFixtures(openAiChat, [...rows("C", 31, 1), ...rows("O", 30, 2), ...transportRows]);
+testFixtures(openaiChatProtocol, [...rows("C", 31, 1), ...rows("O", 30, 2), ...transportRows]);
 
 /** The events of a fixture, up to the first invalid one. */
 function eventsOf(name: string): readonly VendorEvent[] {
@@ -40,7 +40,7 @@ const entry = (fields: JsonObject): VendorEvent => chunk({ tool_calls: [fields] 
 const done: VendorEvent = { name: "", data: undefined };
 
 interface Walked {
-  readonly state: OpenAiChatState;
+  readonly state: OpenaiChatState;
   readonly operations: readonly Operation[];
 }
 
@@ -104,9 +104,9 @@ describe("endings", () => {
       const events = eventsOf(name);
       for (let length = 0; length <= events.length; length += 1) {
         const prefix = events.slice(0, length);
-        const { state } = walk(openAiChat, prefix);
+        const { state } = walk(openaiChatProtocol, prefix);
         for (const end of ends) {
-          const { ending } = openAiChat.halt(state, end);
+          const { ending } = openaiChatProtocol.halt(state, end);
           cases += 1;
           const proven = prefix.some(isEvidence) && end.kind !== "failed";
           if (!proven) expect([name, length, ending.stop, whole.has(ending.stop)]).toContain(false);
@@ -118,9 +118,9 @@ describe("endings", () => {
   });
 
   test("a reply stays whole when it is cut behind its finish_reason", () => {
-    const { state } = walk(openAiChat, [text("Hi"), chunk({}, "stop")]);
+    const { state } = walk(openaiChatProtocol, [text("Hi"), chunk({}, "stop")]);
 
-    const stops = ends.map((end) => openAiChat.halt(state, end).ending.stop);
+    const stops = ends.map((end) => openaiChatProtocol.halt(state, end).ending.stop);
 
     expect(stops).toEqual(["end", "end", "end", "end", "failed"]);
   });
@@ -128,16 +128,16 @@ describe("endings", () => {
   test("what came of usage is kept in a reply that was cut", () => {
     const usage = { prompt_tokens: 3, completion_tokens: 1 };
     const { data } = text("Hi");
-    const { state } = walk(openAiChat, [{ name: "", data: { ...data, usage } }]);
+    const { state } = walk(openaiChatProtocol, [{ name: "", data: { ...data, usage } }]);
 
-    const halted = openAiChat.halt(state, { kind: "aborted" });
+    const halted = openaiChatProtocol.halt(state, { kind: "aborted" });
 
     expect(halted.usage).toEqual({ inputTokens: 3, outputTokens: 1, cachedTokens: 0 });
     expect(halted.ending.stop).toBe("aborted");
   });
 
   test("calls are committed only with the finish, and before it none can run", () => {
-    const { operations } = walk(openAiChat, [
+    const { operations } = walk(openaiChatProtocol, [
       entry({ index: 0, id: "call_1", function: { name: "a", arguments: '{"x":1}' } }),
     ]);
 
@@ -145,7 +145,7 @@ describe("endings", () => {
   });
 
   test("[DONE] ends a reply of text where the server never sends a finish reason", () => {
-    const lenient = createOpenAiChat({ finishOptional: true });
+    const lenient = createOpenaiChatProtocol({ finishOptional: true });
     const stops = [
       [text("Hi"), done],
       [text("Hi")],
@@ -168,23 +168,23 @@ function deepFreeze<Value>(value: Value): Value {
 describe("purity", () => {
   test("a step of a frozen state works, and gives the same twice", () => {
     for (const name of names) {
-      let state = deepFreeze(openAiChat.initial(plainContext));
+      let state = deepFreeze(openaiChatProtocol.initial(plainContext));
       for (const event of eventsOf(name)) {
         deepFreeze(event);
-        const first = openAiChat.step(state, event);
-        expect(openAiChat.step(state, event)).toEqual(first);
+        const first = openaiChatProtocol.step(state, event);
+        expect(openaiChatProtocol.step(state, event)).toEqual(first);
         state = deepFreeze(first.state);
       }
-      expect(openAiChat.halt(state, { kind: "eof" })).toEqual(
-        openAiChat.halt(state, { kind: "eof" }),
+      expect(openaiChatProtocol.halt(state, { kind: "eof" })).toEqual(
+        openaiChatProtocol.halt(state, { kind: "eof" }),
       );
     }
   });
 
   test("text that goes on leaves the state as it is", () => {
-    const { state } = walk(openAiChat, [text("a")]);
+    const { state } = walk(openaiChatProtocol, [text("a")]);
 
-    const translated = openAiChat.step(state, text("b"));
+    const translated = openaiChatProtocol.step(state, text("b"));
 
     expect(translated.state).toBe(state);
     expect(translated.operations).toEqual([{ op: "append_text", partId: "p1", chunk: "b" }]);
@@ -192,9 +192,12 @@ describe("purity", () => {
 
   test("arguments that go on copy no list", () => {
     const first = entry({ index: 0, id: "c", function: { name: "a", arguments: "{" } });
-    const { state } = walk(openAiChat, [first]);
+    const { state } = walk(openaiChatProtocol, [first]);
 
-    const next = openAiChat.step(state, entry({ index: 0, function: { arguments: '"x' } })).state;
+    const next = openaiChatProtocol.step(
+      state,
+      entry({ index: 0, function: { arguments: '"x' } }),
+    ).state;
 
     expect(next.tools.calls).toBe(state.tools.calls);
     expect(next.tools.taken).toBe(state.tools.taken);
@@ -204,11 +207,14 @@ describe("purity", () => {
     const count = 100_000;
     const argument = entry({ index: 0, function: { arguments: "x" } });
     const letters = walk(
-      openAiChat,
+      openaiChatProtocol,
       Array.from({ length: count }, () => text("x")),
     );
     const call = entry({ index: 0, id: "c", function: { name: "a", arguments: '{"' } });
-    const written = walk(openAiChat, [call, ...Array.from({ length: count }, () => argument)]);
+    const written = walk(openaiChatProtocol, [
+      call,
+      ...Array.from({ length: count }, () => argument),
+    ]);
 
     expect(letters.operations).toHaveLength(count + 1);
     expect(written.operations).toHaveLength(count + 2);
@@ -218,7 +224,7 @@ describe("purity", () => {
   test("text behind whole arguments is held only as long as it can be a copy", () => {
     const call = entry({ index: 0, id: "c", function: { name: "a", arguments: '{"x":1}' } });
     const more = entry({ index: 0, function: { arguments: "y".repeat(100) } });
-    const { state, operations } = walk(openAiChat, [
+    const { state, operations } = walk(openaiChatProtocol, [
       call,
       ...Array.from({ length: 50 }, () => more),
     ]);
@@ -229,7 +235,7 @@ describe("purity", () => {
 });
 
 describe("reasoning in tags", () => {
-  const thinking = createOpenAiChat({ thinkTags: true });
+  const thinking = createOpenaiChatProtocol({ thinkTags: true });
   const written = " <think>\nSix times <b>seven</b></thin></think>\n\nIt is <think>42</think>";
   const expected = [
     "reasoning:\nSix times <b>seven</b></thin>",
@@ -267,7 +273,7 @@ describe("reasoning in tags", () => {
   });
 
   test("a tag that the server's template opened is closed by the content", () => {
-    const opened = createOpenAiChat({ thinkTags: "thought", thinkOpened: true });
+    const opened = createOpenaiChatProtocol({ thinkTags: "thought", thinkOpened: true });
 
     const parts = partsOf(opened, [text("Hm.</thou"), text("ght>42"), chunk({}, "stop")]);
 
@@ -283,7 +289,7 @@ describe("calls", () => {
   const offered = (...tools: string[]): ReplyContext => ({ ...plainContext, tools });
 
   test("a call begins with its name if that name was offered", () => {
-    const { operations } = walk(openAiChat, [entry(begin("look"))], offered("look", "see"));
+    const { operations } = walk(openaiChatProtocol, [entry(begin("look"))], offered("look", "see"));
 
     expect(operations).toMatchObject([{ op: "begin_part", tool: "look" }]);
   });
@@ -297,19 +303,21 @@ describe("calls", () => {
       chunk({}, "tool_calls"),
     ];
 
-    expect(partsOf(openAiChat, events)).toEqual(["a:f({)", 'b:g({"x":1})', "c:h({)"]);
+    expect(partsOf(openaiChatProtocol, events)).toEqual(["a:f({)", 'b:g({"x":1})', "c:h({)"]);
   });
 
   test("a name that others go on from waits for its end", () => {
     const events = [entry(begin("look")), entry(begin("_up", "{}")), chunk({}, "tool_calls")];
 
-    expect(partsOf(openAiChat, events, offered("look", "look_up"))).toEqual(["call_1:look_up({})"]);
+    expect(partsOf(openaiChatProtocol, events, offered("look", "look_up"))).toEqual([
+      "call_1:look_up({})",
+    ]);
   });
 
   test("two offered names without ids or arguments are two calls", () => {
     const events = [entry(begin("look")), entry(begin("see")), chunk({}, "tool_calls")];
 
-    expect(partsOf(openAiChat, events, offered("look", "see"))).toEqual([
+    expect(partsOf(openaiChatProtocol, events, offered("look", "see"))).toEqual([
       "call_1:look()",
       "call_2:see()",
     ]);
@@ -318,7 +326,7 @@ describe("calls", () => {
   test("equal calls in one list without ids or arguments are as many as they are", () => {
     const pair = chunk({ tool_calls: [begin("roll"), begin("roll")] });
 
-    expect(partsOf(openAiChat, [pair, chunk({}, "tool_calls")])).toEqual([
+    expect(partsOf(openaiChatProtocol, [pair, chunk({}, "tool_calls")])).toEqual([
       "call_1:roll()",
       "call_2:roll()",
     ]);
@@ -328,14 +336,14 @@ describe("calls", () => {
     const blank = entry({ index: 0, function: { name: " ", arguments: "{}" } });
     const events = [entry({ index: 0, ...begin("roll") }), blank, chunk({}, "tool_calls")];
 
-    expect(partsOf(openAiChat, events)).toEqual(["call_1:roll({})"]);
+    expect(partsOf(openaiChatProtocol, events)).toEqual(["call_1:roll({})"]);
   });
 
   test("ids of earlier calls are not used again", () => {
     const context = { ...plainContext, takenCallIds: new Set(["call_x"]) };
     const events = [entry(begin("look", "{}", "call_x")), chunk({}, "tool_calls")];
 
-    expect(partsOf(openAiChat, events, context)).toEqual(["call_x_2:look({})"]);
+    expect(partsOf(openaiChatProtocol, events, context)).toEqual(["call_x_2:look({})"]);
   });
 
   test("reasoning and text that alternate for ever do not run out of parts", () => {
@@ -343,7 +351,7 @@ describe("calls", () => {
       chunk({ reasoning_content: "r", content: "t" }),
     );
 
-    const parts = partsOf(openAiChat, [...turns, chunk({}, "stop")]);
+    const parts = partsOf(openaiChatProtocol, [...turns, chunk({}, "stop")]);
 
     expect(parts.length).toBeLessThan(300);
     const said = (kind: string): number =>
@@ -357,16 +365,16 @@ describe("calls", () => {
 
 describe("signs", () => {
   test("chunks without progress are signs of life, and unknown ones are reported", () => {
-    const state = openAiChat.initial(plainContext);
+    const state = openaiChatProtocol.initial(plainContext);
     const signOf = (data: JsonObject): string | undefined =>
-      openAiChat.step(state, { name: "", data }).sign;
+      openaiChatProtocol.step(state, { name: "", data }).sign;
 
     expect(signOf({ choices: [] })).toBe("alive");
     expect(signOf({ choices: [{ index: 0, delta: {}, finish_reason: null }] })).toBe("alive");
     expect(signOf({ choices: [{ index: 1, delta: { content: "x" } }] })).toBe("alive");
     expect(signOf({ type: "ping" })).toBe("alive");
     expect(signOf({ type: "novelty" })).toBe("unknown");
-    expect(openAiChat.step(state, done).sign).toBe("over");
+    expect(openaiChatProtocol.step(state, done).sign).toBe("over");
   });
 
   test("nothing is read behind a failure", () => {
@@ -375,7 +383,7 @@ describe("signs", () => {
       emit: (delta: unknown) => void deltas.push(delta),
       draft: () => ({ parts: [] }),
     };
-    const reader = new ReplyReader(openAiChat, plainContext, sink as never);
+    const reader = new ReplyReader(openaiChatProtocol, plainContext, sink as never);
 
     expect(reader.take({ name: "", data: { error: { code: 429, message: "slow" } } })).toBe("over");
     expect(reader.end({ kind: "over" })).toMatchObject({ cause: { code: "rate_limited" } });

@@ -24,12 +24,12 @@ import { takeAudio, takeImage } from "./media.ts";
 import { bareField, appendReasoning, appendText } from "./parts.ts";
 import { isProven, withFinish, withMore } from "./proof.ts";
 import { addDetails, visibleText } from "./reasoning-details.ts";
-import type { Extras, OpenAiChatState } from "./state.ts";
+import type { Extras, OpenaiChatState } from "./state.ts";
 import { strayChunk, withStray } from "./stray.ts";
 import { splitThinkTags } from "./think-tags.ts";
 import { usageOf } from "./usage.ts";
 
-type State = OpenAiChatState;
+type State = OpenaiChatState;
 
 const none: readonly Operation[] = [];
 

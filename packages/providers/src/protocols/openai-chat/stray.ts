@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { listOf, objectOf, textOf } from "./events.ts";
-import type { OpenAiChatState } from "./state.ts";
+import type { OpenaiChatState } from "./state.ts";
 
 /**
  * Text of a reply whose choice has another index in each chunk: old versions of TGI count tokens by it
@@ -19,7 +19,7 @@ export interface Stray {
 const longest = 1024 * 1024;
 
 /** Keeps the text of a chunk without choice 0, as long as its one index rises by one. */
-export function withStray(state: OpenAiChatState, data: JsonObject): OpenAiChatState {
+export function withStray(state: OpenaiChatState, data: JsonObject): OpenaiChatState {
   const { stray } = state;
   const choices = listOf(data["choices"]);
   const [choice] = choices;
@@ -35,7 +35,7 @@ export function withStray(state: OpenAiChatState, data: JsonObject): OpenAiChatS
 }
 
 /** The chunk that the reply would have been, if no chunk had choice 0. */
-export function strayChunk({ stray, parts, finish }: OpenAiChatState): JsonObject | undefined {
+export function strayChunk({ stray, parts, finish }: OpenaiChatState): JsonObject | undefined {
   if (stray === undefined || stray === "none" || parts > 0 || finish !== undefined)
     return undefined;
   const { text: content, reason } = stray;

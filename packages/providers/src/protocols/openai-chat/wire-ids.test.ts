@@ -14,7 +14,7 @@ import {
   says,
 } from "../../testing/openai-chat-items.ts";
 import { textOf } from "./events.ts";
-import { openAiChat } from "./protocol.ts";
+import { openaiChatProtocol } from "./protocol.ts";
 import { WireIds } from "../wire-ids.ts";
 
 const mistral = "mistral-large-latest";
@@ -119,7 +119,7 @@ function turnOf(entry: JsonObject): readonly Item[] {
     chunk({ delta: {}, finish_reason: "tool_calls" }),
     "data: [DONE]\n\n",
   ].join("");
-  const { draft } = decode(openAiChat, sseFraming(), [new TextEncoder().encode(stream)]);
+  const { draft } = decode(openaiChatProtocol, sseFraming(), [new TextEncoder().encode(stream)]);
   const parts = draft.parts.flatMap((part): readonly Part[] =>
     part.state === "committed" ? [part.part] : [],
   );

@@ -3,7 +3,7 @@ import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { nativeTool } from "./native-tool.ts";
 import { request } from "./request.ts";
-import { openAiResponsesSettings } from "./settings.ts";
+import { openaiResponsesSettings } from "./settings.ts";
 import { initial } from "./state.ts";
 import type { ResponsesState } from "./state.ts";
 import { step } from "./step.ts";
@@ -22,7 +22,7 @@ function whole(response: JsonObject): readonly VendorEvent[] | undefined {
 }
 
 /** OpenAI's Responses API, and servers that implement it. */
-export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
+export const openaiResponsesProtocol: Protocol<VendorEvent, ResponsesState> = {
   id: "openai-responses",
   initial,
   step,
@@ -30,5 +30,5 @@ export const openAiResponses: Protocol<VendorEvent, ResponsesState> = {
   halt,
   request,
   nativeTool,
-  settings: openAiResponsesSettings,
+  settings: openaiResponsesSettings,
 };

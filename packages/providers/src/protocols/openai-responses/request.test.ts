@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { sseFraming } from "../../framing/sse.ts";
 import { decode } from "../../testing/decode.ts";
 import { bytesOf } from "../../testing/fixtures.ts";
-import { openAiResponses } from "./protocol.ts";
+import { openaiResponsesProtocol } from "./protocol.ts";
 
 const model = "gpt-5.2";
 const native = `openai-responses/${model}`;
@@ -33,8 +33,8 @@ function says(text: string): Part {
 /** The item of a fixture's bytes, by the given model. */
 function replyOf(fixture: string, author: string = native): Item {
   count += 1;
-  const bytes = bytesOf(openAiResponses.id, fixture);
-  const { draft, end } = decode(openAiResponses, sseFraming(), [bytes]);
+  const bytes = bytesOf(openaiResponsesProtocol.id, fixture);
+  const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytes]);
   const { usage: _, ...ending } = end;
   return commitDraft(draft, { id: itemId(`m${count}`), author: "model", model: author }, ending);
 }
@@ -53,7 +53,7 @@ function tool(call: string, text: string, ...more: readonly Part[]): Item {
 }
 
 function bodyOf(transcript: Transcript, rest: Partial<ModelRequest> = {}): JsonObject {
-  return openAiResponses.request({ transcript, ...rest }, { model }).body;
+  return openaiResponsesProtocol.request({ transcript, ...rest }, { model }).body;
 }
 
 function inputOf(transcript: Transcript, rest: Partial<ModelRequest> = {}): readonly JsonObject[] {
@@ -69,7 +69,7 @@ function textOf(value: Json | undefined): string | undefined {
 
 describe("a request", () => {
   test("asks for a stream that leaves nothing with the vendor", () => {
-    const { path, body } = openAiResponses.request(
+    const { path, body } = openaiResponsesProtocol.request(
       { transcript: [user(says("Hi"))], instructions: "Be short." },
       { model },
     );
@@ -149,7 +149,7 @@ describe("a request", () => {
     ["o4-mini", true],
     ["my-deployment", true],
   ])("of %s asks for encrypted reasoning: %s", (name, asks) => {
-    const { body } = openAiResponses.request({ transcript: [] }, { model: name });
+    const { body } = openaiResponsesProtocol.request({ transcript: [] }, { model: name });
 
     expect("include" in body).toBe(asks);
   });

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
 import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
-import { askFor, openAiFormat } from "../output.ts";
+import { askFor, openaiFormat } from "../output.ts";
 import { prepare } from "../prepare.ts";
 import type { Answer, Turn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
@@ -13,14 +13,14 @@ import { nativeTool } from "./native-tool.ts";
 import { inputContent, outputOf } from "./request-content.ts";
 import { keepsMedia, modelItems } from "./request-turn.ts";
 import type { Replay } from "./request-turn.ts";
-import { openAiResponsesSettings } from "./settings.ts";
+import { openaiResponsesSettings } from "./settings.ts";
 
 /**
  * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const { transcript, tools = [] } = modelRequest;
-  const { fields: own } = applySettings(openAiResponsesSettings, modelRequest, target.model);
+  const { fields: own } = applySettings(openaiResponsesSettings, modelRequest, target.model);
   const native = nativeToolsOf(tools, { nativeTool }, target.model);
   const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
   const replay: Replay = {
@@ -36,7 +36,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const text = objectAt(own, "text");
   const words = instructionsOf(modelRequest, own);
   const { instructions, fields } = askFor({ ...modelRequest, instructions: words }, (output) => {
-    const shape = text?.["format"] === undefined ? openAiFormat(output, target.model) : undefined;
+    const shape = text?.["format"] === undefined ? openaiFormat(output, target.model) : undefined;
     return shape && { text: { ...text, format: { type: "json_schema", ...shape } } };
   });
   return {

@@ -1,10 +1,10 @@
 import type { Json } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
 import type { SettingsTable } from "../../settings.ts";
-import { openAiRows } from "../openai-settings.ts";
+import { openaiRows } from "../openai-settings.ts";
 
 /** How OpenAI's Responses API takes settings. */
-export const openAiResponsesSettings: SettingsTable = {
+export const openaiResponsesSettings: SettingsTable = {
   vendor: "OpenAI's Responses API",
   rows: {
     maxTokens: {
@@ -13,7 +13,7 @@ export const openAiResponsesSettings: SettingsTable = {
       limits: "from 16",
       fields: (tokens) => (tokens < 16 ? "use 16 or more" : { max_output_tokens: tokens }),
     },
-    ...openAiRows("reasoning.effort", ["30m", "12h"]),
+    ...openaiRows("reasoning.effort", ["30m", "12h"]),
     stop: {
       kind: "refused",
       instead: "this API has no stop texts: ask by openaiChat, or leave the setting out",

@@ -5,7 +5,7 @@ import { sseFraming } from "../../framing/sse.ts";
 import { decode, plainContext } from "../../testing/decode.ts";
 import { bytesOf, recordedStreams } from "../../testing/fixtures.ts";
 import { testFixtures } from "../../testing/golden.ts";
-import { openAiResponses } from "./protocol.ts";
+import { openaiResponsesProtocol } from "./protocol.ts";
 import type { ResponsesState } from "./protocol.ts";
 
 const eventTypes = [
@@ -73,7 +73,7 @@ const eventTypes = [
 const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `R${at + 1}`);
 
-testFixtures(openAiResponses, [
+testFixtures(openaiResponsesProtocol, [
   ...numbered(15),
   ...numbered(9).map((row) => row.replace("R", "R0")),
   // Both tables have rows with these two names.
@@ -83,7 +83,7 @@ testFixtures(openAiResponses, [
 ]);
 
 const streams = new Map(
-  recordedStreams(openAiResponses.id).map(({ name, bytes }) => [name, bytes]),
+  recordedStreams(openaiResponsesProtocol.id).map(({ name, bytes }) => [name, bytes]),
 );
 const names: readonly string[] = [...streams.keys()];
 
@@ -96,9 +96,12 @@ function eventsOf(name: string): readonly VendorEvent[] {
 }
 
 function statesOf(events: readonly VendorEvent[]): readonly ResponsesState[] {
-  const states = [openAiResponses.initial(plainContext)];
+  const states = [openaiResponsesProtocol.initial(plainContext)];
   for (const event of events) {
-    const { state, sign, failure } = openAiResponses.step(states.at(-1) as ResponsesState, event);
+    const { state, sign, failure } = openaiResponsesProtocol.step(
+      states.at(-1) as ResponsesState,
+      event,
+    );
     states.push(state);
     if (sign === "over" || failure !== undefined) break;
   }
@@ -140,7 +143,7 @@ describe("the fixtures", () => {
   test("give no unknown event but those that are there to be unknown", () => {
     const unknown = names.flatMap((name) => {
       const bytes = streams.get(name) ?? new Uint8Array();
-      return decode(openAiResponses, sseFraming(), [bytes]).unknown > 0 ? [name] : [];
+      return decode(openaiResponsesProtocol, sseFraming(), [bytes]).unknown > 0 ? [name] : [];
     });
 
     expect(unknown).toEqual(["unknown-events"]);
@@ -152,7 +155,7 @@ describe("a reply that is aborted", () => {
     const states = statesOf(eventsOf(name));
 
     for (const state of states.slice(0, -1)) {
-      const { ending } = openAiResponses.halt(state, { kind: "aborted" });
+      const { ending } = openaiResponsesProtocol.halt(state, { kind: "aborted" });
       expect(ending.stop).toBe("aborted");
     }
   });
@@ -160,15 +163,15 @@ describe("a reply that is aborted", () => {
   test("after its end stays whole", () => {
     const last = statesOf(eventsOf("text")).at(-1) as ResponsesState;
 
-    expect(openAiResponses.halt(last, { kind: "aborted" }).ending.stop).toBe("end");
-    expect(openAiResponses.halt(last, { kind: "eof" }).ending.stop).toBe("end");
+    expect(openaiResponsesProtocol.halt(last, { kind: "aborted" }).ending.stop).toBe("end");
+    expect(openaiResponsesProtocol.halt(last, { kind: "eof" }).ending.stop).toBe("end");
   });
 
   test("keeps no evidence once reading has failed", () => {
     const last = statesOf(eventsOf("text")).at(-1) as ResponsesState;
     const cause = { code: "bad_json", message: "an event is no JSON object" };
 
-    const { ending, usage } = openAiResponses.halt(last, { kind: "failed", cause });
+    const { ending, usage } = openaiResponsesProtocol.halt(last, { kind: "failed", cause });
 
     expect(ending).toEqual({ stop: "failed", cause });
     expect(usage?.inputTokens).toBe(312);
@@ -180,7 +183,7 @@ describe("a reply that is aborted", () => {
       const events = eventsOf(name).flatMap(({ data }) => (data === undefined ? [] : [data]));
       for (let count = 0; count < events.length; count += 1) {
         const seen = events.slice(0, count);
-        const { draft } = decode(openAiResponses, sseFraming(), [bytesOfEvents(seen)]);
+        const { draft } = decode(openaiResponsesProtocol, sseFraming(), [bytesOfEvents(seen)]);
         const runnable = draft.parts.filter(
           (part) =>
             part.state === "committed" && part.part.kind === "tool_call" && !part.part.fault,
@@ -201,12 +204,12 @@ describe("a reply that is aborted", () => {
 
 describe("a step", () => {
   test.each(names)("of %s takes a frozen state and gives the same twice", (name) => {
-    let state = openAiResponses.initial(plainContext);
+    let state = openaiResponsesProtocol.initial(plainContext);
     for (const event of eventsOf(name)) {
       freeze(state);
       freeze(event);
-      const once = openAiResponses.step(state, event);
-      const twice = openAiResponses.step(state, event);
+      const once = openaiResponsesProtocol.step(state, event);
+      const twice = openaiResponsesProtocol.step(state, event);
 
       expect(twice).toEqual(once);
       state = once.state;
@@ -217,7 +220,10 @@ describe("a step", () => {
   test("of a text delta makes one operation and leaves the book as it is", () => {
     const started = statesOf(eventsOf("no-numbers").slice(0, 4)).at(-1) as ResponsesState;
 
-    const { state, operations } = openAiResponses.step(started, { name: "", data: delta("x") });
+    const { state, operations } = openaiResponsesProtocol.step(started, {
+      name: "",
+      data: delta("x"),
+    });
 
     expect(operations).toEqual([{ op: "append_text", partId: "p1", chunk: "x" }]);
     expect(state).toBe(started);
@@ -227,7 +233,7 @@ describe("a step", () => {
     const started = statesOf(eventsOf("text").slice(0, 4)).at(-1) as ResponsesState;
     const data = { ...delta("x"), sequence_number: 4 };
 
-    const { state } = openAiResponses.step(started, { name: "", data });
+    const { state } = openaiResponsesProtocol.step(started, { name: "", data });
 
     expect(state.book).toBe(started.book);
     expect(state.sequence).toBe(4);
@@ -245,7 +251,7 @@ describe("a step", () => {
         delta: "a",
         sequence_number: state.sequence + 1,
       };
-      const translated = openAiResponses.step(state, { name: "", data });
+      const translated = openaiResponsesProtocol.step(state, { name: "", data });
       operations += translated.operations.length;
       state = translated.state;
     }
@@ -268,7 +274,7 @@ describe("limits", () => {
       return { type: "response.output_item.done", output_index: at, item };
     });
 
-    const { draft, end } = decode(openAiResponses, sseFraming(), [bytesOfEvents(calls)]);
+    const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytesOfEvents(calls)]);
 
     expect(draft.parts.length).toBe(128);
     expect(end.cause?.code).toBe("too_many_parts");
@@ -277,7 +283,7 @@ describe("limits", () => {
   test("more than 1,000 parts fail the reply without a fault in the draft", () => {
     const deltas = Array.from({ length: 1_200 }, (_, at) => delta("x", at));
 
-    const { draft, end } = decode(openAiResponses, sseFraming(), [bytesOfEvents(deltas)]);
+    const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytesOfEvents(deltas)]);
 
     expect(draft.fault).toBeUndefined();
     expect(end.cause?.code).toBe("too_many_parts");
@@ -292,7 +298,7 @@ describe("limits", () => {
       { type: "response.completed", response: { status: "completed", output: [] } },
     ];
 
-    const { draft, end } = decode(openAiResponses, sseFraming(), [bytesOfEvents(events)]);
+    const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytesOfEvents(events)]);
 
     expect(end.stop).toBe("end");
     expect(draft.parts[0]).toMatchObject({
@@ -307,7 +313,7 @@ describe("limits", () => {
       { type: "response.completed", response: { status: "completed", output: [] } },
     ];
 
-    const { draft, end } = decode(openAiResponses, sseFraming(), [bytesOfEvents(events)]);
+    const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytesOfEvents(events)]);
 
     expect(end.stop).toBe("end");
     expect(draft.parts[0]).toMatchObject({ part: { value: { output: "cut \ufffd" } } });
@@ -319,9 +325,9 @@ describe("ids of calls", () => {
     const context = { ...plainContext, takenCallIds: new Set(["call_7Hc0aWv3TqLm9Pz2Xy4Rk1Bd"]) };
 
     const { draft } = decode(
-      openAiResponses,
+      openaiResponsesProtocol,
       sseFraming(),
-      [bytesOf(openAiResponses.id, "tool-call")],
+      [bytesOf(openaiResponsesProtocol.id, "tool-call")],
       { context },
     );
 
@@ -345,7 +351,7 @@ describe("values of wrong types", () => {
         if (data === undefined) continue;
         for (const key of keys) {
           for (const value of junk) {
-            openAiResponses.step(state, { name: "", data: { ...data, [key]: value } });
+            openaiResponsesProtocol.step(state, { name: "", data: { ...data, [key]: value } });
             tried += 1;
           }
         }
@@ -379,7 +385,7 @@ test("two messages that say the same at one index of the output are two", () => 
   ];
   const bytes = Buffer.from(events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(""));
 
-  const { draft, end } = decode(openAiResponses, sseFraming(), [bytes]);
+  const { draft, end } = decode(openaiResponsesProtocol, sseFraming(), [bytes]);
 
   expect(end.stop).toBe("end");
   const texts = draft.parts.map((part) =>

@@ -1,11 +1,11 @@
 import type { VendorTool } from "@millrace/core/ports";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
-import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
-import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
-import { gemini } from "../../protocols/gemini/protocol.ts";
-import { openAiChat } from "../../protocols/openai-chat/protocol.ts";
-import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
+import { anthropicMessagesProtocol } from "../../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverseProtocol } from "../../protocols/bedrock-converse/protocol.ts";
+import { geminiProtocol } from "../../protocols/gemini/protocol.ts";
+import { openaiChatProtocol } from "../../protocols/openai-chat/protocol.ts";
+import { openaiResponsesProtocol } from "../../protocols/openai-responses/protocol.ts";
 import { decode } from "../decode.ts";
 import type { Decoded, DecodeOptions } from "../decode.ts";
 import { framingOf } from "../fixtures.ts";
@@ -14,8 +14,8 @@ import { encodeAnthropicMessages } from "./anthropic-messages.ts";
 import { encodeBedrockAnthropic, encodeBedrockConverse } from "./bedrock.ts";
 import type { Encode } from "./encoded.ts";
 import { encodeGemini } from "./gemini.ts";
-import { encodeOpenAiChat } from "./openai-chat.ts";
-import { encodeOpenAiResponses } from "./openai-responses.ts";
+import { encodeOpenaiChat } from "./openai-chat.ts";
+import { encodeOpenaiResponses } from "./openai-responses.ts";
 
 /** A vendor's format, written by these encoders and read by our protocol. */
 export interface Dialect {
@@ -27,12 +27,12 @@ export interface Dialect {
 }
 
 export const dialects: readonly Dialect[] = [
-  dialect(openAiChat, encodeOpenAiChat),
-  dialect(openAiResponses, encodeOpenAiResponses),
-  dialect(anthropicMessages, encodeAnthropicMessages),
-  dialect(gemini, encodeGemini),
-  dialect(bedrockConverse, encodeBedrockConverse),
-  dialect(anthropicMessages, encodeBedrockAnthropic, "bedrock-anthropic"),
+  dialect(openaiChatProtocol, encodeOpenaiChat),
+  dialect(openaiResponsesProtocol, encodeOpenaiResponses),
+  dialect(anthropicMessagesProtocol, encodeAnthropicMessages),
+  dialect(geminiProtocol, encodeGemini),
+  dialect(bedrockConverseProtocol, encodeBedrockConverse),
+  dialect(anthropicMessagesProtocol, encodeBedrockAnthropic, "bedrock-anthropic"),
 ];
 
 function dialect<State>(

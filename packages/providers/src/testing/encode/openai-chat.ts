@@ -17,7 +17,7 @@ import { pieces, weave } from "./weave.ts";
 type ReasoningStyle = "reasoning_content" | "reasoning" | "reasoning_text" | "both" | "details";
 
 /** OpenAI's chat completions, and what the servers that imitate them make of it. */
-export function encodeOpenAiChat(reply: LogicalReply, random: Random): Encoded {
+export function encodeOpenaiChat(reply: LogicalReply, random: Random): Encoded {
   const calls = chatCallStyle(reply, random);
   const reasoning = reasoningStyle(reply, random);
   const deltas = chatDeltas(reply, { calls, reasoning }, random);

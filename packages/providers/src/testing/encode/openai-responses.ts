@@ -9,7 +9,7 @@ import { SseWriter } from "./sse.ts";
 import { weave } from "./weave.ts";
 
 /** OpenAI's Responses, with the events that imitators omit. */
-export function encodeOpenAiResponses(reply: LogicalReply, random: Random): Encoded {
+export function encodeOpenaiResponses(reply: LogicalReply, random: Random): Encoded {
   const style: ItemStyle = {
     omitsRepeats: random.chance(0.2),
     lateSecret: random.chance(0.15),

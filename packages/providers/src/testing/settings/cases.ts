@@ -2,12 +2,15 @@ import type { Json } from "@millrace/core";
 import type { VendorEvent } from "../../framing/framing.ts";
 import { aiSdkSettings, refuseOptions } from "../../../../bridges/src/ai-sdk-settings.ts";
 import type { Protocol } from "../../protocol.ts";
-import { anthropicMessages } from "../../protocols/anthropic-messages/protocol.ts";
-import { bedrockConverse } from "../../protocols/bedrock-converse/protocol.ts";
-import { gemini } from "../../protocols/gemini/protocol.ts";
-import { createOpenAiChat, openAiChat } from "../../protocols/openai-chat/protocol.ts";
+import { anthropicMessagesProtocol } from "../../protocols/anthropic-messages/protocol.ts";
+import { bedrockConverseProtocol } from "../../protocols/bedrock-converse/protocol.ts";
+import { geminiProtocol } from "../../protocols/gemini/protocol.ts";
+import {
+  createOpenaiChatProtocol,
+  openaiChatProtocol,
+} from "../../protocols/openai-chat/protocol.ts";
 import { compatibleSettings } from "../../protocols/openai-chat/settings.ts";
-import { openAiResponses } from "../../protocols/openai-responses/protocol.ts";
+import { openaiResponsesProtocol } from "../../protocols/openai-responses/protocol.ts";
 import { applySettings } from "../../protocols/settings.ts";
 import type { SettingName } from "../../settings.ts";
 
@@ -20,20 +23,24 @@ export interface SettingsTarget {
   readonly models: readonly string[];
 }
 
-const openAiModels = ["gpt-5", "gpt-5.1", "gpt-5.4-mini", "gpt-5.6-sol", "gpt-6-sol", "o3"];
+const openaiModels = ["gpt-5", "gpt-5.1", "gpt-5.4-mini", "gpt-5.6-sol", "gpt-6-sol", "o3"];
 const others = ["gpt-5-chat-latest", "gpt-4.1", "my-deployment"];
 
 export const settingsTargets: readonly SettingsTarget[] = [
-  { name: "openai-chat", protocol: openAiChat, models: [...openAiModels, ...others] },
+  { name: "openai-chat", protocol: openaiChatProtocol, models: [...openaiModels, ...others] },
   {
     name: "openai-compatible",
-    protocol: createOpenAiChat({ settings: compatibleSettings() }),
+    protocol: createOpenaiChatProtocol({ settings: compatibleSettings() }),
     models: ["llama3", "openai/gpt-5"],
   },
-  { name: "openai-responses", protocol: openAiResponses, models: [...openAiModels, ...others] },
+  {
+    name: "openai-responses",
+    protocol: openaiResponsesProtocol,
+    models: [...openaiModels, ...others],
+  },
   {
     name: "anthropic-messages",
-    protocol: anthropicMessages,
+    protocol: anthropicMessagesProtocol,
     models: [
       "claude-sonnet-5",
       "claude-opus-5-5",
@@ -51,7 +58,7 @@ export const settingsTargets: readonly SettingsTarget[] = [
   },
   {
     name: "bedrock-converse",
-    protocol: bedrockConverse,
+    protocol: bedrockConverseProtocol,
     models: [
       "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
       "global.anthropic.claude-opus-4-6-v1",
@@ -63,7 +70,7 @@ export const settingsTargets: readonly SettingsTarget[] = [
   },
   {
     name: "gemini",
-    protocol: gemini,
+    protocol: geminiProtocol,
     models: [
       "gemini-3-pro-preview",
       "gemini-3.1-pro-preview",

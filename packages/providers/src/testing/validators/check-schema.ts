@@ -17,7 +17,7 @@ export interface SchemaRules {
 
 const everyFormat = "date-time time date duration email hostname ipv4 ipv6 uuid";
 
-const openAiStrict: SchemaRules = {
+const openaiStrict: SchemaRules = {
   refused: `
     allOf not oneOf if then else dependentRequired dependentSchemas patternProperties
     unevaluatedProperties propertyNames minProperties maxProperties unevaluatedItems contains
@@ -121,7 +121,7 @@ export function checkNamedSchema(found: Violations, format: JsonObject, path: st
   if (strict !== undefined && strict !== null && typeof strict !== "boolean") {
     found.add(`${path}.strict`, "neither true, false nor null");
   }
-  if (strict === true) checkReplySchema(found, schema, `${path}.schema`, openAiStrict);
+  if (strict === true) checkReplySchema(found, schema, `${path}.schema`, openaiStrict);
   else if (!isJsonObject(schema) || schema["type"] !== "object") {
     found.add(`${path}.schema`, "not an object's schema");
   } else {

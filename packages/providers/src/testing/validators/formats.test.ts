@@ -2,8 +2,8 @@ import type { Json, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import { validateAnthropicMessages } from "./anthropic-messages.ts";
 import { validateGemini } from "./gemini.ts";
-import { validateOpenAiChat } from "./openai-chat.ts";
-import { validateOpenAiResponses } from "./openai-responses.ts";
+import { validateOpenaiChat } from "./openai-chat.ts";
+import { validateOpenaiResponses } from "./openai-responses.ts";
 
 const closed = { type: "object", additionalProperties: false } as const;
 const text = { type: "string" };
@@ -37,7 +37,7 @@ type Verdicts = readonly (readonly [
 
 const chat = (format: Json, more: JsonObject = {}): readonly string[] => {
   const messages = [{ role: "user", content: "hi" }];
-  return validateOpenAiChat({ model: "gpt-5", messages, response_format: format, ...more });
+  return validateOpenaiChat({ model: "gpt-5", messages, response_format: format, ...more });
 };
 const schemaFormat = (json_schema: Json): JsonObject => ({ type: "json_schema", json_schema });
 const askedJson = { messages: [{ role: "user", content: "as JSON" }] };
@@ -71,7 +71,7 @@ const chatVerdicts: Verdicts = [
 
 const responses = (text: Json, more: JsonObject = {}): readonly string[] => {
   const input = [{ role: "user", content: "hi" }];
-  return validateOpenAiResponses({ model: "gpt-5", store: false, input, text, ...more });
+  return validateOpenaiResponses({ model: "gpt-5", store: false, input, text, ...more });
 };
 const flat = (schema: Json, more: JsonObject = {}): JsonObject => ({
   format: { type: "json_schema", ...named(schema), ...more },

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { validateOpenAiChat } from "./openai-chat.ts";
+import { validateOpenaiChat } from "./openai-chat.ts";
 
 const user = { role: "user", content: "hi" };
 const schema = { type: "object", properties: {} };
@@ -208,13 +208,13 @@ const refused: readonly (readonly [string, unknown, string])[] = [
   ],
 ];
 
-describe("validateOpenAiChat", () => {
+describe("validateOpenaiChat", () => {
   test.each(accepted)("takes %s", (_, body) => {
-    expect(validateOpenAiChat(body)).toEqual([]);
+    expect(validateOpenaiChat(body)).toEqual([]);
   });
 
   test.each(refused)("refuses %s", (_, body, expected) => {
-    expect(validateOpenAiChat(body).join("\n")).toContain(expected);
+    expect(validateOpenaiChat(body).join("\n")).toContain(expected);
   });
 
   test("takes what imitators add if that is allowed", () => {
@@ -229,8 +229,8 @@ describe("validateOpenAiChat", () => {
       result("a"),
     ]);
 
-    expect(validateOpenAiChat(body, { extensions: true })).toEqual([]);
-    expect(validateOpenAiChat(body).map((line) => line.slice("$.messages[1].".length))).toEqual(
+    expect(validateOpenaiChat(body, { extensions: true })).toEqual([]);
+    expect(validateOpenaiChat(body).map((line) => line.slice("$.messages[1].".length))).toEqual(
       expect.arrayContaining([
         "reasoning_content: extra key",
         "reasoning_details: extra key",

@@ -24,7 +24,7 @@ export interface ChatRules {
 }
 
 /** The violations that the vendor of chat completions would refuse in a request's body. */
-export function validateOpenAiChat(body: unknown, rules: ChatRules = {}): string[] {
+export function validateOpenaiChat(body: unknown, rules: ChatRules = {}): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
   checkShape(found, body, "$", bodyShape);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { validateOpenAiResponses } from "./openai-responses.ts";
+import { validateOpenaiResponses } from "./openai-responses.ts";
 
 const asked = { type: "message", role: "user", content: "Go." };
 const click = {
@@ -48,7 +48,7 @@ const request = {
 const response = { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true };
 
 function faultsOf(...items: readonly JsonObject[]): readonly string[] {
-  return validateOpenAiResponses({ model: "gpt-5.4", store: false, input: [asked, ...items] });
+  return validateOpenaiResponses({ model: "gpt-5.4", store: false, input: [asked, ...items] });
 }
 
 describe("the vendor's own tools in a request", () => {
@@ -103,6 +103,6 @@ describe("the vendor's own tools in a request", () => {
       tools: [{ type: "computer", width: 1 }],
     };
 
-    expect(validateOpenAiResponses(body).join("\n")).toContain("width");
+    expect(validateOpenaiResponses(body).join("\n")).toContain("width");
   });
 });

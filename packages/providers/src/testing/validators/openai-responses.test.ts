@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { describe, expect, test } from "vitest";
-import { validateOpenAiResponses } from "./openai-responses.ts";
+import { validateOpenaiResponses } from "./openai-responses.ts";
 
 const user = { role: "user", content: [{ type: "input_text", text: "hi" }] };
 const schema = { type: "object", properties: {} };
@@ -224,12 +224,12 @@ const refused: readonly (readonly [string, unknown, string])[] = [
   ],
 ];
 
-describe("validateOpenAiResponses", () => {
+describe("validateOpenaiResponses", () => {
   test.each(accepted)("takes %s", (_, body) => {
-    expect(validateOpenAiResponses(body)).toEqual([]);
+    expect(validateOpenaiResponses(body)).toEqual([]);
   });
 
   test.each(refused)("refuses %s", (_, body, expected) => {
-    expect(validateOpenAiResponses(body).join("\n")).toContain(expected);
+    expect(validateOpenaiResponses(body).join("\n")).toContain(expected);
   });
 });

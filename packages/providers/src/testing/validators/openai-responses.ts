@@ -23,7 +23,7 @@ import {
 } from "./openai-responses-native.ts";
 
 /** The violations that the vendor of the Responses API would refuse in a request's body. */
-export function validateOpenAiResponses(body: unknown): string[] {
+export function validateOpenaiResponses(body: unknown): string[] {
   const found = new Violations();
   if (!checkBody(found, body)) return found.list;
   checkShape(found, body, "$", bodyShape);
