@@ -1,21 +1,14 @@
 import { availableParallelism } from "node:os";
 import { defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
-import { testsWithProcesses, testsWithTemporal } from "./scripts/unit-tests.ts";
+import { sortTests } from "./scripts/test-kinds.ts";
 
 // Tests run on the TypeScript sources: the "@millrace/source" condition of our packages wins over dist, so
 // no build is needed and no test can pass on a stale one.
 const conditions = ["@millrace/source", ...defaultServerConditions];
 
-const timed = "{packages/*/{src,test},apps/*/src,tests}/**/*.perf.test.ts";
-
-// Tests that import `scripts/services/temporal.ts`, however far away. Other tests beside them need no server,
-// and belong to "tests".
-const temporal = testsWithTemporal(import.meta.dirname);
-
-// `npm run test:unit`: without services, child processes and measurements of time.
-const unit = process.env["UNIT"] === "1";
-const processes = unit ? testsWithProcesses(import.meta.dirname) : [];
+// Each test file is in one project, by what it starts.
+const { integration, browser, temporal, timed } = sortTests(import.meta.dirname);
 
 // A mutant says nothing about time, and takes no server.
 const mutation = process.env["MUTATION"] === "1";
@@ -25,9 +18,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     // Much of the time is spent waiting for other processes: on two cores one worker would leave one idle.
-    maxWorkers: Math.max(unit ? 4 : 2, availableParallelism() - 1),
-    // In the inner loop files of one worker share their modules: loading them costs more than most tests.
-    isolate: !unit,
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Machines are noisy: what hangs is still found, and what is slow for once does not fail.
     testTimeout: 60_000,
     coverage: { include: ["packages/*/src/**/*.ts"], exclude: ["packages/*/src/testing/**"] },
@@ -35,7 +26,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "tests",
+          name: "unit",
+          // All others, so that a new file is found while tests are watched.
           include: [
             "packages/*/{src,test}/**/*.test.ts",
             "apps/*/src/**/*.test.ts",
@@ -44,18 +36,29 @@ export default defineConfig({
             "scripts/**/*.test.ts",
             "differential/*.test.ts",
           ],
-          exclude: [...configDefaults.exclude, timed, ...temporal, ...processes],
-          setupFiles: unit ? ["tests/kit/no-processes.ts"] : [],
+          exclude: [...configDefaults.exclude, ...integration, ...browser, ...temporal, ...timed],
+          setupFiles: ["tests/kit/no-processes.ts"],
+          env: { UNIT: "1" },
+          // Files of one worker share their modules: loading them costs more than most tests.
+          isolate: false,
+          maxWorkers: Math.max(4, availableParallelism()),
           sequence: { groupOrder: 0 },
         },
       },
       {
         extends: true,
+        test: { name: "integration", include: [...integration], sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: "browser", include: [...browser], sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
         test: {
           name: "temporal",
-          include: mutation || unit ? [] : temporal,
-          exclude: [...configDefaults.exclude, timed],
-          sequence: { groupOrder: 1 },
+          include: mutation ? [] : [...temporal],
+          sequence: { groupOrder: 2 },
           // Each file has a server with a PostgreSQL of its own, which keep a core busy while they start.
           maxWorkers: 2,
           // Above the limit of a start, 120 s, which fails with the server's log.
@@ -68,8 +71,8 @@ export default defineConfig({
         test: {
           name: "timed",
           // Afterwards, alone, one file at a time.
-          include: mutation || unit ? [] : [timed],
-          sequence: { groupOrder: 2 },
+          include: mutation ? [] : [...timed],
+          sequence: { groupOrder: 3 },
           fileParallelism: false,
         },
       },

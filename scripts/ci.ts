@@ -5,7 +5,7 @@
  *
  *     .ci/run           on a fresh checkout
  *     npm run ci        when the dependencies are installed
- *     npm run ci -- tests build
+ *     npm run ci -- unit build
  *                       these stages
  */
 import { spawnSync } from "node:child_process";
@@ -22,7 +22,9 @@ const failures: string[] = [];
 
 const stages: Readonly<Record<string, Stage>> = {
   check: () => count(npm("run", "check")),
-  tests: () => runTests("tests"),
+  unit: () => runTests("unit"),
+  integration: () => runTests("integration"),
+  browser: () => runTests("browser"),
   "temporal server": buildTemporal,
   "tests with Temporal": () => runTests("temporal"),
   "timed tests": () => runTests("timed"),

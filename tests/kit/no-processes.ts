@@ -1,12 +1,12 @@
 /**
- * Setup of `npm run test:unit`: a test that starts a process fails there. Such a test imports
- * `node:child_process` in its own code or in a helper, by which `scripts/unit-tests.ts` leaves it out.
+ * Setup of the project `unit`: a test that starts a process fails there. Such a test imports
+ * `node:child_process` in its own code or in a helper, by which `scripts/test-kinds.ts` knows it.
  */
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 
 function refuse(): never {
-  throw new Error("a unit test starts no process: see scripts/unit-tests.ts");
+  throw new Error("a unit test starts no process: see scripts/test-kinds.ts");
 }
 
 Object.assign(childProcess, {

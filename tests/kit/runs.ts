@@ -1,10 +1,18 @@
 /**
- * How many runs a property gets: `change` by default, `campaign` with CAMPAIGN=1, which is started by
- * hand, at most `unit` in `npm run test:unit`, and few under mutation testing, which repeats the suite
- * for every mutant.
+ * How many runs a property gets, by the tier:
+ *
+ * - `nightly` with NIGHTLY=1, in `npm run nightly`;
+ * - at most `change` with every change: 500 of a unit test, and as many as nightly of another;
+ * - `campaign` with CAMPAIGN=1, which is started by hand;
+ * - few under mutation testing, which repeats the suite for every mutant.
  */
-export function runs(change: number, campaign: number, unit = 500): number {
-  if (process.env["MUTATION"] === "1") return Math.min(change, 300);
-  if (process.env["UNIT"] === "1") return Math.min(change, unit);
-  return process.env["CAMPAIGN"] === "1" ? campaign : change;
+export function runs(nightly: number, campaign: number, change: number = changeSize): number {
+  if (process.env["MUTATION"] === "1") return Math.min(nightly, 300);
+  if (process.env["CAMPAIGN"] === "1") return campaign;
+  return isNightly ? nightly : Math.min(nightly, change);
 }
+
+/** Whether tests have the size of `npm run nightly`. A campaign has its own. */
+export const isNightly: boolean = process.env["NIGHTLY"] === "1";
+
+const changeSize = process.env["UNIT"] === "1" ? 500 : Infinity;

@@ -9,7 +9,7 @@ import { evidenceOf } from "./testing/encode/evidence.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/fixtures.ts";
 import type { Recorded } from "./testing/fixtures.ts";
-import { runs } from "../../../tests/kit/runs.ts";
+import { isNightly, runs } from "../../../tests/kit/runs.ts";
 import { failure } from "./failure.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
@@ -67,8 +67,8 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
 /** The length in bytes above which a stream is long. Fewer runs make more streams long. */
 const fewEndsAbove = runs(16_384, 16_384);
 
-/** Of the other bytes of a long stream one in so many is tried; fewer in `npm run test:unit`. */
-const oneIn = process.env["UNIT"] === "1" ? 61 : 13;
+/** Of the other bytes of a long stream one in so many is tried. */
+const oneIn = isNightly ? 13 : 61;
 
 /**
  * All kinds of ends at line boundaries, and one of them in turn at each other byte; in a campaign

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { redact, registerSecret, rememberCredential, secretsIn } from "./known-secrets.ts";
 import { redactData, redactedMessage, redactError, secretsInData } from "./redact-data.ts";
 
-const value = "corp-gw:HUNTER2:token";
+const value = "mainframe:SWORDFISH:pass";
 
 function withSecret(run: () => void): void {
   const release = registerSecret({ name: "gateway", value });
@@ -84,9 +84,9 @@ test("an error is copied without its secrets: message, stack, fields, causes and
 
     const clean = redactError(outer);
     expect(clean).toBeInstanceOf(AggregateError);
-    expect(inspect(clean, { depth: 10 })).not.toContain("HUNTER2");
+    expect(inspect(clean, { depth: 10 })).not.toContain("SWORDFISH");
     expect(inspect(clean, { depth: 10 })).toContain("bad [redacted]");
-    expect(inspect(outer, { depth: 10 })).toContain("HUNTER2");
+    expect(inspect(outer, { depth: 10 })).toContain("SWORDFISH");
 
     const other = new Error("harmless", { cause: new Error("too") });
     expect(redactError(other)).toBe(other);

@@ -1,13 +1,9 @@
-import { timingSafeEqual } from "node:crypto";
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
 import { describe, expect, it, vi } from "vitest";
 import { Served } from "../testing/served.ts";
 import { apiKeys, createApiKey } from "./api-keys.ts";
 import type { StoredApiKey } from "./api-keys.ts";
-
-vi.mock(import("node:crypto"), async (original) => {
-  const real = await original();
-  return { ...real, timingSafeEqual: vi.fn(real.timingSafeEqual) };
-});
 
 /** A server whose keys are these, and what it answers to a bearer. */
 function serverOf(stored: Map<string, StoredApiKey>, prefix?: string): Served {
@@ -76,12 +72,15 @@ describe("an API key", () => {
 
   it("is compared in constant time, also where its id is unknown or its stored hash broken", async () => {
     const { key, id } = createApiKey();
-    const compared = vi.mocked(timingSafeEqual);
+    using compared = vi.spyOn(crypto, "timingSafeEqual");
+    syncBuiltinESMExports();
     for (const stored of [[], [[id, { ...ann, hash: "zz" }]], [[id, { ...ann, hash: "" }]]]) {
       await using served = serverOf(new Map(stored as [string, StoredApiKey][]));
       compared.mockClear();
       expect(await status(served, key)).toBe(401);
       expect(compared).toHaveBeenCalledTimes(1);
     }
+    compared.mockRestore();
+    syncBuiltinESMExports();
   });
 });

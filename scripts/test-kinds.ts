@@ -1,0 +1,79 @@
+/**
+ * Which test files belong to which project of `vitest.config.ts`, by what they start. A test starts
+ * what its own imports and those of its helpers reach, so there is no list to maintain.
+ */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+
+/**
+ * - `unit`: starts nothing outside of its own process. An HTTP server of `node:http` on the loopback
+ *   interface is inside of it.
+ * - `integration`: starts child processes or workers: programs of ours, Redis, PostgreSQL.
+ * - `browser`: starts Chromium.
+ * - `temporal`: starts a Temporal server.
+ * - `timed`: measures time, and runs alone. Its name ends in `.perf.test.ts`.
+ */
+export type TestKind = "unit" | "integration" | "browser" | "temporal" | "timed";
+
+const tests =
+  "{packages/*/{src,test},apps/*/src,examples/*,tests,scripts,differential}/**/*.test.ts";
+
+/** What a file reaches, with the kind of test that this makes: the last one that is reached counts. */
+const goals: readonly (readonly [specifier: string, kind: TestKind])[] = [
+  ["node:child_process", "integration"],
+  ["node:worker_threads", "integration"],
+  ["playwright-core", "browser"],
+  ["scripts/services/temporal.ts", "temporal"],
+];
+
+/** The test files below a folder by their kind, relative to it. */
+export function sortTests(top: string): Readonly<Record<TestKind, readonly string[]>> {
+  const imports = new Map<string, readonly string[]>();
+  const files = globSync(tests, { cwd: top, exclude: ["**/node_modules", "**/dist"] }).toSorted();
+  const kinds = Map.groupBy(files, (file) => kindOf(file, reach(file, top, imports)));
+  const all = (kind: TestKind): readonly string[] => kinds.get(kind) ?? [];
+  return {
+    unit: all("unit"),
+    integration: all("integration"),
+    browser: all("browser"),
+    temporal: all("temporal"),
+    timed: all("timed"),
+  };
+}
+
+function kindOf(file: string, found: ReadonlySet<string>): TestKind {
+  if (file.endsWith(".perf.test.ts")) return "timed";
+  return goals.findLast(([specifier]) => found.has(specifier))?.[1] ?? "unit";
+}
+
+/**
+ * Everything that a file imports over relative imports: files of the tree, and packages by their names.
+ * An import of one of our packages is not followed: most of them can start a process, and few tests
+ * make them do so. `tests/kit/no-processes.ts` refuses those in a unit test.
+ */
+function reach(file: string, top: string, imports: Map<string, readonly string[]>): Set<string> {
+  const found = new Set([file]);
+  for (const each of found) {
+    if (!each.endsWith(".ts")) continue;
+    const known = imports.get(each) ?? importsOf(each, top);
+    imports.set(each, known);
+    for (const specifier of known) found.add(specifier);
+  }
+  return found;
+}
+
+/**
+ * What a file imports, relative to the top folder, without types. By a pattern, since every run of
+ * tests asks, and parsing two thousand files takes seconds. It relies on the formatter.
+ */
+function importsOf(file: string, top: string): readonly string[] {
+  const path = join(top, file);
+  if (!existsSync(path)) return [];
+  return [...readFileSync(path, "utf8").matchAll(importPattern)].map((match) => {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? "";
+    return specifier.startsWith(".") ? posix.join(posix.dirname(file), specifier) : specifier;
+  });
+}
+
+const importPattern =
+  /^(?:import|export) (?!type )[^"';]*?from "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
