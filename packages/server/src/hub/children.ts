@@ -1,5 +1,5 @@
 import type { SessionId } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import type { Clock, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Delivery, DeliveryEnd } from "./delivery.ts";
 import type { WatchOptions } from "./options.ts";
