@@ -1,7 +1,7 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import { commitDraft, createLaneWriter, itemId, runId, turnId } from "@millrace/core/writing";
 import type { Fact, Item, Model } from "@millrace/core";
-import type { EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { systemClock } from "@millrace/core/memory";
 

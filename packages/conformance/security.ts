@@ -40,7 +40,7 @@ export const securityRows: readonly SecurityRow[] = [
     about: "what is removed is gone, and that it was is not",
     mechanism:
       "`remove` takes the session, the sessions of its sub-agents and their keys in the log, and leaves a tombstone with the time and the person.",
-    tests: ["tests/erasure/erasure.test.ts", "packages/core/src/ports/tombstone.test.ts"],
+    tests: ["tests/erasure/erasure.test.ts", "packages/core/src/store-kit/tombstone.test.ts"],
   },
   {
     promise: "P14",

@@ -1,8 +1,8 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { EventLog } from "@millrace/core/ports";
 import { follow } from "@millrace/core/reading";
 import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import { textOf } from "@millrace/core";
-import type { EventLog } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub } from "@millrace/server/hub";
 import { expect, it } from "vitest";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { packEpoch } from "@millrace/core/ports";
+import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { decodeCursor, encodeCursor } from "@millrace/core/wire";
 import type { SessionUid } from "@millrace/core";
-import type { EventLog, SessionStore } from "@millrace/core/ports";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import { createHub, sseSink } from "@millrace/server/hub";
 import { redisLog } from "@millrace/stores/redis";

@@ -5,6 +5,7 @@
  * reader takes an announcement as a hint and reads the store.
  */
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import {
   createLaneWriter,
   inputId,
@@ -15,7 +16,6 @@ import {
   turnId,
 } from "@millrace/core/writing";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
 import { createInterface } from "node:readline";
 import { createHub } from "@millrace/server/hub";

@@ -1,6 +1,7 @@
 import type { Model } from "@millrace/core";
-import { createModelStream } from "@millrace/core/ports";
-import type { ModelRequest, Reply, ReplyWriter } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { ModelRequest, Reply } from "@millrace/core/ports";
 
 /**
  * Holds a model in the midst of a reply, or a tool in the midst of its work: what a page shows for a moment stays

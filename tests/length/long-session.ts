@@ -1,8 +1,8 @@
 import { inputId, itemId, partId, runIdOf, turnId } from "@millrace/core/writing";
 import { packEpoch } from "@millrace/core/ports";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Item, ItemId } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
-import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 
 /** The characters of each item: so long that the items of 1,000 facts exceed a joiner's budget. */
 const itemLength = 1_600;

@@ -2,7 +2,7 @@
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent, queuedObserver } from "@millrace/agent";
 import type { Observer } from "@millrace/agent";
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import { partId } from "@millrace/core/writing";
 import type { Delta, Model, RunEvent } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";

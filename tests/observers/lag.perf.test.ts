@@ -2,7 +2,7 @@
 // at which `narrate()` gives its text. An inline observer beside it shows what the machine itself costs.
 import { setTimeout as later } from "node:timers/promises";
 import { defineAgent } from "@millrace/agent";
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import { commitOf, partId } from "@millrace/core/writing";
 import type { Delta, Model } from "@millrace/core";
 import { expect, it } from "vitest";

@@ -1,5 +1,6 @@
 import type { Fact, Item, SessionId, SessionUid } from "@millrace/core";
-import type { AppendOutcome, Batch, Epoch, Nudge, SessionStore } from "@millrace/core/ports";
+import type { Batch, Epoch, SessionStore } from "@millrace/core/ports";
+import type { AppendOutcome, Nudge } from "@millrace/core/store-kit";
 import { CheckedTail, markFact, markOf } from "./checked-tail.ts";
 import type { Engines, Node } from "./engines.ts";
 import type { Rule, Setting } from "./setting.ts";

@@ -1,9 +1,9 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, CommitRequest, Epoch } from "@millrace/core/ports";
 import { apply, emptyState, restateLane } from "@millrace/core/reading";
 import { schemaVersion } from "@millrace/core/wire";
 import { callId, itemId, partId, runId, turnId } from "@millrace/core/writing";
 import type { Item, LiveEvent, Part, SessionState } from "@millrace/core";
-import type { Batch, CommitRequest, Epoch } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import type { BodyOf } from "@millrace/core/writing";
 import type { Node } from "./engines.ts";

@@ -1,9 +1,9 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import { apply, emptyState, restore } from "@millrace/core/reading";
 import { decodeMessage, encodeMessage } from "@millrace/core/wire";
 import { createLaneWriter, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { SessionState } from "@millrace/core";
-import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor } from "@millrace/core/reading";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { Hub } from "@millrace/server/hub";

@@ -1,5 +1,6 @@
 import type { Fact, SessionUid } from "@millrace/core";
-import type { Batch, EventLog, Floor, SessionStore } from "@millrace/core/ports";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Floor } from "@millrace/core/store-kit";
 
 /** What a call that stores something answers, as far as a player needs it. */
 export interface Answer {

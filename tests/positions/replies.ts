@@ -1,7 +1,8 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { abortedCause, createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { Clock } from "@millrace/core/ports";
 import { callId, commitOf, noUsage, partId } from "@millrace/core/writing";
 import type { Delta, Model } from "@millrace/core";
-import type { Clock, ReplyWriter } from "@millrace/core/ports";
 import type { Ending, PartOpening } from "@millrace/core/writing";
 import type { Random } from "../kit/random.ts";
 import type { VendorEvent } from "../../packages/providers/src/framing/framing.ts";

@@ -1,6 +1,6 @@
 import { defineTool } from "@millrace/agent";
 import type { Run, RunResult } from "@millrace/agent";
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import { checkTranscript, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
 import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";

@@ -1,7 +1,8 @@
 import { abortedCause, createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { ModelRequest, OutputShape } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Model } from "@millrace/core";
-import type { ModelRequest, OutputShape, ReplyWriter } from "@millrace/core/ports";
 import {
   RequestRefusal,
   applySettings,

@@ -1,4 +1,5 @@
-import type { BlobPlace, BlobStore, BlobSwept, StoredBlob } from "@millrace/core/ports";
+import type { BlobSwept } from "@millrace/core/blobs";
+import type { BlobPlace, BlobStore, StoredBlob } from "@millrace/core/ports";
 import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
 

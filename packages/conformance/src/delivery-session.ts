@@ -1,8 +1,8 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import { emptyState, follow, replay } from "@millrace/core/reading";
 import { runId, turnId } from "@millrace/core/writing";
 import type { Fact, Item, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { assert, assertOutcome } from "./case.ts";
 import type { DeliveryFollow, MovableClock, OpenedDelivery } from "./delivery-fixture.ts";

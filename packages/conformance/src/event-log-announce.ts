@@ -1,6 +1,7 @@
 import { itemId, partId } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
-import type { Batch, Nudge } from "@millrace/core/ports";
+import type { Batch } from "@millrace/core/ports";
+import type { Nudge } from "@millrace/core/store-kit";
 import { assert, assertEqual, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import { epochOf, factAt, laneOf, logCase, newUid, store } from "./event-log-fixture.ts";

@@ -1,4 +1,4 @@
-import { lastOfRemoved } from "@millrace/core/ports";
+import { lastOfRemoved } from "@millrace/core/store-kit";
 import { assert, assertOutcome, within } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

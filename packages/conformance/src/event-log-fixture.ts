@@ -1,4 +1,6 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, Epoch, EventLog } from "@millrace/core/ports";
+import type { EpochSeq } from "@millrace/core/store-kit";
 import {
   callId,
   itemId,
@@ -9,7 +11,6 @@ import {
   turnId,
 } from "@millrace/core/writing";
 import type { Fact, LiveEvent, SessionUid } from "@millrace/core";
-import type { Batch, Epoch, EpochSeq, EventLog } from "@millrace/core/ports";
 import { assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import { withKeys } from "./with-keys.ts";

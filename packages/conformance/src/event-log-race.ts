@@ -1,5 +1,6 @@
 import type { SessionUid } from "@millrace/core";
-import type { AppendOutcome, Batch, EventLog } from "@millrace/core/ports";
+import type { Batch, EventLog } from "@millrace/core/ports";
+import type { AppendOutcome } from "@millrace/core/store-kit";
 import { assert, assertEqual, assertOutcome } from "./case.ts";
 import type { Case } from "./case.ts";
 import {

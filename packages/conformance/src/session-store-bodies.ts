@@ -1,8 +1,8 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { CommitRequest, Epoch, PeopleFact } from "@millrace/core/ports";
 import { approvalId, callId, inputId, itemId, partId, runId, turnId } from "@millrace/core/writing";
 import type { Fact, InputId, Item, RunId, TurnId } from "@millrace/core";
 import type { FactBody, FactOf } from "@millrace/core/writing";
-import type { CommitRequest, Epoch, PeopleFact } from "@millrace/core/ports";
 
 export const run: RunId = runId("run_1");
 export const turn: TurnId = turnId("turn_1");

@@ -1,6 +1,6 @@
-import { childSessionId } from "@millrace/core/ports";
-import { callId } from "@millrace/core/writing";
 import type { CreateOptions, PageQuery, SessionRecord, SessionStore } from "@millrace/core/ports";
+import { childSessionId } from "@millrace/core/store-kit";
+import { callId } from "@millrace/core/writing";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { asked, epochOf, prompt, run, runFinished } from "./session-store-bodies.ts";

@@ -1,7 +1,7 @@
-import { childSessionId } from "@millrace/core/ports";
+import type { SessionRecord, SessionStore, Tombstone } from "@millrace/core/ports";
+import { childSessionId } from "@millrace/core/store-kit";
 import { sessionUid } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
-import type { SessionRecord, SessionStore, Tombstone } from "@millrace/core/ports";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { prompt } from "./session-store-bodies.ts";

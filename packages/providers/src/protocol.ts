@@ -1,5 +1,6 @@
 import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
-import type { ModelRequest, VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
 import type { SettingsTable } from "./settings.ts";
 

@@ -7,15 +7,9 @@ import {
   retryDelay,
   systemClock,
 } from "@millrace/core/model";
+import type { ReplyWriter, RetryPolicy } from "@millrace/core/model";
+import type { Clock, ModelNotice, ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { Cause, Model, Usage } from "@millrace/core";
-import type {
-  Clock,
-  ModelNotice,
-  ModelRequest,
-  ReplyWriter,
-  RequestSettings,
-  RetryPolicy,
-} from "@millrace/core/ports";
 import {
   redactData,
   rememberCredential,

@@ -1,8 +1,9 @@
 import { abortedCause, commitOf, wholeText } from "@millrace/core/model";
+import type { EndedReply } from "@millrace/core/model";
+import type { Remark } from "@millrace/core/ports";
 import { equalJson, isJsonObject, isWellFormed, parseJson } from "@millrace/core/json";
 import type { Cause, Delta, Draft, Json, Part, PartId } from "@millrace/core";
 import type { AppendText, Ending } from "@millrace/core/writing";
-import type { Remark, EndedReply } from "@millrace/core/ports";
 import type { ClosePart, Operation, Protocol, ReplyContext, StreamEnd } from "./protocol.ts";
 import { failure } from "./failure.ts";
 

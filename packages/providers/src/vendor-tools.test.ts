@@ -1,6 +1,7 @@
 import { callId, itemId, partId } from "@millrace/core/writing";
 import type { Item, Json, JsonObject, Part } from "@millrace/core";
-import type { ModelRequest, ToolDescription, VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { describe, expect, test } from "vitest";
 import type { Protocol } from "./protocol.ts";
 import { anthropicMessagesProtocol } from "./protocols/anthropic-messages/protocol.ts";

@@ -1,6 +1,7 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { abortedCause, createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
 import type { Model, Usage } from "@millrace/core";
-import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
 import type { Ending } from "@millrace/core/writing";
 import { fail, scriptedModel } from "@millrace/core/testing";
 import type { ScriptedPart } from "@millrace/core/testing";

@@ -1,7 +1,8 @@
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
 import { callId, parseArguments, partId } from "@millrace/core/writing";
 import type { Delta, Model } from "@millrace/core";
-import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
 import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../kit/random.ts";
 

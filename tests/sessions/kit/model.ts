@@ -1,7 +1,8 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
+import { abortedCause, createModelStream } from "@millrace/core/model";
+import type { ReplyWriter } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
 import { callId, commitOf, noUsage, partId } from "@millrace/core/writing";
 import type { Delta, Model, Part, Usage } from "@millrace/core";
-import type { ModelRequest, ReplyWriter } from "@millrace/core/ports";
 import type { Ending, PartOpening } from "@millrace/core/writing";
 import type { Random } from "../../kit/random.ts";
 import type { HeldClock } from "./clock.ts";

@@ -1,6 +1,6 @@
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, Limits, RunResult, Tool } from "@millrace/agent";
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import { callId, noUsage, parseArguments, partId } from "@millrace/core/writing";
 import type { Fact, Model } from "@millrace/core";
 import { memorySessionStore } from "@millrace/core/memory";

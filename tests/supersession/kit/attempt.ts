@@ -1,4 +1,5 @@
 import { packEpoch, unpackEpoch } from "@millrace/core/ports";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import {
   commitDraft,
   commitOf,
@@ -8,7 +9,6 @@ import {
   partId,
 } from "@millrace/core/writing";
 import type { Fact, ItemId, RunId, SessionId, SessionUid, TurnId } from "@millrace/core";
-import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { LaneWriter } from "@millrace/core/writing";
 import type { Before, Effects } from "./effects.ts";
 import type { Schedule } from "./schedule.ts";

@@ -1,8 +1,8 @@
 import { unpackEpoch } from "@millrace/core/ports";
+import type { Epoch } from "@millrace/core/ports";
 import { emptyState, follow, replay, snapshot } from "@millrace/core/reading";
 import { runId, sessionId, turnId } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
-import type { Epoch } from "@millrace/core/ports";
 import type { FactBody, FactOf } from "@millrace/core/writing";
 import { systemClock } from "@millrace/core/memory";
 import type { Hub } from "@millrace/server/hub";

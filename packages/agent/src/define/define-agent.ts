@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { refusal } from "@millrace/core/checks";
-import { defaultRetryPolicy } from "@millrace/core/ports";
-import type { RetryPolicy } from "@millrace/core/ports";
+import { defaultRetryPolicy } from "@millrace/core/model";
+import type { RetryPolicy } from "@millrace/core/model";
 import type { AnyTools } from "@millrace/core/reading";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { defaultLimits } from "../definition/limits.ts";

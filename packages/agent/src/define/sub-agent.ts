@@ -1,4 +1,4 @@
-import { childSessionId } from "@millrace/core/ports";
+import { childSessionId } from "@millrace/core/store-kit";
 import { inputId } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Blueprint } from "../definition/blueprint.ts";

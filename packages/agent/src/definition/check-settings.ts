@@ -1,6 +1,6 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door, OptionCheck } from "@millrace/core/checks";
-import type { RetryPolicy } from "@millrace/core/ports";
+import type { RetryPolicy } from "@millrace/core/model";
 import { toolNameCheck, toolsCheck } from "./check-tool.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "@millrace/core/ports";
+import type { RetryPolicy } from "@millrace/core/model";
 import type { ToolLabel } from "./labels.ts";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";

@@ -1,5 +1,6 @@
 import type { Delta, Item, Model, Part, RunId, SessionId, Transcript, Usage } from "@millrace/core";
-import type { ModelRequest, RetryPolicy, TraceContext } from "@millrace/core/ports";
+import type { RetryPolicy } from "@millrace/core/model";
+import type { ModelRequest, TraceContext } from "@millrace/core/ports";
 import type { CommitPart, Metadata, Update } from "@millrace/core/writing";
 import type { Hooks } from "./hooks.ts";
 import type { Limits } from "./limits.ts";

@@ -1,5 +1,5 @@
 import type { CallId, Json, SessionId } from "@millrace/core";
-import type { VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
 import type { Metadata } from "@millrace/core/writing";
 import type { ToolShape } from "@millrace/core/reading";
 import type { Schema, SchemaInput, SchemaOutput } from "@millrace/core/schema";

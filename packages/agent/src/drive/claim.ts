@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
-import { endlessPause, packEpoch, unpackEpoch } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
 import type { DriverIndex, Epoch } from "@millrace/core/ports";
 import type { Action } from "../loop/action.ts";
 import { Fenced } from "../work/host.ts";

@@ -1,4 +1,4 @@
-import { retryHintOf } from "@millrace/core/ports";
+import { retryHintOf } from "@millrace/core/model";
 import type { ItemId } from "@millrace/core";
 import type { CheckedAnswer, FactContext } from "../loop/fact-context.ts";
 import { spentOf } from "../loop/outline.ts";

@@ -1,7 +1,7 @@
 import { createInbox } from "@millrace/core";
 import type { Fact, Item, Model } from "@millrace/core";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { callId, itemId, partId } from "@millrace/core/writing";

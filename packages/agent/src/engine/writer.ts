@@ -1,5 +1,6 @@
 import type { Fact } from "@millrace/core";
-import { defaultRetryPolicy, packEpoch, retryDelay, unpackEpoch } from "@millrace/core/ports";
+import { defaultRetryPolicy, retryDelay } from "@millrace/core/model";
+import { packEpoch, unpackEpoch } from "@millrace/core/ports";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import { noUsage } from "@millrace/core/writing";
 import type { FactBody } from "@millrace/core/writing";

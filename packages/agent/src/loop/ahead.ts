@@ -1,4 +1,4 @@
-import { numberFacts } from "@millrace/core/ports";
+import { numberFacts } from "@millrace/core/store-kit";
 import type { FactBody } from "@millrace/core/writing";
 import { advance } from "./advance.ts";
 import { decide } from "./decide.ts";

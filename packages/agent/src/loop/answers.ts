@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import type { InputId, Item, RunId, SessionState, ToolResultPart } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, Answer } from "./action.ts";

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "@millrace/core/ports";
+import type { RetryPolicy } from "@millrace/core/model";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";
 import { laneItemIdOf } from "./ids.ts";

@@ -1,4 +1,4 @@
-import { retryDelay } from "@millrace/core/ports";
+import { retryDelay } from "@millrace/core/model";
 import type { RunId } from "@millrace/core";
 import type { Action, RunEnding } from "./action.ts";
 import { answerCalls, settleCalls } from "./calls.ts";

@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import type { TraceContext } from "@millrace/core/ports";
 import type {
   Cause,

@@ -8,7 +8,8 @@ import type {
   StopReason,
   TurnId,
 } from "@millrace/core";
-import type { Epoch, RetryHint } from "@millrace/core/ports";
+import type { RetryHint } from "@millrace/core/model";
+import type { Epoch } from "@millrace/core/ports";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 

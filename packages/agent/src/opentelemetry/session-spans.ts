@@ -1,9 +1,9 @@
 import { SpanKind } from "@opentelemetry/api";
 import type { Context } from "@opentelemetry/api";
 import { packEpoch } from "@millrace/core/ports";
+import type { Epoch, TraceContext } from "@millrace/core/ports";
 import { addUsage, noUsage } from "@millrace/core/writing";
 import type { CallId, Item, RunEvent, RunId, SessionId, StopReason, Usage } from "@millrace/core";
-import type { Epoch, TraceContext } from "@millrace/core/ports";
 import { returnedBy } from "@millrace/core/reading";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { AttemptStarted, FactOf } from "@millrace/core/writing";

@@ -1,9 +1,9 @@
 import { memoryBlobs, memorySessionStore } from "@millrace/core/memory";
-import { blobsInFact, sweepBlobs } from "@millrace/core/ports";
+import { blobsInFact, sweepBlobs } from "@millrace/core/blobs";
+import type { BlobPlace, BlobStore, ModelRequest, SessionStore } from "@millrace/core/ports";
 import { call, emit, say, scriptedModel } from "@millrace/core/testing";
 import { findBlobs, partId, sessionUid } from "@millrace/core/writing";
 import type { Item, Model, Part } from "@millrace/core";
-import type { BlobPlace, BlobStore, ModelRequest, SessionStore } from "@millrace/core/ports";
 import type { BlobRef } from "@millrace/core/writing";
 import { expect, it, vi } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";

@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import { unpackEpoch } from "@millrace/core/ports";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import { noUsage, sessionId } from "@millrace/core/writing";
 import type { RunEvent, Transcript } from "@millrace/core";
-import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { call, fail, say, scriptedModel, stall } from "@millrace/core/testing";
 import { describe, expect, it, vi } from "vitest";

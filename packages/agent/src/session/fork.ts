@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
-import { blobsInFact, copyBlobs } from "@millrace/core/ports";
+import { blobsInFact, copyBlobs } from "@millrace/core/blobs";
+import type { SessionRecord } from "@millrace/core/ports";
 import { forkPointOf } from "@millrace/core/reading";
 import { inputId, sessionId } from "@millrace/core/writing";
-import type { SessionRecord } from "@millrace/core/ports";
 import type { SessionHost } from "./session-host.ts";
 
 /**

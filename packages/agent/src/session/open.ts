@@ -3,7 +3,7 @@ import { sessionId } from "@millrace/core/writing";
 import type { Actor, Transcript } from "@millrace/core";
 import type { FactBody, Metadata } from "@millrace/core/writing";
 import { noteLog, noteMissingLog } from "@millrace/core/checks";
-import { partsToBlobs } from "@millrace/core/ports";
+import { partsToBlobs } from "@millrace/core/blobs";
 import type {
   BlobStore,
   Clock,

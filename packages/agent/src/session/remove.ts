@@ -1,4 +1,3 @@
-import { removeSession } from "@millrace/core/ports";
 import type {
   BlobStore,
   EventLog,
@@ -6,6 +5,7 @@ import type {
   SessionStore,
   Tombstone,
 } from "@millrace/core/ports";
+import { removeSession } from "@millrace/core/store-kit";
 import { logOf } from "./open.ts";
 
 /** Where the session is stored, and by which actor it is removed. */

@@ -3,7 +3,7 @@ import type { JsonObject, Usage } from "@millrace/core";
 import type { Input } from "@millrace/core/writing";
 import type { Action } from "../loop/action.ts";
 import { decide } from "../loop/decide.ts";
-import { defaultRetryPolicy } from "@millrace/core/ports";
+import { defaultRetryPolicy } from "@millrace/core/model";
 import type { LoopSettings, ToolSettings } from "../definition/loop-settings.ts";
 import type { CallStanding, CallVerdict } from "../loop/state.ts";
 import { overloaded, Simulation } from "./simulate.ts";

@@ -1,4 +1,5 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Epoch, PeopleFact } from "@millrace/core/ports";
 import {
   callId,
   noUsage,
@@ -17,7 +18,6 @@ import type {
   StopReason,
   Usage,
 } from "@millrace/core";
-import type { Epoch, PeopleFact } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { SessionLedger } from "@millrace/core/memory";
 import type { LoopSettings } from "../definition/loop-settings.ts";

@@ -1,7 +1,7 @@
 import { callId, inputId, noUsage, partId, runId } from "@millrace/core/writing";
 import type { ApprovalId, Cause, JsonObject, Usage } from "@millrace/core";
 import type { FactOf, Input } from "@millrace/core/writing";
-import { defaultRetryPolicy } from "@millrace/core/ports";
+import { defaultRetryPolicy } from "@millrace/core/model";
 import type { LoopSettings } from "../definition/loop-settings.ts";
 import { answerInputIdOf } from "../loop/ids.ts";
 import type { CallStanding, CallVerdict } from "../loop/state.ts";

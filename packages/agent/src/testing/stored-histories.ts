@@ -1,9 +1,10 @@
 import { callId, inputId, itemId, partId, sessionId, sessionUid } from "@millrace/core/writing";
-import { chooseFacts, packEpoch } from "@millrace/core/ports";
+import { packEpoch } from "@millrace/core/ports";
+import type { Checkpoint, SessionStore } from "@millrace/core/ports";
+import { chooseFacts } from "@millrace/core/store-kit";
 import { emptyState, replay } from "@millrace/core/reading";
 import { schemaVersion } from "@millrace/core/wire";
 import type { Fact, Item, RunId, TurnId } from "@millrace/core";
-import type { Checkpoint, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { entriesOf } from "../context/entries.ts";
 import { approvalIdOf, laneItemIdOf, runIdOf, turnIdOf } from "../loop/ids.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/wire";
 import { expects } from "@millrace/core/checks";
 import type { Json, JsonObject } from "@millrace/core";
-import type { ComputerInput, ComputerSettings } from "@millrace/core/ports";
+import type { ComputerInput, ComputerSettings } from "@millrace/core/model";
 import type { Issue } from "@millrace/core/schema";
 import { defineTool } from "../definition/tool.ts";
 import type { Tool, ToolAttachment } from "../definition/tool.ts";

@@ -1,4 +1,4 @@
-import type { MemoryInput, PatchInput, TextEditorInput } from "@millrace/core/ports";
+import type { MemoryInput, PatchInput, TextEditorInput } from "@millrace/core/model";
 import { expects } from "@millrace/core/checks";
 import type { Issue } from "@millrace/core/schema";
 import { defineTool } from "../definition/tool.ts";

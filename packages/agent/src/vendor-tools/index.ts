@@ -16,4 +16,4 @@ export type {
   ShellInput,
   ShellOutput,
   TextEditorInput,
-} from "@millrace/core/ports";
+} from "@millrace/core/model";

@@ -1,4 +1,4 @@
-import type { McpApprovalInput } from "@millrace/core/ports";
+import type { McpApprovalInput } from "@millrace/core/model";
 import { expects } from "@millrace/core/checks";
 import { defineTool } from "../definition/tool.ts";
 import type { Tool } from "../definition/tool.ts";

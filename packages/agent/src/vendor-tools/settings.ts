@@ -1,6 +1,6 @@
 import { checkOptions, expects } from "@millrace/core/checks";
 import type { OptionCheck } from "@millrace/core/checks";
-import type { VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
 import type { ToolLabel } from "../definition/labels.ts";
 import type { Policy, SessionInfo, ToolExecution, ToolLimits } from "../definition/tool.ts";
 import { labelsCheck, toolNameCheck } from "../definition/check-tool.ts";

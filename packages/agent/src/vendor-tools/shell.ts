@@ -1,6 +1,6 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { JsonObject } from "@millrace/core";
-import type { ShellInput, ShellOutput } from "@millrace/core/ports";
+import type { ShellInput, ShellOutput } from "@millrace/core/model";
 import type { Issue } from "@millrace/core/schema";
 import { defineTool } from "../definition/tool.ts";
 import type { Tool } from "../definition/tool.ts";

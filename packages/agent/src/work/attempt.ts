@@ -1,7 +1,7 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
+import type { Clock, ModelRequest, ModelResponse, ModelStream, Reply } from "@millrace/core/ports";
 import { redactedMessage } from "@millrace/core/secrets";
 import type { Cause, Delta, Model, Usage } from "@millrace/core";
-import type { Clock, ModelRequest, ModelResponse, ModelStream, Reply } from "@millrace/core/ports";
 import type { Ending, Fault } from "@millrace/core/writing";
 import type { WorkHost } from "./host.ts";
 import type { ItemLane } from "./item-lane.ts";

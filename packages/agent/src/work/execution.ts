@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import { partId } from "@millrace/core/writing";
 import type {
   FilePart,

@@ -1,5 +1,7 @@
 import { redactData } from "@millrace/core/secrets";
-import { partsToBlobs, unpackEpoch } from "@millrace/core/ports";
+import { partsToBlobs } from "@millrace/core/blobs";
+import { unpackEpoch } from "@millrace/core/ports";
+import type { CommitOutcome, CommitRequest, Epoch } from "@millrace/core/ports";
 import { createLaneWriter } from "@millrace/core/writing";
 import type {
   Author,
@@ -13,7 +15,6 @@ import type {
   RunId,
   TurnId,
 } from "@millrace/core";
-import type { CommitOutcome, CommitRequest, Epoch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { BodyOf, FactBody, Fault } from "@millrace/core/writing";
 import { itemWithoutSecrets } from "./clean-facts.ts";

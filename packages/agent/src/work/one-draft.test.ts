@@ -1,4 +1,4 @@
-import { createModelStream } from "@millrace/core/ports";
+import { createModelStream } from "@millrace/core/model";
 import { apply, follow, restore } from "@millrace/core/reading";
 import { commitOf, defaultDraftLimits, partId } from "@millrace/core/writing";
 import type { Item, Model, SessionState } from "@millrace/core";

@@ -1,5 +1,5 @@
 import type { RunId } from "@millrace/core";
-import { partsWithBytes } from "@millrace/core/ports";
+import { partsWithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
 import { assemble } from "../context/assemble.ts";
 import { compactionsOf } from "../context/context.ts";

@@ -1,7 +1,7 @@
 import { commitDraft, noUsage } from "@millrace/core/writing";
-import { abortedCause } from "@millrace/core/ports";
-import type { Cause, Item, ItemId, JsonObject, RunId, TurnId, Usage } from "@millrace/core";
+import { abortedCause } from "@millrace/core/model";
 import type { ModelResponse } from "@millrace/core/ports";
+import type { Cause, Item, ItemId, JsonObject, RunId, TurnId, Usage } from "@millrace/core";
 import type { BodyOf, Ending } from "@millrace/core/writing";
 import type { Attempted } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 
 export interface OutageOptions {

@@ -1,6 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
 import { systemClock } from "@millrace/core/memory";
 import { redactError } from "@millrace/core/secrets";

@@ -1,7 +1,7 @@
 import type { SessionUid } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
-import { redactError } from "@millrace/core/secrets";
+import { endlessPause } from "@millrace/core/model";
 import type { DueSession } from "@millrace/core/ports";
+import { redactError } from "@millrace/core/secrets";
 import { LostDrivers } from "./lost-drivers.ts";
 import type { PoisonedSession } from "./worker.ts";
 

@@ -10,7 +10,7 @@ import { List } from "../list.ts";
 import { laneItemIdOf, sessionId } from "../ids.ts";
 import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionUid, TurnId } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import { isReset } from "../ports/store-row.ts";
+import { isReset } from "../store-kit/store-row.ts";
 import { runIdOf } from "./ids.ts";
 
 export interface KnownSessionOptions {

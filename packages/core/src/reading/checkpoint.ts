@@ -10,7 +10,7 @@ import type { Json } from "../json.ts";
 import { List } from "../list.ts";
 import { parseJsonText } from "../parse-json.ts";
 import type { Checkpoint, SessionStore } from "../ports/session-store.ts";
-import { isReset } from "../ports/store-row.ts";
+import { isReset } from "../store-kit/store-row.ts";
 import { item } from "../wire/content-codec.ts";
 import { version } from "../wire/event-codec.ts";
 import { snapshotShape } from "../wire/message-codec.ts";

@@ -9,7 +9,7 @@ import type { SessionState } from "../event/state.ts";
 import { withoutUndone } from "../event/undone.ts";
 import type { ItemId } from "../ids.ts";
 import { List } from "../list.ts";
-import { holdsItem } from "../ports/store-row.ts";
+import { holdsItem } from "../store-kit/store-row.ts";
 import { item as itemShape } from "../wire/content-codec.ts";
 
 /** A fact that changes what earlier facts stored: a reset undoes those above `to`, an exchange replaces an item. */

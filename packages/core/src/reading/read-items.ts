@@ -3,7 +3,7 @@ import type { Fact } from "../event/event.ts";
 import type { Earlier } from "../event/state.ts";
 import type { ItemId, SessionUid } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import { holdsItem } from "../ports/store-row.ts";
+import { holdsItem } from "../store-kit/store-row.ts";
 import { decodeCheckpoint } from "./checkpoint.ts";
 import type { Change } from "./placed-state.ts";
 

@@ -1,8 +1,8 @@
 import type { SessionUid } from "../ids.ts";
 import type { SessionRecord } from "../ports/session-record.ts";
 import type { DriverIndex, LivingSign } from "../ports/session-store.ts";
-import { hasWork } from "../ports/store-work.ts";
-import type { StoreWork } from "../ports/store-work.ts";
+import { hasWork } from "../store-kit/store-work.ts";
+import type { StoreWork } from "../store-kit/store-work.ts";
 
 /** What the index reads of a session: its record, what it has to do, and the engine that drives it. */
 export interface IndexedSession {

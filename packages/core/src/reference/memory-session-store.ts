@@ -9,18 +9,18 @@ import type {
   UpdateRequest,
 } from "../ports/session-record.ts";
 import type { Checkpoint, SessionStore, Tombstone } from "../ports/session-store.ts";
-import { pageOf } from "../ports/store-page.ts";
+import { pageOf } from "../store-kit/store-page.ts";
 import {
   changeDetails,
   forkDetails,
   makeRecord,
   newDetails,
   requireFirst,
-} from "../ports/store-record.ts";
-import type { StoreDetails } from "../ports/store-record.ts";
-import { chooseFacts } from "../ports/store-row.ts";
-import { parentOf, refuseOrphan, removeFamily } from "../ports/tombstone.ts";
-import type { FamilyStore } from "../ports/tombstone.ts";
+} from "../store-kit/store-record.ts";
+import type { StoreDetails } from "../store-kit/store-record.ts";
+import { chooseFacts } from "../store-kit/store-row.ts";
+import { parentOf, refuseOrphan, removeFamily } from "../store-kit/tombstone.ts";
+import type { FamilyStore } from "../store-kit/tombstone.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { memoryDrivers } from "./memory-drivers.ts";
 import { MemoryTombstones, hashOf } from "./memory-tombstones.ts";

@@ -26,9 +26,9 @@ import {
   rowOf,
   stateAfter,
   workOf,
-} from "../ports/store-row.ts";
-import { noWork } from "../ports/store-work.ts";
-import type { ItemFact, StoreRow } from "../ports/store-row.ts";
+} from "../store-kit/store-row.ts";
+import { noWork } from "../store-kit/store-work.ts";
+import type { ItemFact, StoreRow } from "../store-kit/store-row.ts";
 import {
   acceptCall,
   appendCall,
@@ -36,8 +36,8 @@ import {
   commitCall,
   nothingFound,
   openCall,
-} from "../ports/store-rules.ts";
-import type { Found, Lookup, StoreCall, Subject } from "../ports/store-rules.ts";
+} from "../store-kit/store-rules.ts";
+import type { Found, Lookup, StoreCall, Subject } from "../store-kit/store-rules.ts";
 
 export interface LedgerOptions {
   readonly uid: SessionUid;

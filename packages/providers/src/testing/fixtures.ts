@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readSections } from "../../../../tests/kit/sections.ts";
-import type { VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
 import { awsEventStream } from "../framing/aws-event-stream.ts";
 import type { Framing, VendorEvent } from "../framing/framing.ts";
 import { sseFraming } from "../framing/sse.ts";

@@ -1,4 +1,4 @@
-import type { VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
 import type { Protocol, ReplyContext } from "../protocol.ts";
 import { byCallName, nativeToolsOf } from "../protocols/native-tools.ts";
 import { wireNames } from "../protocols/tool-names.ts";

@@ -8,12 +8,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "@millrace/core";
-import type {
-  ModelRequest,
-  RequestSettings,
-  ToolDescription,
-  VendorTool,
-} from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
+import type { ModelRequest, RequestSettings, ToolDescription } from "@millrace/core/ports";
 import type { Ending } from "@millrace/core/writing";
 import { Random } from "../../../../tests/kit/random.ts";
 import type { NativeCopies, NativeReply } from "./native-replies.ts";

@@ -1,5 +1,5 @@
 import type { SessionId } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import type { Clock, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { encodingOf } from "../encoding/forms.ts";

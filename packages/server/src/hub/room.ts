@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import { isAhead, keepSubscribed, pollHead } from "@millrace/core/reading";
 import type { Cursor, SessionReader, Welcome } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";

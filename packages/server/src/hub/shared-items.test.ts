@@ -1,7 +1,7 @@
 import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { packEpoch } from "@millrace/core/ports";
-import { callId, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { DriverRequest } from "@millrace/core/ports";
+import { callId, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import { expect, test } from "vitest";
 import { RecordingSink } from "../testing/recording-sink.ts";
 import { createHub } from "./hub.ts";

@@ -1,4 +1,4 @@
-import { blobsInFact, copyBlobs } from "@millrace/core/ports";
+import { blobsInFact, copyBlobs } from "@millrace/core/blobs";
 import { inputId } from "@millrace/core/writing";
 import { forkPointOf } from "@millrace/core/reading";
 import { Problem } from "../http/problem.ts";

@@ -1,6 +1,6 @@
-import { holdsItem } from "@millrace/core/ports";
-import type { SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
+import { holdsItem } from "@millrace/core/store-kit";
+import type { SessionUid } from "@millrace/core";
 import { readPlacedItems } from "@millrace/core/reading";
 import type { PlacedItem } from "@millrace/core/reading";
 import { encodeItem } from "@millrace/core/wire";

@@ -1,9 +1,8 @@
 import type { InputId } from "@millrace/core";
-import { isReset } from "@millrace/core/ports";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
+import { isReset } from "@millrace/core/store-kit";
 import { readSession } from "@millrace/core/reading";
 import type { KnownStart } from "@millrace/core/writing";
-import type { SessionStore } from "@millrace/core/ports";
-import type { SessionRecord } from "@millrace/core/ports";
 
 /** A session, and the store that it is read from. */
 export interface ReadableSession extends Pick<SessionRecord, "uid" | "sessionId"> {

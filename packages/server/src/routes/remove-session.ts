@@ -1,4 +1,4 @@
-import { removeSession as removeStored } from "@millrace/core/ports";
+import { removeSession as removeStored } from "@millrace/core/store-kit";
 import type { RouteWork } from "../http/route-context.ts";
 import { actorOf, inboxOf, sessionOf } from "./common.ts";
 

@@ -1,5 +1,5 @@
 import type { TenantStore } from "@millrace/agent/worker";
-import { sweepBlobs } from "@millrace/core/ports";
+import { sweepBlobs } from "@millrace/core/blobs";
 import type { BlobStore, Clock } from "@millrace/core/ports";
 
 /** What is swept, and for how long. */

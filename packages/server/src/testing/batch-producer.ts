@@ -1,7 +1,7 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 import { itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { LiveEvent, SessionId, SessionUid } from "@millrace/core";
-import type { Batch, EventLog, SessionStore } from "@millrace/core/ports";
 
 const ids = { runId: runId("run_1"), turnId: turnId("turn_1") };
 const epoch = packEpoch({ incarnation: 1, generation: 2, attempt: 1 });

@@ -10,8 +10,8 @@ import {
   turnId,
 } from "@millrace/core/writing";
 import { packEpoch } from "@millrace/core/ports";
-import type { Fact, SessionUid } from "@millrace/core";
 import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Fact, SessionUid } from "@millrace/core";
 import type { LaneWriter } from "@millrace/core/writing";
 import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";

@@ -1,9 +1,9 @@
 import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packEpoch } from "@millrace/core/ports";
+import type { SessionStore } from "@millrace/core/ports";
 import { itemId, runId } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
-import type { SessionStore } from "@millrace/core/ports";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { patience } from "../../../../tests/kit/patience.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { schemaVersion } from "@millrace/core/wire";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
-import type { StoreDetails, StoreRow } from "@millrace/core/ports";
+import type { StoreDetails, StoreRow } from "@millrace/core/store-kit";
 import type { Reset } from "@millrace/core/memory";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 import { replaceWhole } from "./folder.ts";

@@ -4,9 +4,10 @@ import { link, lstat, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import { steadyNow, systemClock } from "@millrace/core/memory";
-import { blobPieces, checkBlobPlace, checkBlobPut, checkBlobRange } from "@millrace/core/ports";
+import { blobPieces, checkBlobPlace, checkBlobPut, checkBlobRange } from "@millrace/core/blobs";
+import type { BlobSweepOptions } from "@millrace/core/blobs";
+import type { BlobStore, Clock, StoredBlob } from "@millrace/core/ports";
 import { isBlobHash } from "@millrace/core/writing";
-import type { BlobStore, BlobSweepOptions, Clock, StoredBlob } from "@millrace/core/ports";
 import {
   deleteFiles,
   encodeTrailer,

@@ -1,17 +1,23 @@
 import { MillraceError } from "@millrace/core";
-import { claimCall, forkDetails, isReset, newDetails, requireFirst } from "@millrace/core/ports";
-import { checkJson } from "@millrace/core/wire";
-import { sessionId, sessionUid } from "@millrace/core/writing";
-import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
 import type {
   Checkpoint,
   Clock,
   CreateOptions,
-  Floor,
   MakeId,
   SessionRecord,
   SessionStore,
 } from "@millrace/core/ports";
+import {
+  claimCall,
+  forkDetails,
+  isReset,
+  newDetails,
+  requireFirst,
+} from "@millrace/core/store-kit";
+import type { Floor } from "@millrace/core/store-kit";
+import { checkJson } from "@millrace/core/wire";
+import { sessionId, sessionUid } from "@millrace/core/writing";
+import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
 import { SessionLedger, randomId, steadyNow, systemClock } from "@millrace/core/memory";
 import { checkFileOptions } from "./check-options.ts";
 import { encodeSession } from "./copy.ts";

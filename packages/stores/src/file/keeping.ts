@@ -1,4 +1,4 @@
-import { holdsItem } from "@millrace/core/ports";
+import { holdsItem } from "@millrace/core/store-kit";
 import type { Fact } from "@millrace/core";
 import { writeBase } from "./base.ts";
 import type { Base } from "./base.ts";

@@ -1,8 +1,9 @@
 import { lstatSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { pageOf } from "@millrace/core/ports";
+import type { PageQuery, SessionPage, SessionRecord } from "@millrace/core/ports";
+import { pageOf } from "@millrace/core/store-kit";
+import type { PageEntry } from "@millrace/core/store-kit";
 import type { SessionId, SessionUid } from "@millrace/core";
-import type { PageEntry, PageQuery, SessionPage, SessionRecord } from "@millrace/core/ports";
 
 /** What pages are made of. */
 export interface PageIndexOptions {

@@ -1,6 +1,6 @@
 import type { Fact } from "@millrace/core";
-import type { Floor, StoreDetails } from "@millrace/core/ports";
-import { isReset } from "@millrace/core/ports";
+import { isReset } from "@millrace/core/store-kit";
+import type { Floor, StoreDetails } from "@millrace/core/store-kit";
 import { SessionLedger } from "@millrace/core/memory";
 import type { FileHandle } from "node:fs/promises";
 import { readBase } from "./base.ts";

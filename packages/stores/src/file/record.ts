@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import type { SessionRecord, StoreDetails } from "@millrace/core/ports";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { StoreDetails } from "@millrace/core/store-kit";
 import { readLineAt } from "./earlier.ts";
 import { hasCode } from "./folder.ts";
 import {

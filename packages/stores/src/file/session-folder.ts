@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
-import { parentOf, refuseOrphan, removeFamily } from "@millrace/core/ports";
 import type {
-  FamilyStore,
   PageQuery,
   RemoveOptions,
   SessionPage,
@@ -11,6 +9,8 @@ import type {
   SessionStore,
   Tombstone,
 } from "@millrace/core/ports";
+import { parentOf, refuseOrphan, removeFamily } from "@millrace/core/store-kit";
+import type { FamilyStore } from "@millrace/core/store-kit";
 import { refuseOpenFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { FolderListing, placeAfter } from "./listing.ts";

@@ -1,6 +1,7 @@
 import { checkJson, isJsonObject } from "@millrace/core/wire";
-import { makeRecord, noWork, statusOf } from "@millrace/core/ports";
-import type { SessionRecord, SessionStatus, StoreDetails, StoreRow } from "@millrace/core/ports";
+import type { SessionRecord, SessionStatus } from "@millrace/core/ports";
+import { makeRecord, noWork, statusOf } from "@millrace/core/store-kit";
+import type { StoreDetails, StoreRow } from "@millrace/core/store-kit";
 import type { Metadata } from "@millrace/core/writing";
 
 /** What a line says of the session's record after it, so that a list need not read the facts. */

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import { blobPieces, checkBlobPut } from "@millrace/core/ports";
-import type { SessionUid } from "@millrace/core";
+import { blobPieces, checkBlobPut } from "@millrace/core/blobs";
 import type { BlobStore, StoredBlob } from "@millrace/core/ports";
+import type { SessionUid } from "@millrace/core";
 import { pieceSize } from "./blob-statements.ts";
 import type { BlobStatements } from "./blob-statements.ts";
 import { isTaken } from "./connection.ts";

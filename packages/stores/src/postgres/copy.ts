@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import type { CreateOptions, ForkOptions, SessionRecord } from "@millrace/core/ports";
 import {
   foldTitle,
   forkDetails,
@@ -11,11 +12,11 @@ import {
   requireFirst,
   rowOf,
   workAfter,
-} from "@millrace/core/ports";
+} from "@millrace/core/store-kit";
+import type { StoreDetails } from "@millrace/core/store-kit";
 import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { CreateOptions, ForkOptions, SessionRecord, StoreDetails } from "@millrace/core/ports";
 import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
 import type { Bound, Connection, Transaction } from "./connection.ts";

@@ -1,7 +1,8 @@
 import { MillraceError } from "@millrace/core";
-import { subjectOf } from "@millrace/core/ports";
+import type { PeopleFact } from "@millrace/core/ports";
+import { subjectOf } from "@millrace/core/store-kit";
+import type { Found, Lookup, StoreRow } from "@millrace/core/store-kit";
 import type { Fact, Item, SessionUid } from "@millrace/core";
-import type { Found, Lookup, PeopleFact, StoreRow } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import type { Bound, Rows } from "./connection.ts";
 import { readBody } from "./fact-row.ts";

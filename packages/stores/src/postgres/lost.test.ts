@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { packEpoch } from "@millrace/core/ports";
+import type { AcceptOutcome, Clock, SessionStore } from "@millrace/core/ports";
 import { emptyState, replay } from "@millrace/core/reading";
 import { callId, itemId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { Fact, SessionId, SessionUid } from "@millrace/core";
-import type { AcceptOutcome, Clock, SessionStore } from "@millrace/core/ports";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { item, prompt } from "../testing/fixtures.ts";

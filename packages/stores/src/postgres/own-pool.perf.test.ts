@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { packEpoch } from "@millrace/core/ports";
+import type { SessionStore } from "@millrace/core/ports";
 import { itemId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { SessionUid } from "@millrace/core";
-import type { SessionStore } from "@millrace/core/ports";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { retryWhenNoisy } from "../../../../tests/kit/retry-when-noisy.ts";

@@ -1,7 +1,8 @@
 import { systemClock } from "@millrace/core/memory";
-import { checkBlobPlace, checkBlobRange } from "@millrace/core/ports";
+import { checkBlobPlace, checkBlobRange } from "@millrace/core/blobs";
+import type { BlobSweepOptions, BlobSwept } from "@millrace/core/blobs";
+import type { BlobStore, Clock } from "@millrace/core/ports";
 import { isBlobHash, sessionUid } from "@millrace/core/writing";
-import type { BlobStore, BlobSweepOptions, BlobSwept, Clock } from "@millrace/core/ports";
 import type { Pool } from "pg";
 import { blobStatementsOf, pieceSize } from "./blob-statements.ts";
 import type { BlobStatements } from "./blob-statements.ts";

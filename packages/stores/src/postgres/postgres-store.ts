@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { MillraceError } from "@millrace/core";
-import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/ports";
+import type { Clock, MakeId, SessionStore } from "@millrace/core/ports";
+import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/store-kit";
+import type { Floor } from "@millrace/core/store-kit";
 import { sessionId } from "@millrace/core/writing";
-import type { Clock, Floor, MakeId, SessionStore } from "@millrace/core/ports";
 import { randomId, systemClock } from "@millrace/core/memory";
 import type { Pool } from "pg";
 import { checkPostgresOptions } from "./check-options.ts";

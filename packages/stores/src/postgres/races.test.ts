@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { packEpoch } from "@millrace/core/ports";
+import type { SessionStore } from "@millrace/core/ports";
 import { itemId, sessionId } from "@millrace/core/writing";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { SessionStore } from "@millrace/core/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { item, prompt } from "../testing/fixtures.ts";
 import { openDatabase } from "../testing/postgres.ts";

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
+import type { PageQuery, SessionRecord, SessionStore, UpdateRequest } from "@millrace/core/ports";
 import {
   checkUpdate,
   cutPage,
   decodePlace,
   defaultPageLimit,
   foldTitle,
-} from "@millrace/core/ports";
+} from "@millrace/core/store-kit";
 import type { SessionUid } from "@millrace/core";
-import type { PageQuery, SessionRecord, SessionStore, UpdateRequest } from "@millrace/core/ports";
 import type { Bound } from "./connection.ts";
 import type { ReadContext } from "./reading.ts";
 import { decodeRow, encodeId, encodeMetadata, encodeName, optional, recordOf } from "./row.ts";

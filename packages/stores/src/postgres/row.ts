@@ -4,15 +4,15 @@ import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { callId, inputId, runId, sessionId, sessionUid } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
-import { hasWork, makeRecord, statusOf } from "@millrace/core/ports";
+import type { SessionRecord } from "@millrace/core/ports";
+import { hasWork, makeRecord, statusOf } from "@millrace/core/store-kit";
 import type {
   ClosedLane,
   Floor,
-  SessionRecord,
   StoreDetails,
   StoreRow,
   StoreWork,
-} from "@millrace/core/ports";
+} from "@millrace/core/store-kit";
 
 /** An open lane, and the token of the call that opened it. */
 export interface OpenFloor extends Floor {

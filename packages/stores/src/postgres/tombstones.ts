@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { removeFamily } from "@millrace/core/ports";
+import type { SessionStore, Tombstone } from "@millrace/core/ports";
+import { removeFamily } from "@millrace/core/store-kit";
 import { parseJsonText } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { Actor, SessionUid } from "@millrace/core";
-import type { SessionStore, Tombstone } from "@millrace/core/ports";
 import type { Rows } from "./connection.ts";
 import { askerOf, readingCalls } from "./reading.ts";
 import type { ReadContext } from "./reading.ts";

@@ -1,6 +1,6 @@
 import { decodeFact } from "../fact-text.ts";
 import { MillraceError } from "@millrace/core";
-import { itemsOf } from "@millrace/core/ports";
+import { itemsOf } from "@millrace/core/store-kit";
 import type { Fact, SessionId } from "@millrace/core";
 import type { Bound, Connection, Rows } from "./connection.ts";
 import { aboutOf, beginChain, linkChain } from "./fact-row.ts";

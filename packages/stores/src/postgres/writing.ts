@@ -3,14 +3,14 @@ import {
   advanceRow,
   isReset,
   itemsOf,
-  noWork,
   nothingFound,
+  noWork,
   numberFacts,
   workAfter,
-} from "@millrace/core/ports";
+} from "@millrace/core/store-kit";
+import type { StoreCall } from "@millrace/core/store-kit";
 import { withoutUndone } from "@millrace/core/reading";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { StoreCall } from "@millrace/core/ports";
 import { checkBodies } from "../fact-text.ts";
 import { isTaken } from "./connection.ts";
 import type { Bound, Connection, Rows, Transaction } from "./connection.ts";

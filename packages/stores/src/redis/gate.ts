@@ -1,5 +1,6 @@
-import { isAfter } from "@millrace/core/ports";
-import type { Batch, EpochSeq } from "@millrace/core/ports";
+import type { Batch } from "@millrace/core/ports";
+import { isAfter } from "@millrace/core/store-kit";
+import type { EpochSeq } from "@millrace/core/store-kit";
 
 /** Whether a received batch is new. */
 export type Gate = (batch: Batch) => boolean;

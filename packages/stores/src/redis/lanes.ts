@@ -1,6 +1,7 @@
-import { checkBatch, isAfter, lastOfRemoved } from "@millrace/core/ports";
+import type { Batch } from "@millrace/core/ports";
+import { checkBatch, isAfter, lastOfRemoved } from "@millrace/core/store-kit";
+import type { AppendOutcome, EpochSeq } from "@millrace/core/store-kit";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { AppendOutcome, Batch, EpochSeq } from "@millrace/core/ports";
 import { entriesOf, EntryDecoder, headingAfter, headingOf, shortEntry } from "./entries.ts";
 import type { Entry } from "./entries.ts";
 import { entryId } from "./keys.ts";

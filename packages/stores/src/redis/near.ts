@@ -1,4 +1,4 @@
-import type { Channel } from "@millrace/core/ports";
+import type { Channel } from "@millrace/core/store-kit";
 import { macLength } from "./seal.ts";
 
 /** Texts that are expected at once. Redis may lose one, so above this the oldest is given up. */

@@ -1,5 +1,5 @@
 import { parseJsonText } from "@millrace/core/wire";
-import type { Nudge } from "@millrace/core/ports";
+import type { Nudge } from "@millrace/core/store-kit";
 
 /** One nudge as JSON. */
 export function encodeNudge(nudge: Nudge): string {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { refusePlainTransport } from "@millrace/core/checks";
-import type { CounterRequest, Counters, CounterState, HoldRequest } from "@millrace/core/ports";
+import type { Counters, CounterState } from "@millrace/core/ports";
+import type { CounterRequest, HoldRequest } from "@millrace/core/store-kit";
 import { ErrorReply } from "@redis/client";
 import type { RedisClientOptions } from "@redis/client";
 import { transportTo, urlOf } from "./address.ts";

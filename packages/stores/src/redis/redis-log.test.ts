@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { lastOfRemoved } from "@millrace/core/ports";
-import type { Nudge } from "@millrace/core/ports";
+import { lastOfRemoved } from "@millrace/core/store-kit";
+import type { Nudge } from "@millrace/core/store-kit";
 import { createClient } from "@redis/client";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../../scripts/services/redis.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createChannel } from "@millrace/core/ports";
-import type { Channel } from "@millrace/core/ports";
+import { createChannel } from "@millrace/core/store-kit";
+import type { Channel } from "@millrace/core/store-kit";
 import type { Client, Link } from "./link.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { Near } from "./near.ts";

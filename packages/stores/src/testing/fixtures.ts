@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packEpoch } from "@millrace/core/ports";
+import type { PeopleFact, SessionStore } from "@millrace/core/ports";
+import type { Floor } from "@millrace/core/store-kit";
 import { inputId, itemId, partId, runId, sessionId, turnId } from "@millrace/core/writing";
 import type { Fact, Item, SessionId, SessionUid } from "@millrace/core";
-import type { Floor, PeopleFact, SessionStore } from "@millrace/core/ports";
 
 /** A temporary folder, deleted when it is disposed of. */
 export interface Folder extends AsyncDisposable {

@@ -1,7 +1,8 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Epoch, PeopleFact, SessionStore } from "@millrace/core/ports";
+import type { Floor } from "@millrace/core/store-kit";
 import { approvalId, callId, inputId, itemId, partId, runId, turnId } from "@millrace/core/writing";
 import type { Item, SessionId, SessionUid } from "@millrace/core";
-import type { Epoch, Floor, PeopleFact, SessionStore } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import fc from "fast-check";
 

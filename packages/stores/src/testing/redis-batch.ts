@@ -1,7 +1,7 @@
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch, Epoch } from "@millrace/core/ports";
 import { itemId, partId, runId, sessionId, sessionUid, turnId } from "@millrace/core/writing";
 import type { LiveEvent, SessionUid } from "@millrace/core";
-import type { Batch, Epoch } from "@millrace/core/ports";
 
 /** A session that no other test has. */
 export function newUid(): SessionUid {

@@ -11,9 +11,9 @@ import {
   turnId,
 } from "@millrace/core/writing";
 import { packEpoch } from "@millrace/core/ports";
+import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type { SessionState, SessionUid } from "@millrace/core";
-import type { Epoch, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Connection } from "@millrace/core/reading";
 import type { LaneWriter } from "@millrace/core/writing";
 import { memorySessionStore, systemClock } from "@millrace/core/memory";

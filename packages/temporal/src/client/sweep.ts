@@ -1,5 +1,5 @@
-import { isChild } from "@millrace/core/ports";
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
+import { isChild } from "@millrace/core/store-kit";
 import { redactError } from "@millrace/core/secrets";
 import type { TemporalDriverEvent } from "./options.ts";
 import { Stalls } from "./stalls.ts";

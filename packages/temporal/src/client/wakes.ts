@@ -1,5 +1,5 @@
 import type { SessionUid } from "@millrace/core";
-import { endlessPause } from "@millrace/core/ports";
+import { endlessPause } from "@millrace/core/model";
 import type { Clock, SessionDriver } from "@millrace/core/ports";
 import { redactError } from "@millrace/core/secrets";
 import type { TemporalDriverEvent } from "./options.ts";

@@ -1,5 +1,5 @@
-import { abortedCause, createModelStream } from "@millrace/core/ports";
-import type { ReplySource } from "@millrace/core/ports";
+import { abortedCause, createModelStream } from "@millrace/core/model";
+import type { ReplySource } from "@millrace/core/model";
 import type { Item, Model } from "@millrace/core";
 import { currentSession } from "./activity-session.ts";
 

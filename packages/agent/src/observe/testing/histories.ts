@@ -11,9 +11,9 @@ import {
   turnId,
 } from "@millrace/core/writing";
 import { packEpoch } from "@millrace/core/ports";
+import type { Batch } from "@millrace/core/ports";
 import { schemaVersion } from "@millrace/core/wire";
 import type { CallId, Delta, Draft, Fact, LiveEvent, RunEvent } from "@millrace/core";
-import type { Batch } from "@millrace/core/ports";
 import type { LiveEnvelope } from "@millrace/core/reading";
 import type { FactBody, PartKind } from "@millrace/core/writing";
 

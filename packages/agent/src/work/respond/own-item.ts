@@ -1,4 +1,4 @@
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import { commitDraft, commitOf } from "@millrace/core/writing";
 import type { Author, Delta, Item, PartId, Usage } from "@millrace/core";
 import type { BeginPart, Ending } from "@millrace/core/writing";

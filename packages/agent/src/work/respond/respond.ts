@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { abortedCause } from "@millrace/core/ports";
+import { abortedCause } from "@millrace/core/model";
 import type { Item, Transcript, TurnId } from "@millrace/core";
 import type { Ending } from "@millrace/core/writing";
 import type { ActiveRun, ItemWriter, Respond, Yielded } from "../../definition/settings.ts";

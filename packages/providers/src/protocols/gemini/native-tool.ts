@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
-import type { ComputerSettings, VendorTool } from "@millrace/core/ports";
+import type { ComputerSettings, VendorTool } from "@millrace/core/model";
 import type { NativeTool } from "../../protocol.ts";
 import { keysIn } from "../keys.ts";
 import { objectAt, textAt } from "../read.ts";

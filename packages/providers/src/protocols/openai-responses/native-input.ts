@@ -5,7 +5,7 @@ import type {
   McpApprovalInput,
   PatchInput,
   ShellInput,
-} from "@millrace/core/ports";
+} from "@millrace/core/model";
 import { keyNamed } from "../keys.ts";
 import { isSound, listAt, objectAt, textAt } from "../read.ts";
 import { objectsField, present } from "./events.ts";

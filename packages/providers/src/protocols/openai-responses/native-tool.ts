@@ -1,5 +1,5 @@
 import type { JsonObject } from "@millrace/core";
-import type { ComputerSettings, VendorTool } from "@millrace/core/ports";
+import type { ComputerSettings, VendorTool } from "@millrace/core/model";
 import type { NativeTool } from "../../protocol.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { VendorTool } from "@millrace/core/ports";
+import type { VendorTool } from "@millrace/core/model";
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { anthropicMessagesProtocol } from "../../protocols/anthropic-messages/protocol.ts";

@@ -7,7 +7,7 @@ import type {
   SessionParent,
   SessionRecord,
   UpdateRequest,
-} from "./session-record.ts";
+} from "../ports/session-record.ts";
 import type { StoreRow } from "./store-row.ts";
 import { statusOf } from "./store-work.ts";
 

@@ -1,6 +1,6 @@
 import { MillraceError } from "../errors.ts";
 import { sessionUid } from "../ids.ts";
-import type { PageQuery, SessionPage, SessionRecord } from "./session-record.ts";
+import type { PageQuery, SessionPage, SessionRecord } from "../ports/session-record.ts";
 import { parentOf } from "./tombstone.ts";
 
 /** A place in the order of pages: newest activity first, and of the same time by uid, downwards. */

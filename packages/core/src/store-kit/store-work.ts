@@ -1,7 +1,7 @@
 import { isClosing } from "../event/epoch.ts";
 import type { Fact } from "../event/event.ts";
 import type { CallId, InputId, RunId } from "../ids.ts";
-import type { SessionStatus } from "./session-record.ts";
+import type { SessionStatus } from "../ports/session-record.ts";
 
 /** What a store keeps of each session so that its index finds those that have work, and its pages their order. */
 export interface StoreWork {

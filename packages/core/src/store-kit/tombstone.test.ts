@@ -5,7 +5,7 @@ import { sessionId, sessionUid } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";
-import type { Tombstone } from "./session-store.ts";
+import type { Tombstone } from "../ports/session-store.ts";
 import { childSessionId, parentOf, removeFamily, removeSession } from "./tombstone.ts";
 import type { FamilyStore } from "./tombstone.ts";
 

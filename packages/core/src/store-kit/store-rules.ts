@@ -9,7 +9,7 @@ import { engineRun } from "../ids.ts";
 import type { ItemId } from "../ids.ts";
 import { equalJson } from "../json.ts";
 import type { Json } from "../json.ts";
-import type { PeopleFact } from "./session-record.ts";
+import type { PeopleFact } from "../ports/session-record.ts";
 import type {
   AcceptOutcome,
   ClaimOutcome,
@@ -21,7 +21,7 @@ import type {
   Floor,
   OpenOutcome,
   OpenRequest,
-} from "./session-store.ts";
+} from "../ports/session-store.ts";
 import { isReset } from "./store-row.ts";
 import type { StoreRow } from "./store-row.ts";
 

@@ -7,7 +7,7 @@ import { withoutUndone } from "../event/undone.ts";
 import { closedEpoch, emptyState } from "../event/state.ts";
 import type { ClosedLane, SessionState } from "../event/state.ts";
 import type { ItemId, SessionId, SessionUid } from "../ids.ts";
-import type { Floor, ReadOptions } from "./session-store.ts";
+import type { Floor, ReadOptions } from "../ports/session-store.ts";
 import { noWork, workAfter } from "./store-work.ts";
 import type { StoreWork } from "./store-work.ts";
 

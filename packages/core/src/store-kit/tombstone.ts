@@ -2,10 +2,10 @@ import { MillraceError } from "../errors.ts";
 import type { Actor } from "../event/event.ts";
 import { actorText, sessionId, sessionUid } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
-import type { BlobStore } from "./blob-store.ts";
-import type { EventLog } from "./event-log.ts";
-import type { SessionRecord } from "./session-record.ts";
-import type { RemoveOptions, SessionStore, Tombstone } from "./session-store.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { EventLog } from "../ports/event-log.ts";
+import type { SessionRecord } from "../ports/session-record.ts";
+import type { RemoveOptions, SessionStore, Tombstone } from "../ports/session-store.ts";
 
 /** The name of the session in which a sub-agent works on a call, of the key of the call's effect. */
 export function childSessionId(effectKey: string): SessionId {
