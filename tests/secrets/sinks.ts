@@ -64,7 +64,7 @@ export const writers: Readonly<Record<string, SinkName>> = {
   "core/src/ports/warn.ts": "process warnings",
   "providers/src/provider.ts": "notices of a provider",
   "server/src/hub/stream.ts": "stored facts",
-  "server/src/runs/driver-host.ts": "process warnings",
+  "server/src/runs/run-host.ts": "process warnings",
 };
 
 /** Collects what is written, by sink. */

@@ -15,7 +15,7 @@ export type {
 export type { Collected } from "./hub/collect.ts";
 export type { Until } from "./hub/delivery.ts";
 export type { Encoder, Encoding, SharedEncoder } from "./encoding/encoding.ts";
-export type { Form } from "./encoding/forms.ts";
+export type { Form } from "./encoding/steps.ts";
 export type { StreamEndReason } from "@millrace/core/wire";
 export { eventStreamHeaders } from "./sse/headers.ts";
 export { sseSink } from "./sse/sse-sink.ts";

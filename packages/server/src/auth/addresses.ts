@@ -1,5 +1,5 @@
 import { isLoopback } from "@millrace/core/checks";
-import type { Incoming } from "../http/incoming.ts";
+import type { Incoming } from "../http/request.ts";
 import { Problem } from "../http/problem.ts";
 
 /** Which hosts and origins a server answers. */

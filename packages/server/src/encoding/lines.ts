@@ -1,4 +1,4 @@
-import { encodeSse, encodeSseComment } from "@millrace/core/wire";
+import { encodeSse, encodeSseComment, streamEndReasons } from "@millrace/core/wire";
 import type { StreamEndReason } from "@millrace/core/wire";
 
 /** The first bytes of a stream: how long its reader waits before it comes back, and the head. */
@@ -40,4 +40,9 @@ function retryField(retryMs: number): string {
 
 function headText(head: number | undefined): string {
   return head === undefined ? "" : String(head);
+}
+
+/** The reason that a signal was aborted with, if it is one that a reader can be told. */
+export function streamEndReason(value: unknown): StreamEndReason | undefined {
+  return streamEndReasons.find((reason) => reason === value);
 }

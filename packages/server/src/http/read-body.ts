@@ -1,5 +1,5 @@
 import { parseJson } from "@millrace/core/wire";
-import type { Incoming } from "./incoming.ts";
+import type { Incoming } from "./request.ts";
 import { Problem } from "./problem.ts";
 import type { RequestBody } from "./route.ts";
 import type { ServerLimits } from "./route-limits.ts";

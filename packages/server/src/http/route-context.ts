@@ -1,7 +1,6 @@
 import type { BlobStore, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Hub } from "../hub/hub.ts";
-import type { ClientTools } from "../runs/client-tools.ts";
-import type { RunHost } from "../runs/run-host.ts";
+import type { ClientTools, RunHost } from "../runs/run-host.ts";
 import type { SessionAction, Identity, ServedSession } from "./identity.ts";
 import type { Answer } from "./answer.ts";
 import type { RouteLimits } from "./route-limits.ts";

@@ -2,7 +2,7 @@ import { systemClock } from "@millrace/core/memory";
 import { noteLog } from "@millrace/core/checks";
 import type { SessionUid } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
-import { encodingOf } from "../encoding/forms.ts";
+import { encodingOf } from "../encoding/steps.ts";
 import {
   checkHubOptions,
   checkWatchOptions,

@@ -2,7 +2,7 @@ import type { SessionId, SessionUid } from "@millrace/core";
 import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Cursor } from "@millrace/core/reading";
 import type { Encoding } from "../encoding/encoding.ts";
-import type { Form } from "../encoding/forms.ts";
+import type { Form } from "../encoding/steps.ts";
 import type { StreamEndReason } from "@millrace/core/wire";
 import type { Until } from "./delivery.ts";
 

@@ -1,7 +1,12 @@
 import type { Encoding } from "../encoding/encoding.ts";
-import { endedLines, heartbeatLines, openingLines, retryLines } from "../encoding/lines.ts";
+import {
+  endedLines,
+  heartbeatLines,
+  openingLines,
+  retryLines,
+  streamEndReason,
+} from "../encoding/lines.ts";
 import type { Ended } from "../encoding/lines.ts";
-import { streamEndReason } from "../encoding/stream-end.ts";
 import type { Clock } from "@millrace/core/ports";
 import type { Delivery, DeliveryEnd } from "./delivery.ts";
 import type { DeliveredEnd, HubOptions, Sink, SinkEvents } from "./options.ts";

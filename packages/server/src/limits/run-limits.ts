@@ -4,9 +4,8 @@ import type { Counters, SessionRecord } from "@millrace/core/ports";
 import { defaultLimits } from "../http/route-limits.ts";
 import { Spend } from "./spend.ts";
 import type { SpendLimits } from "./spend.ts";
-import { admitRuns } from "./admit-runs.ts";
-import type { RunLimits } from "./admit-runs.ts";
-import { RunPlaces } from "./run-places.ts";
+import { admitRuns, RunPlaces } from "./run-places.ts";
+import type { RunLimits } from "./run-places.ts";
 
 /** What limits runs where they are driven. What is left out is the server's default. */
 export interface RunLimitsOptions extends Partial<RunLimits>, Partial<SpendLimits> {

@@ -1,6 +1,5 @@
 import type { SessionPlace } from "@millrace/agent/worker";
 import type { Counters, SessionRecord } from "@millrace/core/ports";
-import type { RunLimits } from "./admit-runs.ts";
 
 /** A place of a process that died is free again after this. */
 const leaseSeconds = 30;
@@ -104,4 +103,23 @@ export class RunPlaces {
     if (owner === undefined) return all; // of the application itself
     return [{ key: `runs:${place}:${owner}`, limit: this.#limits.runsPerUser }, ...all];
   }
+}
+
+/** How many runs at once. */
+export interface RunLimits {
+  readonly runsPerUser: number;
+  readonly runsPerTenant: number;
+}
+
+/** Whether one more session may be worked on beside others, by its owner and its tenant. */
+export function admitRuns(
+  limits: RunLimits,
+): (session: SessionRecord, beside: readonly SessionRecord[]) => boolean {
+  return (session, beside) => {
+    const tenant = beside.filter((other) => other.tenant === session.tenant);
+    if (tenant.length >= limits.runsPerTenant) return false;
+    const { owner } = session;
+    if (owner === undefined) return true; // of the application itself
+    return tenant.filter((other) => other.owner === owner).length < limits.runsPerUser;
+  };
 }

@@ -1,11 +1,10 @@
 import type { BlobPlace, BlobPutOutcome, StoredBlob } from "@millrace/core/ports";
+import { createHash } from "node:crypto";
 import type { Answer } from "../http/answer.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RouteContext, RouteWork } from "../http/route-context.ts";
-import { byteRange, contentDigest } from "./byte-range.ts";
 import { sessionOf } from "./common.ts";
 import { namesTag } from "./etag.ts";
-import { keptBytes } from "./kept-bytes.ts";
 
 /** Stores the bytes of a request in its session. Always reads them, so nobody can probe for content. */
 export const uploadBlob: RouteWork = async (context) => {
@@ -125,4 +124,67 @@ function inertHeaders(
     "x-content-type-options": "nosniff",
     "cache-control": "private, max-age=31536000, immutable",
   };
+}
+
+/** Bytes that are given to one reader, and read to their end whatever it took of them. */
+interface KeptBytes {
+  /** Once. Who leaves it early leaves the rest for `hash`. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Reads what is left, and resolves to the name of all of them. Holds one piece at a time. */
+  readonly hash: () => Promise<string>;
+}
+
+/** Follows bytes on their way, so that their name is known also if nobody stored them. */
+function keptBytes(source: AsyncIterable<Uint8Array>): KeptBytes {
+  const pieces = source[Symbol.asyncIterator]();
+  const digest = createHash("sha256");
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const piece = await pieces.next();
+    if (piece.done === true) return undefined;
+    digest.update(piece.value);
+    return piece.value;
+  };
+  return {
+    bytes: {
+      async *[Symbol.asyncIterator]() {
+        for (let piece = await next(); piece !== undefined; piece = await next()) yield piece;
+      },
+    },
+    hash: async () => {
+      while ((await next()) !== undefined);
+      return `sha256-${digest.digest("hex")}`;
+    },
+  };
+}
+
+/** A range of bytes, up to and without `end`. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * What a `Range` header asks of bytes of this size. `whole`: no range, several, another unit or a
+ * malformed one, all of which RFC 9110 lets a server ignore. `none`: nothing of it is there.
+ */
+function byteRange(header: string | undefined, size: number): ByteRange | "whole" | "none" {
+  const [, first, last] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(header ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return "whole";
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "none" : { start: size - length, end: size };
+  }
+  const start = Number(first);
+  const end = last === "" ? size : Math.min(Number(last) + 1, size);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start >= size ? "none" : { start, end };
+}
+
+/** The hash of a blob by `Content-Digest` (RFC 9530), in our form. Undefined if it has no SHA-256. */
+function contentDigest(header: string | undefined): `sha256-${string}` | "malformed" | undefined {
+  const member = header?.split(",").find((each) => /^\s*sha-256=/i.test(each));
+  if (member === undefined) return undefined;
+  const [, base64] = /^\s*sha-256=:([A-Za-z0-9+/]{43}=):\s*$/i.exec(member) ?? [];
+  if (base64 === undefined) return "malformed";
+  return `sha256-${Buffer.from(base64, "base64").toString("hex")}`;
 }

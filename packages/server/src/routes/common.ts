@@ -1,9 +1,11 @@
 import { createInbox } from "@millrace/core";
-import type { Actor, Inbox } from "@millrace/core";
-import type { SessionRecord, TraceContext } from "@millrace/core/ports";
+import type { Actor, Inbox, InputId } from "@millrace/core";
+import type { SessionRecord, TraceContext, SessionStore } from "@millrace/core/ports";
+import { isReset } from "@millrace/core/store-kit";
+import { readSession } from "@millrace/core/reading";
+import type { KnownStart } from "@millrace/core/writing";
 import { notFound } from "../http/problem.ts";
 import type { RouteContext } from "../http/route-context.ts";
-import { knownStart } from "./known-start.ts";
 
 /** The session of the path. Routes whose path names none do not call this. */
 export function sessionOf({ session }: Pick<RouteContext, "session">): SessionRecord {
@@ -22,7 +24,7 @@ export function inboxOf(
   { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
 ): Inbox {
   const { store, log } = context;
-  const start = knownStart({ store, uid, sessionId });
+  const start = startOf({ store, uid, sessionId });
   return createInbox({ store, log, uid, actor: actorOf(context), start });
 }
 
@@ -48,4 +50,30 @@ export function replayedHeader(replayed: boolean): Readonly<Record<string, strin
 /** A part of a relative reference. */
 export function pathSegment(id: string): string {
   return encodeURIComponent(id);
+}
+
+/** A session, and the store that it is read from. */
+export interface ReadableSession extends Pick<SessionRecord, "uid" | "sessionId"> {
+  readonly store: Pick<SessionStore, "read" | "checkpoint">;
+}
+
+/**
+ * What an inbox needs to know of a session, read by its newest checkpoint and the facts after it. Gives
+ * nothing if the start of the run or of an input that waits is older than that: then all facts are read.
+ */
+function startOf(session: ReadableSession): () => Promise<KnownStart | undefined> {
+  return async () => {
+    const { placed, facts } = await readSession(session);
+    const { state } = placed;
+    const { run, queue } = state;
+    const since = facts.findLast(
+      (fact) => isReset(fact) || (fact.type === "run_started" && fact.runId === run?.runId),
+    )?.n;
+    if (run !== undefined && since === undefined) return undefined;
+    const accepted = new Map<InputId, number>();
+    for (const fact of facts)
+      if (fact.type === "input_accepted") accepted.set(fact.inputId, fact.n);
+    if (!queue.every(({ inputId }) => accepted.has(inputId))) return undefined;
+    return { state, since: since ?? 0, acceptedAt: (inputId) => accepted.get(inputId) };
+  };
 }

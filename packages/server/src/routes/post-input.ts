@@ -8,10 +8,10 @@ import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { overspentProblem } from "./make-once.ts";
 import { inboxOf, replayedHeader, sessionOf, traceOf } from "./common.ts";
 import { problemOf } from "./refusals.ts";
-import { runStream } from "./run-stream.ts";
 import { blobsAt, sentParts } from "./sent-parts.ts";
 import type { SentInput } from "./sent-parts.ts";
 import { waitForRun } from "./wait-for-run.ts";
+import { cursorOf, sessionStream } from "./session-stream.ts";
 
 /**
  * Stores an input, then begins its run. The answer follows the commit. How the request waits is its own
@@ -105,4 +105,39 @@ function tooMany(limit: number): Problem {
 
 function runHeader({ runId }: Posted): Readonly<Record<string, string>> {
   return runId === undefined ? {} : { "millrace-run": runId };
+}
+
+/**
+ * The session in the answer to a prompt, up to the end of its run, then `finished`. A client that loses
+ * the connection comes back to the session's events with the last id, or posts again with the same key.
+ */
+function runStream(
+  context: RouteContext,
+  session: SessionRecord,
+  { runId, n, ...posted }: Posted,
+  cursor: string | undefined,
+): Answer {
+  const until = runId === undefined ? undefined : { runId, inputId: posted.inputId, n };
+  const from = cursorOf(context.header("last-event-id") ?? cursor);
+  return sessionStream(context, session, { cursor: from, until });
+}
+
+/**
+ * Stops a run, or takes back the prompt that would begin it. Resolved against the store, so a stop that
+ * races the start of its run has exactly these two outcomes. One stop is stored for a run.
+ */
+export const abortRun: RouteWork = async (context) => {
+  const session = sessionOf(context);
+  const { runId, reason } = (context.body ?? {}) as AbortBody; // of the route's shape
+  const { key } = context;
+  const stopped = await inboxOf(context, session).abort({ runId, reason, key });
+  if (!stopped.accepted) throw problemOf(stopped);
+  if (stopped.runId === undefined) return { status: 200, json: {} };
+  context.runs.note(session, () => context.store.head(session.uid));
+  return { status: 202, json: { runId: stopped.runId } };
+};
+
+interface AbortBody {
+  readonly runId?: string;
+  readonly reason?: string;
 }

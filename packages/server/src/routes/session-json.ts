@@ -3,7 +3,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { readSession } from "@millrace/core/reading";
 import type { Metadata } from "../http/types.ts";
 import { withoutMark } from "./created-by.ts";
-import type { ReadableSession } from "./known-start.ts";
+import type { ReadableSession } from "./common.ts";
 
 /** A session as clients see it. */
 export interface SessionJson {

@@ -2,10 +2,11 @@ import { MillraceError } from "@millrace/core";
 import type { Json } from "@millrace/core";
 import type { PageQuery, SessionRecord } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
+import { removeSession as removeStored } from "@millrace/core/store-kit";
 import { Problem } from "../http/problem.ts";
 import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import type { Metadata } from "../http/types.ts";
-import { sessionOf } from "./common.ts";
+import { sessionOf, actorOf, inboxOf } from "./common.ts";
 import { withMarkOf } from "./created-by.ts";
 import { hashTag, jsonText, tagged } from "./etag.ts";
 import { checkMetadata } from "./make-once.ts";
@@ -104,3 +105,20 @@ function mergePatch(before: Json, patch: Json): Json {
   }
   return Object.fromEntries(fields);
 }
+
+/**
+ * Stops the run, then removes the session with its sub-agents, blobs and live lanes. Its viewers end with
+ * `removed`. Work that is under way elsewhere ends when it stores something next.
+ */
+export const removeSession: RouteWork = async (context) => {
+  const { store, log, blobs } = context;
+  const session = sessionOf(context);
+  const { uid, sessionId, tenant, status } = session;
+  // The stop reaches tools at once. Without its answer the session is removed all the same.
+  if (status !== "idle") {
+    await inboxOf(context, session).abort({ reason: "the session is removed" });
+    context.runs.note(session, () => store.head(uid));
+  }
+  await removeStored({ store, log, blobs, tenant, sessionId, actor: actorOf(context) });
+  return { status: 204 };
+};

@@ -3,10 +3,11 @@ import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { SessionRecord } from "@millrace/core/ports";
 import { notFound } from "../http/problem.ts";
-import type { RouteContext } from "../http/route-context.ts";
+import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { readRunFacts } from "./read-run.ts";
 import { runJson } from "./run-json.ts";
 import type { RunJson } from "./run-json.ts";
+import { sessionOf } from "./common.ts";
 
 /** True for the fact after which nothing of the run follows: its end, or its prompt taken back. */
 function endsRun(message: Followed["message"] | Fact, runId: string): boolean {
@@ -50,3 +51,12 @@ async function readRun(
   if (read === undefined || run === undefined) throw notFound();
   return { run, head: read.head };
 }
+
+/** Reads a run. With `Prefer: wait` the answer comes with its end, or with what is after that time. */
+export const getRun: RouteWork = async (context) => {
+  const { runId = "" } = context.params;
+  const { waitMs } = context;
+  const run = await waitForRun(context, sessionOf(context), runId);
+  const headers = waitMs === 0 ? {} : { "preference-applied": `wait=${waitMs / 1_000}` };
+  return { status: 200, headers, json: run };
+};

@@ -1,27 +1,23 @@
 import type { RouteWork } from "../http/route-context.ts";
 import type { RouteName } from "../http/route.ts";
-import { abortRun } from "./abort-run.ts";
+import { abortRun, postInput, takeBackInput } from "./post-input.ts";
 import { readMessages as readAgUiMessages } from "./ag-ui/come-back.ts";
 import { runAgent } from "./ag-ui/run.ts";
 import { profiles } from "../dialects/ai-sdk/profiles.ts";
 import { readMessages, resumeStream } from "./ai-sdk/read.ts";
 import { sendMessages } from "./ai-sdk/send.ts";
-import { answerCall } from "./answer-call.ts";
-import { decideApproval, listApprovals } from "./approvals.ts";
+import { answerCall, decideApproval, listApprovals } from "./approvals.ts";
 import { readBlob, uploadBlob } from "./blobs.ts";
 import { createSession } from "./create-session.ts";
 import { exportSession } from "./export-session.ts";
 import { forkSession } from "./fork-session.ts";
-import { getRun } from "./get-run.ts";
-import { getSnapshot } from "./get-snapshot.ts";
+import { getRun } from "./wait-for-run.ts";
+import { getSnapshot, watchSession } from "./session-stream.ts";
 import { listItems } from "./items.ts";
 import { complete } from "./openai/complete.ts";
 import { createResponse } from "./openai/create-response.ts";
 import { cancelResponse, getResponse, listInputItems, listModels } from "./openai/read-response.ts";
-import { postInput, takeBackInput } from "./post-input.ts";
-import { removeSession } from "./remove-session.ts";
-import { getSession, listSessions, updateSession } from "./sessions.ts";
-import { watchSession } from "./watch-session.ts";
+import { removeSession, getSession, listSessions, updateSession } from "./sessions.ts";
 import { watchSessions } from "./watch-sessions.ts";
 
 /** The function of each route, by the route's name. The server's own routes are not among them. */

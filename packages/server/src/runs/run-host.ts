@@ -1,7 +1,15 @@
 import type { Agent, SessionInfo } from "@millrace/agent";
 import { createWorker } from "@millrace/agent/worker";
 import type { TenantStore, Worker, WorkerEvent, WorkerOptions } from "@millrace/agent/worker";
-import type { BlobStore, Clock, EventLog, SessionRecord } from "@millrace/core/ports";
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  SessionRecord,
+  SessionDriver,
+} from "@millrace/core/ports";
+import { warn } from "@millrace/core/checks";
+import { redactedMessage } from "@millrace/core/secrets";
 import { localIndex } from "./local-index.ts";
 
 /** The agent of all sessions, or the choice of one by what is known of a session. */
@@ -102,4 +110,42 @@ export function infoOf({
   metadata,
 }: SessionRecord): SessionInfo {
   return { id: sessionId, tenant, user: owner ?? "local", metadata };
+}
+
+/**
+ * A run host that drives nothing: it reports stored facts to a driver outside. No request waits for the
+ * driver, and none fails by it; what a lost report would have begun is in the store.
+ */
+export function driverHost(driver: SessionDriver): RunHost {
+  const wake = async (session: SessionRecord, n: number): Promise<void> => {
+    const { uid, sessionId, tenant } = session;
+    await driver.wake({ uid, sessionId, tenant, head: Math.max(session.head, n) });
+  };
+  return {
+    drives: false,
+    wake: (session, n) => void warnIfFailed("wake", () => wake(session, n)),
+    note: (session, head) =>
+      void warnIfFailed("wake", async () => await wake(session, await head())),
+    close: () => warnIfFailed("close", async () => await driver.close?.()),
+  };
+}
+
+async function warnIfFailed(call: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    warn("MILLRACE_DRIVER_FAILED", `${call} of the driver failed: ${redactedMessage(error)}`);
+  }
+}
+
+/** The names of the tools that clients of a session carry out. */
+export type ClientTools = (session: SessionRecord) => Promise<ReadonlySet<string>>;
+
+/** Those of the agent that the session has. */
+export function clientToolsOf(served: ServedAgent): ClientTools {
+  return async (session) => {
+    const agent = typeof served === "function" ? await served(infoOf(session)) : served;
+    const clients = agent.tools.filter((tool) => "run" in tool && tool.run === "client");
+    return new Set(clients.map(({ name }) => name));
+  };
 }

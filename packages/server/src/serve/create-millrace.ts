@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Agent } from "@millrace/agent";
 import { memoryBlobs, memoryCounters, memoryEventLog, systemClock } from "@millrace/core/memory";
 import type { Counters } from "@millrace/core/ports";
+import { warn } from "@millrace/core/checks";
 import { Addresses } from "../auth/addresses.ts";
 import { roleTable } from "../auth/authorize.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
@@ -20,27 +21,24 @@ import { Slots } from "../limits/slots.ts";
 import { Spend } from "../limits/spend.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
-import { clientToolsOf } from "../runs/client-tools.ts";
-import { driverHost } from "../runs/driver-host.ts";
-import { createRunHost } from "../runs/run-host.ts";
+import { clientToolsOf, driverHost, createRunHost } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
 import { WebIncoming, webResponse } from "./fetch.ts";
-import { Life } from "./life.ts";
+import { Life, ownRoutes } from "./life.ts";
 import { LostPeers } from "./lost-peers.ts";
 import type { Millrace, MillraceOptions } from "./millrace.ts";
 import { NodeIncoming } from "./node.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { ownRoutes } from "./own-routes.ts";
 import { handle } from "./pipeline.ts";
 import type { PipelineParts } from "./pipeline.ts";
-import { noteFrozenPlatform } from "./platform.ts";
 import { keepSwept } from "./sweeps.ts";
 import { tenantStore } from "./tenant-store.ts";
 import { Tenants } from "./tenants.ts";
-import { ticketWork } from "./ticket-work.ts";
 import { writeReply } from "./write-reply.ts";
+import { Problem, notFound } from "../http/problem.ts";
+import type { RouteWork } from "../http/route-context.ts";
 
 /**
  * Makes a server of sessions. Nothing listens yet: mount `fetch` or `node`. Throws `invalid_definition`
@@ -172,5 +170,47 @@ function whoTagBy(secret: string): (who: Identity) => string {
     if (tags.size >= keptTags) tags.clear();
     tags.set(text, tag);
     return tag;
+  };
+}
+
+/** Variables by which platforms are known that freeze or end a process after its answer. */
+const frozen: Readonly<Record<string, string>> = {
+  AWS_LAMBDA_FUNCTION_NAME: "AWS Lambda",
+  VERCEL: "Vercel",
+  NETLIFY: "Netlify",
+  FUNCTIONS_WORKER_RUNTIME: "Azure Functions",
+  K_SERVICE: "Cloud Run",
+};
+
+/** Warns where a run would stop with the answer to its prompt. */
+function noteFrozenPlatform(
+  environment: Readonly<Record<string, string | undefined>>,
+  drives: boolean,
+): void {
+  const found = Object.keys(frozen).find((name) => environment[name] !== undefined);
+  if (found === undefined || !drives) return;
+  const fix = "pass drive: false, and drive runs by createWorker on a machine that stays";
+  warn("MILLRACE_FROZEN_PLATFORM", `${frozen[found] ?? found} may stop runs after an answer`, fix);
+}
+
+interface TicketBody {
+  readonly sessionId: string;
+  readonly use: "events" | "blob";
+  readonly hash?: string;
+}
+
+/** Makes tickets for sessions that the caller may read. Local mode has none: its token is for headers. */
+function ticketWork(tickets: Tickets | undefined, now: () => number): RouteWork {
+  return async (context) => {
+    if (tickets === undefined) throw new Problem("forbidden", "local mode has no tickets");
+    const { sessionId, use, hash } = context.body as TicketBody; // of the route's shape
+    if ((use === "blob") !== (hash !== undefined)) {
+      const pointer = "/hash";
+      throw new Problem("invalid_request", "a ticket for a blob names its hash", { pointer });
+    }
+    const session = await context.open(sessionId, "read");
+    if (session === undefined) throw notFound();
+    const { uid } = session;
+    return { status: 201, json: tickets.make(context.who, { use, sessionId, uid, hash }, now()) };
   };
 }

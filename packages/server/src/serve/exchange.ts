@@ -4,7 +4,7 @@ import { redactedMessage } from "@millrace/core/secrets";
 import type { Address, Addresses } from "../auth/addresses.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Identity } from "../http/identity.ts";
-import type { Incoming } from "../http/incoming.ts";
+import type { Incoming } from "../http/request.ts";
 import { openaiError } from "../http/openai-error.ts";
 import { isRetryable, problemBody } from "../http/problem.ts";
 import type { Problem, ProblemCode } from "../http/problem.ts";

@@ -1,5 +1,5 @@
-import type { Incoming } from "../http/incoming.ts";
-import { splitTarget } from "../http/path.ts";
+import type { Incoming } from "../http/request.ts";
+import { splitTarget } from "../http/request.ts";
 import { eventStreamHeaders } from "../sse/headers.ts";
 import { webSink } from "../sse/web-sink.ts";
 import type { WebSinkOptions } from "../sse/web-sink.ts";

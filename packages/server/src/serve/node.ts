@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Server } from "node:net";
 import { isLoopback } from "@millrace/core/checks";
-import type { Incoming } from "../http/incoming.ts";
+import type { Incoming } from "../http/request.ts";
 import type { EventResponse } from "../sse/sse-sink.ts";
 
 /** A request of `node:http`, or of `node:http2` with the same interface. */

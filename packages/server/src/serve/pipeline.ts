@@ -2,21 +2,27 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { identify, unauthenticated } from "../auth/authenticator.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { Addresses } from "../auth/addresses.ts";
-import { formOf, namedForm, waitOf } from "../http/accept.ts";
+import {
+  formOf,
+  namedForm,
+  waitOf,
+  requestHead,
+  belowBase,
+  pathSegments,
+  splitTarget,
+  checkQuery,
+  readQuery,
+  keyOf,
+} from "../http/request.ts";
 import type { Answer, StreamAnswer } from "../http/answer.ts";
 import type { Sink } from "../hub/options.ts";
 import { untilGrid } from "../http/grid.ts";
 import type { Identity } from "../http/identity.ts";
-import { requestHead } from "../http/incoming.ts";
-import type { Incoming } from "../http/incoming.ts";
-import { keyOf } from "../http/key.ts";
+import type { Incoming, RawQuery } from "../http/request.ts";
 import type { Matched, RouteTable } from "../http/match.ts";
-import { belowBase, pathSegments, splitTarget } from "../http/path.ts";
 import { Problem, notFound } from "../http/problem.ts";
-import { checkQuery, readQuery } from "../http/query.ts";
-import type { RawQuery } from "../http/query.ts";
 import { readBody } from "../http/read-body.ts";
-import type { ClientTools } from "../runs/client-tools.ts";
+import type { ClientTools } from "../runs/run-host.ts";
 import type { Quotas, RouteContext, RouteWork, TenantPorts } from "../http/route-context.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
 import type { RouteName } from "../http/route.ts";
@@ -29,11 +35,10 @@ import type { Access } from "./access.ts";
 import { Exchange } from "./exchange.ts";
 import type { ExchangeSettings } from "./exchange.ts";
 import { problemOf } from "./faults.ts";
-import { heldBody } from "./held-body.ts";
+import { releaseAfterBody, preflight } from "./reply.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { preflight } from "./preflight.ts";
 import type { Reply } from "./reply.ts";
-import { wasRemoved } from "./removed.ts";
+import { wasRemoved } from "./access.ts";
 import type { Tenants } from "./tenants.ts";
 
 /** What the pipeline is made of. */
@@ -209,7 +214,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
   const run = parts.works[route.name];
   if (run === undefined) throw notFound();
   const slot = form === "stream" ? openSlot(parts, who, session) : undefined;
-  const held = route.name === "exportSession" ? parts.slots.export(who) : undefined;
+  const releaseExport = route.name === "exportSession" ? parts.slots.export(who) : undefined;
   try {
     const context: RouteContext = {
       ...ports,
@@ -235,12 +240,13 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       now: () => ports.store.now(),
     };
     const answered = await run(context);
-    if (held !== undefined) return heldBody(exchange.reply(answered), held, incoming.signal);
+    if (releaseExport !== undefined)
+      return releaseAfterBody(exchange.reply(answered), releaseExport, incoming.signal);
     return slot === undefined
       ? exchange.reply(answered)
       : streamed({ parts, exchange, admitted, ports, slot }, answered);
   } catch (error) {
-    held?.();
+    releaseExport?.();
     slot?.release();
     throw error;
   }

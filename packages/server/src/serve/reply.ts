@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Sink } from "../hub/options.ts";
+import type { Answer } from "../http/answer.ts";
 
 /** A whole answer, ready for a connection. */
 export interface Reply {
@@ -45,4 +46,63 @@ export function matchesTag(header: string | undefined, etag: string): boolean {
   if (header.trim() === "*") return true;
   const plain = etag.replace(/^W\//, "");
   return header.split(",").some((each) => each.trim().replace(/^W\//, "") === plain);
+}
+
+/** The reply, with a call of `release` when its body is written or its client is gone, whichever is first. */
+export function releaseAfterBody(reply: Reply, release: () => void, gone: AbortSignal): Reply {
+  const { body } = reply;
+  if (body === undefined || body instanceof Uint8Array || gone.aborted) {
+    release();
+    return reply;
+  }
+  gone.addEventListener("abort", release, { once: true });
+  return { ...reply, body: until(body, release) };
+}
+
+async function* until(
+  body: AsyncIterable<Uint8Array>,
+  release: () => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } finally {
+    release();
+  }
+}
+
+const allowedHeaders = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "Last-Event-ID",
+  "Prefer",
+  "If-Match",
+  "If-None-Match",
+  "If-Range",
+  "Range",
+  "Content-Digest",
+  "Millrace-Session",
+  "Traceparent",
+  "Tracestate",
+  // What the openai library adds to each request, also in a browser.
+  ...["Arch", "Lang", "OS", "Package-Version", "Runtime", "Runtime-Version"].map(ofOpenai),
+  ...["Retry-Count", "Timeout", "Helper-Method", "Poll-Helper"].map(ofOpenai),
+].join(", ");
+
+function ofOpenai(name: string): string {
+  return `X-Stainless-${name}`;
+}
+
+/** The answer to OPTIONS. Which origin may read it stands in the common CORS headers. */
+export function preflight(verbs: readonly string[]): Answer {
+  const allow = verbs.join(", ");
+  return {
+    status: 204,
+    headers: {
+      allow,
+      "access-control-allow-methods": allow,
+      "access-control-allow-headers": allowedHeaders,
+      "access-control-max-age": "7200",
+    },
+  };
 }

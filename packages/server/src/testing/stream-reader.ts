@@ -8,7 +8,7 @@ import {
 import type { SessionState } from "@millrace/core";
 import { apply, cursorOf, restore } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
-import type { Form } from "../encoding/forms.ts";
+import type { Form } from "../encoding/steps.ts";
 import type { WatchOptions } from "../hub/options.ts";
 
 /** Where a reader comes back, and what it holds there. */

@@ -1,5 +1,5 @@
 import type { Followed } from "@millrace/core/reading";
-import type { Form } from "../encoding/forms.ts";
+import type { Form } from "../encoding/steps.ts";
 import type { Hub } from "../hub/hub.ts";
 import type { Sink, SinkEvents } from "../hub/options.ts";
 import { StreamReader, formFor } from "./stream-reader.ts";

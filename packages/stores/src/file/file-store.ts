@@ -215,30 +215,29 @@ type Calls =
 
 /** The calls that name a session by its uid, each by the rules of the ledger. */
 function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileStore, Calls> {
-  const fileOf = async <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
-    use(sessions.known(uid) ?? (await sessions.fileOf(uid)));
+  const onFile = <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
+    sessions.during(async () => use(sessions.known(uid) ?? (await sessions.fileOf(uid))));
   const view = <T>(uid: SessionUid, read: (ledger: SessionLedger) => T): Promise<T> =>
-    sessions.during(() => fileOf(uid, (file) => file.view(({ ledger }) => read(ledger))));
+    onFile(uid, (file) => file.view(({ ledger }) => read(ledger)));
   const write = <T>(
     uid: SessionUid,
     call: (ledger: SessionLedger) => T,
     note: (outcome: T) => Note,
     all = false,
-  ): Promise<T> => sessions.during(() => fileOf(uid, (file) => file.write(call, note, { all })));
+  ): Promise<T> => onFile(uid, (file) => file.write(call, note, { all }));
 
   return {
     key: async (uid) => {
       await view(uid, () => undefined); // throws if the session does not exist
       return secret.keyOf(uid);
     },
-    read: (uid, options) => sessions.during(() => fileOf(uid, (file) => file.read(options))),
+    read: (uid, options) => onFile(uid, (file) => file.read(options)),
     head: (uid) => view(uid, ({ head }) => head),
     floors: (uid) => view(uid, (ledger) => ledger.floors()),
     claimedBy: (uid, by) => view(uid, (ledger) => ledger.claimedBy(by)),
     hasInput: (uid, inputId) => view(uid, (ledger) => ledger.hasInput(inputId)),
-    checkpoint: (uid) => sessions.during(() => fileOf(uid, (file) => file.checkpoint())),
-    keepCheckpoint: (uid, checkpoint) =>
-      sessions.during(() => fileOf(uid, (file) => file.keepCheckpoint(checkpoint))),
+    checkpoint: (uid) => onFile(uid, (file) => file.checkpoint()),
+    keepCheckpoint: (uid, checkpoint) => onFile(uid, (file) => file.keepCheckpoint(checkpoint)),
     claim: (uid, request) =>
       write(
         uid,

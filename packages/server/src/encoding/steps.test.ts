@@ -1,7 +1,7 @@
 import { sessionUid } from "@millrace/core/writing";
 import type { Followed } from "@millrace/core/reading";
 import { expect, test } from "vitest";
-import { LastSteps } from "./last-steps.ts";
+import { LastSteps } from "./steps.ts";
 
 const uid = sessionUid("uid");
 
