@@ -1,7 +1,7 @@
 import type { SessionStore } from "@millrace/core/ports";
 import type { Answer } from "../http/answer.ts";
 import { Problem } from "../http/problem.ts";
-import type { RouteName } from "../http/route.ts";
+import type { Route, RouteName } from "../http/route.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import type { Life } from "./life.ts";
 
@@ -12,6 +12,7 @@ const storeMs = 2_000;
 export function ownRoutes(
   life: Life,
   store: () => SessionStore,
+  routes: readonly Route[],
 ): Readonly<Partial<Record<RouteName, () => Promise<Answer>>>> {
   return {
     health: async () => ({ status: 200 }),
@@ -21,7 +22,7 @@ export function ownRoutes(
       if (await answers(store())) return { status: 200 };
       throw new Problem("store_unavailable", "the store does not answer", { retryAfter });
     },
-    openapi: async () => ({ status: 200, json: openapiDocument() }),
+    openapi: async () => ({ status: 200, json: openapiDocument(routes) }),
   };
 }
 
