@@ -39,6 +39,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
     peers: ["@modelcontextprotocol/client", "@opentelemetry/api", "ajv"],
   },
   server: { ...nothing, packages: ["core", "agent"], dependencies: ["jose"] },
+  dialects: { ...nothing, packages: ["core", "server"] },
   temporal: {
     ...nothing,
     packages: ["core", "agent"],
@@ -147,7 +148,6 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     bottom: [],
     folders: {
       encoding: [],
-      dialects: ["encoding"],
       hub: ["encoding"],
       sse: ["encoding", "hub"],
       runs: [],
@@ -155,9 +155,13 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       auth: ["http"],
       limits: ["http"],
       openapi: ["http"],
-      routes: ["encoding", "dialects", "sse", "hub", "runs", "http", "auth", "limits", "openapi"],
+      routes: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi"],
       serve: ["encoding", "sse", "hub", "runs", "http", "auth", "limits", "openapi", "routes"],
     },
+  },
+  dialects: {
+    bottom: [],
+    folders: { shared: [], "ai-sdk": ["shared"], "ag-ui": ["shared"], openai: ["shared"] },
   },
   temporal: {
     bottom: ["names", "steps", "connect-options", "session-header"],

@@ -4,13 +4,17 @@
  *     npm run openapi
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { agUi } from "@millrace/dialects/ag-ui";
+import { aiSdk } from "@millrace/dialects/ai-sdk";
+import { openai } from "@millrace/dialects/openai";
 import { createMillrace } from "@millrace/server";
 import { defineAgent } from "@millrace/agent";
 import { scriptedModel } from "@millrace/core/testing";
 
 const file = new URL("../docs/openapi.json", import.meta.url);
 const agent = defineAgent({ model: scriptedModel([]) });
-const millrace = createMillrace({ agent, authenticate: () => undefined, drive: false });
+const dialects = [agUi(), aiSdk(), openai()];
+const millrace = createMillrace({ agent, authenticate: () => undefined, drive: false, dialects });
 const text = `${JSON.stringify(millrace.openapi(), null, 2)}\n`;
 
 if (process.argv.includes("--check")) {

@@ -1,5 +1,6 @@
 // Serves the page and the guide's sessions. `npm start -w examples/assistant-ui`
 import { createServer } from "node:http";
+import { aiSdk } from "@millrace/dialects/ai-sdk";
 import { createMillrace } from "@millrace/server";
 import { createServer as createVite, defaultClientConditions } from "vite";
 import { guideModel, guideWith } from "./agent.ts";
@@ -10,6 +11,7 @@ const cookie = /(?:^|; )guest=([\w-]{36})(?:;|$)/;
 const millrace = createMillrace({
   agent: guideWith(guideModel()),
   basePath: "/agent",
+  dialects: [aiSdk()],
   hosts: ["127.0.0.1", "localhost"],
   authenticate: ({ headers }) => {
     const user = cookie.exec(headers.get("cookie") ?? "")?.[1];

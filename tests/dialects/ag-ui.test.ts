@@ -1,3 +1,4 @@
+import { aiSdk } from "@millrace/dialects/ai-sdk";
 import { HttpAgent } from "@ag-ui/client";
 import type { Message, UserMessage } from "@ag-ui/client";
 import { defineAgent, defineTool } from "@millrace/agent";
@@ -6,7 +7,7 @@ import { call, fail, say, scriptedModel, stall, think } from "@millrace/core/tes
 import type { ScriptedReply } from "@millrace/core/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Served } from "../../packages/server/src/testing/served.ts";
+import { Served } from "./kit/served.ts";
 import { until } from "../kit/until.ts";
 import type { HeldEvent } from "./kit/ag-ui-page.ts";
 
@@ -225,7 +226,7 @@ test("an agent gets an error when its server drains, and another's session takes
 });
 
 test("a server without the dialect has no such routes", async () => {
-  await using served = new Served(agentOf(), { dialects: ["ai-sdk"] });
+  await using served = new Served(agentOf(), { dialects: [aiSdk()] });
   expect((await served.request("/ag-ui/trip")).status).toBe(404);
 });
 

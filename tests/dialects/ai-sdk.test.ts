@@ -13,7 +13,7 @@ import {
 } from "ai-v6";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Served } from "../../packages/server/src/testing/served.ts";
+import { Served } from "./kit/served.ts";
 import { until } from "../kit/until.ts";
 import { apiOf, openChat, stored, versions } from "./kit/chat.ts";
 import type { ChatOptions, HeldChat, HeldMessage, Version } from "./kit/chat.ts";

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { call, say } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
+import { openai } from "@millrace/dialects/openai";
 import { createMillrace } from "@millrace/server";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
@@ -14,7 +15,12 @@ async function listening(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const agent = agentOf(...replies);
   const authenticate = () => ({ tenant: "web", user: "ann" });
-  const millrace = createMillrace({ agent, authenticate, basePath: "/agent" });
+  const millrace = createMillrace({
+    agent,
+    authenticate,
+    basePath: "/agent",
+    dialects: [openai()],
+  });
   const server = createServer((request, response) => millrace.node(request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo; // listening on a port, it has one

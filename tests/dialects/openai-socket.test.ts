@@ -6,10 +6,11 @@ import { defineAgent } from "@millrace/agent";
 import type { Model } from "@millrace/core";
 import { call, say, scriptedModel, stall, think } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
+import { openai } from "@millrace/dialects/openai";
 import { createMillrace } from "@millrace/server";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ResponseEvent } from "../../packages/server/src/dialects/openai/response-writer.ts";
+import type { ResponseEvent } from "../../packages/dialects/src/openai/encode/response-writer.ts";
 import { asJson, tools } from "./kit/openai.ts";
 import { merged, withoutParsed } from "./kit/responses.ts";
 
@@ -40,6 +41,7 @@ const model: Model = {
 
 const millrace = createMillrace({
   agent: defineAgent({ model, tools }),
+  dialects: [openai()],
   basePath: "/agent",
   authenticate: (request) =>
     request.headers.get("authorization") === "Bearer ann"

@@ -8,7 +8,7 @@ import { APIError } from "openai";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { until } from "../kit/until.ts";
-import { Served } from "../../packages/server/src/testing/served.ts";
+import { Served } from "./kit/served.ts";
 import { agentOf, asJson, clientOf, openaiWith, served, tools } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
 

@@ -9,6 +9,7 @@ export function manifestOf(name: string, answers: Answers, version: string): obj
     "agent",
     "client",
     "core",
+    "dialects",
     ...(vendor === "none" ? [] : ["providers"]),
     "server",
     "stores",

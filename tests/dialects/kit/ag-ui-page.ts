@@ -2,12 +2,12 @@ import { HttpAgent } from "@ag-ui/client";
 import type { Message } from "@ag-ui/client";
 import { HttpAgent as HttpAgentBefore1 } from "ag-ui-client-v0";
 import type { Followed } from "@millrace/core/reading";
-import { agUiStream } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
-import type { AgUiStreamOptions } from "../../../packages/server/src/dialects/ag-ui/ag-ui-stream.ts";
-import { historyOf } from "../../../packages/server/src/dialects/ag-ui/history.ts";
-import { holds } from "../../../packages/server/src/dialects/ag-ui/held.ts";
-import { runMessages } from "../../../packages/server/src/dialects/ag-ui/messages.ts";
-import { recordOf } from "../../../packages/server/src/dialects/run-record.ts";
+import { agUiStream } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
+import type { AgUiStreamOptions } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
+import { historyOf } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
+import { holds } from "../../../packages/dialects/src/ag-ui/encode/held.ts";
+import { runMessages } from "../../../packages/dialects/src/ag-ui/encode/messages.ts";
+import { recordOf } from "../../../packages/dialects/src/shared/encode/run-record.ts";
 import { sentAt } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 

@@ -1,4 +1,4 @@
-import { CompletionVoice } from "../../../packages/server/src/dialects/openai/completion-voice.ts";
+import { CompletionVoice } from "../../../packages/dialects/src/openai/encode/completion-voice.ts";
 import { factsAt } from "./legs.ts";
 import type { WatchedLeg } from "./legs.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";

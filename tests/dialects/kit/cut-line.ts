@@ -4,6 +4,7 @@ import { connect, createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import type { Agent } from "@millrace/agent";
 import { createMillrace } from "@millrace/server";
+import { allDialects } from "./served.ts";
 
 /** A server behind a line that can be cut. */
 export interface CutLine extends AsyncDisposable {
@@ -21,7 +22,13 @@ export async function openCutLine(
 ): Promise<CutLine> {
   const authenticate = () => ({ tenant: "web", user: "ann" });
   const limits = { inputsPerUser: 1e6, creationsPerUser: 1e6 };
-  const millrace = createMillrace({ agent, authenticate, basePath: "/agent", limits });
+  const millrace = createMillrace({
+    agent,
+    authenticate,
+    basePath: "/agent",
+    dialects: allDialects,
+    limits,
+  });
   const server = createServer((request, response) => {
     const page = pageOf(request.url ?? "");
     if (page === undefined) return millrace.node(request, response);

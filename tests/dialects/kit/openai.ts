@@ -3,7 +3,7 @@ import type { Agent } from "@millrace/agent";
 import { scriptedModel } from "@millrace/core/testing";
 import type { ScriptedReply } from "@millrace/core/testing";
 import OpenAI from "openai";
-import { Served } from "../../../packages/server/src/testing/served.ts";
+import { Served } from "./served.ts";
 import { pay, place, weather } from "./tools.ts";
 
 /** The library, unmodified, with its requests answered by a function. */

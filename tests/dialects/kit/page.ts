@@ -1,9 +1,9 @@
 import type { Followed } from "@millrace/core/reading";
-import { historyOf } from "../../../packages/server/src/dialects/ai-sdk/history.ts";
-import { knownTo } from "../../../packages/server/src/dialects/ai-sdk/known.ts";
-import { profiles } from "../../../packages/server/src/dialects/ai-sdk/profiles.ts";
-import { uiMessageStream } from "../../../packages/server/src/dialects/ai-sdk/ui-message-stream.ts";
-import { waitsOf } from "../../../packages/server/src/dialects/waits.ts";
+import { historyOf } from "../../../packages/dialects/src/ai-sdk/encode/history.ts";
+import { knownTo } from "../../../packages/dialects/src/ai-sdk/encode/known.ts";
+import { profiles } from "../../../packages/dialects/src/ai-sdk/encode/profiles.ts";
+import { uiMessageStream } from "../../../packages/dialects/src/ai-sdk/encode/ui-message-stream.ts";
+import { waitsOf } from "../../../packages/dialects/src/shared/encode/waits.ts";
 import { openChat, stored } from "./chat.ts";
 import type { HeldChat, HeldMessage, Version } from "./chat.ts";
 import { sentAt } from "./sessions.ts";

@@ -1,6 +1,6 @@
-import { eventText } from "../../../packages/server/src/dialects/openai/response-writer.ts";
-import type { ResponseEvent } from "../../../packages/server/src/dialects/openai/response-writer.ts";
-import { ResponseVoice } from "../../../packages/server/src/dialects/openai/response-voice.ts";
+import { eventText } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
+import type { ResponseEvent } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
+import { ResponseVoice } from "../../../packages/dialects/src/openai/encode/response-voice.ts";
 import { factsAt } from "./legs.ts";
 import type { WatchedLeg } from "./legs.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";

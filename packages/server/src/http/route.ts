@@ -1,8 +1,8 @@
 import type { SessionAction } from "./identity.ts";
-import type { ProblemCode } from "./problem.ts";
+import type { Problem, ProblemCode } from "./problem.ts";
 import type { ObjectShape, Shape } from "./shape.ts";
 
-/** The name of a route. Its function is looked up by it. */
+/** The name of one of the server's own routes. Its function is looked up by it. */
 export type RouteName =
   | "createSession"
   | "listSessions"
@@ -25,23 +25,17 @@ export type RouteName =
   | "forkSession"
   | "exportSession"
   | "createTicket"
-  | `agUi${"Run" | "Messages"}`
-  | `aiSdk${"Send" | "Messages" | "Resume"}${"" | "V6" | "V5"}`
-  | `openai${"Respond" | "GetResponse" | "CancelResponse" | "InputItems" | "Complete" | "Models"}`
   | "health"
   | "ready"
   | "openapi";
-
-/** Formats of other libraries that a server speaks beside its own. */
-export const dialectNames = ["ai-sdk", "ag-ui", "openai"] as const;
-export type DialectName = (typeof dialectNames)[number];
 
 /** The bucket in which a request counts. `none` counts nowhere. */
 export type Bucket = "requests" | "creations" | "inputs" | "tickets" | "aborts" | "none";
 
 /** One route, as data. The handler, the OpenAPI document and the authorisation matrix are made of these. */
 export interface Route {
-  readonly name: RouteName;
+  /** A `RouteName`, or the name of a dialect's route: unique on its server. */
+  readonly name: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below the mount, with parameters in braces: `/v1/sessions/{id}`. */
   readonly path: string;
@@ -67,17 +61,22 @@ export interface Route {
    * `always`. `named` if the body or the query has `stream: true`, whatever `Accept` names.
    */
   readonly stream: "never" | "asked" | "preferred" | "always" | "named";
-  /** The dialect that it belongs to. Left out: it is our own, and always served. */
-  readonly dialect?: DialectName | undefined;
-  /**
-   * `text`: a refusal is its sentence alone, which is what clients of the dialect show. `openai`: it is an
-   * `error` as those clients read it. Left out: a problem.
-   */
-  readonly refusals?: "text" | "openai" | undefined;
+  /** The form of its refusals. Left out: `application/problem+json`. */
+  readonly refusals?: RefusalFormat | undefined;
   /** Whether a session's ticket opens it, and for which use. */
   readonly ticket?: "events" | "blob" | undefined;
   readonly cacheControl: string;
   readonly bucket: Bucket;
+}
+
+/** How refusals are encoded for clients that read another form than `application/problem+json`. */
+export interface RefusalFormat {
+  readonly mediaType: string;
+  /** For the OpenAPI document. */
+  readonly shape: Shape;
+  readonly encode: (problem: Problem) => string;
+  /** Headers beyond the common ones, by lower-case names. */
+  readonly headers?: ((problem: Problem) => Readonly<Record<string, string>>) | undefined;
 }
 
 /** What a request carries. */

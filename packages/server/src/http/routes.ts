@@ -1,6 +1,4 @@
-import { agUiRoutes } from "./ag-ui-routes.ts";
-import { aiSdkRoutes } from "./ai-sdk-routes.ts";
-import { openaiRoutes } from "./openai-routes.ts";
+import type { Dialect } from "./dialect.ts";
 import { readingRoutes } from "./reading-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -55,13 +53,8 @@ const serverRoutes: readonly Route[] = [
   },
 ];
 
-/** Every route, in the order in which people read them. */
-export const routes: readonly Route[] = [
-  ...sessionRoutes,
-  ...workRoutes,
-  ...readingRoutes,
-  ...agUiRoutes,
-  ...aiSdkRoutes,
-  ...openaiRoutes,
-  ...serverRoutes,
-];
+/** The server's own routes and those of the dialects, in the order in which people read them. */
+export function routesWith(dialects: readonly Dialect[] = []): readonly Route[] {
+  const ofDialects = dialects.flatMap(({ routes }) => routes);
+  return [...sessionRoutes, ...workRoutes, ...readingRoutes, ...ofDialects, ...serverRoutes];
+}

@@ -26,7 +26,9 @@ export function openFields(properties: Readonly<Record<string, Shape>>): ObjectS
   return { ...fields(properties), additionalProperties: true };
 }
 
+/** Any text. */
 export const text: Shape = { type: "string" };
+/** True or false. */
 export const flag: Shape = { type: "boolean" };
 export const count: Shape = { type: "integer", minimum: 0 };
 export const time: Shape = { type: "integer", minimum: 0, description: "Milliseconds since 1970" };

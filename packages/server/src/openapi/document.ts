@@ -1,8 +1,6 @@
 import { problemKinds } from "../http/problem.ts";
 import type { ProblemCode } from "../http/problem.ts";
-import { openaiErrorShape } from "../http/openai-error.ts";
 import type { Route, RouteAnswer } from "../http/route.ts";
-import { routes } from "../http/routes.ts";
 import type { Shape } from "../http/shape.ts";
 import { components, keyPattern } from "../http/shapes.ts";
 
@@ -41,8 +39,8 @@ const common: readonly ProblemCode[] = [
   "overloaded",
 ];
 
-/** The OpenAPI document, made of the table of routes. */
-export function openapiDocument(): OpenApiDocument {
+/** The OpenAPI document, made of a table of routes. */
+export function openapiDocument(routes: readonly Route[]): OpenApiDocument {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const place = (paths[route.path] ??= {});
@@ -155,14 +153,6 @@ function problemsOf(route: Route): OpenApiNode {
 
 /** How a route refuses. */
 function refusalOf({ refusals }: Route): OpenApiNode {
-  switch (refusals) {
-    case "text":
-      return { "text/plain": { schema: { type: "string" } } };
-    case "openai":
-      return { "application/json": { schema: openaiErrorShape } };
-    case undefined:
-      return { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
-    default:
-      return refusals satisfies never;
-  }
+  if (refusals !== undefined) return { [refusals.mediaType]: { schema: refusals.shape } };
+  return { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 }

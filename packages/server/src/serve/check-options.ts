@@ -1,8 +1,10 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
-import { dialectNames } from "../http/route.ts";
+import { dialectCollision } from "../http/dialect.ts";
+import type { Dialect } from "../http/dialect.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
+import { routesWith } from "../http/routes.ts";
 import type { MillraceOptions, StreamSettings } from "./millrace.ts";
 
 const { above0, call, either, flag, from0, having, list, optional, record, text, whole } = expects;
@@ -38,7 +40,10 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     }),
     basePath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
     publicPath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
-    dialects: optional({ accepts: areDialects, fix: `use a list of ${dialectNames.join(", ")}` }),
+    dialects: optional({
+      accepts: areDialects,
+      fix: "pass a list of dialects, such as aiSdk() of @millrace/dialects/ai-sdk",
+    }),
     origins: optional(list("pass a list such as https://app.example")),
     hosts: optional(list("pass a list such as app.example")),
     cookies: optional(flag),
@@ -47,11 +52,14 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     streams: optional(record()),
     onRequest: optional(call()),
   });
-  const { drive, driver, limits = {}, streams = {} } = options as MillraceOptions; // checked above
+  const checked = options as MillraceOptions; // checked above
+  const { drive, driver, limits = {}, streams = {}, dialects = [] } = checked;
   if (drive !== undefined && driver !== undefined) {
     const fix = "leave drive out, or leave the driver out and let this process or a worker drive";
     throw refusal(door, `drive is ${drive} beside a driver, which has all runs: ${fix}`);
   }
+  const collision = dialectCollision(dialects, routesWith());
+  if (collision !== undefined) throw refusal(door, collision);
   const limitChecks = Object.fromEntries(
     Object.keys(defaultLimits).map((name) => [name, optional(from0("a number"))]),
   ) as Readonly<Record<keyof ServerLimits, ReturnType<typeof optional>>>;
@@ -73,8 +81,11 @@ function isLong(value: unknown): boolean {
 }
 
 function areDialects(value: unknown): boolean {
-  const names: readonly unknown[] = dialectNames;
-  return Array.isArray(value) && value.every((each) => names.includes(each));
+  const isDialect = (each: unknown): boolean =>
+    record().accepts(each) &&
+    typeof (each as Dialect).name === "string" &&
+    Array.isArray((each as Dialect).routes); // may be anything: both fields are checked
+  return Array.isArray(value) && value.every(isDialect);
 }
 
 function isPath(value: unknown): boolean {

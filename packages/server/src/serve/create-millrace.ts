@@ -12,9 +12,10 @@ import type { Identity } from "../http/identity.ts";
 import { RouteTable } from "../http/match.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
-import { dialectNames } from "../http/route.ts";
-import type { DialectName, Route } from "../http/route.ts";
-import { routes } from "../http/routes.ts";
+import type { Dialect } from "../http/dialect.ts";
+import type { RouteWork } from "../http/route-context.ts";
+import type { Route } from "../http/route.ts";
+import { routesWith } from "../http/routes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { Slots } from "../limits/slots.ts";
@@ -80,9 +81,10 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckSeconds);
   const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
   const addresses = new Addresses({ ...options, local });
+  const routes = routesWith(options.dialects);
   const parts: PipelineParts = {
     ...applicationOf(options),
-    table: new RouteTable(routesWith(options.dialects)),
+    ...routeParts(routes, options.dialects, ticketWork(tickets, systemClock.now)),
     addresses,
     authenticate: options.authenticate ?? localMode(),
     local,
@@ -104,8 +106,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       draining: () => life.draining,
       onRequest: options.onRequest,
     },
-    works: { ...works, createTicket: ticketWork(tickets, systemClock.now) },
-    own: ownRoutes(life, () => tenants.anyStore()),
+    own: new Map(Object.entries(ownRoutes(life, () => tenants.anyStore(), routes))),
     closing: signal,
     now: systemClock.now,
     sleep: (ms) => systemClock.sleep(ms),
@@ -118,17 +119,28 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       const incoming = new NodeIncoming(request, response);
       void handle(parts, incoming).then((reply) => writeReply(reply, response, keeping));
     },
-    routes: routesWith(options.dialects),
-    openapi: openapiDocument,
+    routes,
+    openapi: () => openapiDocument(routes),
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
     close: ({ seconds = 25 } = {}) => life.close(seconds),
     [Symbol.asyncDispose]: () => life.close(0),
   };
 }
 
-/** Our own routes, and those of these dialects. */
-function routesWith(dialects: readonly DialectName[] = dialectNames): readonly Route[] {
-  return routes.filter(({ dialect }) => dialect === undefined || dialects.includes(dialect));
+/** The table of the routes, their functions, and the headers of the dialects' clients. */
+function routeParts(
+  routes: readonly Route[],
+  dialects: readonly Dialect[] = [],
+  createTicket: RouteWork,
+): Pick<PipelineParts, "table" | "works" | "dialectHeaders"> {
+  const ofDialects = dialects.flatMap((dialect) =>
+    dialect.routes.map(({ name, work }) => [name, work] as const),
+  );
+  return {
+    table: new RouteTable(routes),
+    works: new Map([...Object.entries({ ...works, createTicket }), ...ofDialects]),
+    dialectHeaders: dialects.flatMap(({ requestHeaders = [] }) => requestHeaders),
+  };
 }
 
 /** Where it is mounted and where pages find it, without a slash at the end, and what its pages may carry out. */

@@ -5,8 +5,7 @@ import type { Address, Addresses } from "../auth/addresses.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Identity } from "../http/identity.ts";
 import type { Incoming } from "../http/request.ts";
-import { openaiError } from "../http/openai-error.ts";
-import { isRetryable, problemBody } from "../http/problem.ts";
+import { problemBody } from "../http/problem.ts";
 import type { Problem, ProblemCode } from "../http/problem.ts";
 import type { Route } from "../http/route.ts";
 import { rateHeaders } from "../limits/rate-limits.ts";
@@ -109,9 +108,7 @@ export class Exchange {
     if (extra.retryAfter !== undefined) {
       headers["retry-after"] = retryAfter(extra.retryAfter, this.#settings.random());
     }
-    // Clients of the dialect repeat what was refused for good, unless a header says not to.
-    if (this.route?.refusals === "openai" && !isRetryable(problem))
-      headers["x-should-retry"] = "false";
+    Object.assign(headers, this.route?.refusals?.headers?.(problem));
     // What was not read of the body is not waited for.
     if (this.incoming.body !== undefined) headers["connection"] = "close";
     return this.#sent({ status, headers, body: this.#hasBody(status) ? body : undefined }, code);
@@ -119,16 +116,10 @@ export class Exchange {
 
   /** A refusal in the form of its route. */
   #shown(problem: Problem): { readonly type: string; readonly text: string } {
-    switch (this.route?.refusals) {
-      case "text":
-        return { type: "text/plain", text: problem.message };
-      case "openai":
-        return { type: "application/json", text: JSON.stringify(openaiError(problem)) };
-      default: {
-        const text = JSON.stringify(problemBody(problem, this.requestId));
-        return { type: "application/problem+json", text };
-      }
-    }
+    const { refusals } = this.route ?? {};
+    if (refusals !== undefined) return { type: refusals.mediaType, text: refusals.encode(problem) };
+    const text = JSON.stringify(problemBody(problem, this.requestId));
+    return { type: "application/problem+json", text };
   }
 
   /** 304 for a reader that has it, else the answer. */

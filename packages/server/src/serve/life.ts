@@ -3,7 +3,7 @@ import type { RunHost } from "../runs/run-host.ts";
 import type { Tenants } from "./tenants.ts";
 import type { Answer } from "../http/answer.ts";
 import { Problem } from "../http/problem.ts";
-import type { RouteName } from "../http/route.ts";
+import type { Route, RouteName } from "../http/route.ts";
 import { openapiDocument } from "../openapi/document.ts";
 
 /** Time for balancers to notice that `ready` says no, before streams end. */
@@ -60,6 +60,7 @@ const storeMs = 2_000;
 export function ownRoutes(
   life: Life,
   store: () => SessionStore,
+  routes: readonly Route[],
 ): Readonly<Partial<Record<RouteName, () => Promise<Answer>>>> {
   return {
     health: async () => ({ status: 200 }),
@@ -69,7 +70,7 @@ export function ownRoutes(
       if (await answers(store())) return { status: 200 };
       throw new Problem("store_unavailable", "the store does not answer", { retryAfter });
     },
-    openapi: async () => ({ status: 200, json: openapiDocument() }),
+    openapi: async () => ({ status: 200, json: openapiDocument(routes) }),
   };
 }
 

@@ -3,8 +3,9 @@ import type { TenantStore } from "@millrace/agent/worker";
 import type { BlobStore, Counters, EventLog, SessionDriver } from "@millrace/core/ports";
 import type { Authorize } from "../auth/authorize.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
+import type { Dialect } from "../http/dialect.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
-import type { DialectName, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import type { RequestLine } from "./exchange.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import type { EventResponse } from "../sse/sse-sink.ts";
@@ -45,8 +46,8 @@ export interface MillraceOptions<A extends Agent = Agent> {
    * strips its mount. Left out: `basePath`.
    */
   readonly publicPath?: string | undefined;
-  /** Formats of other libraries that are spoken beside our own. Left out: all. */
-  readonly dialects?: readonly DialectName[] | undefined;
+  /** Formats of other libraries, such as `aiSdk()` of `@millrace/dialects/ai-sdk`. Left out: none. */
+  readonly dialects?: readonly Dialect[] | undefined;
   /** Origins whose pages may use the server. Left out: its own. */
   readonly origins?: readonly string[] | undefined;
   /** Names by which the server is reached. Left out: any, in local mode loopback. */

@@ -25,7 +25,6 @@ import { readBody } from "../http/read-body.ts";
 import type { ClientTools } from "../runs/run-host.ts";
 import type { Quotas, RouteContext, RouteWork, TenantPorts } from "../http/route-context.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
-import type { RouteName } from "../http/route.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OwnedSessions } from "../limits/owned-sessions.ts";
 import type { Slots, StreamSlot } from "../limits/slots.ts";
@@ -47,6 +46,8 @@ export interface PipelineParts {
   readonly publicPath: string;
   readonly clientTools: ClientTools;
   readonly table: RouteTable;
+  /** Headers of requests that pages of other origins may send for the dialects. */
+  readonly dialectHeaders: readonly string[];
   readonly addresses: Addresses;
   readonly authenticate: Authenticate;
   /** Whether health needs credentials too. */
@@ -62,9 +63,10 @@ export interface PipelineParts {
   /** Undefined in local mode, which has no tickets. */
   readonly tickets: Tickets | undefined;
   readonly settings: ExchangeSettings;
-  readonly works: Readonly<Partial<Record<RouteName, RouteWork>>>;
+  /** The functions of the routes, by their names. */
+  readonly works: ReadonlyMap<string, RouteWork>;
   /** The routes of the server itself, which need no tenant. */
-  readonly own: Readonly<Partial<Record<RouteName, () => Promise<Answer>>>>;
+  readonly own: ReadonlyMap<string, () => Promise<Answer>>;
   /** Aborted when waits are to answer with what is. */
   readonly closing: AbortSignal;
   /** By the clock of this host, for expiry. */
@@ -113,13 +115,13 @@ async function answer(parts: PipelineParts, exchange: Exchange): Promise<Reply> 
   exchange.route = matched?.route;
   const explicit = isExplicit(incoming, matched, rawQuery);
   parts.addresses.admitOrigin(incoming, exchange.address, explicit);
-  if (matched === undefined) return exchange.reply(preflight(verbs));
+  if (matched === undefined) return exchange.reply(preflight(verbs, parts.dialectHeaders));
   const { route } = matched;
   const isNeeded = route.signedIn || parts.local;
   const caller = isNeeded ? await callerOf(parts, exchange, matched, rawQuery) : undefined;
   exchange.who = caller?.who;
   if (caller !== undefined) exchange.rate = await parts.rates.charge(caller.who, route.bucket);
-  const own = parts.own[route.name];
+  const own = parts.own.get(route.name);
   if (own !== undefined) {
     checkQuery(rawQuery, route.query);
     formOf(route, incoming.header("accept"));
@@ -211,7 +213,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
   }
   const { ticket } = admitted;
   if (ticket !== undefined && session?.uid !== ticket.uid) throw notFound();
-  const run = parts.works[route.name];
+  const run = parts.works.get(route.name);
   if (run === undefined) throw notFound();
   const slot = form === "stream" ? openSlot(parts, who, session) : undefined;
   const releaseExport = route.name === "exportSession" ? parts.slots.export(who) : undefined;

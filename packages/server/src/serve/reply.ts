@@ -84,24 +84,17 @@ const allowedHeaders = [
   "Millrace-Session",
   "Traceparent",
   "Tracestate",
-  // What the openai library adds to each request, also in a browser.
-  ...["Arch", "Lang", "OS", "Package-Version", "Runtime", "Runtime-Version"].map(ofOpenai),
-  ...["Retry-Count", "Timeout", "Helper-Method", "Poll-Helper"].map(ofOpenai),
-].join(", ");
-
-function ofOpenai(name: string): string {
-  return `X-Stainless-${name}`;
-}
+];
 
 /** The answer to OPTIONS. Which origin may read it stands in the common CORS headers. */
-export function preflight(verbs: readonly string[]): Answer {
+export function preflight(verbs: readonly string[], dialectHeaders: readonly string[]): Answer {
   const allow = verbs.join(", ");
   return {
     status: 204,
     headers: {
       allow,
       "access-control-allow-methods": allow,
-      "access-control-allow-headers": allowedHeaders,
+      "access-control-allow-headers": [...allowedHeaders, ...dialectHeaders].join(", "),
       "access-control-max-age": "7200",
     },
   };

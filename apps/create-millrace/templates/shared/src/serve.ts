@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { aiSdk } from "@millrace/dialects/ai-sdk";
 import { createMillrace } from "@millrace/server";
 import type { Authenticate, Millrace } from "@millrace/server";
 import { agent } from "./agent.ts";
@@ -35,6 +36,7 @@ export async function serve(options: ServeOptions) {
   const millrace: Served = createMillrace({
     agent: options.agent ?? agent,
     basePath: "/agent",
+    dialects: [aiSdk()], // for pages with useChat; beside it agUi() and openai() of the same package
     authenticate,
     hosts,
     ...services.options,

@@ -1,0 +1,1 @@
+export { agUi } from "./ag-ui/ag-ui-routes.ts";

@@ -1,0 +1,111 @@
+import type { Followed } from "@millrace/core/reading";
+import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import { RunFollower } from "../../shared/encode/run-record.ts";
+import type { FollowedRun, RunRecord } from "../../shared/encode/run-record.ts";
+import { startOf } from "./ends.ts";
+import { frameOf } from "./events.ts";
+import type { AgUiEvent } from "./events.ts";
+import { Speaker } from "./speaker.ts";
+import type { SpeakerOptions } from "./speaker.ts";
+
+/** One run for one reader. */
+export interface AgUiStreamOptions extends FollowedRun, SpeakerOptions {
+  /** Unlike that of any other reader of the session: what a page holds is sent to that page alone. */
+  readonly name: string;
+  /**
+   * `start`: the reader holds nothing of the run. `known`: it holds the run up to a fact, at which the run
+   * waited for its answer. `anew`: it gets all messages first; `isAligned`: what it holds is where they begin.
+   */
+  readonly begin:
+    | { readonly kind: "start" }
+    | { readonly kind: "known"; readonly n: number }
+    | { readonly kind: "anew"; readonly isAligned: boolean };
+  /** The session's head when its reader came. That the run waited for an answer before then is past. */
+  readonly live: number;
+}
+
+/** A run as events of AG-UI. */
+export function agUiStream(options: AgUiStreamOptions): DialectStream {
+  return {
+    name: `ag-ui ${options.name}`,
+    open: () => new AgUiVoice(options),
+    end: (reason) =>
+      reason === "finished"
+        ? ""
+        : frameOf({ type: "RUN_ERROR", message: ends[reason] ?? interrupted, code: reason }),
+  };
+}
+
+const interrupted =
+  "The connection was ended. Run the agent again, without a new message, to go on.";
+const ends: Readonly<Record<string, string>> = {
+  expired: "You are signed out. Sign in again to go on.",
+  revoked: "You may no longer read this conversation.",
+  not_found: "This conversation is not there.",
+  removed: "This conversation was removed.",
+};
+
+/** A run as it is sent to one reader. */
+class AgUiVoice implements DialectVoice {
+  readonly #follower: RunFollower;
+  readonly #speaker: Speaker;
+  readonly #options: AgUiStreamOptions;
+  #isStarted = false;
+  /** Whether the reader holds what the speaker counts as sent. */
+  #isLevel: boolean;
+
+  constructor(options: AgUiStreamOptions) {
+    this.#options = options;
+    this.#follower = new RunFollower(options);
+    this.#speaker = new Speaker(options);
+    this.#isLevel = options.begin.kind === "start";
+  }
+
+  say(message: Followed["message"]): string {
+    return this.events(message).map(frameOf).join("");
+  }
+
+  isOver = (): boolean => this.#speaker.isEnded;
+
+  /** The events that a message adds. */
+  events(message: Followed["message"]): readonly AgUiEvent[] {
+    if (this.isOver()) return [];
+    const out: AgUiEvent[] = [];
+    if (!this.#isStarted) out.push(startOf(this.#options.asked));
+    this.#isStarted = true;
+    if (!this.#follower.take(message)) return out;
+    if (!this.#isLevel && !this.#level(out)) return out;
+    out.push(...this.#said(message));
+    return out;
+  }
+
+  /** Comes to where the reader is, or brings the reader to where the run is. False: it is not yet there. */
+  #level(out: AgUiEvent[]): boolean {
+    const { begin, live } = this.#options;
+    const { head } = this.#follower.state;
+    const from = begin.kind === "known" ? begin.n : live;
+    if (head < from) return false;
+    this.#isLevel = true;
+    const record = this.#record();
+    if (begin.kind === "known" && head === from) {
+      out.push(...this.#speaker.adopt(record));
+      return false;
+    }
+    // A snapshot of the session led past where the reader is, if it was known.
+    this.#speaker.restate(record, out, begin.kind !== "anew" || !begin.isAligned);
+    return true;
+  }
+
+  #said(message: Followed["message"]): readonly AgUiEvent[] {
+    const isContinued = "events" in message && message.first > 0;
+    const told = isContinued ? this.#speaker.tellBatch(this.#follower.state, message) : undefined;
+    return told ?? this.#speaker.tell(this.#record());
+  }
+
+  /** The run, without a wait that is past. */
+  #record(): RunRecord {
+    const { record } = this.#follower;
+    const isPast = record.state.head < this.#options.live;
+    return isPast && record.phase === "waiting" ? { ...record, phase: "on" } : record;
+  }
+}

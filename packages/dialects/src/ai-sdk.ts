@@ -1,0 +1,1 @@
+export { aiSdk } from "./ai-sdk/ai-sdk-routes.ts";

@@ -1,0 +1,54 @@
+import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/wire";
+import { recordOf } from "../../shared/encode/run-record.ts";
+import { turnsOf } from "../../shared/encode/turns.ts";
+import type { SaidItem, Turn } from "../../shared/encode/turns.ts";
+import { userParts } from "./parts.ts";
+import type { BlobUrl } from "../../shared/encode/file-url.ts";
+import type { Profile } from "./profiles.ts";
+import { messageOf } from "./ui-message.ts";
+import type { UiMessage } from "./ui-message.ts";
+
+/** The field of a part's metadata in which a message of a page is named as that page names it. */
+export const messageField = "aiSdk";
+
+/** A session, and in whose way its messages are shown. */
+export interface HistoryOptions {
+  readonly uid: SessionUid;
+  readonly sessionId: SessionId;
+  readonly profile: Profile;
+  readonly blobUrl: BlobUrl;
+}
+
+/**
+ * The session as messages: what people sent, and one message for each run. What is being written is in its
+ * stream; a run that is on is among them only where its replay begins the message anew.
+ */
+export function historyOf(facts: readonly Fact[], options: HistoryOptions): readonly UiMessage[] {
+  return turnsOf(facts).flatMap((turn) => {
+    if (turn.kind === "said") return [userMessage(turn.item, options.blobUrl)];
+    return runMessage(turn, options) ?? [];
+  });
+}
+
+function runMessage(
+  { id, isRun, facts }: Extract<Turn, { kind: "run" }>,
+  options: HistoryOptions,
+): UiMessage | undefined {
+  const record = recordOf(options, facts);
+  if (isRun && record.phase === "on" && !options.profile.replays) return undefined;
+  return messageOf(record, { ...options, messageId: id });
+}
+
+/** What a person sent, with the id and the metadata that their page gave it. */
+function userMessage(item: SaidItem, blobUrl: BlobUrl): UiMessage {
+  const [first] = item.parts;
+  const named = first !== undefined && "metadata" in first ? first.metadata?.[messageField] : {};
+  const { id, metadata } = isJsonObject(named) ? named : {};
+  return {
+    id: typeof id === "string" ? id : item.id,
+    role: "user",
+    ...(metadata === undefined ? {} : { metadata }),
+    parts: userParts(item.parts, blobUrl),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Followed } from "@millrace/core/reading";
+import { RunFollower } from "../../shared/encode/run-record.ts";
+import type { FollowedRun } from "../../shared/encode/run-record.ts";
+import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import { doneEvent, eventOf } from "./chunks.ts";
+import type { Chunk } from "./chunks.ts";
+import type { BlobUrl } from "../../shared/encode/file-url.ts";
+import type { Profile } from "./profiles.ts";
+import { Speaker } from "./speaker.ts";
+
+/** One run for one reader. */
+export interface UiMessageStreamOptions extends FollowedRun {
+  readonly profile: Profile;
+  readonly blobUrl: BlobUrl;
+  /**
+   * The reader's message has all up to this fact: its request carries the answers for which the run waited
+   * then. Left out: the message is sent from its start.
+   */
+  readonly known?: number | undefined;
+  /** The session's head when its reader came. That the run waited for an answer before then is past. */
+  readonly live: number;
+}
+
+/** The UI message stream of a run. */
+export function uiMessageStream(options: UiMessageStreamOptions): DialectStream {
+  const { profile, runId, head, live, known = 0 } = options;
+  return {
+    name: `ai-sdk ${profile.name} ${runId} ${head} ${live} ${known}`,
+    open: () => new UiMessageVoice(options),
+    end: (reason) =>
+      reason === "finished"
+        ? doneEvent
+        : eventOf({ type: "error", errorText: ends[reason] ?? interrupted }) + doneEvent,
+  };
+}
+
+const interrupted = "The connection was ended. Load the conversation anew to go on.";
+const ends: Readonly<Record<string, string>> = {
+  expired: "You are signed out. Sign in again to go on.",
+  revoked: "You may no longer read this conversation.",
+  not_found: "This conversation is not there.",
+  removed: "This conversation was removed.",
+};
+
+/** A run as it is sent to one reader. */
+class UiMessageVoice implements DialectVoice {
+  readonly #follower: RunFollower;
+  readonly #speaker: Speaker;
+  readonly #options: UiMessageStreamOptions;
+  #isOver = false;
+  #isStarted = false;
+
+  constructor(options: UiMessageStreamOptions) {
+    this.#options = options;
+    this.#follower = new RunFollower(options);
+    this.#speaker = new Speaker({ ...options, messageId: options.runId });
+  }
+
+  say(message: Followed["message"]): string {
+    return this.chunks(message).map(eventOf).join("");
+  }
+
+  isOver = (): boolean => this.#isOver;
+
+  /** The chunks that a message adds. */
+  chunks(message: Followed["message"]): readonly Chunk[] {
+    if (this.#isOver || !this.#follower.take(message)) return [];
+    const { known = 0, runId } = this.#options;
+    const said = this.#said(message);
+    if (this.#follower.state.head <= known) return []; // its reader has it
+    this.#isOver = this.#speaker.isEnded || this.#follower.isGone;
+    if (said.length === 0 || this.#isStarted) return said;
+    this.#isStarted = true;
+    const [first] = said;
+    return first?.type === "start" ? said : [{ type: "start", messageId: runId }, ...said];
+  }
+
+  #said(message: Followed["message"]): readonly Chunk[] {
+    const isContinued = "events" in message && message.first > 0;
+    const told = isContinued ? this.#speaker.tellBatch(this.#follower.state, message) : undefined;
+    if (told !== undefined) return told;
+    const { record } = this.#follower;
+    const isPast = record.state.head < this.#options.live;
+    return this.#speaker.tell(
+      isPast && record.phase === "waiting" ? { ...record, phase: "on" } : record,
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { historyOf } from "./encode/history.ts";
+import type { Profile } from "./encode/profiles.ts";
+import { sessionOf, untilGrid } from "@millrace/server/dialect";
+import type { RouteWork } from "@millrace/server/dialect";
+import { newestMessages } from "../shared/newest-messages.ts";
+import { blobUrlOf } from "../shared/blob-url-of.ts";
+import { runAnswer } from "./run-answer.ts";
+import { standingOf } from "../shared/standing.ts";
+
+/** The session as messages, the newest of them, to begin a page with. */
+export function readMessages(profile: Profile): RouteWork {
+  return async (context) => {
+    const session = sessionOf(context);
+    const { uid, sessionId } = session;
+    const facts = await context.store.read(uid);
+    const blobUrl = blobUrlOf(context, session);
+    const all = historyOf(facts, { uid, sessionId, profile, blobUrl });
+    return { status: 200, json: newestMessages(all, context) };
+  };
+}
+
+/**
+ * The message that is being written, from its start, or 204. One that waits for an answer is in the history.
+ * A page also asks for a chat that it has just named: what is missing is 204 too, and what is another's.
+ */
+export function resumeStream(profile: Profile): RouteWork {
+  return async (context) => {
+    const begun = performance.now();
+    const session = await context.open(context.params["chat"] ?? "", "read");
+    if (session === undefined) {
+      await context.quotas.missed();
+      await untilGrid(() => performance.now() - begun, sleep);
+      return { status: 204 };
+    }
+    const { run, next, isWaiting, state } = await standingOf(context, session);
+    const shown = run === undefined ? next : isWaiting ? undefined : run;
+    if (shown === undefined) return { status: 204 };
+    const { runId, head } = shown;
+    return runAnswer(profile, context, session, { runId, head, live: state.head });
+  };
+}

@@ -1,0 +1,130 @@
+import type { Fact } from "@millrace/core";
+import type { Followed } from "@millrace/core/reading";
+import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import { interruption } from "./leg-clock.ts";
+import { legBroken, legOn, legQueued } from "./leg-end.ts";
+import { ResponseHead } from "./response-json.ts";
+import type { ResponseJson } from "./response-json.ts";
+import { eventText, ResponseWriter } from "./response-writer.ts";
+import type { ResponseEvent } from "./response-writer.ts";
+import { asStored, RunTeller } from "./run-teller.ts";
+import type { ToldLeg } from "./run-teller.ts";
+
+/** One response for one reader. */
+export interface ResponseOptions {
+  readonly leg: ToldLeg;
+  /** What is stored of the run, from the fact on that accepted its prompt. */
+  readonly facts: readonly Fact[];
+  /** The number of the last event that the reader has. Left out: none. */
+  readonly after?: number | undefined;
+}
+
+/** A response as one reader gets it: first what is stored, then what is being written. */
+export class ResponseVoice implements DialectVoice {
+  readonly #teller: RunTeller;
+  readonly #head: ResponseHead;
+  readonly #writer: ResponseWriter;
+  readonly #leg: ToldLeg;
+  #isBegun = false;
+  #isBroken = false;
+
+  constructor({ leg, facts, after = -1 }: ResponseOptions) {
+    this.#leg = leg;
+    this.#teller = new RunTeller(leg);
+    this.#head = new ResponseHead(leg);
+    this.#writer = new ResponseWriter(after);
+    for (const fact of asStored(facts)) this.#take(fact);
+  }
+
+  isOver = (): boolean => this.#teller.isOver;
+
+  /** The events since the last call, with those that a message adds. */
+  events(message?: Followed["message"]): readonly ResponseEvent[] {
+    if (message !== undefined) this.#take(message);
+    return this.#writer.taken();
+  }
+
+  say(message: Followed["message"]): string {
+    return this.events(message).map(eventText).join("");
+  }
+
+  /** The response as far as it is stored. */
+  json(): ResponseJson {
+    const isCut = this.#isBroken && this.isOver();
+    const end = isCut
+      ? legBroken
+      : this.isOver()
+        ? this.#head.end(this.#teller.state)
+        : this.#standing();
+    return this.#head.json(end, this.#writer.output);
+  }
+
+  /** The last text of its stream, by why the stream ended. */
+  endText(reason: string): string {
+    if (reason === "finished") return "";
+    this.#writer.writeError(reason, interruption(reason, "Go on with starting_after."));
+    return this.events().map(eventText).join("");
+  }
+
+  #take(message: Followed["message"]): void {
+    if (this.isOver()) return;
+    const { head } = this.#teller.state;
+    const told = this.#teller.take(message);
+    if ("n" in message && message.n > head) this.#head.note(message);
+    if (!this.#isBegun && this.#teller.state.head > this.#leg.from) {
+      this.#isBegun = true;
+      this.#writer.writeResponse("response.created", this.#head.json(this.#first(), []));
+      if (this.#leg.from > 0) this.#start();
+    }
+    for (const each of told) {
+      if (each.type === "started") this.#start();
+      else if (each.type === "broken") return this.#break(each.why);
+      else this.#writer.write(each);
+    }
+    if (this.isOver()) {
+      const response = this.json();
+      this.#writer.writeResponse(`response.${lastEvents[response.status]}`, response);
+    }
+  }
+
+  #start(): void {
+    this.#writer.writeResponse("response.in_progress", this.#head.json(legOn, []));
+  }
+
+  /** The same at each reading: a first leg is accepted before it begins. */
+  #first(): typeof legOn {
+    return this.#leg.from === 0 ? legQueued : legOn;
+  }
+
+  #standing(): typeof legOn {
+    return this.#leg.from > 0 || this.#teller.isBegun ? legOn : legQueued;
+  }
+
+  #break(why: "again" | "behind"): void {
+    this.#isBroken = true;
+    if (why === "again") this.#writer.writeError("begun_again", begunAgain);
+    else this.#writer.writeError("behind", interruption(why, "Go on with starting_after."));
+  }
+}
+
+const lastEvents: Readonly<Record<ResponseJson["status"], string>> = {
+  queued: "queued",
+  in_progress: "in_progress",
+  completed: "completed",
+  failed: "failed",
+  incomplete: "incomplete",
+  // The format has no event for it: the status in the response says it.
+  cancelled: "incomplete",
+};
+
+const begunAgain = "This reply was begun again. Read the response anew, from its start.";
+/** The stream of a response that goes on. What is stored of it is sent with the first message. */
+export function responseStream(options: ResponseOptions): DialectStream {
+  const { leg, after = -1 } = options;
+  let voice: ResponseVoice | undefined;
+  return {
+    name: `openai responses ${leg.runId} ${leg.from} ${after}`,
+    open: () => (voice = new ResponseVoice(options)),
+    end: (reason) => voice?.endText(reason) ?? "",
+  };
+}

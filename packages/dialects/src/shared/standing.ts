@@ -1,0 +1,75 @@
+import type { Fact, RunId, SessionState } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
+import { readSession } from "@millrace/core/reading";
+import { runIdOf } from "@millrace/core/writing";
+import { isWaiting } from "./encode/waiting.ts";
+import { waitsOf } from "./encode/waits.ts";
+import type { Wait } from "./encode/waits.ts";
+import type { RouteContext } from "@millrace/server/dialect";
+
+/** A run that a page can be shown. */
+export interface StandingRun {
+  readonly runId: RunId;
+  /** The fact before its start. */
+  readonly head: number;
+  /** Where it waited for an answer. */
+  readonly waits: readonly Wait[];
+  /** From its start on. */
+  readonly facts: readonly Fact[];
+}
+
+/** Where a session stands. */
+export interface Standing {
+  readonly state: SessionState;
+  /** The run that is on. */
+  readonly run: StandingRun | undefined;
+  readonly isWaiting: boolean;
+  /** The run that ended last. */
+  readonly ended: StandingRun | undefined;
+  /** The run that begins next. */
+  readonly next: Pick<StandingRun, "runId" | "head"> | undefined;
+}
+
+/** Reads where a session stands, mostly without its past. */
+export async function standingOf(
+  { store }: Pick<RouteContext, "store">,
+  { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
+): Promise<Standing> {
+  const { placed, facts: newest } = await readSession({ store, uid, sessionId });
+  const { state } = placed;
+  const { run, ended, queue } = state;
+  const queued = queue.find(({ input }) => input.kind === "prompt");
+  const wanted = [run?.runId, ended?.runId].filter((runId) => runId !== undefined);
+  const isThere = (facts: readonly Fact[]): boolean =>
+    wanted.every((runId) => startOf(facts, runId) >= 0) &&
+    (queued === undefined || acceptedAt(facts, queued.inputId) !== undefined);
+  const facts = isThere(newest) ? newest : await store.read(uid);
+  const standing = (runId: RunId | undefined): StandingRun | undefined => {
+    const at = runId === undefined ? -1 : startOf(facts, runId);
+    const start = facts[at];
+    if (runId === undefined || start === undefined) return undefined;
+    const head = start.n - 1;
+    const own = facts.slice(at);
+    const waits = waitsOf({ uid, sessionId, runId, head }, own);
+    return { runId, head, waits, facts: own };
+  };
+  const accepted = queued && acceptedAt(facts, queued.inputId);
+  return {
+    state,
+    run: standing(run?.runId),
+    isWaiting: isWaiting(state),
+    ended: standing(ended?.runId),
+    next:
+      queued === undefined || accepted === undefined
+        ? undefined
+        : { runId: runIdOf(queued.inputId), head: accepted - 1 },
+  };
+}
+
+function startOf(facts: readonly Fact[], runId: RunId): number {
+  return facts.findLastIndex((fact) => fact.type === "run_started" && fact.runId === runId);
+}
+
+function acceptedAt(facts: readonly Fact[], inputId: string): number | undefined {
+  return facts.find((fact) => fact.type === "input_accepted" && fact.inputId === inputId)?.n;
+}
