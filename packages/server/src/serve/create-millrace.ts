@@ -39,7 +39,6 @@ import { tenantStore } from "./tenant-store.ts";
 import { Tenants } from "./tenants.ts";
 import { writeReply } from "./write-reply.ts";
 import { Problem, notFound } from "../http/problem.ts";
-import type { RouteWork } from "../http/route-context.ts";
 
 /**
  * Makes a server of sessions. Nothing listens yet: mount `fetch` or `node`. Throws `invalid_definition`
