@@ -41,7 +41,7 @@ const checks: readonly Check[] = [
     name: "provider tables",
     command: ["node", "--conditions=@millrace/source", "scripts/provider-tables.ts"],
   },
-  { name: "planted defects", command: script("check-planted") },
+  { name: "planted defects", command: script("check-planted"), prints: true },
   { name: "prose", command: script("check-prose") },
   {
     name: "openapi",

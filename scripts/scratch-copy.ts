@@ -35,7 +35,7 @@ export interface TestResult {
   readonly failureMessages?: readonly string[];
 }
 
-/** Copies the working tree as it is, without what git ignores, so that patches can't harm it. */
+/** Copies the working tree as it is, without what git ignores, so that defects can't harm it. */
 export async function copyTree(to: string): Promise<void> {
   const listed = await execute(["git", "ls-files", "-co", "--exclude-standard", "-z"]);
   if (!listed.ok) throw new Error(`the files can't be listed: ${listed.output}`);
@@ -87,12 +87,12 @@ function ownFolder(link: string): string | undefined {
 /** A run of tests in a copy. */
 export interface TestRun {
   readonly files: readonly string[];
-  /** Parts of names of the tests that count. Left out: all tests of the files. */
-  readonly names?: readonly string[] | undefined;
+  /** Parts of names of the tests that count. None: all tests of the files. */
+  readonly names: readonly string[];
   /** Then the run is ended, with all its workers. */
   readonly limitMs: number;
   /** Ends after the first failure. */
-  readonly bail?: boolean | undefined;
+  readonly bail?: boolean;
 }
 
 /** Runs tests in a copy. Gives the report, or what went wrong with the run itself. */
@@ -102,8 +102,8 @@ export async function runTests(
 ): Promise<TestReport | { readonly crash: string }> {
   const output = join(copy, "planted.json");
   rmSync(output, { force: true });
-  const chosen =
-    names === undefined ? [] : ["-t", names.map((name) => RegExp.escape(name)).join("|")];
+  const pattern = [...new Set(names)].map((name) => RegExp.escape(name)).join("|");
+  const chosen = names.length === 0 ? [] : ["-t", pattern];
   // Neither the project "temporal" nor "timed".
   const parameters = ["run", "--project=!t*", "--root", copy, ...new Set(files), ...chosen];
   const reporter = ["--reporter=json", `--outputFile=${output}`, ...(bail ? ["--bail=1"] : [])];
@@ -138,18 +138,6 @@ function runLimited(
       settle({ late, printed });
     });
   });
-}
-
-/** The first line of a message of a failed test that is no mere mistake in the broken code itself. */
-export function failureIn(results: readonly TestResult[]): {
-  readonly red: boolean;
-  readonly message: string | undefined;
-} {
-  const messages = results
-    .filter(({ status }) => status === "failed")
-    .flatMap(({ failureMessages = [] }) => failureMessages.map(firstLine));
-  const mistake = /^(ReferenceError|SyntaxError)\b/;
-  return { red: messages.length > 0, message: messages.find((line) => !mistake.test(line)) };
 }
 
 export function firstLine(text: string): string {

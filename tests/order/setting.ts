@@ -23,7 +23,7 @@ export type FaultKind = (typeof faultKinds)[number];
 
 /**
  * Rules that the actors here keep, and that can be left out to show that the properties notice it.
- * Those that core keeps are left out by the patches of tests/planted.
+ * Those that core keeps are left out by the defects of tests/planted.
  */
 export const rules = [
   "the log is re-seeded after a loss",
