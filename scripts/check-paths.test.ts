@@ -6,7 +6,7 @@ const source = `/** Not gone: oldName. */\nexport function openStore(path: strin
 
 function treeWith(pages: Readonly<Record<string, string>>): Tree {
   const files = ["packages/core/src/delta/fold.ts", "packages/core/src/index.ts", "docs/other.md"];
-  const folders = ["packages/core", "packages/core/src", "packages/core/src/delta", "docs"];
+  const folders = [".", "packages/core", "packages/core/src", "packages/core/src/delta", "docs"];
   return {
     paths: new Set([...files, ...Object.keys(pages), ...folders.map((path) => `${path}/`)]),
     names: new Set(identifiersOf(source)),
@@ -75,6 +75,8 @@ test("a link leads to a file and to a heading of it", () => {
 
 test("a script and an entry exist", () => {
   expect(problemsOf("`npm run check -- x`, `@millrace/core/ports`")).toEqual([]);
+  expect(problemsOf("`./ports`", "packages/core/README.md")).toEqual([]);
+  expect(problemsOf("`./gate`", "packages/core/README.md")).toEqual(["there is no file ./gate"]);
   expect(problemsOf("`npm run chekc`, `@millrace/core/port`")).toEqual([
     "there is no npm script chekc",
     "there is no entry @millrace/core/port",

@@ -7,7 +7,7 @@
  * - A name in code style (`camelCase`, `PascalCase`, or a word before a parenthesis) must be an identifier of
  *   some source file, outside of comments and texts.
  * - A relative link leads to a file and, with `#`, to a heading of it.
- * - `npm run x` is a script, and `@millrace/x/y` an entry of a package.
+ * - `npm run x` is a script, and `@millrace/x/y`, or `./y` in a page of that package, an entry.
  * - ARCHITECTURE.md has a section "Inside x" for each package, whose tables name each folder of its `src`.
  *
  * Decisions and campaigns are history, and API reports are generated: none of them is read.
@@ -70,6 +70,8 @@ export function checkDocument(file: string, tree: Tree): string[] {
     const stated = ofSection.length > 0 ? ofSection : ofPage;
     const problems = [
       ...[...line.matchAll(/(?:\b(\w+) )?`([^`]+)`/g)].flatMap(([, before = "", code = ""]) => {
+        const entry = code.startsWith("./") && packageFolder?.replace("packages", "@millrace");
+        if (entry && tree.entries.has(posix.join(entry, code))) return [];
         const named = tree.paths.has(`packages/${before}/`) ? [`packages/${before}/src`] : [];
         const below = named.length > 0 ? named : stated;
         return checkCode(code, { own: [...own, ...templates], below }, tree);

@@ -17,8 +17,10 @@ try {
     headers: { accept: "text/html", "sec-fetch-dest": "document" },
   });
   assert.match(await page.text(), /src="\/page\.tsx/);
-  const script = await fetch(`${url}/page.tsx`);
-  assert.match(script.headers.get("content-type") ?? "", /javascript/);
+  for (const file of ["page.tsx", "small.tsx"]) {
+    const script = await fetch(`${url}/${file}`);
+    assert.match(script.headers.get("content-type") ?? "", /javascript/);
+  }
   const [cookie = ""] = page.headers.get("set-cookie")?.split(";") ?? [];
   assert.match(cookie, /^guest=/);
 

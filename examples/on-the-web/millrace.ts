@@ -9,8 +9,8 @@ const agent = defineAgent({ model: scriptedModel(replies, { delayMs: 5 }) });
 
 // #region create
 export const millrace = createMillrace({
-  agent, // or, for each user their own: (session) => agent.with({ instructions: rulesFor(session.user) })
-  authenticate: (request) => identify(request), // { tenant, user } or nothing; nothing means no
-  basePath: process.env["BASE_PATH"], // where the host does not strip its mount: Next
+  agent, // or one for each session: (session) => agent.with({ instructions: rulesFor(session.user) })
+  authenticate: (request) => identify(request), // { tenant, user }, or undefined to answer 401
+  basePath: process.env["BASE_PATH"], // for hosts that don't strip the path of their mount, such as Next
 });
 // #endregion
