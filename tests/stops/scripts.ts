@@ -210,6 +210,14 @@ const agents: readonly Script[] = [
       item.append("o.");
     });
   }),
+  custom("two items of a function that ignores its signal", async (run) => {
+    await run.write(async (item) => {
+      item.append("On");
+      await later(5);
+      item.append("e.");
+    });
+    await run.write("Two.");
+  }),
   custom("an item that is replaced", async (run) => {
     await run.write(async (item) => {
       item.append("Draft");

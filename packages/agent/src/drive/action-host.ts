@@ -8,6 +8,7 @@ import { endingAhead } from "../loop/ahead.ts";
 import type { FactContext } from "../loop/fact-context.ts";
 import { outOf, overspent } from "../loop/limits.ts";
 import { perform } from "../loop/perform.ts";
+import type { LoopHost } from "../loop/perform.ts";
 import type { LoopState } from "../loop/state.ts";
 import { Fenced } from "../work/host.ts";
 import type { Epochs, WorkHost } from "../work/host.ts";
@@ -79,22 +80,23 @@ export class ActionHost {
   }
 
   /** Performs an action that was decided at this head. False if it no longer fits the session. */
-  async perform(action: Action, head: number): Promise<boolean> {
+  perform(action: Action, head: number): Promise<boolean> {
     const appendHere = (
       bodies: readonly FactBody[],
       opens?: DriverRequest["opens"],
     ): Promise<boolean> => this.#append(bodies, head, opens);
-    const done = { skip: false };
-    await perform<Promise<void>>(
-      {
-        record: (asked, bodies) => record(this, asked, bodies, appendHere),
-        begin: (asked) => begin(this, asked),
-        skip: async () => void (done.skip = true),
+    const loop: LoopHost<Promise<boolean>> = {
+      record: async (asked, bodies) => {
+        await record(this, asked, bodies, appendHere);
+        return true;
       },
-      action,
-      () => this.#factContext(),
-    );
-    return !done.skip;
+      begin: async (asked) => {
+        await begin(this, asked);
+        return true;
+      },
+      skip: async () => false,
+    };
+    return perform(loop, action, () => this.#factContext());
   }
 
   /** Starts work beside the loop. */

@@ -30,8 +30,11 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
   const written: Item[] = [];
   const writing = new Set<Promise<unknown>>();
   const places = placesOf(host, epochs, at, written);
+  const { signal } = at;
   const write: ActiveRun["write"] = (source) => {
-    const item = writeFrom(places, source);
+    // A stopped run shows its stop in one item, also if the function ignores its signal.
+    const isOver = signal.aborted && written.some(({ stop }) => stop === "aborted");
+    const item = isOver ? Promise.reject(stoppedError()) : writeFrom(places, source);
     const settled = item.then(
       () => undefined,
       () => undefined,
@@ -40,7 +43,6 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
     return item;
   };
   const transcript = (): Transcript => [...before, ...written];
-  const { signal } = at;
   try {
     const answer = agent.respond({
       session: host.info,
@@ -76,6 +78,10 @@ function transcriptBefore({ journal }: WorkHost, turnId: TurnId): Transcript {
 }
 
 type Source = string | AsyncIterable<Yielded> | ((item: ItemWriter) => void | Promise<void>);
+
+function stoppedError(): MillraceError {
+  return new MillraceError("aborted", "the run was stopped, and its last item shows that");
+}
 
 async function writeFrom(places: Places, source: Source): Promise<Item> {
   if (typeof source === "string") return await writeByHand(places, (item) => item.append(source));
