@@ -10,7 +10,7 @@ import { scriptedModel } from "@millrace/core/testing";
 
 const file = new URL("../docs/openapi.json", import.meta.url);
 const agent = defineAgent({ model: scriptedModel([]) });
-const millrace = createMillrace({ agent, authenticate: () => undefined, drive: false });
+const millrace = createMillrace({ agent, authenticate: () => undefined, driver: false });
 const text = `${JSON.stringify(millrace.openapi(), null, 2)}\n`;
 
 if (process.argv.includes("--check")) {

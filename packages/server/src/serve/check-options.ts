@@ -1,4 +1,4 @@
-import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import { checkOptions, expects } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
 import { dialectNames } from "../http/route.ts";
 import { defaultLimits } from "../http/route-limits.ts";
@@ -9,9 +9,10 @@ const { above0, call, either, flag, from0, having, list, optional, record, text,
 
 /** Throws `invalid_definition` for options of a server that can't be used. */
 export function checkMillraceOptions(options: unknown, from: Door["from"]): void {
+  const hints = { drive: "write driver: false, or leave it out and let this process drive" };
   const door = { name: "createMillrace", from };
   const store = having(["find", "create"], "");
-  checkOptions<MillraceOptions>(door, options, {
+  checkOptions<MillraceOptions>({ ...door, hints }, options, {
     agent: either(
       call(),
       having(["open", "run"], ""),
@@ -24,9 +25,12 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     ),
     log: optional(having(["append", "read", "announce"], "pass an event log")),
     blobs: optional(having(["put", "read"], "pass a blob store")),
-    drive: optional(flag),
     driver: optional(
-      having(["wake"], "pass a driver, such as temporalDriver() of @millrace/temporal/client"),
+      either(
+        { accepts: (value) => value === false, fix: "" },
+        having(["wake"], ""),
+        "pass a driver, such as temporalDriver() of @millrace/temporal/client, or false",
+      ),
     ),
     counters: optional(
       having(["take", "hold", "release"], "pass counters, such as redisCounters()"),
@@ -47,11 +51,7 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     streams: optional(record()),
     onRequest: optional(call()),
   });
-  const { drive, driver, limits = {}, streams = {} } = options as MillraceOptions; // checked above
-  if (drive !== undefined && driver !== undefined) {
-    const fix = "leave drive out, or leave the driver out and let this process or a worker drive";
-    throw refusal(door, `drive is ${drive} beside a driver, which has all runs: ${fix}`);
-  }
+  const { limits = {}, streams = {} } = options as MillraceOptions; // checked above
   const limitChecks = Object.fromEntries(
     Object.keys(defaultLimits).map((name) => [name, optional(from0("a number"))]),
   ) as Readonly<Record<keyof ServerLimits, ReturnType<typeof optional>>>;

@@ -22,7 +22,7 @@ import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
 import { clientToolsOf } from "../runs/client-tools.ts";
 import { driverHost } from "../runs/driver-host.ts";
-import { createRunHost } from "../runs/run-host.ts";
+import { createRunHost, undriven } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
@@ -48,8 +48,8 @@ import { writeReply } from "./write-reply.ts";
  */
 export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Millrace<A> {
   checkMillraceOptions(options, createMillrace);
-  const { agent, driver, drive = driver === undefined } = options;
-  noteFrozenPlatform(process.env, drive);
+  const { agent, driver } = options;
+  noteFrozenPlatform(process.env, driver === undefined);
   const local = options.authenticate === undefined;
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
   const counters = options.counters ?? memoryCounters();
@@ -63,8 +63,9 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const { place, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
   // Of this process alone `admit` knows more: which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, place };
-  const driving = { agent, store, log, blobs, drive, limits: driven };
-  const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
+  const driving = { agent, store, log, blobs, limits: driven };
+  const runs =
+    driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;
   const { maxSeconds, heartbeatSeconds, budgetBytes: snapshotBytes } = options.streams ?? {};
   const tenants = new Tenants({
     store,

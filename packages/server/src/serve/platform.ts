@@ -16,6 +16,6 @@ export function noteFrozenPlatform(
 ): void {
   const found = Object.keys(frozen).find((name) => environment[name] !== undefined);
   if (found === undefined || !drives) return;
-  const fix = "pass drive: false, and drive runs by createWorker on a machine that stays";
+  const fix = "pass driver: false, and drive runs by createWorker on a machine that stays";
   warn("MILLRACE_FROZEN_PLATFORM", `${frozen[found] ?? found} may stop runs after an answer`, fix);
 }
