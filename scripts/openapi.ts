@@ -14,7 +14,7 @@ import { scriptedModel } from "@millrace/core/testing";
 const file = new URL("../docs/openapi.json", import.meta.url);
 const agent = defineAgent({ model: scriptedModel([]) });
 const dialects = [agUi(), aiSdk(), openai()];
-const millrace = createMillrace({ agent, authenticate: () => undefined, drive: false, dialects });
+const millrace = createMillrace({ agent, authenticate: () => undefined, driver: false, dialects });
 const text = `${JSON.stringify(millrace.openapi(), null, 2)}\n`;
 
 if (process.argv.includes("--check")) {

@@ -351,7 +351,7 @@ describe("OpenAI Responses", () => {
     const agent = agentOf([say("Once upon"), stall(), say(" a time")]);
     await using driving = new Served(agent, { store, log });
     const begun = await clientOf(driving).responses.create({ input: "Tell me", background: true });
-    await using other = new Served(agent, { store, log, drive: false });
+    await using other = new Served(agent, { store, log, driver: false });
     const stream = clientOf(other).responses.stream({ response_id: begun.id });
     let text = "";
     stream.on("response.output_text.delta", ({ snapshot }) => (text = snapshot));

@@ -54,7 +54,7 @@ const agent = defineAgent({
 const millrace = createMillrace({
   agent,
   store: fileStore(`${folder}/sessions`),
-  blobs: fileBlobs({ folder: `${folder}/blobs` }),
+  blobs: fileBlobs(`${folder}/blobs`),
   secret: "both lives of this server have it",
   streams: { budgetBytes: 16 * 1_024 },
   authenticate: ({ headers }) =>

@@ -115,7 +115,7 @@ async function serve(
     origins,
     hosts,
     cookies,
-    drive,
+    driver: drive === false ? false : undefined,
     secret: "a secret that the servers of one deployment share",
     basePath: name === "next" ? prefixOf.next : undefined,
     onRequest: (line) => lines.push(JSON.stringify(line)),

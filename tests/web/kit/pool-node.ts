@@ -1,4 +1,4 @@
-/** A worker of an application on the web: it drives the sessions that nodes with `drive: false` serve. */
+/** A worker of an application on the web: it drives the sessions that nodes with `driver: false` serve. */
 import { createWorker } from "@millrace/agent/worker";
 import { parseJsonText } from "@millrace/core/wire";
 import { postgresStore } from "@millrace/stores/postgres";

@@ -39,7 +39,7 @@ const millrace = createMillrace({
   },
   store: { ...all, forTenant: storeOf },
   log,
-  drive: config.drive,
+  driver: config.drive ? undefined : false,
   secret: "the nodes of one deployment share it",
   limits: wideLimits,
 });

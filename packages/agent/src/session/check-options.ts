@@ -22,7 +22,7 @@ export const logCheck: OptionCheck = having(
 /** Any blob store. */
 export const blobsCheck: OptionCheck = having(
   ["put", "find", "read"],
-  'pass a blob store, such as fileBlobs({ folder: "sessions" }) of @millrace/stores/file',
+  'pass a blob store, such as fileBlobs("sessions") of @millrace/stores/file',
 );
 
 /** Any clock. */

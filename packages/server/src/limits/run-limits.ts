@@ -19,7 +19,7 @@ export interface RunLimitsOptions extends Partial<RunLimits>, Partial<SpendLimit
 export type LimitedRuns = Required<Pick<WorkerOptions, "admit" | "place" | "allowance">>;
 
 /**
- * The limits of runs for a worker beside a server with `drive: false`: runs at once and spend of an owner
+ * The limits of runs for a worker beside a server with `driver: false`: runs at once and spend of an owner
  * and of a tenant, counted together with all other processes. Spread it into the options of `createWorker`.
  */
 export function runLimits({

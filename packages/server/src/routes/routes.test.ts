@@ -144,7 +144,7 @@ describe("an input", () => {
 
   it("is refused while as many wait as may, and a repeat is not", async () => {
     await using served = new Served(undefined, {
-      drive: false,
+      driver: false,
       limits: { inputsPerSession: 2 },
     });
     await served.create("s");
@@ -163,7 +163,7 @@ describe("an input", () => {
 
 describe("a stop", () => {
   it("takes back a prompt that waits, and stops nothing in an idle session", async () => {
-    await using served = new Served(undefined, { drive: false });
+    await using served = new Served(undefined, { driver: false });
     await served.create("s");
     const idle = await served.request("/v1/sessions/s/abort", { body: {} });
     expect([idle.status, await bodyOf(idle)]).toEqual([200, {}]);

@@ -22,8 +22,6 @@ export interface RunHostOptions {
   readonly store: TenantStore;
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;
-  /** `false`: nothing is opened here; a worker elsewhere drives. Left out: `true`. */
-  readonly drive?: boolean | undefined;
   /** Which runs may be worked on, and what they may spend. A run above the limits waits in its queue. */
   readonly limits: Pick<WorkerOptions, "admit" | "place" | "allowance">;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
@@ -58,8 +56,7 @@ const capacity = 1_000;
  * requests begin at once, and runs of processes that died are found in the store's index. Starts at once.
  */
 export function createRunHost(options: RunHostOptions): RunHost {
-  const { agent: served, store, log, blobs, drive = true, limits, clock, onEvent } = options;
-  if (!drive) return undriven;
+  const { agent: served, store, log, blobs, limits, clock, onEvent } = options;
   const index = store.drivers === undefined ? localIndex(store) : undefined;
   const agent = async (session: SessionRecord): Promise<Agent> =>
     typeof served === "function" ? await served(infoOf(session)) : served;
@@ -95,7 +92,8 @@ export function createRunHost(options: RunHostOptions): RunHost {
   };
 }
 
-const undriven: RunHost = {
+/** The host of a server whose runs workers elsewhere drive: nothing is opened here. */
+export const undriven: RunHost = {
   drives: false,
   wake: () => undefined,
   note: () => undefined,

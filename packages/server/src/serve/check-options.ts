@@ -11,9 +11,10 @@ const { above0, call, either, flag, from0, having, list, optional, record, text,
 
 /** Throws `invalid_definition` for options of a server that can't be used. */
 export function checkMillraceOptions(options: unknown, from: Door["from"]): void {
+  const hints = { drive: "write driver: false, or leave it out and let this process drive" };
   const door = { name: "createMillrace", from };
   const store = having(["find", "create"], "");
-  checkOptions<MillraceOptions>(door, options, {
+  checkOptions<MillraceOptions>({ ...door, hints }, options, {
     agent: either(
       call(),
       having(["open", "run"], ""),
@@ -26,9 +27,12 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     ),
     log: optional(having(["append", "read", "announce"], "pass an event log")),
     blobs: optional(having(["put", "read"], "pass a blob store")),
-    drive: optional(flag),
     driver: optional(
-      having(["wake"], "pass a driver, such as temporalDriver() of @millrace/temporal/client"),
+      either(
+        { accepts: (value) => value === false, fix: "" },
+        having(["wake"], ""),
+        "pass a driver, such as temporalDriver() of @millrace/temporal/client, or false",
+      ),
     ),
     counters: optional(
       having(["take", "hold", "release"], "pass counters, such as redisCounters()"),
@@ -52,12 +56,7 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     streams: optional(record()),
     onRequest: optional(call()),
   });
-  const checked = options as MillraceOptions; // checked above
-  const { drive, driver, limits = {}, streams = {}, dialects = [] } = checked;
-  if (drive !== undefined && driver !== undefined) {
-    const fix = "leave drive out, or leave the driver out and let this process or a worker drive";
-    throw refusal(door, `drive is ${drive} beside a driver, which has all runs: ${fix}`);
-  }
+  const { limits = {}, streams = {}, dialects = [] } = options as MillraceOptions; // checked above
   const collision = dialectCollision(dialects, routesWith());
   if (collision !== undefined) throw refusal(door, collision);
   const limitChecks = Object.fromEntries(

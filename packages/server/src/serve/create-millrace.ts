@@ -22,7 +22,7 @@ import { Slots } from "../limits/slots.ts";
 import { Spend } from "../limits/spend.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
-import { clientToolsOf, driverHost, createRunHost } from "../runs/run-host.ts";
+import { clientToolsOf, driverHost, createRunHost, undriven } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
@@ -46,8 +46,8 @@ import { Problem, notFound } from "../http/problem.ts";
  */
 export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Millrace<A> {
   checkMillraceOptions(options, createMillrace);
-  const { agent, driver, drive = driver === undefined } = options;
-  noteFrozenPlatform(process.env, drive);
+  const { agent, driver } = options;
+  noteFrozenPlatform(process.env, driver === undefined);
   const local = options.authenticate === undefined;
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
   const counters = options.counters ?? memoryCounters();
@@ -61,8 +61,9 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const { place, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
   // Of this process alone `admit` knows more: which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, place };
-  const driving = { agent, store, log, blobs, drive, limits: driven };
-  const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
+  const driving = { agent, store, log, blobs, limits: driven };
+  const runs =
+    driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;
   const { maxSeconds, heartbeatSeconds, budgetBytes: snapshotBytes } = options.streams ?? {};
   const tenants = new Tenants({
     store,
@@ -200,7 +201,7 @@ function noteFrozenPlatform(
 ): void {
   const found = Object.keys(frozen).find((name) => environment[name] !== undefined);
   if (found === undefined || !drives) return;
-  const fix = "pass drive: false, and drive runs by createWorker on a machine that stays";
+  const fix = "pass driver: false, and drive runs by createWorker on a machine that stays";
   warn("MILLRACE_FROZEN_PLATFORM", `${frozen[found] ?? found} may stop runs after an answer`, fix);
 }
 

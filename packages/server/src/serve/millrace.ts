@@ -28,13 +28,11 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly log?: EventLog | undefined;
   /** Files. Left out: memory. */
   readonly blobs?: BlobStore | undefined;
-  /** `false`: this process posts and reads, and a worker drives. */
-  readonly drive?: boolean | undefined;
   /**
-   * An engine that drives all runs, such as Temporal: this process posts, reads, and reports to it what was
-   * stored. It is closed with the server. Not beside `drive`.
+   * Who drives the runs. Left out: this process. `false`: workers elsewhere; this process posts and reads. An
+   * engine such as Temporal: this process also reports to it what was stored, and closes it with the server.
    */
-  readonly driver?: SessionDriver | undefined;
+  readonly driver?: SessionDriver | false | undefined;
   /** Counts of limits. Left out: of this process. */
   readonly counters?: Counters | undefined;
   /** Signs tickets and names identities. Left out: `MILLRACE_SECRET`, else random for this process. */

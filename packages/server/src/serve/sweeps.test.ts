@@ -49,7 +49,10 @@ it("a server that drives sweeps at its start, and one that does not leaves that 
         return await blobs.sweep(options);
       },
     };
-    await using served = new Served(undefined, { blobs: counting, drive });
+    await using served = new Served(undefined, {
+      blobs: counting,
+      driver: drive ? undefined : false,
+    });
     await served.create("s");
     expect(sweeps).toBe(drive ? 1 : 0);
   }

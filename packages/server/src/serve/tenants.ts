@@ -43,7 +43,7 @@ export class Tenants {
     const found = `the store lists work of the tenant ${JSON.stringify(ownTenant)} alone`;
     const message = `${found}: a run of another tenant is not taken up after a crash`;
     const fix =
-      "use postgresStore({ acrossTenants: true }), or drive: false and a worker that has it";
+      "use postgresStore({ acrossTenants: true }), or driver: false and a worker that has it";
     warn("MILLRACE_TENANT_NOT_LISTED", message, fix);
   }
 

@@ -36,7 +36,8 @@ function storeListing(ownTenant: string | undefined): TenantStore {
 async function ask(store: TenantStore, { drive = true, requests = 1 } = {}): Promise<void> {
   let tenants = 0;
   const authenticate = (): Identity => ({ tenant: `t${(tenants += 1)}`, user: "ann" });
-  await using served = new Served(undefined, { store, drive, authenticate });
+  const driver = drive ? undefined : false;
+  await using served = new Served(undefined, { store, driver, authenticate });
   for (let n = 0; n < requests; n += 1) await served.request("/v1/sessions");
 }
 

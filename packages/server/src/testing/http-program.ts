@@ -38,7 +38,7 @@ export function httpProgram(options: Partial<MillraceOptions> = {}): HttpProgram
       return identities[name];
     },
     store: storeOf,
-    drive: false,
+    driver: false,
     ...options,
   });
   const ask = (target: string, as?: string, init: RequestInit = {}): Promise<Response> => {

@@ -11,7 +11,7 @@ const fixture: BlobStoreFixture = {
   open: async () => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-"));
     return {
-      blobs: fileBlobs({ folder }),
+      blobs: fileBlobs(folder),
       newPlace: async (tenant) => ({ tenant, uid: sessionUid(crypto.randomUUID()) }),
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
     };

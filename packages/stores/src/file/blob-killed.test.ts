@@ -35,7 +35,7 @@ it(
     const within = join(folder, "blobs", "default", "session_1");
     const leftovers = async (): Promise<number> =>
       (await readdir(within)).filter((name) => name.endsWith(".tmp")).length;
-    const blobs = fileBlobs({ folder });
+    const blobs = fileBlobs(folder);
     await killPuts({ blobs, place, arguments: ["file", folder], leftovers }, runs(3, 200));
   },
   patience * 5,
@@ -45,7 +45,7 @@ it("files and folders are their owner's alone, and bytes are where their hash sa
   const folder = await newFolder();
   const bytes = Buffer.from("abc");
 
-  const answer = await fileBlobs({ folder }).put(place, bytes, { mediaType });
+  const answer = await fileBlobs(folder).put(place, bytes, { mediaType });
 
   const hash = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
   expect(answer).toMatchObject({ outcome: "stored", blob: { hash } });
@@ -59,7 +59,7 @@ it("files and folders are their owner's alone, and bytes are where their hash sa
 
 it("a link that another program put in the place of a blob is not followed", async () => {
   const folder = await newFolder();
-  const blobs = fileBlobs({ folder });
+  const blobs = fileBlobs(folder);
   await blobs.put(place, Buffer.from("abc"), { mediaType });
   const hash = `sha256-${"0".repeat(64)}`;
   const secret = join(folder, "secret");
@@ -73,7 +73,7 @@ it("a folder that any user may write to is refused", async () => {
   const folder = await newFolder();
   await mkdir(join(folder, "blobs"));
   await chmod(join(folder, "blobs"), 0o777);
-  const blobs = fileBlobs({ folder });
+  const blobs = fileBlobs(folder);
 
   const refused = { code: "invalid_definition" };
   await expect(blobs.put(place, Buffer.from("abc"), { mediaType })).rejects.toMatchObject(refused);
@@ -87,7 +87,7 @@ it("an error of what the bytes are read from is that error, also where a file is
     yield await readFile(missing);
   }
 
-  const put = fileBlobs({ folder }).put(place, bytes(), { mediaType });
+  const put = fileBlobs(folder).put(place, bytes(), { mediaType });
 
   await expect(put).rejects.toMatchObject({ code: "ENOENT", path: missing });
 });
@@ -96,7 +96,7 @@ it("sessions and blobs share a folder, and neither is taken for the other", asyn
   const folder = await newFolder();
   await using store = fileStore(folder);
   const { uid } = await store.create({ sessionId: "blobs" });
-  const blobs = fileBlobs({ folder });
+  const blobs = fileBlobs(folder);
   await blobs.put({ uid }, Buffer.from("abc"), { mediaType });
 
   expect((await store.list()).map(({ sessionId }) => sessionId)).toEqual(["blobs"]);

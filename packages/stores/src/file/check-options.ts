@@ -19,10 +19,12 @@ export function checkFileOptions(folder: unknown, options: unknown, from: Door["
   });
 }
 
-/** Throws `invalid_definition` for options of `fileBlobs` that can't be used. */
-export function checkFileBlobsOptions(options: unknown, from: Door["from"]): void {
-  checkOptions<FileBlobsOptions>({ name: "fileBlobs", from }, options, {
-    folder: text('pass a folder, as in fileBlobs({ folder: "sessions" })'),
+/** Throws `invalid_definition` for a folder or options of `fileBlobs` that can't be used. */
+export function checkFileBlobsOptions(folder: unknown, options: unknown, from: Door["from"]): void {
+  const door = { name: "fileBlobs", from };
+  const fix = 'pass the folder of the sessions first, as in fileBlobs("sessions")';
+  checkOption(door, "the folder", folder, text(fix));
+  checkOptions<FileBlobsOptions>(door, options, {
     fsync: optional(oneOf("always", "never")),
     clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
   });

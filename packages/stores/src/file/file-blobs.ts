@@ -23,10 +23,8 @@ import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { openOwn } from "./own-file.ts";
 
-/** Where blobs are kept, and how. */
+/** How blobs are kept. */
 export interface FileBlobsOptions {
-  /** May be that of the sessions: no session's file is taken for a place, nor a place for a session. */
-  readonly folder: string;
   /** As in `fileStore`. */
   readonly fsync?: Fsync | undefined;
   readonly clock?: Clock | undefined;
@@ -37,11 +35,12 @@ type PutAnswer = Awaited<ReturnType<BlobStore["put"]>>;
 /**
  * The BlobStore in a folder: a file for each blob, readable by its owner alone, in a folder for each
  * session. A put writes to a file of its own and links it under its hash when all is on the disk, so a
- * process that is killed leaves nothing that is found. Several processes may use it at once.
+ * process that is killed leaves nothing that is found. Several processes may use it at once. The folder may
+ * be that of the sessions: no session's file is taken for a place, nor a place for a session.
  */
-export function fileBlobs(options: FileBlobsOptions): BlobStore {
-  checkFileBlobsOptions(options, fileBlobs);
-  const { folder, fsync = "always", clock = systemClock } = options;
+export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
+  checkFileBlobsOptions(folder, options, fileBlobs);
+  const { fsync = "always", clock = systemClock } = options;
   const folders = new BlobFolders(join(folder, "blobs"), fsync);
   const now = steadyNow(clock);
   const pathOf = (place: Parameters<BlobStore["find"]>[0]): string =>

@@ -6,8 +6,7 @@ import { fileBlobs } from "../file/file-blobs.ts";
 import { postgresBlobs } from "../postgres/postgres-blobs.ts";
 
 const [kind = "", where = "", uid = "", round = ""] = process.argv.slice(2);
-const blobs: BlobStore =
-  kind === "file" ? fileBlobs({ folder: where }) : postgresBlobs({ url: where });
+const blobs: BlobStore = kind === "file" ? fileBlobs(where) : postgresBlobs({ url: where });
 
 /** Slow enough that a kill falls into the middle of most puts. */
 async function* stream(at: number): AsyncGenerator<Uint8Array, void, undefined> {

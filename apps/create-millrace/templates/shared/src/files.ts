@@ -5,6 +5,6 @@ import { fileBlobs, fileStore } from "@millrace/stores/file";
 export function openFiles() {
   const folder = process.env.SESSIONS || "sessions";
   const store = fileStore(folder);
-  const blobs = fileBlobs({ folder });
+  const blobs = fileBlobs(folder);
   return { options: { store, blobs }, close: () => store.close() };
 }
