@@ -27,7 +27,7 @@ function row(name: string, path: string): DialectRoute {
 function serve(...dialects: readonly Dialect[]): ReturnType<typeof createMillrace> {
   const agent = defineAgent({ model: scriptedModel([]) });
   const authenticate = () => ({ tenant: "t", user: "ann" });
-  return createMillrace({ agent, authenticate, drive: false, dialects });
+  return createMillrace({ agent, authenticate, driver: false, dialects });
 }
 
 test("a dialect of somebody else is served, and is in the document and the table of routes", async () => {

@@ -52,7 +52,7 @@ async function factsReadAfter(turns: number): Promise<readonly number[]> {
     },
   };
   await using served = new Served(undefined, {
-    drive: false,
+    driver: false,
     store: () => counting,
     limits: { inputsPerSession: 1 },
   });
