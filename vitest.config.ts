@@ -47,18 +47,24 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "integration", include: [...integration], sequence: { groupOrder: 1 } },
+        test: {
+          name: "integration",
+          include: [...integration],
+          // These wait most.
+          maxWorkers: Math.max(3, availableParallelism()),
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         extends: true,
-        test: { name: "browser", include: [...browser], sequence: { groupOrder: 1 } },
+        test: { name: "browser", include: [...browser], sequence: { groupOrder: 2 } },
       },
       {
         extends: true,
         test: {
           name: "temporal",
           include: mutation ? [] : [...temporal],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           // Each file has a server with a PostgreSQL of its own, which keep a core busy while they start.
           maxWorkers: 2,
           // Above the limit of a start, 120 s, which fails with the server's log.
@@ -72,7 +78,7 @@ export default defineConfig({
           name: "timed",
           // Afterwards, alone, one file at a time.
           include: mutation ? [] : [...timed],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           fileParallelism: false,
         },
       },

@@ -4,20 +4,16 @@
  *
  *     node scripts/api-report.ts           writes the reports
  *     node scripts/api-report.ts --check   fails if one of them would change, and shows how
+ *
+ * Only packages that changed since the last report are looked at: see changed-packages.ts.
  */
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { changedPackages, storeHashes } from "./changed-packages.ts";
 import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import {
-  type Entry,
-  type Package,
-  publicEntries,
-  publicPackages,
-  report,
-  root,
-} from "./workspace.ts";
+import { type Entry, type Package, publicEntries, report, root } from "./workspace.ts";
 
 /** The report of one package: where it was written, and where it belongs. */
 interface Report {
@@ -111,10 +107,16 @@ function writeReports(reports: readonly Report[]): void {
 }
 
 using workspace = temporaryFolder();
-const reports = publicPackages().map((owner) => makeReport(owner, workspace.path));
+const changed = changedPackages();
+const reports = changed.map((owner) => makeReport(owner, workspace.path));
+const names = changed.map(({ id }) => id).join(", ");
 if (process.argv.includes("--check")) {
-  report(await checkReports(reports), `api: ${reports.length} reports are up to date`);
+  const problems = await checkReports(reports);
+  const hint =
+    names === "" ? "" : `; npm run api stores that ${names} changed and the report did not`;
+  report(problems, `api: all reports are up to date${hint}`);
 } else {
   writeReports(reports);
-  console.log(`api: wrote ${reports.map(({ kept }) => kept).join(", ")}`);
+  storeHashes();
+  console.log(names === "" ? "api: nothing has changed" : `api: wrote the reports of ${names}`);
 }

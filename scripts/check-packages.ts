@@ -1,5 +1,5 @@
 /**
- * Packs every public package as npm would publish it and checks the result: publint for its shape,
+ * Packs every public package that changed (changed-packages.ts) as npm would publish it and checks the result: publint for its shape,
  * attw for its types as each kind of importer sees them.
  *
  *     node scripts/check-packages.ts
@@ -7,9 +7,10 @@
  * Needs the built packages.
  */
 import { join } from "node:path";
+import { changedPackages } from "./changed-packages.ts";
 import { execute } from "./execute.ts";
 import { temporaryFolder } from "./temporary.ts";
-import { type Package, publicPackages, report, root } from "./workspace.ts";
+import { type Package, report, root } from "./workspace.ts";
 
 /** Packs one package into `folder` and returns its problems. */
 async function checkPackage({ folder, manifest }: Package, workspace: string): Promise<string[]> {
@@ -27,6 +28,6 @@ async function checkPackage({ folder, manifest }: Package, workspace: string): P
 }
 
 using workspace = temporaryFolder();
-const packages = publicPackages();
+const packages = changedPackages();
 const problems = await Promise.all(packages.map((found) => checkPackage(found, workspace.path)));
-report(problems.flat(), `packages: ${packages.length} can be published`);
+report(problems.flat(), `packages: ${packages.length} have changed and can be published`);

@@ -21,7 +21,7 @@ const build: Check = { name: "build and types", command: ["npm", "run", "build"]
 
 const checks: readonly Check[] = [
   { name: "packages", command: script("check-packages"), needsBuild: true },
-  { name: "api reports", command: script("api-report", "--check"), needsBuild: true },
+  { name: "api reports", command: script("api-report", "--check"), needsBuild: true, prints: true },
   { name: "entries", command: script("check-entries"), needsBuild: true, prints: true },
   { name: "lint", command: ["oxlint", "--format=unix"] },
   { name: "unused code", command: ["knip"] },

@@ -1,43 +1,63 @@
 /**
- * Runs everything that a change must pass, in order, with the seconds of each stage. Continues
- * after a failure, so that one run shows all of them. The last line is `N passed, N failed`: every
- * test, every example and every packed entry counts, and the other stages count one each.
+ * Runs the stages of a tier in order, with the seconds of each. Continues after a failure, so that one
+ * run shows all of them. The last line is `N passed, N failed`: every test, every example and every
+ * packed entry counts, and the other stages count one each.
  *
- *     .ci/run           on a fresh checkout
- *     npm run ci        when the dependencies are installed
+ *     .ci/run                the change tier on a fresh checkout
+ *     npm run ci             the change tier when the dependencies are installed: what a change must pass
+ *     npm run nightly        the nightly tier: random tests in full size, measurements, and tests of the
+ *                            tests. Adds a line to docs/campaigns.md
  *     npm run ci -- unit build
- *                       these stages
+ *                            these stages
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { appendFileSync, globSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { execute } from "./execute.ts";
 import { smoke } from "./smoke.ts";
-import { temporaryFolder } from "./temporary.ts";
+import { TestStages } from "./test-stage.ts";
 import { type Tally, readManifest, root } from "./workspace.ts";
 
-type Stage = () => Tally | Promise<Tally>;
+type Tier = "change" | "nightly";
 
-const failures: string[] = [];
+interface Stage {
+  readonly name: string;
+  /** Left out: in both tiers. */
+  readonly only?: Tier;
+  readonly run: () => Tally | Promise<Tally>;
+}
 
-const stages: Readonly<Record<string, Stage>> = {
-  check: () => count(npm("run", "check")),
-  unit: () => runTests("unit"),
-  integration: () => runTests("integration"),
-  browser: () => runTests("browser"),
-  "temporal server": buildTemporal,
-  "tests with Temporal": () => runTests("temporal"),
-  "timed tests": () => runTests("timed"),
-  build: () => count(npm("run", "build")),
-  examples: runExamples,
-  differential: () => count(npm("run", "differential")),
-  "latency beside useChat": latency,
-  "planted defects": () => count(npm("run", "planted")),
-  "request types": () => count(npm("run", "request-types")),
-  "broken lines": () => count(npm("run", "planted", "--", "lines")),
-  "packed packages on an older Node": smoke,
-  "the client in Node, Bun and Deno": runtimes,
-};
+const ledger = join(root, "docs/campaigns.md");
+
+const { tier, names } = readParameters(process.argv.slice(2));
+const nightly = tier === "nightly";
+const tests = new TestStages();
+const failures: string[] = tests.failures;
+
+/** Measurements that take seconds, and small versions of what is long at night. */
+const timedInChange = ["packages/", "tests/chaos/", "tests/kills/"];
+
+const stages: readonly Stage[] = [
+  { name: "check", only: "change", run: () => count(npm("run", "check")) },
+  { name: "unit", run: () => tests.run({ project: "unit", nightly }) },
+  { name: "integration", run: () => tests.run({ project: "integration", nightly }) },
+  { name: "browser", run: () => tests.run({ project: "browser", nightly }) },
+  { name: "temporal server", run: buildTemporal },
+  { name: "tests with Temporal", run: () => tests.run({ project: "temporal", nightly }) },
+  {
+    name: "timed tests",
+    run: () => tests.run({ project: "timed", words: nightly ? [] : timedInChange, nightly }),
+  },
+  { name: "build", run: () => count(npm("run", "build")) },
+  { name: "examples", only: "change", run: runExamples },
+  { name: "packed packages on an older Node", only: "change", run: smoke },
+  { name: "differential", only: "nightly", run: () => count(npm("run", "differential")) },
+  { name: "latency beside useChat", only: "nightly", run: latency },
+  { name: "request types", only: "nightly", run: () => count(npm("run", "request-types")) },
+  { name: "the client in Node, Bun and Deno", only: "nightly", run: runtimes },
+  { name: "planted defects", only: "nightly", run: () => count(npm("run", "planted")) },
+  { name: "broken lines", only: "nightly", run: brokenLines },
+];
 
 /**
  * Waits for the build of the Temporal server that .ci/run has started, or builds it. It goes on beside
@@ -52,74 +72,19 @@ async function buildTemporal(): Promise<Tally> {
   return count(ok);
 }
 
-/** Runs the tests of one project of `vitest.config.ts`. */
-function runTests(project: string): Tally {
-  using folder = temporaryFolder();
-  const file = join(folder.path, "tests.json");
-  const unhandled = join(folder.path, "unhandled.json");
-  process.env["UNHANDLED_ERRORS"] = unhandled;
-  const ok = npm(
-    "test",
-    "--",
-    `--project=${project}`,
-    "--reporter=default",
-    "--reporter=json",
-    "--reporter=./scripts/unhandled-reporter.ts",
-    `--outputFile.json=${file}`,
-  );
-  if (!existsSync(file)) return count(false);
-  const result = JSON.parse(readFileSync(file, "utf8")) as VitestResult;
-  const { numPassedTests: passed, numFailedTests: failed } = result;
-  failures.push(...failedTests(result));
-  if (existsSync(unhandled)) {
-    const errors = JSON.parse(readFileSync(unhandled, "utf8")) as readonly string[];
-    failures.push(...errors.map((error) => `${project}, by no test: ${shorten(error)}`));
-  }
-  return { passed, failed: ok ? failed : Math.max(failed, 1) }; // an error may come outside of tests
-}
-
-interface VitestResult {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly message: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages?: readonly string[];
-    }[];
-  }[];
-}
-
-/**
- * The failed tests with their messages, printed again at the end: often only the end of a long log
- * is kept.
- */
-function failedTests({ testResults }: VitestResult): string[] {
-  return testResults
-    .filter(({ status }) => status === "failed")
-    .flatMap(({ name, message, assertionResults }) => {
-      const failed = assertionResults.filter(({ status }) => status === "failed");
-      const reasons =
-        failed.length === 0
-          ? [message]
-          : failed.map((test) => `${test.fullName}\n${test.failureMessages?.join("\n") ?? ""}`);
-      return reasons.map((reason) => `${relative(root, name)}: ${shorten(reason)}`);
-    });
-}
-
-function shorten(reason: string): string {
-  return reason.split("\n").slice(0, 12).join("\n    ").slice(0, 2000);
-}
-
 /** A short one: its peers are installed by the stage before, and only what is far off is noticed. */
 function latency(): Tally {
   const program = "differential/latency/main.ts";
   const options = ["--seconds", "6", "--at-most", "3"];
   const command = ["--conditions=@millrace/source", program, ...options];
   return count(spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status === 0);
+}
+
+/** All of them: by default a run has the lines of the day. */
+function brokenLines(): Tally {
+  const env = { ...process.env, CAMPAIGN: "1" };
+  const command = ["run", "planted", "--", "lines"];
+  return count(spawnSync("npm", command, { cwd: root, stdio: "inherit", env }).status === 0);
 }
 
 /** Imported late: it needs the built packages. */
@@ -140,19 +105,29 @@ function runExamples(): Tally {
   return sum(results);
 }
 
-/** The stages with these names, or all. Throws if there is none of a name: nothing would run. */
-function chosenStages(names: readonly string[]): readonly (readonly [string, Stage])[] {
-  const unknown = names.filter((name) => !(name in stages));
+function readParameters(parameters: readonly string[]): { tier: Tier; names: readonly string[] } {
+  const isNightly = parameters[0] === "--nightly";
+  return {
+    tier: isNightly ? "nightly" : "change",
+    names: parameters.slice(isNightly ? 1 : 0),
+  };
+}
+
+/** The stages of the tier, or those with these names. Throws if it has none of a name: nothing would run. */
+function chosenStages(): readonly Stage[] {
+  const all = stages.filter(({ only }) => only === undefined || only === tier);
+  const unknown = names.filter((name) => !all.some((stage) => stage.name === name));
   if (unknown.length > 0) {
-    throw new Error(`no stage ${unknown.join()}: there are ${Object.keys(stages).join(", ")}`);
+    const known = all.map(({ name }) => name).join(", ");
+    throw new Error(`no stage ${unknown.join()}: there are ${known}`);
   }
-  return Object.entries(stages).filter(([name]) => names.length === 0 || names.includes(name));
+  return all.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
 /** Runs a stage. If it throws it has failed, and the next ones still run. */
 async function run(stage: Stage): Promise<Tally> {
   try {
-    return await stage();
+    return await stage.run();
   } catch (error) {
     console.error(error);
     return count(false);
@@ -174,18 +149,30 @@ function sum(tallies: readonly Tally[]): Tally {
   };
 }
 
+/** The ledger's table of nightly runs is the end of its file. */
+async function noteInLedger({ passed, failed }: Tally, minutes: number): Promise<void> {
+  const { output } = await execute(["git", "rev-parse", "--short", "HEAD"]);
+  const date = new Date().toISOString().slice(0, 10);
+  const cells = [date, output.trim(), passed, failed, Math.round(minutes)];
+  appendFileSync(ledger, `| ${cells.map((cell) => cell.toLocaleString("en")).join(" | ")} |\n`);
+}
+
+const begin = performance.now();
 const tallies: Tally[] = [];
 const lines: string[] = [];
-for (const [name, stage] of chosenStages(process.argv.slice(2))) {
-  console.log(`\n== ${name}`);
+for (const stage of chosenStages()) {
+  console.log(`\n== ${stage.name}`);
   const start = performance.now();
   const tally = await run(stage);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  lines.push(`${name}: ${seconds} s, ${tally.passed} passed, ${tally.failed} failed`);
+  lines.push(`${stage.name}: ${seconds} s, ${tally.passed} passed, ${tally.failed} failed`);
   tallies.push(tally);
 }
 
-const { passed, failed } = sum(tallies);
+const total = sum(tallies);
+if (nightly && names.length === 0) await noteInLedger(total, (performance.now() - begin) / 60_000);
 for (const failure of failures) console.log(`\nfailed: ${failure}`);
-console.log(`\n${lines.join("\n")}\n\n${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+const slowest = tests.slowest(30);
+if (slowest.length > 0) console.log(`\nthe slowest test files:\n${slowest.join("\n")}`);
+console.log(`\n${lines.join("\n")}\n\n${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;

@@ -2,7 +2,7 @@
  * Lint rules keep the pure folders pure. These tests check the rules, by planting one violation per
  * ban in a copy of the configuration.
  */
-import { readFileSync } from "node:fs";
+import { cpSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { execute } from "./execute.ts";
@@ -79,16 +79,22 @@ test("a clock in the loop makes the linter exit with an error, as `npm run check
   expect(after.output).toContain("Pure folder: time comes in as data.");
 });
 
-test("the pure files of this repository break no ban", { timeout: 60_000 }, async () => {
-  expect(await filesWithBans(root)).toEqual([]);
+test("the pure files of this repository break no ban", async () => {
+  // A copy, without types: with them, as in `npm run check`, the linter takes a hundred times as long.
+  using folder = temporaryFolder({ ".oxlintrc.json": configuration });
+  for (const sources of globSync("packages/*/src", { cwd: root })) {
+    cpSync(join(root, sources), join(folder.path, sources), { recursive: true });
+  }
+
+  expect(await filesWithBans(folder.path)).toEqual([]);
 });
 
 /** The files in which the linter reports a ban of pure folders. */
 async function filesWithBans(folder: string): Promise<string[]> {
   const { output } = await execute(["oxlint", "--format=json"], folder);
   const { diagnostics } = JSON.parse(output) as {
-    diagnostics: { code: string; filename: string }[];
+    diagnostics: { code?: string; filename: string }[];
   };
-  const bans = diagnostics.filter(({ code }) => code.startsWith("eslint(no-restricted-"));
+  const bans = diagnostics.filter(({ code }) => code?.startsWith("eslint(no-restricted-"));
   return [...new Set(bans.map(({ filename }) => filename))].toSorted();
 }

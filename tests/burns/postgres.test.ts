@@ -149,7 +149,7 @@ describe("an agent whose way to PostgreSQL", () => {
     "is cut at any point of a run completes it, with one item each",
     { timeout: patience * 5 },
     async () => {
-      const points = runs(200, 1_000);
+      const points = runs(200, 1_000, 80);
       let [cuts, again] = [0, 0];
       // The length of a run in messages, so that the points lie all over it.
       await using measured = await openSetting();
@@ -192,12 +192,12 @@ describe("an agent whose way to PostgreSQL", () => {
     "is away for a while from any point of a run on completes it by itself",
     { timeout: patience * 5 },
     async () => {
-      const points = runs(100, 1_000);
+      const points = runs(100, 1_000, 40);
       let [waited, asked, opened] = [0, 0, 0];
       await atOnce(points, async (at) => {
         await using setting = await openSetting();
         const { proxy } = setting;
-        let left = 2 + ((at * 5) % 500);
+        let left = 2 + Math.floor((at * 500) / points);
         let [backAt, cuts] = [Infinity, 0];
         proxy.decide = () => {
           left -= 1;
@@ -273,7 +273,7 @@ describe("an agent whose way to PostgreSQL", () => {
     "loses half of the answers stores each input once, whatever was sent twice",
     { timeout: patience * 5 },
     async () => {
-      const inputs = runs(200, 20_000);
+      const inputs = runs(200, 20_000, 80);
       let id = "";
       await using setting = await openSetting(() => id);
       const { proxy } = setting;

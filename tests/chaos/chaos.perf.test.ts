@@ -5,7 +5,7 @@ import { runs } from "../kit/runs.ts";
 import { runCampaign } from "./campaign.ts";
 
 const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const histories = Number(process.env["HISTORIES"] ?? runs(12, 60));
+const histories = Number(process.env["HISTORIES"] ?? runs(12, 60, 3));
 /** Each takes half of a core. */
 const atOnce = Number(process.env["AT_ONCE"] ?? 3);
 const faultMs = runs(10_000, 25_000);

@@ -11,7 +11,7 @@ import { textOfDirective } from "../kit/deployment/directive.ts";
 import { runs } from "../kit/runs.ts";
 import { until } from "../kit/until.ts";
 
-const promptCount = Number(process.env["PROMPTS"] ?? runs(400, 10_000));
+const promptCount = Number(process.env["PROMPTS"] ?? runs(400, 10_000, 200));
 const sessionCount = 20;
 
 /** How many lines each process wrote. */

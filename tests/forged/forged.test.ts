@@ -19,7 +19,7 @@ import { Forger } from "./forger.ts";
 import { RecordingViewer } from "./recording-viewer.ts";
 import { question, runConversation, conversations } from "./conversations.ts";
 
-const sessions = runs(200, 5_000);
+const sessions = runs(200, 5_000, 60);
 /** Sessions at a time. */
 const atOnce = 10;
 /** After so many sessions that went wrong there is nothing more to learn. */

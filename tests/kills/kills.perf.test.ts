@@ -17,10 +17,10 @@ import { until } from "../kit/until.ts";
 import { Killing } from "./killing.ts";
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const killCount = Number(process.env["KILLS"] ?? runs(30, 300));
+const killCount = Number(process.env["KILLS"] ?? runs(30, 300, 6));
 /** Each with servers and three workers of its own. */
 const deploymentCount = 3;
-const orphanCount = Number(process.env["ORPHANS"] ?? 200);
+const orphanCount = Number(process.env["ORPHANS"] ?? runs(200, 200, 40));
 
 let programs: NodePrograms;
 

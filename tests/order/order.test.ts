@@ -6,12 +6,12 @@ import { faultKinds, rules } from "./setting.ts";
 import { bounded, settingOf } from "./settings.ts";
 import { byFollow, byHub, WatchingHub } from "./watching-hub.ts";
 
-/** Of 100,000 histories in each change these go by readers as users have them. */
+/** Of 100,000 histories in each night these go by readers as users have them. */
 const readers = {
   "through the hub": { makeWatch: byHub, count: runs(10_000, 500_000) },
   "by follow": { makeWatch: byFollow, count: runs(10_000, 500_000) },
 };
-const few = runs(5_000, 5_000);
+const few = runs(5_000, 5_000, 5_000);
 /** A campaign of 10 million is run in parts, each with a `SEED` to begin with and a `COUNT`. */
 const from = Number(process.env["SEED"] ?? few + 1);
 const count = Number(process.env["COUNT"] ?? runs(75_000, 1_000_000));

@@ -17,7 +17,7 @@ const hubs: readonly MakeHub[] = [
 
 const few = 150;
 const first = Number(process.env["SEED"] ?? few + 1);
-const count = Number(process.env["COUNT"] ?? runs(2_000, 20_000));
+const count = Number(process.env["COUNT"] ?? runs(2_000, 20_000, 300));
 
 async function exploreReal(from: number, histories: number): Promise<Explored> {
   await using engines = await realEngines();

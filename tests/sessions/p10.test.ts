@@ -36,7 +36,7 @@ describe("a session", () => {
   });
   afterAll(() => undo());
 
-  // 200,000 take half an hour of one core, so each change gets a part of them. In a campaign `SEED`
+  // 200,000 take half an hour of one core, so each night gets a part of them. In a campaign `SEED`
   // is the first seed, so that several processes can share it.
   const count = runs(25_000, 1_000_000, 100);
 

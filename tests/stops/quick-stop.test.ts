@@ -13,7 +13,7 @@ import { afterAll, expect, it } from "vitest";
 import { runs } from "../kit/runs.ts";
 import { Random } from "../kit/random.ts";
 
-const times = runs(500, 20_000);
+const times = runs(500, 20_000, 150);
 /** A model that begins each reply and never ends it. */
 const agentOf = () => defineAgent({ model: scriptedModel([[say("Hel"), stall()]]) });
 const folder = await mkdtemp(join(tmpdir(), "millrace-quick-"));

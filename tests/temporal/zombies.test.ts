@@ -11,7 +11,7 @@ import { until } from "../kit/until.ts";
 import { PromptedSession } from "./kit/prompted-session.ts";
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const stopCount = Number(process.env["STOPS"] ?? runs(20, 200));
+const stopCount = Number(process.env["STOPS"] ?? runs(20, 200, 10));
 const sessionCount = 6;
 /** Stopped at once. Of three workers one goes on. */
 const mostStopped = 2;

@@ -7,7 +7,7 @@ import { Fleet } from "./kit/fleet.ts";
 import { createSession, postUntilAnswered } from "./kit/person.ts";
 import type { HttpAnswer } from "./kit/person.ts";
 
-const posts = runs(300, 20_000);
+const posts = runs(300, 20_000, 120);
 const postsOfEach = 60;
 const kinds = ["prompt", "steer", "follow_up"] as const;
 

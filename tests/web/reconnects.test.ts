@@ -14,7 +14,7 @@ import { createSession, prompt } from "./kit/person.ts";
 import { faultsOfPrompt, faultsOfScreen } from "./kit/stored.ts";
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-const goal = runs(300, 50_000);
+const goal = runs(300, 50_000, 120);
 const sessions = 6;
 const viewersOfEach = 3;
 /** Prompts of one session: then another begins, so that no session grows without end. */

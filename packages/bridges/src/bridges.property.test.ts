@@ -230,7 +230,7 @@ describe("whatever a framework streams", () => {
       const item: Item = { id: itemId("m1"), author: "model", ...reply };
       expectPaired(toAiSdk([prompt, item]));
     });
-    const numRuns = runs(400, 40_000);
+    const numRuns = runs(400, 40_000, 150);
     await fc.assert(property, { numRuns });
     console.log(
       `count: any parts of an AI SDK model, ${numRuns} streams, ${whole} whole, 0 failures`,
@@ -268,7 +268,7 @@ describe("whatever a framework streams", () => {
           expectPaired(toAiSdk([prompt, ...run.items]));
         },
       );
-      const numRuns = runs(400, 40_000);
+      const numRuns = runs(400, 40_000, 150);
       await fc.assert(property, { numRuns });
       console.log(`count: any events of ${name}, ${numRuns} runs, ${items} items, 0 failures`);
     },
@@ -291,7 +291,7 @@ describe("whatever a framework streams", () => {
         [`text: ${chunks.join("").toWellFormed()}`],
       ]);
     });
-    const numRuns = runs(300, 30_000);
+    const numRuns = runs(300, 30_000, 150);
     await fc.assert(property, { numRuns });
     console.log(`count: text through a bridge is kept, ${numRuns} texts, 0 failures`);
   });

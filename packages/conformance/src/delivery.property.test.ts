@@ -2,14 +2,15 @@ import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import { manualClock } from "@millrace/core/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { patience } from "../../../tests/kit/patience.ts";
+import { runs } from "../../../tests/kit/runs.ts";
 import { runCursorMatrix } from "./delivery-cursor.ts";
 import type { LosableDeliveryFixture } from "./delivery-fixture.ts";
 import { runScript, stepOf } from "./delivery-random.ts";
 
-const campaign = process.env["CAMPAIGN"] === "1";
 /** Each script has more than twenty reconnects. */
-const scripts = campaign ? 12_000 : 200;
-const reconnectsAtLeast = campaign ? 200_000 : 2_000;
+const scripts = runs(200, 12_000, 60);
+const reconnectsAtLeast = 10 * scripts;
 
 const memory: LosableDeliveryFixture = {
   open: async (options) => {
@@ -46,7 +47,7 @@ it(
     console.log(`count: P16, ${messages} messages checked, 0 failures`);
     console.log(`count: P17, ${scripts * 3} viewers equal to the store, 0 failures`);
   },
-  campaign ? 3_600_000 : 60_000,
+  patience,
 );
 
 it("a cursor that can't be served is answered with a snapshot", async () => {

@@ -10,7 +10,7 @@ import { escapes, habits } from "./testing/unruly.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 
 /** Most by default settings, which are what is promised. */
-const stopsOf = { default: runs(2_000, 20_000), off: runs(150, 2_000) };
+const stopsOf = { default: runs(2_000, 20_000, 400), off: runs(150, 2_000) };
 /** How long after its end or its abort a process and all that it started may live. */
 const boundMs = 5_000;
 

@@ -19,7 +19,7 @@ import type { View } from "./view.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const times = runs(3_000, 150_000);
+const times = runs(3_000, 150_000, 150);
 
 /** A step makes a state from one of those that were made before, and projects some of them. */
 const step = fc.record({

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../../../tests/kit/runs.ts";
 import { Redactor } from "./redactor.ts";
 import { formsOf } from "./forms.ts";
 
-const numRuns = process.env["CAMPAIGN"] === "1" ? 200_000 : 1_000;
+const numRuns = runs(1_000, 200_000);
 
 const secret = fc.oneof(
   fc.stringMatching(/^[-_A-Za-z0-9+/=.~]{8,80}$/),

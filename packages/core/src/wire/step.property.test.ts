@@ -17,7 +17,7 @@ import { readStep } from "./step-reader.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const times = runs(2_000, 100_000);
+const times = runs(2_000, 100_000, 200);
 const empty = emptyState(uid, session);
 
 function stateOf(numbers: readonly number[]): SessionState {

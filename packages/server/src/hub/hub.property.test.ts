@@ -233,7 +233,7 @@ it.each<[string, (hub: Hub, session: SessionFixture) => Watched]>([
         histories += 1;
         for (const watcher of history.watchers) joins += watcher.joins;
       }),
-      { numRuns: runs(150, 15_000) },
+      { numRuns: runs(150, 15_000, 50) },
     );
 
     console.log(`count: hub by ${way}, ${histories} histories, ${joins} joins, 0 failures`);

@@ -22,10 +22,13 @@ test.each([
     const { ask } = httpProgram({ onRequest });
     expect((await ask("/v1/sessions", "owner")).status).toBe(200);
     expect((await ask("/v1/sessions/none", "owner")).status).toBe(404);
-    expect(warned.mock.calls.map(([message]) => message)).toMatchObject([
+    // A run of another file in this process may warn too.
+    const messages = warned.mock.calls.map(([message]) => String(message));
+    expect(messages.filter((message) => message.includes("onRequest failed"))).toMatchObject([
       expect.stringContaining("onRequest failed: the log is full"),
       expect.stringContaining("onRequest failed: the log is full"),
     ]);
+    warned.mockRestore();
   },
 );
 

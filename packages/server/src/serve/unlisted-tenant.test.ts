@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { defineAgent } from "@millrace/agent";
 import type { TenantStore } from "@millrace/agent/worker";
 import { memorySessionStore } from "@millrace/core/memory";
@@ -21,6 +21,7 @@ function warnings(): readonly string[] {
 
 beforeEach(() => void warned.mockImplementation(() => undefined));
 afterEach(() => void warned.mockReset());
+afterAll(() => void warned.mockRestore());
 
 /** As PostgreSQL's: stores of all tenants, and an index of one or of all. */
 function storeListing(ownTenant: string | undefined): TenantStore {

@@ -30,7 +30,7 @@ async function deadPid(): Promise<number> {
 describe("a process that is killed", () => {
   it("leaves everything that it had answered, and nothing that stops the next one", async () => {
     await using folder = await openFolder();
-    const kills = runs(40, 2_000);
+    const kills = runs(40, 2_000, 15);
     const answered: string[] = [];
     let torn = 0;
 
@@ -88,7 +88,7 @@ describe("two processes that want one session", () => {
   it("find a dead one's lock, and exactly one of them takes it over", async () => {
     await using folder = await openFolder();
     await makeSession(folder.path);
-    const rounds = runs(60, 3_000);
+    const rounds = runs(60, 3_000, 20);
     const lock = join(folder.path, "talk.lock");
     const pid = await deadPid();
     await using one = startChild("lock-run.ts", folder.path);

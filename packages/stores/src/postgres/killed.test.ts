@@ -56,7 +56,7 @@ describe("a server that is killed", () => {
       const stores = [0, 1].map(() => postgresStore({ pool: database.pool() }));
       const name = sessionId("talk");
       const { uid } = await stores[0]!.create({ sessionId: name });
-      const rounds = runs(25, 500);
+      const rounds = runs(25, 500, 8);
       const steps = fc.sample(operation, { seed: 7, numRuns: 2_000 });
       const answered = new Map<number, Fact>();
       let [kills, thrown] = [0, 0];
