@@ -267,7 +267,7 @@ function readTree(): Tree {
     names: new Set(sources.flatMap((path) => identifiersOf(read(path)))),
     entries: new Set([
       "@millrace/source", // the condition under which Node reads our sources
-      ...manifests.flatMap(({ name = "", exports = {} }) =>
+      ...manifests.flatMap(({ name, exports = {} }) =>
         ["", ...Object.keys(exports)].map((subpath) => posix.join(name, subpath)),
       ),
     ]),
