@@ -129,16 +129,16 @@ export class AgUiPage {
       begin,
       live: this.#session.states[from]?.head ?? 0,
     });
-    const voice = stream.open();
+    const encoder = stream.open();
     let text = ": a comment\n\n";
     const say = (all: readonly LogMessage[]): void => {
-      for (const message of all) if (!voice.isOver()) text += voice.say(message);
+      for (const message of all) if (!encoder.isOver()) text += encoder.encode(message);
     };
     say(sentAt(this.#session, from, head));
     let at = from;
     const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
     const { cut = Infinity } = this.#way;
-    for (; at <= last && !voice.isOver(); at += 1) {
+    for (; at <= last && !encoder.isOver(); at += 1) {
       if (at === cut && from < cut) {
         this.#isCut = true;
         break;
@@ -149,7 +149,7 @@ export class AgUiPage {
         say(sentAt(this.#session, at, Math.max(seen, head)));
       }
       const message = messages[at];
-      if (message !== undefined && !voice.isOver()) say([message]);
+      if (message !== undefined && !encoder.isOver()) say([message]);
     }
     this.#place = at;
     this.#snapshots += text.split('"MESSAGES_SNAPSHOT"').length - 1;
