@@ -138,7 +138,10 @@ export class RunEventBuilder {
     const sent = this.#reply;
     if (sent?.id === itemId && sent.epoch === epoch) return sent;
     // Nothing is wrong with another attempt at a reply of which nothing was sent.
-    if (sent !== undefined && isSent(sent)) return void this.#break();
+    if (sent !== undefined && isSent(sent)) {
+      this.#break();
+      return undefined;
+    }
     return (this.#reply = emptySentItem(itemId, epoch));
   }
 
