@@ -1,12 +1,12 @@
 import type { Followed } from "@millrace/core/reading";
-import { historyOf } from "../../../packages/server/src/dialects/ai-sdk/history.ts";
+import { turnMessages } from "../../../packages/server/src/dialects/ai-sdk/history.ts";
 import { knownTo } from "../../../packages/server/src/dialects/ai-sdk/known.ts";
 import { profiles } from "../../../packages/server/src/dialects/ai-sdk/profiles.ts";
 import { uiMessageStream } from "../../../packages/server/src/dialects/ai-sdk/ui-message-stream.ts";
 import { waitsOf } from "../../../packages/server/src/dialects/waits.ts";
 import { openChat, stored } from "./chat.ts";
 import type { HeldChat, HeldMessage, Version } from "./chat.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type Message = Followed["message"];
@@ -156,6 +156,8 @@ export function historyMessage(
   { uid, sessionId, facts }: WatchedSession,
   { runId }: WatchedRun,
 ): unknown {
-  const all = historyOf(facts, { uid, sessionId, profile: profiles[version], blobUrl });
+  const options = { uid, sessionId, profile: profiles[version], blobUrl };
+  const turns = storedTurns({ uid, sessionId, facts });
+  const all = turns.flatMap((turn) => turnMessages(turn, options));
   return stored(all.find(({ id }) => id === runId));
 }

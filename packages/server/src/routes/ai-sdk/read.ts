@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { historyOf } from "../../dialects/ai-sdk/history.ts";
+import { turnMessages } from "../../dialects/ai-sdk/history.ts";
 import type { Profile } from "../../dialects/ai-sdk/profiles.ts";
 import { untilGrid } from "../../http/grid.ts";
 import type { RouteWork } from "../../http/route-context.ts";
@@ -14,10 +14,9 @@ export function readMessages(profile: Profile): RouteWork {
   return async (context) => {
     const session = sessionOf(context);
     const { uid, sessionId } = session;
-    const facts = await context.store.read(uid);
-    const blobUrl = blobUrlOf(context, session);
-    const all = historyOf(facts, { uid, sessionId, profile, blobUrl });
-    return { status: 200, json: newestMessages(all, context) };
+    const options = { uid, sessionId, profile, blobUrl: blobUrlOf(context, session) };
+    const page = await newestMessages(context, (turn) => turnMessages(turn, options));
+    return { status: 200, json: page };
   };
 }
 
