@@ -60,8 +60,10 @@ test.each([
     const rows = new Map<string, number[]>();
     for (const turns of lengths) {
       const session = await LongSession.of(turns, { afterCheckpoint });
-      for (const [name, path, sent] of requestsOf(turns))
+      for (const [name, path, sent] of requestsOf(turns)) {
+        if (afterCheckpoint === 0) await session.keepCheckpoint();
         rows.set(name, [...(rows.get(name) ?? []), await factsReadBy(session, path, sent)]);
+      }
     }
     printTable(`facts read, the checkpoint ${place}`, rows);
     for (const [name, [short = 0, ...longer]] of rows)

@@ -43,9 +43,26 @@ export class LongSession {
     await store.claim(uid, { from: 0 });
     for (let turn = 1; turn <= turns; turn += 1) {
       await session.#turn(uid, turn);
-      if (turns - turn === options.afterCheckpoint) await keepCheckpoint(store, uid);
+      if (turns - turn === options.afterCheckpoint) await session.keepCheckpoint();
     }
     return session;
+  }
+
+  /** As the driver of an agent without tools keeps one after a run. */
+  async keepCheckpoint(): Promise<void> {
+    const store = this.#store;
+    const { uid, sessionId: id } = (await store.find(sessionId("s"))) ?? {};
+    if (uid === undefined || id === undefined) throw new Error("there is no session");
+    const remember = callsToRemember({ limits: defaultLimits, tools: {} });
+    const journal = await SessionJournal.open({
+      store,
+      log: memoryEventLog(),
+      uid,
+      sessionId: id,
+      onFact: () => undefined,
+      remember,
+    });
+    await store.keepCheckpoint?.(uid, journal.checkpoint());
   }
 
   /** How many facts this reads. */
@@ -87,18 +104,4 @@ export class LongSession {
     const { outcome } = await store.append(uid, { incarnation: 1, head, bodies });
     if (outcome !== "appended") throw new Error(`the turn was ${outcome}`);
   }
-}
-
-/** As the driver of an agent without tools keeps one after a run. */
-async function keepCheckpoint(store: SessionStore, uid: SessionUid): Promise<void> {
-  const remember = callsToRemember({ limits: defaultLimits, tools: {} });
-  const journal = await SessionJournal.open({
-    store,
-    log: memoryEventLog(),
-    uid,
-    sessionId: sessionId("s"),
-    onFact: () => undefined,
-    remember,
-  });
-  await store.keepCheckpoint?.(uid, journal.checkpoint());
 }
