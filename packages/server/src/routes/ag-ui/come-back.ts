@@ -63,10 +63,13 @@ class FittingMessages {
     }
   }
 
-  /** Whether what a page holds is where the messages begin: then they come in their order. */
-  beginWith(held: readonly { readonly id: string }[]): boolean {
-    if (this.isFull) return held.length === 0;
-    return held.every(({ id }, at) => this.#newestFirst.at(-1 - at)?.id === id);
+  /**
+   * Whether the session begins with the messages that a page sends: then they are in order there. If older ones
+   * are left out, this is not known of a page that has any.
+   */
+  beginWith(sent: readonly { readonly id: string }[]): boolean {
+    if (this.isFull) return sent.length === 0;
+    return sent.every(({ id }, at) => this.#newestFirst.at(-1 - at)?.id === id);
   }
 
   json(): string {
