@@ -4,11 +4,11 @@ import { HttpAgent as HttpAgentBefore1 } from "ag-ui-client-v0";
 import type { Followed } from "@millrace/core/reading";
 import { agUiStream } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
 import type { AgUiStreamOptions } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
-import { historyOf } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
+import { turnMessages } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
 import { holds } from "../../../packages/dialects/src/ag-ui/encode/held.ts";
 import { runMessages } from "../../../packages/dialects/src/ag-ui/encode/messages.ts";
 import { recordOf } from "../../../packages/dialects/src/shared/encode/run-record.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type LogMessage = Followed["message"];
@@ -166,7 +166,8 @@ export function historyMessages(
   const start = facts.findIndex((fact) => fact.type === "run_started" && fact.runId === runId);
   const end = facts.findIndex((fact) => fact.type === "run_finished" && fact.runId === runId);
   const own = facts.slice(start, end + 1);
-  const all = historyOf(own, { uid, sessionId, blobUrl });
+  const turns = storedTurns({ uid, sessionId, facts: own });
+  const all = turns.flatMap((turn) => turnMessages(turn, { uid, sessionId, blobUrl }));
   // What began the run, by its items: the first reply may have no message.
   const items = recordOf({ uid, sessionId }, own).state.items.toArray();
   const prompts = items.slice(

@@ -1,12 +1,12 @@
 import type { Followed } from "@millrace/core/reading";
-import { historyOf } from "../../../packages/dialects/src/ai-sdk/encode/history.ts";
+import { turnMessages } from "../../../packages/dialects/src/ai-sdk/encode/history.ts";
 import { receivedUpTo } from "../../../packages/dialects/src/ai-sdk/encode/received-up-to.ts";
 import { profiles } from "../../../packages/dialects/src/ai-sdk/encode/profiles.ts";
 import { uiMessageStream } from "../../../packages/dialects/src/ai-sdk/encode/ui-message-stream.ts";
 import { waitsOf } from "../../../packages/dialects/src/shared/encode/waits.ts";
 import { openChat, stored } from "./chat.ts";
 import type { HeldChat, HeldMessage, Version } from "./chat.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type Message = Followed["message"];
@@ -156,6 +156,8 @@ export function historyMessage(
   { uid, sessionId, facts }: WatchedSession,
   { runId }: WatchedRun,
 ): unknown {
-  const all = historyOf(facts, { uid, sessionId, profile: profiles[version], blobUrl });
+  const options = { uid, sessionId, profile: profiles[version], blobUrl };
+  const turns = storedTurns({ uid, sessionId, facts });
+  const all = turns.flatMap((turn) => turnMessages(turn, options));
   return stored(all.find(({ id }) => id === runId));
 }
