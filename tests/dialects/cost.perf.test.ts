@@ -7,8 +7,8 @@ import { agUiStream } from "../../packages/dialects/src/ag-ui/encode/ag-ui-strea
 import { profiles } from "../../packages/dialects/src/ai-sdk/encode/profiles.ts";
 import { uiMessageStream } from "../../packages/dialects/src/ai-sdk/encode/ui-message-stream.ts";
 import { dialectEncoding } from "../../packages/dialects/src/shared/encode/dialect-encoding.ts";
-import { completionStream } from "../../packages/dialects/src/openai/encode/completion-voice.ts";
-import { responseStream } from "../../packages/dialects/src/openai/encode/response-voice.ts";
+import { completionStream } from "../../packages/dialects/src/openai/encode/completion-encoder.ts";
+import { responseStream } from "../../packages/dialects/src/openai/encode/response-encoder.ts";
 import type { Encoding } from "../../packages/server/src/encoding/encoding.ts";
 import { steps } from "../../packages/server/src/encoding/steps.ts";
 import { whole } from "../../packages/server/src/encoding/whole.ts";

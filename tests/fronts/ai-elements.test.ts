@@ -7,9 +7,9 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { beforeAll, expect, it } from "vitest";
 import { Conversation } from "../../examples/ai-elements/conversation.tsx";
 import { messagesOf } from "../../examples/ai-elements/messages.ts";
-import { historyOf } from "../../packages/dialects/src/ai-sdk/encode/history.ts";
+import { turnMessages } from "../../packages/dialects/src/ai-sdk/encode/history.ts";
 import { profiles } from "../../packages/dialects/src/ai-sdk/encode/profiles.ts";
-import { watchedSession } from "../dialects/kit/sessions.ts";
+import { storedTurns, watchedSession } from "../dialects/kit/sessions.ts";
 import type { WatchedSession } from "../dialects/kit/sessions.ts";
 import { runs } from "../kit/runs.ts";
 import { recordAll } from "../positions/record-all.ts";
@@ -65,7 +65,9 @@ it("for random sessions the messages are those of the history, part by part", ()
       items.filter(({ id }) => !summaries.includes(id)) as ClientSession["items"], // tools are known by type only
       blobUrl,
     );
-    const history = historyOf(facts, { uid, sessionId, profile: profiles[7], blobUrl });
+    const options = { uid, sessionId, profile: profiles[7], blobUrl };
+    const turns = storedTurns({ uid, sessionId, facts });
+    const history = turns.flatMap((turn) => turnMessages(turn, options));
     const mine = comparableAll(shown);
     expect(mine, `session ${seed}`).toEqual(comparableAll(history));
     parts += mine.length;

@@ -1,12 +1,27 @@
 // For authors of dialects: what the dialects of this package share.
 export { dialectEncoding } from "./shared/encode/dialect-encoding.ts";
-export type { DialectStream, DialectVoice } from "./shared/encode/dialect-encoding.ts";
+export type { DialectStream, DialectEncoder } from "./shared/encode/dialect-encoding.ts";
 export { recordOf, RunFollower } from "./shared/encode/run-record.ts";
 export type { Asked, FollowedRun, RunRecord, StoredBy } from "./shared/encode/run-record.ts";
 export { turnsOf } from "./shared/encode/turns.ts";
 export type { SaidItem, Turn } from "./shared/encode/turns.ts";
-export { fits, noted, shownItems } from "./shared/encode/shown-items.ts";
-export type { ToldAttempt } from "./shared/encode/shown-items.ts";
+export {
+  beginSentPart,
+  emptySentCall,
+  emptySentItem,
+  isSent,
+  progressOf,
+  SentItems,
+  visibleItems,
+} from "./shared/encode/sent-items.ts";
+export type {
+  Growth,
+  ItemEncoder,
+  LaneBatch,
+  SentCall,
+  SentItem,
+  SentPart,
+} from "./shared/encode/sent-items.ts";
 export { urlOf } from "./shared/encode/file-url.ts";
 export type { BlobUrl } from "./shared/encode/file-url.ts";
 export { CallNames } from "./shared/encode/call-names.ts";

@@ -22,6 +22,8 @@ export { problemOf } from "./routes/refusals.ts";
 export { post, refuseChild } from "./routes/post-input.ts";
 export { blobsAt, sentParts } from "./routes/sent-parts.ts";
 export { sessionStream } from "./routes/session-stream.ts";
+export { readBack } from "./routes/read-back.ts";
+export type { ReadBackOptions } from "./routes/read-back.ts";
 export { readRunFacts } from "./routes/read-run.ts";
 export { makeOnce } from "./routes/make-once.ts";
 export { createdBy, generatedId, marked } from "./routes/created-by.ts";

@@ -4,11 +4,11 @@ import { HttpAgent as HttpAgentBefore1 } from "ag-ui-client-v0";
 import type { Followed } from "@millrace/core/reading";
 import { agUiStream } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
 import type { AgUiStreamOptions } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
-import { historyOf } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
+import { turnMessages } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
 import { holds } from "../../../packages/dialects/src/ag-ui/encode/held.ts";
 import { runMessages } from "../../../packages/dialects/src/ag-ui/encode/messages.ts";
 import { recordOf } from "../../../packages/dialects/src/shared/encode/run-record.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type LogMessage = Followed["message"];
@@ -129,16 +129,16 @@ export class AgUiPage {
       begin,
       live: this.#session.states[from]?.head ?? 0,
     });
-    const voice = stream.open();
+    const encoder = stream.open();
     let text = ": a comment\n\n";
     const say = (all: readonly LogMessage[]): void => {
-      for (const message of all) if (!voice.isOver()) text += voice.say(message);
+      for (const message of all) if (!encoder.isOver()) text += encoder.encode(message);
     };
     say(sentAt(this.#session, from, head));
     let at = from;
     const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
     const { cut = Infinity } = this.#way;
-    for (; at <= last && !voice.isOver(); at += 1) {
+    for (; at <= last && !encoder.isOver(); at += 1) {
       if (at === cut && from < cut) {
         this.#isCut = true;
         break;
@@ -149,7 +149,7 @@ export class AgUiPage {
         say(sentAt(this.#session, at, Math.max(seen, head)));
       }
       const message = messages[at];
-      if (message !== undefined && !voice.isOver()) say([message]);
+      if (message !== undefined && !encoder.isOver()) say([message]);
     }
     this.#place = at;
     this.#snapshots += text.split('"MESSAGES_SNAPSHOT"').length - 1;
@@ -166,7 +166,8 @@ export function historyMessages(
   const start = facts.findIndex((fact) => fact.type === "run_started" && fact.runId === runId);
   const end = facts.findIndex((fact) => fact.type === "run_finished" && fact.runId === runId);
   const own = facts.slice(start, end + 1);
-  const all = historyOf(own, { uid, sessionId, blobUrl });
+  const turns = storedTurns({ uid, sessionId, facts: own });
+  const all = turns.flatMap((turn) => turnMessages(turn, { uid, sessionId, blobUrl }));
   // What began the run, by its items: the first reply may have no message.
   const items = recordOf({ uid, sessionId }, own).state.items.toArray();
   const prompts = items.slice(

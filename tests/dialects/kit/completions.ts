@@ -1,4 +1,4 @@
-import { CompletionVoice } from "../../../packages/dialects/src/openai/encode/completion-voice.ts";
+import { CompletionEncoder } from "../../../packages/dialects/src/openai/encode/completion-encoder.ts";
 import { factsAt } from "./legs.ts";
 import type { WatchedLeg } from "./legs.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";
@@ -12,11 +12,11 @@ export function storedCompletion({ leg, facts }: WatchedLeg): {
   readonly json: HeldCompletion;
   readonly isFailed: boolean;
 } {
-  const voice = new CompletionVoice({ leg, facts, usage: true });
-  const isFailed = voice.end?.error !== null;
+  const encoder = new CompletionEncoder({ leg, facts, usage: true });
+  const isFailed = encoder.end?.error !== null;
   return {
-    stream: voice.endText("finished"),
-    json: asJson(voice.json()) as HeldCompletion,
+    stream: encoder.endText("finished"),
+    json: asJson(encoder.json()) as HeldCompletion,
     isFailed,
   };
 }
@@ -36,15 +36,15 @@ export function liveCompletion(
   from: number,
 ): string {
   const facts = factsAt(session, watched, from);
-  const voice = new CompletionVoice({ leg: watched.leg, facts, usage: true });
+  const encoder = new CompletionEncoder({ leg: watched.leg, facts, usage: true });
   let text = "";
   const head = Math.max(0, (session.states[from]?.head ?? 1) - 1);
-  for (const message of sentAt(session, from, head)) text += voice.say(message);
-  for (let at = from; at <= run.last && !voice.isOver(); at += 1) {
+  for (const message of sentAt(session, from, head)) text += encoder.encode(message);
+  for (let at = from; at <= run.last && !encoder.isOver(); at += 1) {
     const message = session.messages[at];
-    if (message !== undefined) text += voice.say(message);
+    if (message !== undefined) text += encoder.encode(message);
   }
-  return text + voice.endText("finished");
+  return text + encoder.endText("finished");
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Fact } from "@millrace/core";
 import { runIdOf } from "@millrace/core/writing";
 import { legsOf } from "../../../packages/dialects/src/openai/encode/leg.ts";
-import type { ToldLeg } from "../../../packages/dialects/src/openai/encode/run-teller.ts";
+import type { ToldLeg } from "../../../packages/dialects/src/openai/encode/run-event-builder.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 /** A leg of a run that a client sees as one response, and the facts of its run. */

@@ -1,12 +1,12 @@
 import type { Followed } from "@millrace/core/reading";
-import { historyOf } from "../../../packages/dialects/src/ai-sdk/encode/history.ts";
-import { knownTo } from "../../../packages/dialects/src/ai-sdk/encode/known.ts";
+import { turnMessages } from "../../../packages/dialects/src/ai-sdk/encode/history.ts";
+import { receivedUpTo } from "../../../packages/dialects/src/ai-sdk/encode/received-up-to.ts";
 import { profiles } from "../../../packages/dialects/src/ai-sdk/encode/profiles.ts";
 import { uiMessageStream } from "../../../packages/dialects/src/ai-sdk/encode/ui-message-stream.ts";
 import { waitsOf } from "../../../packages/dialects/src/shared/encode/waits.ts";
 import { openChat, stored } from "./chat.ts";
 import type { HeldChat, HeldMessage, Version } from "./chat.ts";
-import { sentAt } from "./sessions.ts";
+import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
 type Message = Followed["message"];
@@ -89,7 +89,7 @@ export class Page {
     const { uid, sessionId, facts, states } = this.#session;
     const run = { uid, sessionId, runId: this.#run.runId, head: start - 1 };
     const waits = waitsOf(run, facts.slice(start - 1, states[place]?.head));
-    return this.#resumes ? 0 : knownTo(waits, this.#chat.messages.at(-1)?.parts ?? []);
+    return this.#resumes ? 0 : receivedUpTo(waits, this.#chat.messages.at(-1)?.parts ?? []);
   }
 
   /** All of one stream: from where the page is to the stream's own end. */
@@ -109,22 +109,22 @@ export class Page {
       known: this.#known(start?.n ?? 0, from),
       live: this.#session.states[from]?.head ?? 0,
     });
-    const voice = stream.open();
+    const encoder = stream.open();
     let text = ": a comment\n\n";
     const say = (all: readonly Message[]): void => {
-      for (const message of all) if (!voice.isOver()) text += voice.say(message);
+      for (const message of all) if (!encoder.isOver()) text += encoder.encode(message);
     };
     say(sentAt(this.#session, from, head));
     let at = from;
     const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
-    for (; at <= last && !voice.isOver(); at += 1) {
+    for (; at <= last && !encoder.isOver(); at += 1) {
       if (at >= slow && at < caughtUp) continue;
       if (at === caughtUp && slow < at) {
         const seen = this.#session.states[slow]?.head ?? 0;
         say(sentAt(this.#session, at, Math.max(seen, head)));
       }
       const message = messages[at];
-      if (message !== undefined && !voice.isOver()) say([message]);
+      if (message !== undefined && !encoder.isOver()) say([message]);
     }
     this.#place = at;
     this.#isEnded = text.includes('"messageMetadata"');
@@ -156,6 +156,8 @@ export function historyMessage(
   { uid, sessionId, facts }: WatchedSession,
   { runId }: WatchedRun,
 ): unknown {
-  const all = historyOf(facts, { uid, sessionId, profile: profiles[version], blobUrl });
+  const options = { uid, sessionId, profile: profiles[version], blobUrl };
+  const turns = storedTurns({ uid, sessionId, facts });
+  const all = turns.flatMap((turn) => turnMessages(turn, options));
   return stored(all.find(({ id }) => id === runId));
 }

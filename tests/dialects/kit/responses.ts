@@ -1,6 +1,6 @@
 import { eventText } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
 import type { ResponseEvent } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
-import { ResponseVoice } from "../../../packages/dialects/src/openai/encode/response-voice.ts";
+import { ResponseEncoder } from "../../../packages/dialects/src/openai/encode/response-encoder.ts";
 import { factsAt } from "./legs.ts";
 import type { WatchedLeg } from "./legs.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";
@@ -12,7 +12,7 @@ export function storedResponse(
   { leg, facts }: WatchedLeg,
   after?: number,
 ): { readonly events: readonly ResponseEvent[]; readonly json: unknown } {
-  const voice = new ResponseVoice({ leg, facts, after });
+  const voice = new ResponseEncoder({ leg, facts, after });
   return { events: voice.events(), json: asJson(voice.json()) };
 }
 
@@ -24,7 +24,7 @@ export function liveEvents(
   { from, after, slow, hasSnapshot = false }: LiveWay,
 ): readonly ResponseEvent[] {
   const { states, messages } = session;
-  const voice = new ResponseVoice({
+  const voice = new ResponseEncoder({
     leg: watched.leg,
     facts: factsAt(session, watched, from),
     after,

@@ -6,6 +6,8 @@ import type { MillraceOptions } from "@millrace/server";
 import type { Dialect } from "@millrace/server/dialect";
 import { Served as PlainServed } from "../../../packages/server/src/testing/served.ts";
 
+export type { SentRequest } from "../../../packages/server/src/testing/served.ts";
+
 /** All dialects of this repository. */
 export const allDialects: readonly Dialect[] = [agUi(), aiSdk(), openai()];
 

@@ -1,9 +1,11 @@
 import type { Fact, RunId, SessionState, SessionUid } from "@millrace/core";
 import { memorySessionStore } from "@millrace/core/memory";
 import type { Batch } from "@millrace/core/ports";
-import { apply, emptyState, welcome } from "@millrace/core/reading";
+import { apply, emptyState, replay, welcome } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
 import { sessionUid } from "@millrace/core/writing";
+import { turnsOf } from "../../../packages/dialects/src/shared/encode/turns.ts";
+import type { Turn } from "../../../packages/dialects/src/shared/encode/turns.ts";
 import { storeTime, uidOf } from "../../positions/record.ts";
 import type { Recording } from "../../positions/record.ts";
 
@@ -65,6 +67,15 @@ function runsOf(messages: readonly (Fact | Batch)[]): readonly WatchedRun[] {
     );
     return last < 0 ? [] : [{ runId, first, last }];
   });
+}
+
+/** The turns of which the history is made. */
+export function storedTurns({
+  uid,
+  sessionId,
+  facts,
+}: Pick<WatchedSession, "uid" | "sessionId" | "facts">): readonly Turn[] {
+  return turnsOf(facts, replay(emptyState(uid, sessionId), facts));
 }
 
 /** What one is sent who comes at a place of the session, standing after this fact: what it lacks so far. */

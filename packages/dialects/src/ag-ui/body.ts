@@ -71,7 +71,7 @@ export function kindOf({ state, context = [], forwardedProps = {} }: RunBody): S
 }
 
 /** Throws for a tool of the page that the agent has not: its model would never call it. */
-export function refuseUnknownTools({ tools = [] }: RunBody, known: ReadonlySet<string>): void {
+export function refuseUnreceivedUpTools({ tools = [] }: RunBody, known: ReadonlySet<string>): void {
   const at = tools.findIndex(({ name }) => typeof name !== "string" || !known.has(name));
   if (at < 0) return;
   const name = JSON.stringify(tools[at]?.["name"]);

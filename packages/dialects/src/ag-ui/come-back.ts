@@ -2,9 +2,10 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { startOf } from "./encode/ends.ts";
 import { snapshotOf } from "./encode/snapshot.ts";
 import type { AgUiMessage } from "./encode/events.ts";
-import { historyAround, historyOf } from "./encode/history.ts";
-import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
+import { turnMessages } from "./encode/history.ts";
+import type { RouteContext, RouteResponse, RouteWork } from "@millrace/server/dialect";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
+import { readTurns } from "../shared/read-turns.ts";
 import type { Standing } from "../shared/standing.ts";
 import { sessionOf } from "@millrace/server/dialect";
 import { newestMessages } from "../shared/newest-messages.ts";
@@ -18,22 +19,64 @@ const snapshotLength = 8 * 1_024 * 1_024;
 export async function comeBack(
   context: RouteContext,
   session: SessionRecord,
-  { state, run, next, ended }: Standing,
+  standing: Standing,
 ): Promise<RouteResponse> {
   const body = context.body as RunBody; // of the route's shape
   const { uid, sessionId } = session;
-  const facts = (await context.store.read(uid)).filter(({ n }) => n <= state.head);
+  const { state, run, next, ended } = standing;
+  const options = { uid, sessionId, blobUrl: blobUrlOf(context, session) };
   const shown = run ?? next ?? ended;
-  const blobUrl = blobUrlOf(context, session);
-  const around = historyAround(facts, shown?.runId, { uid, sessionId, blobUrl });
-  const isAligned = isBeginning(body.messages, around.before);
-  const [before, after] = [fitting(around.before), fitting(around.after)];
-  if (shown !== undefined) {
-    const { runId, head } = shown;
-    const begin = { kind: "anew", isAligned } as const;
-    return runAnswer(context, session, { runId, head, live: state.head, begin, before, after });
+  const [before, after] = [new FittingMessages(), new FittingMessages()];
+  // Of a run that has not begun, all is before it.
+  let isAfter = shown !== undefined && shown !== next;
+  for await (const turn of readTurns(context, session, standing)) {
+    const isShown = turn.kind === "run" && turn.id === shown?.runId;
+    if (!isShown) (isAfter ? after : before).add(turnMessages(turn, options));
+    isAfter &&= !isShown;
+    if (before.isFull) break;
   }
-  return messagesAnswer(body, before, after, isAligned);
+  const isAligned = before.beginWith(body.messages);
+  const around = { before: before.json(), after: after.json() };
+  if (shown === undefined) return messagesAnswer(body, around.before, around.after, isAligned);
+  const { runId, head } = shown;
+  const begin = { kind: "anew", isAligned } as const;
+  return runAnswer(context, session, { runId, head, live: state.head, begin, ...around });
+}
+
+/** The newest messages that fit into a snapshot, as JSON. */
+class FittingMessages {
+  readonly #newestFirst: { readonly id: string; readonly text: string }[] = [];
+  #room = snapshotLength;
+
+  /** Whether older ones are left out. */
+  get isFull(): boolean {
+    return this.#room < 0;
+  }
+
+  /** Takes those that come before all that were added. */
+  add(messages: readonly AgUiMessage[]): void {
+    for (const message of messages.toReversed()) {
+      const text = JSON.stringify(message);
+      if (!this.isFull) this.#room -= text.length + 1;
+      if (!this.isFull) this.#newestFirst.push({ id: message.id, text });
+    }
+  }
+
+  /**
+   * Whether the session begins with the messages that a page sends: then they are in order there. If older ones
+   * are left out, this is not known of a page that has any.
+   */
+  beginWith(sent: readonly { readonly id: string }[]): boolean {
+    if (this.isFull) return sent.length === 0;
+    return sent.every(({ id }, at) => this.#newestFirst.at(-1 - at)?.id === id);
+  }
+
+  json(): string {
+    return this.#newestFirst
+      .map(({ text }) => text)
+      .toReversed()
+      .join(",");
+  }
 }
 
 /** A conversation that was not begun. */
@@ -56,33 +99,11 @@ function messagesAnswer(
   return plainAnswer([startOf(asked), ...snapshotOf(messages), end]);
 }
 
-/** Whether what a page holds is where the messages begin: then they come in their order. */
-function isBeginning(
-  held: readonly { readonly id: string }[],
-  messages: readonly AgUiMessage[],
-): boolean {
-  return held.every(({ id }, at) => messages[at]?.id === id);
-}
-
-/** The newest messages that fit into a snapshot, as JSON. */
-function fitting(messages: readonly AgUiMessage[]): string {
-  const texts: string[] = [];
-  let room = snapshotLength;
-  for (const message of messages.toReversed()) {
-    const text = JSON.stringify(message);
-    room -= text.length + 1;
-    if (room < 0) break;
-    texts.unshift(text);
-  }
-  return texts.join(",");
-}
-
 /** The session as messages, the newest of them, to begin a page with. */
 export const readMessages: RouteWork = async (context) => {
   const session = sessionOf(context);
   const { uid, sessionId } = session;
-  const facts = await context.store.read(uid);
-  const blobUrl = blobUrlOf(context, session);
-  const all = historyOf(facts, { uid, sessionId, blobUrl });
-  return { status: 200, json: newestMessages(all, context) };
+  const options = { uid, sessionId, blobUrl: blobUrlOf(context, session) };
+  const page = await newestMessages(context, (turn) => turnMessages(turn, options));
+  return { status: 200, json: page };
 };

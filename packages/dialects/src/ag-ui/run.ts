@@ -15,7 +15,7 @@ import { blobUrlOf } from "../shared/blob-url-of.ts";
 import { openOrMake } from "../shared/open-or-make.ts";
 import { standingOf } from "../shared/standing.ts";
 import type { Standing } from "../shared/standing.ts";
-import { kindOf, refuseUnknownTools, repliesOf, saidLast } from "./body.ts";
+import { kindOf, refuseUnreceivedUpTools, repliesOf, saidLast } from "./body.ts";
 import type { RunBody, SaidKind, SaidMessage } from "./body.ts";
 import { comeBack, nothingYet } from "./come-back.ts";
 import { freshOf } from "./fresh.ts";
@@ -34,7 +34,8 @@ export const runAgent: RouteWork = async (context) => {
   const replies = repliesOf(body);
   const session = await sessionFor(context, body, said.length > 0);
   if (session === undefined) return nothingYet(body);
-  if ((body.tools ?? []).length > 0) refuseUnknownTools(body, await context.clientTools(session));
+  if ((body.tools ?? []).length > 0)
+    refuseUnreceivedUpTools(body, await context.clientTools(session));
   const standing = await standingOf(context, session);
   const fresh = freshOf(said, standing.state);
   refuseUnasked(replies, standing);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { historyOf } from "./encode/history.ts";
+import { turnMessages } from "./encode/history.ts";
 import type { Profile } from "./encode/profiles.ts";
 import { sessionOf, untilGrid } from "@millrace/server/dialect";
 import type { RouteWork } from "@millrace/server/dialect";
@@ -13,10 +13,9 @@ export function readMessages(profile: Profile): RouteWork {
   return async (context) => {
     const session = sessionOf(context);
     const { uid, sessionId } = session;
-    const facts = await context.store.read(uid);
-    const blobUrl = blobUrlOf(context, session);
-    const all = historyOf(facts, { uid, sessionId, profile, blobUrl });
-    return { status: 200, json: newestMessages(all, context) };
+    const options = { uid, sessionId, profile, blobUrl: blobUrlOf(context, session) };
+    const page = await newestMessages(context, (turn) => turnMessages(turn, options));
+    return { status: 200, json: page };
   };
 }
 

@@ -2,7 +2,7 @@ import type { Part } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { idTail, runIdOf } from "@millrace/core/writing";
 import { messageField } from "./encode/history.ts";
-import { knownTo } from "./encode/known.ts";
+import { receivedUpTo } from "./encode/received-up-to.ts";
 import type { Profile } from "./encode/profiles.ts";
 import { doneEvent } from "./encode/chunks.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
@@ -102,7 +102,10 @@ function goOn(
     throw new Problem("invalid_request", "the last message is the assistant's, and nothing waits");
   const { messages } = context.body as SendBody; // of the route's shape
   const { waits, facts: _, ...run } = shown;
-  const at = knownTo(waits, messages.findLast(({ role }) => role === "assistant")?.parts ?? []);
+  const at = receivedUpTo(
+    waits,
+    messages.findLast(({ role }) => role === "assistant")?.parts ?? [],
+  );
   // What waits still is sent again, so that the page's request ends.
   const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
   return runAnswer(profile, context, session, { ...run, known, live: state.head });

@@ -55,11 +55,16 @@ async function prompt(
   { parts }: SentInput,
   { request = {}, format }: Besides,
 ): Promise<LegRef> {
-  const { store, key } = context;
+  const { key } = context;
   const { sessionId } = session;
-  const known = await readLeg({ store }, session, { runId: `run_${key}`, from: 0 });
-  if (known === undefined) refuseUnanswered(standing, []);
-  if (known === undefined && previous !== undefined) refusePast(standing, previous);
+  try {
+    refuseUnanswered(standing, []);
+    if (previous !== undefined) refusePast(standing, previous);
+  } catch (refusal) {
+    // A repeat is answered also while others are refused. To find none, all facts are read.
+    const known = await readLeg(context, session, { runId: `run_${key}`, from: 0 });
+    if (known === undefined) throw refusal;
+  }
   const stored = await storedParts(context, session, parts);
   const asked =
     format === undefined

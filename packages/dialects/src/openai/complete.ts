@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
-import { completionStream, CompletionVoice } from "./encode/completion-voice.ts";
+import { completionStream, CompletionEncoder } from "./encode/completion-encoder.ts";
 import type { LegRef } from "./encode/response-id.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { notFound, Problem } from "@millrace/server/dialect";
@@ -77,7 +77,7 @@ async function give(
     ? await readLeg(context, session, ref)
     : await endedLeg(context, session, ref);
   if (read === undefined) throw new Problem("internal", "the completion was not stored");
-  const voice = new CompletionVoice({ ...read, usage });
+  const voice = new CompletionEncoder({ ...read, usage });
   const stop = (): void => stopIfLeft(context, session, ref);
   if (!isStream) {
     if (isNew && !voice.isOver()) stop();
@@ -97,7 +97,7 @@ async function give(
 }
 
 /** A completion that is over, or why there is none. */
-function whole(voice: CompletionVoice): RouteResponse {
+function whole(voice: CompletionEncoder): RouteResponse {
   const { end } = voice;
   if (end?.error === null) return { status: 200, json: voice.json() };
   const { code, message } = end?.error ?? {

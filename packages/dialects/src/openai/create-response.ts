@@ -3,7 +3,7 @@ import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
 import type { LegRef } from "./encode/response-id.ts";
-import { ResponseVoice } from "./encode/response-voice.ts";
+import { ResponseEncoder } from "./encode/response-encoder.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { Problem } from "@millrace/server/dialect";
 import { textFormat } from "./answer-format.ts";
@@ -72,5 +72,5 @@ async function give(
     : await endedLeg(context, session, ref);
   if (read === undefined) throw new Problem("internal", "the response was not stored");
   if (context.form === "stream") return responseEvents(context, session, read);
-  return { status: 200, headers: legHeaders(read), json: new ResponseVoice(read).json() };
+  return { status: 200, headers: legHeaders(read), json: new ResponseEncoder(read).json() };
 }

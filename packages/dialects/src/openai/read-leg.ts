@@ -5,7 +5,7 @@ import { legsOf } from "./encode/leg.ts";
 import type { Leg } from "./encode/leg.ts";
 import { legOf, responsePrefix } from "./encode/response-id.ts";
 import type { LegRef } from "./encode/response-id.ts";
-import type { ToldLeg } from "./encode/run-teller.ts";
+import type { ToldLeg } from "./encode/run-event-builder.ts";
 import { notFound, Problem, readRunFacts } from "@millrace/server/dialect";
 import type { RouteContext, SessionAction } from "@millrace/server/dialect";
 

@@ -1,6 +1,6 @@
 import type { Fact, JsonObject, Part } from "@millrace/core";
 import { encodeBase64 } from "@millrace/core/wire";
-import { ResponseVoice } from "./encode/response-voice.ts";
+import { ResponseEncoder } from "./encode/response-encoder.ts";
 import { modelName } from "./encode/response-json.ts";
 import type { RouteContext, RouteWork } from "@millrace/server/dialect";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
@@ -15,7 +15,7 @@ export const getResponse: RouteWork = async (context) => {
   const { starting_after: after } = context.query;
   if (context.form === "stream")
     return responseEvents(context, session, read, typeof after === "number" ? after : undefined);
-  return { status: 200, headers: legHeaders(read), json: new ResponseVoice(read).json() };
+  return { status: 200, headers: legHeaders(read), json: new ResponseEncoder(read).json() };
 };
 
 /**
@@ -33,7 +33,7 @@ export const cancelResponse: RouteWork = async (context) => {
       context.runs.note(session, () => context.store.head(session.uid));
   }
   const ended = await endedLeg(context, session, { runId, from }, context.limits.waitSeconds);
-  return { status: 200, headers: legHeaders(ended), json: new ResponseVoice(ended).json() };
+  return { status: 200, headers: legHeaders(ended), json: new ResponseEncoder(ended).json() };
 };
 
 /** What a response was given: the message that began it, or the answers. */

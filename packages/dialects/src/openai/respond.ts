@@ -2,7 +2,7 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { dialectEncoding } from "../shared/encode/dialect-encoding.ts";
 import type { DialectStream } from "../shared/encode/dialect-encoding.ts";
 import { eventText } from "./encode/response-writer.ts";
-import { responseStream, ResponseVoice } from "./encode/response-voice.ts";
+import { responseStream, ResponseEncoder } from "./encode/response-encoder.ts";
 import type { RouteResponse, RouteContext } from "@millrace/server/dialect";
 import { notFound, sessionStream } from "@millrace/server/dialect";
 import { readLeg } from "./read-leg.ts";
@@ -24,7 +24,7 @@ export function responseEvents(
   after?: number,
 ): RouteResponse {
   const options = { leg: read.leg, facts: read.facts, after };
-  const voice = new ResponseVoice(options);
+  const voice = new ResponseEncoder(options);
   if (!voice.isOver()) return legStream(context, session, read, responseStream(options));
   return storedStream(read, voice.events().map(eventText).join(""));
 }
@@ -70,7 +70,7 @@ export async function endedLeg(
   for (;;) {
     const read = await readLeg(context, session, ref);
     if (read === undefined) throw notFound();
-    const voice = new ResponseVoice(read);
+    const voice = new ResponseEncoder(read);
     if (voice.isOver() || signal.aborted) return read;
     const cursor = { uid, head: read.facts.at(-1)?.n ?? 0, lanes: [] };
     for await (const { message } of context.hub.watch({ uid, sessionId, cursor, signal })) {

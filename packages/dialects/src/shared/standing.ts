@@ -6,6 +6,7 @@ import { isWaiting } from "./encode/waiting.ts";
 import { waitsOf } from "./encode/waits.ts";
 import type { Wait } from "./encode/waits.ts";
 import type { RouteContext } from "@millrace/server/dialect";
+import { readBack } from "@millrace/server/dialect";
 
 /** A run that a page can be shown. */
 export interface StandingRun {
@@ -21,6 +22,8 @@ export interface StandingRun {
 /** Where a session stands. */
 export interface Standing {
   readonly state: SessionState;
+  /** The facts that were read, without a gap up to the state's head. */
+  readonly facts: readonly Fact[];
   /** The run that is on. */
   readonly run: StandingRun | undefined;
   readonly isWaiting: boolean;
@@ -30,7 +33,7 @@ export interface Standing {
   readonly next: Pick<StandingRun, "runId" | "head"> | undefined;
 }
 
-/** Reads where a session stands, mostly without its past. */
+/** Reads where a session stands: by its checkpoint, and the facts since the start of its last run. */
 export async function standingOf(
   { store }: Pick<RouteContext, "store">,
   { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
@@ -43,7 +46,9 @@ export async function standingOf(
   const isThere = (facts: readonly Fact[]): boolean =>
     wanted.every((runId) => startOf(facts, runId) >= 0) &&
     (queued === undefined || acceptedAt(facts, queued.inputId) !== undefined);
-  const facts = isThere(newest) ? newest : await store.read(uid);
+  let facts = newest;
+  for await (facts of readBack({ store, uid, before: state.head + 1, newest }))
+    if (isThere(facts)) break;
   const standing = (runId: RunId | undefined): StandingRun | undefined => {
     const at = runId === undefined ? -1 : startOf(facts, runId);
     const start = facts[at];
@@ -56,6 +61,7 @@ export async function standingOf(
   const accepted = queued && acceptedAt(facts, queued.inputId);
   return {
     state,
+    facts,
     run: standing(run?.runId),
     isWaiting: isWaiting(state),
     ended: standing(ended?.runId),

@@ -6,6 +6,7 @@ import { readSession } from "@millrace/core/reading";
 import type { KnownStart } from "@millrace/core/writing";
 import { notFound } from "../http/problem.ts";
 import type { RouteContext } from "../http/route-context.ts";
+import { readBack } from "./read-back.ts";
 
 /** The session of the path. Routes whose path names none do not call this. */
 export function sessionOf({ session }: Pick<RouteContext, "session">): SessionRecord {
@@ -58,22 +59,25 @@ export interface ReadableSession extends Pick<SessionRecord, "uid" | "sessionId"
 }
 
 /**
- * What an inbox needs to know of a session, read by its newest checkpoint and the facts after it. Gives
- * nothing if the start of the run or of an input that waits is older than that: then all facts are read.
+ * What an inbox needs to know of a session, read by its newest checkpoint and the facts since the start of its run
+ * and of the inputs that wait. Gives nothing if one of them is not found: then all facts are read.
  */
 function startOf(session: ReadableSession): () => Promise<KnownStart | undefined> {
   return async () => {
-    const { placed, facts } = await readSession(session);
+    const { placed, facts: newest } = await readSession(session);
     const { state } = placed;
     const { run, queue } = state;
-    const since = facts.findLast(
-      (fact) => isReset(fact) || (fact.type === "run_started" && fact.runId === run?.runId),
-    )?.n;
-    if (run !== undefined && since === undefined) return undefined;
-    const accepted = new Map<InputId, number>();
-    for (const fact of facts)
-      if (fact.type === "input_accepted") accepted.set(fact.inputId, fact.n);
-    if (!queue.every(({ inputId }) => accepted.has(inputId))) return undefined;
-    return { state, since: since ?? 0, acceptedAt: (inputId) => accepted.get(inputId) };
+    for await (const facts of readBack({ ...session, before: state.head + 1, newest })) {
+      const since = facts.findLast(
+        (fact) => isReset(fact) || (fact.type === "run_started" && fact.runId === run?.runId),
+      )?.n;
+      const accepted = new Map<InputId, number>();
+      for (const fact of facts)
+        if (fact.type === "input_accepted") accepted.set(fact.inputId, fact.n);
+      const isThere = run === undefined || since !== undefined;
+      if (isThere && queue.every(({ inputId }) => accepted.has(inputId)))
+        return { state, since: since ?? 0, acceptedAt: (inputId) => accepted.get(inputId) };
+    }
+    return undefined;
   };
 }

@@ -1,6 +1,7 @@
 import { runIdOf } from "@millrace/core/writing";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
+import { readBack } from "./read-back.ts";
 
 /** The facts of a session from the one on that accepted the input of a run. */
 export interface RunFacts {
@@ -8,9 +9,6 @@ export interface RunFacts {
   /** The head up to which they were read. */
   readonly head: number;
 }
-
-/** Facts that are read at a time. */
-const factsAtOnce = 256;
 
 /**
  * Reads a run backwards from the head, to the fact that accepted its input: costs what was stored since.
@@ -21,10 +19,8 @@ export async function readRunFacts(
   uid: SessionUid,
   runId: string,
 ): Promise<RunFacts | undefined> {
-  const chunks: (readonly Fact[])[] = [];
   const head = await store.head(uid);
-  for (let before = head + 1; before > 1;) {
-    const facts = await store.read(uid, { before, limit: factsAtOnce });
+  for await (const facts of readBack({ store, uid, before: head + 1 })) {
     const at = facts.findIndex(
       (fact) =>
         fact.type === "input_accepted" &&
@@ -32,9 +28,7 @@ export async function readRunFacts(
         fact.input.kind !== "answer" &&
         runIdOf(fact.inputId) === runId,
     );
-    chunks.push(at < 0 ? facts : facts.slice(at));
-    if (at >= 0) return { facts: chunks.toReversed().flat(), head };
-    before = facts[0]?.n ?? 1;
+    if (at >= 0) return { facts: facts.slice(at), head };
   }
   return undefined;
 }

@@ -1,15 +1,15 @@
 import type { Followed } from "@millrace/core/reading";
-import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
 import { RunFollower } from "../../shared/encode/run-record.ts";
 import type { FollowedRun, RunRecord } from "../../shared/encode/run-record.ts";
 import { startOf } from "./ends.ts";
 import { frameOf } from "./events.ts";
 import type { AgUiEvent } from "./events.ts";
-import { Speaker } from "./speaker.ts";
-import type { SpeakerOptions } from "./speaker.ts";
+import { RunEncoder } from "./run-encoder.ts";
+import type { RunEncoderOptions } from "./run-encoder.ts";
 
 /** One run for one reader. */
-export interface AgUiStreamOptions extends FollowedRun, SpeakerOptions {
+export interface AgUiStreamOptions extends FollowedRun, RunEncoderOptions {
   /** Unlike that of any other reader of the session: what a page holds is sent to that page alone. */
   readonly name: string;
   /**
@@ -28,7 +28,7 @@ export interface AgUiStreamOptions extends FollowedRun, SpeakerOptions {
 export function agUiStream(options: AgUiStreamOptions): DialectStream {
   return {
     name: `ag-ui ${options.name}`,
-    open: () => new AgUiVoice(options),
+    open: () => new AgUiEncoder(options),
     end: (reason) =>
       reason === "finished"
         ? ""
@@ -46,26 +46,26 @@ const ends: Readonly<Record<string, string>> = {
 };
 
 /** A run as it is sent to one reader. */
-class AgUiVoice implements DialectVoice {
+class AgUiEncoder implements DialectEncoder {
   readonly #follower: RunFollower;
-  readonly #speaker: Speaker;
+  readonly #encoder: RunEncoder;
   readonly #options: AgUiStreamOptions;
   #isStarted = false;
-  /** Whether the reader holds what the speaker counts as sent. */
+  /** Whether the reader holds what the encoder counts as sent. */
   #isLevel: boolean;
 
   constructor(options: AgUiStreamOptions) {
     this.#options = options;
     this.#follower = new RunFollower(options);
-    this.#speaker = new Speaker(options);
+    this.#encoder = new RunEncoder(options);
     this.#isLevel = options.begin.kind === "start";
   }
 
-  say(message: Followed["message"]): string {
+  encode(message: Followed["message"]): string {
     return this.events(message).map(frameOf).join("");
   }
 
-  isOver = (): boolean => this.#speaker.isEnded;
+  isOver = (): boolean => this.#encoder.isEnded;
 
   /** The events that a message adds. */
   events(message: Followed["message"]): readonly AgUiEvent[] {
@@ -75,7 +75,7 @@ class AgUiVoice implements DialectVoice {
     this.#isStarted = true;
     if (!this.#follower.take(message)) return out;
     if (!this.#isLevel && !this.#level(out)) return out;
-    out.push(...this.#said(message));
+    out.push(...this.#encode(message));
     return out;
   }
 
@@ -88,18 +88,20 @@ class AgUiVoice implements DialectVoice {
     this.#isLevel = true;
     const record = this.#record();
     if (begin.kind === "known" && head === from) {
-      out.push(...this.#speaker.adopt(record));
+      out.push(...this.#encoder.adopt(record));
       return false;
     }
     // A snapshot of the session led past where the reader is, if it was known.
-    this.#speaker.restate(record, out, begin.kind !== "anew" || !begin.isAligned);
+    this.#encoder.restate(record, out, begin.kind !== "anew" || !begin.isAligned);
     return true;
   }
 
-  #said(message: Followed["message"]): readonly AgUiEvent[] {
+  #encode(message: Followed["message"]): readonly AgUiEvent[] {
     const isContinued = "events" in message && message.first > 0;
-    const told = isContinued ? this.#speaker.tellBatch(this.#follower.state, message) : undefined;
-    return told ?? this.#speaker.tell(this.#record());
+    const grown = isContinued
+      ? this.#encoder.encodeBatch(this.#follower.state, message)
+      : undefined;
+    return grown ?? this.#encoder.encode(this.#record());
   }
 
   /** The run, without a wait that is past. */

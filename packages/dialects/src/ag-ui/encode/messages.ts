@@ -2,7 +2,7 @@ import type { Item, Json, JsonObject, ViewItem, ViewPart, ViewToolCall } from "@
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import { urlOf } from "../../shared/encode/file-url.ts";
 import type { RunRecord } from "../../shared/encode/run-record.ts";
-import { shownItems } from "../../shared/encode/shown-items.ts";
+import { visibleItems } from "../../shared/encode/sent-items.ts";
 import type { AgUiMessage } from "./events.ts";
 import { saidMessages } from "./said.ts";
 
@@ -40,7 +40,7 @@ export function resultIdOf(messageId: string): string {
 /** The messages of a run as it is now: what a reader is to hold. */
 export function runMessages(record: RunRecord, blobUrl: BlobUrl): readonly AgUiMessage[] {
   const messages: AgUiMessage[] = [];
-  for (const item of shownItems(record.state)) {
+  for (const item of visibleItems(record.state)) {
     if (item.author === "user") messages.push(...noteMessages(item, record, blobUrl));
     else messages.push(...itemMessages(item, blobUrl));
     if (item.live) break; // what comes after it is shown after it

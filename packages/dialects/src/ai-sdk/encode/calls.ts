@@ -2,27 +2,28 @@ import type { Json, ViewToolCall } from "@millrace/core";
 import type { Asked } from "../../shared/encode/run-record.ts";
 import type { Chunk } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
-import type { ToldCall } from "./told.ts";
+import { progressOf } from "../../shared/encode/sent-items.ts";
+import type { SentCall } from "../../shared/encode/sent-items.ts";
 
 /** The question about a call, and its answer, as far as they were not sent. `isOpen`: it waits for the answer. */
-export function* tellQuestion(
+export function* encodeQuestion(
   profile: Profile,
-  told: ToldCall,
+  sent: SentCall,
   { question, answer }: Asked,
   isOpen: boolean,
 ): Generator<Chunk, void, undefined> {
-  const { toolCallId } = told;
+  const { id: toolCallId } = sent;
   const { approvalId } = question;
-  const isNew = told.approvalId !== approvalId;
+  const isNew = sent.approvalId !== approvalId;
   const isAnswered = answer !== undefined;
-  if (!isNew && told.isAnswered === isAnswered) return;
-  told.approvalId = approvalId;
-  told.isAnswered = isAnswered;
+  if (!isNew && sent.isAnswered === isAnswered) return;
+  sent.approvalId = approvalId;
+  sent.isAnswered = isAnswered;
   if (!profile.asks) {
     const decision = answer === undefined ? {} : { decision: answer.decision };
     const data: Json = {
       toolCallId,
-      toolName: told.toolName,
+      toolName: sent.tool,
       input: question.input,
       hash: question.hash,
       ...decision,
@@ -40,28 +41,28 @@ export function* tellQuestion(
 }
 
 /** What a call does and what it came to, as far as that was not sent. */
-export function* tellOutcome(
+export function* encodeOutcome(
   profile: Profile,
-  told: ToldCall,
+  sent: SentCall,
   call: ViewToolCall,
 ): Generator<Chunk, void, undefined> {
-  const { toolCallId } = told;
+  const { id: toolCallId } = sent;
   switch (call.state) {
     case "writing":
     case "waiting":
       return;
     case "running":
-      yield* tellProgress(told, call);
+      yield* encodeProgress(sent, call);
       return;
     case "finished":
-      if (told.outcome !== undefined) return;
-      told.outcome = "finished";
+      if (sent.outcome !== undefined) return;
+      sent.outcome = "finished";
       yield { type: "tool-output-available", toolCallId, output: call.output };
       return;
     case "denied": {
       const errorText = call.reason ?? "It was denied.";
-      if (told.outcome === errorText) return;
-      told.outcome = errorText;
+      if (sent.outcome === errorText) return;
+      sent.outcome = errorText;
       yield profile.asks
         ? { type: "tool-output-denied", toolCallId }
         : { type: "tool-output-error", toolCallId, errorText };
@@ -69,8 +70,8 @@ export function* tellOutcome(
     }
     case "failed":
     case "unknown":
-      if (told.outcome === call.message) return;
-      told.outcome = call.message;
+      if (sent.outcome === call.message) return;
+      sent.outcome = call.message;
       yield { type: "tool-output-error", toolCallId, errorText: call.message };
       return;
     default:
@@ -79,30 +80,19 @@ export function* tellOutcome(
 }
 
 /** Progress is no part of the message: what is transient is shown and not kept. */
-function* tellProgress(
-  told: ToldCall,
+function* encodeProgress(
+  sent: SentCall,
   call: Extract<ViewToolCall, { state: "running" }>,
 ): Generator<Chunk, void, undefined> {
-  const { toolCallId } = told;
-  const { childSessionId, message, text } = call;
-  if (childSessionId !== undefined && told.child !== childSessionId) {
-    told.child = childSessionId;
+  const { id: toolCallId } = sent;
+  const { childSessionId } = call;
+  if (childSessionId !== undefined && sent.child !== childSessionId) {
+    sent.child = childSessionId;
     const data = { toolCallId, sessionId: childSessionId };
     yield { type: "data-sub-agent", id: toolCallId, data, transient: true };
   }
-  // A tool that is repeated begins its output anew.
-  const isAnew = text.length < told.sent;
-  const added = text.slice(isAnew ? 0 : told.sent);
-  const isNews = message !== undefined && message !== told.message;
-  if (!isNews && added === "" && !isAnew) return;
-  told.message = message;
-  told.sent = text.length;
-  const data = {
-    toolCallId,
-    ...(isNews ? { message } : {}),
-    ...(added === "" && !isAnew
-      ? {}
-      : { text: added, from: isAnew ? 0 : text.length - added.length }),
-  };
+  const progress = progressOf(sent, call);
+  if (progress === undefined) return;
+  const data = { toolCallId, ...progress };
   yield { type: "data-tool-progress", id: toolCallId, data, transient: true };
 }

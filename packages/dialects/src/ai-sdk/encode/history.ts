@@ -1,7 +1,6 @@
-import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { SessionId, SessionUid } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { recordOf } from "../../shared/encode/run-record.ts";
-import { turnsOf } from "../../shared/encode/turns.ts";
 import type { SaidItem, Turn } from "../../shared/encode/turns.ts";
 import { userParts } from "./parts.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
@@ -21,14 +20,13 @@ export interface HistoryOptions {
 }
 
 /**
- * The session as messages: what people sent, and one message for each run. What is being written is in its
- * stream; a run that is on is among them only where its replay begins the message anew.
+ * A turn as messages: what a person sent, or one for a run, and none for a run of which nothing is shown. What is
+ * being written is in its stream; a run that is on is shown only where its replay begins the message anew.
  */
-export function historyOf(facts: readonly Fact[], options: HistoryOptions): readonly UiMessage[] {
-  return turnsOf(facts).flatMap((turn) => {
-    if (turn.kind === "said") return [userMessage(turn.item, options.blobUrl)];
-    return runMessage(turn, options) ?? [];
-  });
+export function turnMessages(turn: Turn, options: HistoryOptions): readonly UiMessage[] {
+  if (turn.kind === "said") return [userMessage(turn.item, options.blobUrl)];
+  const message = runMessage(turn, options);
+  return message === undefined ? [] : [message];
 }
 
 function runMessage(

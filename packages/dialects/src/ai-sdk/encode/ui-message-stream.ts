@@ -1,12 +1,12 @@
 import type { Followed } from "@millrace/core/reading";
 import { RunFollower } from "../../shared/encode/run-record.ts";
 import type { FollowedRun } from "../../shared/encode/run-record.ts";
-import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
 import { doneEvent, eventOf } from "./chunks.ts";
 import type { Chunk } from "./chunks.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import type { Profile } from "./profiles.ts";
-import { Speaker } from "./speaker.ts";
+import { RunEncoder } from "./run-encoder.ts";
 
 /** One run for one reader. */
 export interface UiMessageStreamOptions extends FollowedRun {
@@ -26,7 +26,7 @@ export function uiMessageStream(options: UiMessageStreamOptions): DialectStream 
   const { profile, runId, head, live, known = 0 } = options;
   return {
     name: `ai-sdk ${profile.name} ${runId} ${head} ${live} ${known}`,
-    open: () => new UiMessageVoice(options),
+    open: () => new UiMessageEncoder(options),
     end: (reason) =>
       reason === "finished"
         ? doneEvent
@@ -43,9 +43,9 @@ const ends: Readonly<Record<string, string>> = {
 };
 
 /** A run as it is sent to one reader. */
-class UiMessageVoice implements DialectVoice {
+class UiMessageEncoder implements DialectEncoder {
   readonly #follower: RunFollower;
-  readonly #speaker: Speaker;
+  readonly #encoder: RunEncoder;
   readonly #options: UiMessageStreamOptions;
   #isOver = false;
   #isStarted = false;
@@ -53,10 +53,10 @@ class UiMessageVoice implements DialectVoice {
   constructor(options: UiMessageStreamOptions) {
     this.#options = options;
     this.#follower = new RunFollower(options);
-    this.#speaker = new Speaker({ ...options, messageId: options.runId });
+    this.#encoder = new RunEncoder({ ...options, messageId: options.runId });
   }
 
-  say(message: Followed["message"]): string {
+  encode(message: Followed["message"]): string {
     return this.chunks(message).map(eventOf).join("");
   }
 
@@ -66,22 +66,24 @@ class UiMessageVoice implements DialectVoice {
   chunks(message: Followed["message"]): readonly Chunk[] {
     if (this.#isOver || !this.#follower.take(message)) return [];
     const { known = 0, runId } = this.#options;
-    const said = this.#said(message);
+    const added = this.#encode(message);
     if (this.#follower.state.head <= known) return []; // its reader has it
-    this.#isOver = this.#speaker.isEnded || this.#follower.isGone;
-    if (said.length === 0 || this.#isStarted) return said;
+    this.#isOver = this.#encoder.isEnded || this.#follower.isGone;
+    if (added.length === 0 || this.#isStarted) return added;
     this.#isStarted = true;
-    const [first] = said;
-    return first?.type === "start" ? said : [{ type: "start", messageId: runId }, ...said];
+    const [first] = added;
+    return first?.type === "start" ? added : [{ type: "start", messageId: runId }, ...added];
   }
 
-  #said(message: Followed["message"]): readonly Chunk[] {
+  #encode(message: Followed["message"]): readonly Chunk[] {
     const isContinued = "events" in message && message.first > 0;
-    const told = isContinued ? this.#speaker.tellBatch(this.#follower.state, message) : undefined;
-    if (told !== undefined) return told;
+    const grown = isContinued
+      ? this.#encoder.encodeBatch(this.#follower.state, message)
+      : undefined;
+    if (grown !== undefined) return grown;
     const { record } = this.#follower;
     const isPast = record.state.head < this.#options.live;
-    return this.#speaker.tell(
+    return this.#encoder.encode(
       isPast && record.phase === "waiting" ? { ...record, phase: "on" } : record,
     );
   }

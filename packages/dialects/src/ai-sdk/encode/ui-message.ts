@@ -3,8 +3,8 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { RunRecord } from "../../shared/encode/run-record.ts";
 import type { Chunk, DataChunk, MessageMetadata } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
-import { Speaker } from "./speaker.ts";
-import type { SpeakerOptions } from "./speaker.ts";
+import { RunEncoder } from "./run-encoder.ts";
+import type { RunEncoderOptions } from "./run-encoder.ts";
 
 /** A part of a message as clients hold it. */
 export type UiPart = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -18,15 +18,15 @@ export interface UiMessage {
 }
 
 /** The message of a run as a client has it that was sent all of it. Undefined: nothing is shown of it. */
-export function messageOf(record: RunRecord, options: SpeakerOptions): UiMessage | undefined {
-  const speaker = new Speaker(options);
-  const message = foldChunks(options.profile, speaker.tell(record));
+export function messageOf(record: RunRecord, options: RunEncoderOptions): UiMessage | undefined {
+  const encoder = new RunEncoder(options);
+  const message = foldChunks(options.profile, encoder.encode(record));
   return message.parts.length === 0 ? undefined : message;
 }
 
 type Held = Record<string, unknown>;
 
-/** What a client makes of chunks. Only of those that the speaker makes of a run in one go. */
+/** What a client makes of chunks. Only of those that the encoder makes of a run in one go. */
 function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
   const parts: Held[] = [];
   const open = new Map<string, Held>();

@@ -3,7 +3,7 @@ import { addUsage, noUsage } from "@millrace/core/writing";
 import type { FactOf } from "@millrace/core/writing";
 import { legEnd, legWaits } from "./leg-end.ts";
 import type { LegEnd } from "./response-json.ts";
-import type { ToldLeg } from "./run-teller.ts";
+import type { ToldLeg } from "./run-event-builder.ts";
 
 /** When a leg began and ended, what it used, and how it ended: by its facts. */
 export class LegClock {

@@ -1,4 +1,4 @@
-import type { ToldCall, ToldPart, ToldResult } from "./told.ts";
+import type { CallResult, RunCall, TextPart } from "./run-events.ts";
 
 /** An item of a response's output. Only the kinds that a run of ours has. */
 export type OutputItem =
@@ -71,7 +71,7 @@ export function outputText(text: string): OutputText {
 }
 
 /** A part of a reply as an item. Without content while nothing of it is sent. */
-export function partItem({ id, kind, text }: ToldPart, status: ItemStatus): OutputItem {
+export function partItem({ id, kind }: TextPart, status: ItemStatus, text = ""): OutputItem {
   const isEmpty = status === "in_progress";
   if (kind === "reasoning") {
     const summary = isEmpty ? [] : ([{ type: "summary_text", text }] as const);
@@ -82,7 +82,7 @@ export function partItem({ id, kind, text }: ToldPart, status: ItemStatus): Outp
 }
 
 /** A call that the client carries out. */
-export function functionCall({ id, callId, tool, input }: ToldCall, isEmpty: boolean): OutputItem {
+export function functionCall({ id, callId, tool, input }: RunCall, isEmpty: boolean): OutputItem {
   return {
     type: "function_call",
     id: `fc_${id}`,
@@ -94,7 +94,7 @@ export function functionCall({ id, callId, tool, input }: ToldCall, isEmpty: boo
 }
 
 /** A question about a call. Its id is what an answer names. */
-export function approvalRequest({ tool, input }: ToldCall, approvalId: string): OutputItem {
+export function approvalRequest({ tool, input }: RunCall, approvalId: string): OutputItem {
   return {
     type: "mcp_approval_request",
     id: approvalId,
@@ -106,9 +106,9 @@ export function approvalRequest({ tool, input }: ToldCall, approvalId: string): 
 
 /** A call of one of the agent's own tools. */
 export function serverCall(
-  { id, tool, input, approvalId = null as never }: ToldCall,
+  { id, tool, input, approvalId = null as never }: RunCall,
   stage: "empty" | "ended",
-  result?: ToldResult,
+  result?: CallResult,
 ): OutputItem {
   const isOk = result?.status === "ok";
   const status =

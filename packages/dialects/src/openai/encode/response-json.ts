@@ -3,7 +3,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import { LegClock } from "./leg-clock.ts";
 import { legOf, nameOf, responsePrefix } from "./response-id.ts";
 import type { OutputItem } from "./response-items.ts";
-import type { ToldLeg } from "./run-teller.ts";
+import type { ToldLeg } from "./run-event-builder.ts";
 
 /** The name under which the agent is a model. It has its own model and instructions: a request chooses neither. */
 export const modelName = "agent";

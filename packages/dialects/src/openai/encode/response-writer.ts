@@ -7,7 +7,7 @@ import {
 } from "./response-items.ts";
 import type { OutputItem } from "./response-items.ts";
 import type { ResponseJson } from "./response-json.ts";
-import type { Told, ToldCall, ToldPart, ToldResult } from "./told.ts";
+import type { CallResult, RunCall, RunEvent, TextPart } from "./run-events.ts";
 
 /** An event of a response's stream. */
 export interface ResponseEvent {
@@ -60,34 +60,34 @@ export class ResponseWriter {
     this.#write("error", { code, message, param: null });
   }
 
-  write(told: Told): void {
-    switch (told.type) {
+  write(event: RunEvent): void {
+    switch (event.type) {
       case "part_begun":
-        return this.#beginPart(told.part);
+        return this.#beginPart(event.part);
       case "part_grown":
-        return this.#growPart(told.part, told.text);
+        return this.#growPart(event.part, event.text);
       case "part_ended":
-        return this.#endPart(told.part);
+        return this.#endPart(event.part, event.text);
       case "asked_client":
-        return this.#writeFunctionCall(told.call);
+        return this.#writeFunctionCall(event.call);
       case "asked_person": {
-        const item = approvalRequest(told.call, told.approvalId);
+        const item = approvalRequest(event.call, event.approvalId);
         this.#add(item);
         return this.#done(item);
       }
       case "call_begun":
-        return this.#beginCall(told.call);
+        return this.#beginCall(event.call);
       case "call_ended":
-        return this.#endCall(told.call, told.result);
+        return this.#endCall(event.call, event.result);
       case "started":
       case "broken":
         return;
       default:
-        told satisfies never;
+        event satisfies never;
     }
   }
 
-  #beginPart(part: ToldPart): void {
+  #beginPart(part: TextPart): void {
     const item = partItem(part, "in_progress");
     const place = this.#add(item);
     if (part.kind === "text")
@@ -104,17 +104,16 @@ export class ResponseWriter {
       });
   }
 
-  #growPart(part: ToldPart, text: string): void {
+  #growPart(part: TextPart, text: string): void {
     const place = this.#placeOf(partItem(part, "in_progress").id);
     if (part.kind === "text")
       this.#grow("response.output_text.delta", text, { ...place, content_index: 0, logprobs: [] });
     else this.#grow("response.reasoning_summary_text.delta", text, { ...place, summary_index: 0 });
   }
 
-  #endPart(part: ToldPart): void {
-    const item = partItem(part, "completed");
+  #endPart(part: TextPart, text: string): void {
+    const item = partItem(part, "completed", text);
     const place = this.#placeOf(item.id);
-    const { text } = part;
     if (part.kind === "text") {
       const at = { ...place, content_index: 0 };
       this.#write("response.output_text.done", { ...at, text, logprobs: [] });
@@ -130,7 +129,7 @@ export class ResponseWriter {
     this.#done(item);
   }
 
-  #writeFunctionCall(call: ToldCall): void {
+  #writeFunctionCall(call: RunCall): void {
     const item = functionCall(call, false);
     const place = this.#add(functionCall(call, true));
     const given = { ...place, name: call.tool, arguments: call.input };
@@ -139,14 +138,14 @@ export class ResponseWriter {
     this.#done(item);
   }
 
-  #beginCall(call: ToldCall): void {
+  #beginCall(call: RunCall): void {
     const place = this.#add(serverCall(call, "empty"));
     this.#write("response.mcp_call.in_progress", place);
     this.#grow("response.mcp_call_arguments.delta", call.input, place);
     this.#write("response.mcp_call_arguments.done", { ...place, arguments: call.input });
   }
 
-  #endCall(call: ToldCall, result: ToldResult | undefined): void {
+  #endCall(call: RunCall, result: CallResult | undefined): void {
     const item = serverCall(call, "ended", result);
     const place = this.#placeOf(item.id);
     const end = result?.status === "ok" ? "completed" : "failed";

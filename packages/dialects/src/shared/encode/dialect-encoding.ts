@@ -2,19 +2,19 @@ import type { LiveEvent } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { Encoding, StreamEndReason } from "@millrace/server/hub";
 
-/** What speaks a dialect to one reader: a state of its own, and no clock, randomness or I/O. */
-export interface DialectVoice {
-  /** The text of the events for the next message of the log. Empty: it says nothing to this reader. */
-  readonly say: (message: Followed["message"]) => string;
+/** Encodes a session's messages for one reader: with a state of its own, and no clock, randomness or I/O. */
+export interface DialectEncoder {
+  /** The text of the events for the next message of the log. Empty: this reader needs none. */
+  readonly encode: (message: Followed["message"]) => string;
   /** Whether nothing follows for this reader. */
   readonly isOver: () => boolean;
 }
 
 /** A dialect for one reader, as an encoding of the hub. */
 export interface DialectStream {
-  /** The name of the dialect, and all that its voices depend on: those of one name may stand in for each other. */
+  /** The name of the dialect, and all that its encoders depend on: those of one name may stand in for each other. */
   readonly name: string;
-  readonly open: () => DialectVoice;
+  readonly open: () => DialectEncoder;
   /** The last text of a stream, by why it ended. */
   readonly end: (reason: StreamEndReason) => string;
 }
@@ -31,13 +31,13 @@ export function dialectEncoding({ name, open, end }: DialectStream): Encoding {
     share: () => ({
       applied: (_, { message }) => sizeOf(message),
       open: () => {
-        const voice = open();
+        const reader = open();
         const encode = (messages: readonly Followed[]): Uint8Array => {
           let text = "";
-          for (const { message } of messages) if (!voice.isOver()) text += voice.say(message);
+          for (const { message } of messages) if (!reader.isOver()) text += reader.encode(message);
           return text === "" ? nothing : Buffer.from(text);
         };
-        return { encode, isOver: voice.isOver };
+        return { encode, isOver: reader.isOver };
       },
     }),
     ended: ({ reason }) => Buffer.from(end(reason)),

@@ -1,4 +1,4 @@
-import type { Fact, InputId, Item } from "@millrace/core";
+import type { Fact, Item, SessionState } from "@millrace/core";
 import { withoutUndone } from "@millrace/core/reading";
 import { inputItemIdOf } from "@millrace/core/writing";
 
@@ -7,7 +7,7 @@ export type SaidItem = Pick<Item, "id" | "parts">;
 
 /** A piece of a session's past: what a person sent between runs, or a run. */
 export type Turn =
-  | { readonly kind: "said"; readonly item: SaidItem; readonly isWaiting: boolean }
+  | { readonly kind: "said"; readonly item: SaidItem }
   /** The facts of one run, or of what a session began with before its first (`isRun` is false). */
   | {
       readonly kind: "run";
@@ -16,39 +16,55 @@ export type Turn =
       readonly facts: readonly Fact[];
     };
 
-/** A session as what people sent and the runs that answered, in order. Prompts that wait come last. */
-export function turnsOf(facts: readonly Fact[]): readonly Turn[] {
+/**
+ * A session as what people sent and the runs that answered, in order; prompts that wait come last. Of a session's
+ * last facts these are its last turns: what is not from its first fact on among them is left out.
+ */
+export function turnsOf(
+  facts: readonly Fact[],
+  state: Pick<SessionState, "queue" | "run">,
+): readonly Turn[] {
   const turns: Turn[] = [];
-  const waiting = new Map<InputId, SaidItem>();
   let run: (Extract<Turn, { kind: "run" }> & { readonly facts: Fact[] }) | undefined;
   const end = (): void => {
     if (run !== undefined) turns.push(run);
     run = undefined;
   };
-  for (const fact of withoutUndone(facts)) {
+  const live = withoutUndone(facts);
+  for (const fact of facts[0]?.n === 1 ? live : fromTurn(live, state)) {
     if (fact.type === "run_started") {
       end();
       run = { kind: "run", id: fact.runId, isRun: true, facts: [] };
     }
-    if (fact.type === "input_accepted" && fact.input.kind === "prompt") {
-      const { inputId, input } = fact;
-      waiting.set(inputId, { id: inputItemIdOf(inputId), parts: input.parts });
-    }
-    if (fact.type === "queue_updated") waiting.delete(fact.inputId);
     if (fact.type === "item_committed") {
-      const { item, inputId } = fact;
-      if (inputId !== undefined) waiting.delete(inputId);
+      const { item } = fact;
       if (item.author === "user" && run?.isRun !== true) end();
       const isPrompt = item.author === "user" && run?.facts.some(isReply) !== true;
-      if (isPrompt) turns.push({ kind: "said", item, isWaiting: false });
+      if (isPrompt) turns.push({ kind: "said", item });
       else run ??= { kind: "run", id: item.id, isRun: false, facts: [] };
     }
     run?.facts.push(fact);
     if (fact.type === "run_finished") end();
   }
   end();
-  for (const item of waiting.values()) turns.push({ kind: "said", item, isWaiting: true });
+  for (const { inputId, input } of state.queue)
+    if (input.kind === "prompt")
+      turns.push({ kind: "said", item: { id: inputItemIdOf(inputId), parts: input.parts } });
   return turns;
+}
+
+/** The facts from the first turn on that is there from its beginning. */
+function fromTurn(live: readonly Fact[], { run }: Pick<SessionState, "run">): readonly Fact[] {
+  const edge = live.find(({ type }) => type === "run_started" || type === "run_finished");
+  if (edge?.type === "run_finished") return live.slice(live.indexOf(edge) + 1);
+  if (edge === undefined && run !== undefined) return [];
+  // Before the start of a run no other is on, and what a person sent there is a turn of its own.
+  const first = live.findIndex((fact) => fact === edge || isSaid(fact));
+  return first < 0 ? [] : live.slice(first);
+}
+
+function isSaid(fact: Fact): boolean {
+  return fact.type === "item_committed" && fact.item.author === "user";
 }
 
 function isReply(fact: Fact): boolean {

@@ -1,9 +1,9 @@
 import type { Item, Part } from "@millrace/core";
 import type { OpenLane } from "@millrace/core/reading";
-import type { ToldCall } from "./told.ts";
+import type { RunCall } from "./run-events.ts";
 
 /** A part of a draft or of an item. */
-export interface ShownPart {
+export interface ReplyPart {
   readonly kind: Item["parts"][number]["kind"];
   /** Set once nothing of it follows. */
   readonly whole?: Part | undefined;
@@ -14,7 +14,7 @@ export interface ShownPart {
 }
 
 /** A part that is stored, or that nothing is added to. */
-export function shownPart(part: Part): ShownPart {
+export function storedPart(part: Part): ReplyPart {
   const { kind } = part;
   const base = { kind, whole: part, isWhole: true };
   if (kind !== "text" && kind !== "reasoning") return { ...base, after: () => "" };
@@ -23,11 +23,11 @@ export function shownPart(part: Part): ShownPart {
 }
 
 /** A part of a reply that is being written. */
-export function draftPart(part: OpenLane["draft"]["parts"][number]): ShownPart {
-  if (part.state === "committed") return shownPart(part.part);
+export function draftPart(part: OpenLane["draft"]["parts"][number]): ReplyPart {
+  if (part.state === "committed") return storedPart(part.part);
   const { begin, settled, tail } = part;
   const { kind } = begin;
-  if (kind !== "text" && kind !== "reasoning") return { kind, isWhole: false, after: () => "" };
+  if (!isText(kind)) return { kind, isWhole: false, after: () => "" };
   // The settled text is long, and is not touched for a few new characters.
   const after = (sent: number): string =>
     sent >= settled.length ? tail.slice(sent - settled.length) : settled.slice(sent) + tail;
@@ -35,7 +35,7 @@ export function draftPart(part: OpenLane["draft"]["parts"][number]): ShownPart {
 }
 
 /** The call that a part is, under this name. */
-export function callOf(id: string, { whole }: ShownPart): ToldCall | undefined {
+export function callOf(id: string, { whole }: ReplyPart): RunCall | undefined {
   if (whole?.kind !== "tool_call") return undefined;
   const { callId, tool, input, raw } = whole;
   const given = input === undefined ? raw : JSON.stringify(input);
@@ -43,6 +43,11 @@ export function callOf(id: string, { whole }: ShownPart): ToldCall | undefined {
 }
 
 /** Whether a part is what this call came to. */
-export function isResultOf({ whole }: ShownPart, callId: string): boolean {
+export function isResultOf({ whole }: ReplyPart, callId: string): boolean {
   return whole?.kind === "tool_result" && whole.callId === callId;
+}
+
+/** Whether parts of a kind are texts that are sent piece by piece. */
+export function isText(kind: string): kind is "text" | "reasoning" {
+  return kind === "text" || kind === "reasoning";
 }

@@ -1,16 +1,18 @@
-/** What a reader gets of a run, before it is written in one of the two formats. */
-export type Told =
+/** What happens in a run, before it is written in one of the two formats. */
+export type RunEvent =
   | { readonly type: "started" }
-  | { readonly type: "part_begun" | "part_ended"; readonly part: ToldPart }
-  | { readonly type: "part_grown"; readonly part: ToldPart; readonly text: string }
+  | { readonly type: "part_begun"; readonly part: TextPart }
+  | { readonly type: "part_grown"; readonly part: TextPart; readonly text: string }
+  /** With the whole text. */
+  | { readonly type: "part_ended"; readonly part: TextPart; readonly text: string }
   /** A tool of the server begins. */
-  | { readonly type: "call_begun"; readonly call: ToldCall }
+  | { readonly type: "call_begun"; readonly call: RunCall }
   /** What it came to. Without a result: the run ended before it did. */
-  | { readonly type: "call_ended"; readonly call: ToldCall; readonly result?: ToldResult }
+  | { readonly type: "call_ended"; readonly call: RunCall; readonly result?: CallResult }
   /** A tool that the reader carries out. */
-  | { readonly type: "asked_client"; readonly call: ToldCall }
+  | { readonly type: "asked_client"; readonly call: RunCall }
   /** A question to a person, before a tool begins. */
-  | { readonly type: "asked_person"; readonly call: ToldCall; readonly approvalId: string }
+  | { readonly type: "asked_person"; readonly call: RunCall; readonly approvalId: string }
   /**
    * Nothing more can be sent. `again`: what was sent is no longer so, another attempt took its place. `behind`:
    * the reader was sent a snapshot in the place of facts.
@@ -18,15 +20,13 @@ export type Told =
   | { readonly type: "broken"; readonly why: "again" | "behind" };
 
 /** A text that the model or the agent wrote. */
-export interface ToldPart {
+export interface TextPart {
   readonly id: string;
   readonly kind: "text" | "reasoning";
-  /** As far as it was sent. */
-  text: string;
 }
 
 /** A call of a tool. */
-export interface ToldCall {
+export interface RunCall {
   readonly id: string;
   readonly callId: string;
   readonly tool: string;
@@ -36,7 +36,7 @@ export interface ToldCall {
 }
 
 /** What a call came to. */
-export interface ToldResult {
+export interface CallResult {
   readonly status: "ok" | "failed" | "denied" | "aborted" | "unknown";
   readonly text: string;
 }

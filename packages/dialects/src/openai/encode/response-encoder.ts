@@ -1,14 +1,14 @@
 import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
-import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
 import { interruption } from "./leg-clock.ts";
 import { legBroken, legOn, legQueued } from "./leg-end.ts";
 import { ResponseHead } from "./response-json.ts";
 import type { ResponseJson } from "./response-json.ts";
 import { eventText, ResponseWriter } from "./response-writer.ts";
 import type { ResponseEvent } from "./response-writer.ts";
-import { asStored, RunTeller } from "./run-teller.ts";
-import type { ToldLeg } from "./run-teller.ts";
+import { asStored, RunEventBuilder } from "./run-event-builder.ts";
+import type { ToldLeg } from "./run-event-builder.ts";
 
 /** One response for one reader. */
 export interface ResponseOptions {
@@ -20,8 +20,8 @@ export interface ResponseOptions {
 }
 
 /** A response as one reader gets it: first what is stored, then what is being written. */
-export class ResponseVoice implements DialectVoice {
-  readonly #teller: RunTeller;
+export class ResponseEncoder implements DialectEncoder {
+  readonly #builder: RunEventBuilder;
   readonly #head: ResponseHead;
   readonly #writer: ResponseWriter;
   readonly #leg: ToldLeg;
@@ -30,13 +30,13 @@ export class ResponseVoice implements DialectVoice {
 
   constructor({ leg, facts, after = -1 }: ResponseOptions) {
     this.#leg = leg;
-    this.#teller = new RunTeller(leg);
+    this.#builder = new RunEventBuilder(leg);
     this.#head = new ResponseHead(leg);
     this.#writer = new ResponseWriter(after);
     for (const fact of asStored(facts)) this.#take(fact);
   }
 
-  isOver = (): boolean => this.#teller.isOver;
+  isOver = (): boolean => this.#builder.isOver;
 
   /** The events since the last call, with those that a message adds. */
   events(message?: Followed["message"]): readonly ResponseEvent[] {
@@ -44,7 +44,7 @@ export class ResponseVoice implements DialectVoice {
     return this.#writer.taken();
   }
 
-  say(message: Followed["message"]): string {
+  encode(message: Followed["message"]): string {
     return this.events(message).map(eventText).join("");
   }
 
@@ -54,7 +54,7 @@ export class ResponseVoice implements DialectVoice {
     const end = isCut
       ? legBroken
       : this.isOver()
-        ? this.#head.end(this.#teller.state)
+        ? this.#head.end(this.#builder.state)
         : this.#standing();
     return this.#head.json(end, this.#writer.output);
   }
@@ -68,15 +68,15 @@ export class ResponseVoice implements DialectVoice {
 
   #take(message: Followed["message"]): void {
     if (this.isOver()) return;
-    const { head } = this.#teller.state;
-    const told = this.#teller.take(message);
+    const { head } = this.#builder.state;
+    const events = this.#builder.take(message);
     if ("n" in message && message.n > head) this.#head.note(message);
-    if (!this.#isBegun && this.#teller.state.head > this.#leg.from) {
+    if (!this.#isBegun && this.#builder.state.head > this.#leg.from) {
       this.#isBegun = true;
       this.#writer.writeResponse("response.created", this.#head.json(this.#first(), []));
       if (this.#leg.from > 0) this.#start();
     }
-    for (const each of told) {
+    for (const each of events) {
       if (each.type === "started") this.#start();
       else if (each.type === "broken") return this.#break(each.why);
       else this.#writer.write(each);
@@ -97,7 +97,7 @@ export class ResponseVoice implements DialectVoice {
   }
 
   #standing(): typeof legOn {
-    return this.#leg.from > 0 || this.#teller.isBegun ? legOn : legQueued;
+    return this.#leg.from > 0 || this.#builder.isBegun ? legOn : legQueued;
   }
 
   #break(why: "again" | "behind"): void {
@@ -121,10 +121,10 @@ const begunAgain = "This reply was begun again. Read the response anew, from its
 /** The stream of a response that goes on. What is stored of it is sent with the first message. */
 export function responseStream(options: ResponseOptions): DialectStream {
   const { leg, after = -1 } = options;
-  let voice: ResponseVoice | undefined;
+  let encoder: ResponseEncoder | undefined;
   return {
     name: `openai responses ${leg.runId} ${leg.from} ${after}`,
-    open: () => (voice = new ResponseVoice(options)),
-    end: (reason) => voice?.endText(reason) ?? "",
+    open: () => (encoder = new ResponseEncoder(options)),
+    end: (reason) => encoder?.endText(reason) ?? "",
   };
 }

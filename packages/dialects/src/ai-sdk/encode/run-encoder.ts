@@ -1,46 +1,43 @@
 import type { Json, SessionState, ViewItem, ViewPart, ViewToolCall } from "@millrace/core";
 import { CallNames } from "../../shared/encode/call-names.ts";
-import type { LaneBatch } from "../../shared/encode/lane-batch.ts";
 import type { RunRecord } from "../../shared/encode/run-record.ts";
-import { fits, noted, shownItems } from "../../shared/encode/shown-items.ts";
-import { tellOutcome, tellQuestion } from "./calls.ts";
+import { beginSentPart, emptySentCall, isSent, SentItems } from "../../shared/encode/sent-items.ts";
+import type { Growth, LaneBatch, SentItem, SentPart } from "../../shared/encode/sent-items.ts";
+import { encodeOutcome, encodeQuestion } from "./calls.ts";
 import type { Chunk } from "./chunks.ts";
 import { endOf, waitingEnd } from "./ends.ts";
 import { dataOf, userParts } from "./parts.ts";
 import { urlOf } from "../../shared/encode/file-url.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import type { Profile } from "./profiles.ts";
-import { untold, untoldCall } from "./told.ts";
-import type { ToldItem, ToldPart } from "./told.ts";
-import { tellDeltas } from "./deltas.ts";
 
-/** Sent to a reader whose message can't be mended in its stream. Nothing else is wrong: the run goes on. */
+/** Sent to a reader whose message can't be corrected in its stream. Nothing else is wrong: the run goes on. */
 const begunAgain = "This reply was begun again. Load the conversation anew to see it.";
 
-/** To whom, and as which message. */
-export interface SpeakerOptions {
+/** For whom, and as which message. */
+export interface RunEncoderOptions {
   readonly profile: Profile;
   readonly blobUrl: BlobUrl;
   readonly messageId: string;
 }
 
 /**
- * Tells one reader of a run as a UI message. It holds what the reader was sent, and says what is lacking: so
+ * Encodes a run as a UI message for one reader. It holds what the reader was sent, and writes what is lacking: so
  * it does not matter by which messages the run came to where it is. Pure.
  */
-export class Speaker {
+export class RunEncoder {
   readonly #profile: Profile;
   readonly #blobUrl: BlobUrl;
   readonly #messageId: string;
   #isBegun = false;
   #isEnded = false;
   #isBroken = false;
-  readonly #items: ToldItem[] = [];
+  readonly #sent = new SentItems();
   readonly #names = new CallNames();
   /** `empty`: it was begun, and its parts were taken back. */
   #step: "none" | "open" | "empty" = "none";
 
-  constructor({ profile, blobUrl, messageId }: SpeakerOptions) {
+  constructor({ profile, blobUrl, messageId }: RunEncoderOptions) {
     this.#profile = profile;
     this.#blobUrl = blobUrl;
     this.#messageId = messageId;
@@ -51,18 +48,16 @@ export class Speaker {
     return this.#isEnded || this.#isBroken;
   }
 
-  /** What was written in a lane since the last call, if that is all that is new. Undefined: `tell` finds out. */
-  tellBatch(state: SessionState, batch: LaneBatch): readonly Chunk[] | undefined {
-    const told = this.#items.at(-1);
-    if (told?.isLive !== true || this.#step !== "open") return undefined;
-    if (told.id !== batch.itemId || told.epoch !== batch.epoch) return undefined;
-    const lane = state.lanes.find(({ itemId }) => itemId === told.id);
-    if (lane === undefined) return undefined;
-    return tellDeltas(told, lane, batch, (callId) => this.#names.nameOf(callId, told.id));
+  /** What was written in a lane since the last call, if that is all that is new. Undefined: `encode` finds out. */
+  encodeBatch(state: SessionState, batch: LaneBatch): readonly Chunk[] | undefined {
+    if (this.#step !== "open") return undefined;
+    return this.#sent
+      .grow(state, batch, (callId, itemId) => this.#names.nameOf(callId, itemId))
+      ?.map(growthChunk);
   }
 
   /** Everything that the reader lacks of the run. */
-  tell(record: RunRecord): readonly Chunk[] {
+  encode(record: RunRecord): readonly Chunk[] {
     if (this.#isBroken || record.phase === "coming" || record.phase === "gone") return [];
     const out: Chunk[] = [];
     if (!this.#isBegun) {
@@ -70,7 +65,10 @@ export class Speaker {
       out.push({ type: "start", messageId: this.#messageId });
     }
     if (record.phase === "on") this.#isEnded = false;
-    this.#tellItems(record, out);
+    this.#sent.visit(record, {
+      encode: (sent, item) => this.#encodeItem(sent, item, record, out),
+      retract: (lost) => this.#retract(lost, out),
+    });
     if (!this.#isBroken && record.phase !== "on" && !this.#isEnded) {
       this.#isEnded = true;
       this.#endStep(out);
@@ -81,49 +79,32 @@ export class Speaker {
     return out;
   }
 
-  #tellItems(record: RunRecord, out: Chunk[]): void {
-    let at = 0;
-    for (const item of shownItems(record.state)) {
-      const known = this.#items[at];
-      if (known !== undefined && !fits(known, item, record)) this.#retract(at, out);
-      if (this.#isBroken) return;
-      const told = (this.#items[at] ??= noted(untold(item.id), item, record));
-      if (told.view !== item || told.asked !== record.asked) {
-        this.#tellItem(told, item, record, out);
-        told.view = item;
-        told.asked = record.asked;
-      }
-      at += 1;
-      if (item.live) break; // what comes after it is sent after it
-    }
-    // A reply that was lost with its process stays until another takes its place, or none does.
-    if (record.phase !== "on" && this.#items.length > at) this.#retract(at, out);
-  }
-
-  #tellItem(told: ToldItem, item: ViewItem, record: RunRecord, out: Chunk[]): void {
-    if (item.author === "user") return this.#tellNote(told, item, record, out);
-    for (const [at, part] of item.parts.entries()) if (!this.#tellPart(told, at, part, out)) break;
+  #encodeItem(sent: SentItem, item: ViewItem, record: RunRecord, out: Chunk[]): true {
+    if (item.author === "user") return this.#encodeNote(sent, item, record, out);
+    for (const [at, part] of item.parts.entries())
+      if (!this.#encodePart(sent, at, part, out)) break;
     for (const asked of record.asked) {
       if (asked.itemId !== item.id) continue;
       const name = this.#names.nameOf(asked.question.callId, item.id);
-      const at = told.parts.findIndex(({ call }) => call?.toolCallId === name);
+      const at = sent.parts.findIndex(({ call }) => call?.id === name);
       const part = item.parts[at];
-      const call = told.parts[at]?.call;
+      const call = sent.parts[at]?.call;
       const isOpen =
         part?.kind === "tool_call" && part.state === "waiting" && asked.answer === undefined;
-      if (call !== undefined) out.push(...tellQuestion(this.#profile, call, asked, isOpen));
+      if (call !== undefined) out.push(...encodeQuestion(this.#profile, call, asked, isOpen));
     }
     for (const [at, part] of item.parts.entries()) {
-      const call = told.parts[at]?.call;
+      const call = sent.parts[at]?.call;
       if (call === undefined || part.kind !== "tool_call") continue;
-      out.push(...tellOutcome(this.#profile, call, part));
+      out.push(...encodeOutcome(this.#profile, call, part));
     }
+    return true;
   }
 
   /** What a person sent while the run was on. */
-  #tellNote(told: ToldItem, item: ViewItem, { state }: RunRecord, out: Chunk[]): void {
-    if (told.parts.length > 0) return;
-    told.parts.push({ id: item.id, kind: "note", sent: 0, isDone: true });
+  #encodeNote(sent: SentItem, item: ViewItem, { state }: RunRecord, out: Chunk[]): true {
+    if (isSent(sent)) return true;
+    beginSentPart(sent, item.id, "note");
     // In a step that was begun again, it would be taken back with the next attempt.
     if (this.#step === "empty") this.#step = "open";
     const stored = state.items.toArray().find(({ id }) => id === item.id);
@@ -133,16 +114,17 @@ export class Speaker {
         ? { type: "steering-message", id: item.id, parts: parts.filter(isTextOrFile) }
         : { type: "data-steering", id: item.id, data: { parts } as unknown as Json },
     );
+    return true;
   }
 
   /** False: it has nothing to show yet, and what follows it waits. */
-  #tellPart(told: ToldItem, at: number, part: ViewPart, out: Chunk[]): boolean {
-    const known = told.parts[at];
+  #encodePart(sent: SentItem, at: number, part: ViewPart, out: Chunk[]): boolean {
+    const known = sent.parts[at];
     switch (part.kind) {
       case "text":
       case "reasoning": {
         const id = String(at);
-        const text = known ?? this.#begin(told, part, out);
+        const text = known ?? this.#begin(sent, part, out);
         if (known === undefined) out.push({ type: `${part.kind}-start`, id });
         if (part.text.length > text.sent) {
           out.push({ type: `${part.kind}-delta`, id, delta: part.text.slice(text.sent) });
@@ -154,27 +136,27 @@ export class Speaker {
         return true;
       }
       case "tool_call":
-        this.#tellCall(told, known, part, out);
+        this.#encodeCall(sent, known, part, out);
         return true;
       case "media":
       case "file": {
         const url = part.live ? undefined : urlOf(part, this.#blobUrl);
         if (known !== undefined || url === undefined) return known !== undefined;
-        this.#begin(told, part, out);
+        this.#begin(sent, part, out);
         out.push({ type: "file", url, mediaType: part.mediaType });
         return true;
       }
       case "structured":
       case "custom": {
-        const chunk = dataOf(told.id, part);
+        const chunk = dataOf(sent.id, part);
         if (chunk === undefined) return false;
-        const data = known ?? this.#begin(told, part, out);
+        const data = known ?? this.#begin(sent, part, out);
         if (known === undefined || data.value !== chunk.data) out.push(chunk);
         data.value = chunk.data;
         return true;
       }
       case "opaque":
-        if (known === undefined) told.parts.push(partOf(part));
+        if (known === undefined) beginSentPart(sent, part.id, part.kind);
         return true;
       default:
         part satisfies never;
@@ -182,11 +164,11 @@ export class Speaker {
     }
   }
 
-  #tellCall(told: ToldItem, known: ToldPart | undefined, part: ViewToolCall, out: Chunk[]): void {
-    const begun = known ?? this.#begin(told, part, out);
-    const toolCallId = this.#names.nameOf(part.callId, told.id);
+  #encodeCall(sent: SentItem, known: SentPart | undefined, part: ViewToolCall, out: Chunk[]): void {
+    const begun = known ?? this.#begin(sent, part, out);
+    const toolCallId = this.#names.nameOf(part.callId, sent.id);
     const toolName = part.tool;
-    const call = (begun.call ??= untoldCall(toolCallId, toolName));
+    const call = (begun.call ??= emptySentCall(toolCallId, toolName));
     if (part.state === "writing") {
       if (known === undefined) out.push({ type: "tool-input-start", toolCallId, toolName });
       if (part.raw.length > begun.sent)
@@ -211,15 +193,13 @@ export class Speaker {
   }
 
   /** The first part of an item begins its step. */
-  #begin(told: ToldItem, part: ViewPart, out: Chunk[]): ToldPart {
-    if (told.parts.every(({ kind }) => kind === "opaque")) {
+  #begin(sent: SentItem, part: ViewPart, out: Chunk[]): SentPart {
+    if (sent.parts.every(({ kind }) => kind === "opaque")) {
       if (this.#step === "open") out.push({ type: "finish-step" });
       if (this.#step !== "empty") out.push({ type: "start-step" });
       this.#step = "open";
     }
-    const begun = partOf(part);
-    told.parts.push(begun);
-    return begun;
+    return beginSentPart(sent, part.id, part.kind);
   }
 
   #endStep(out: Chunk[]): void {
@@ -227,25 +207,31 @@ export class Speaker {
     this.#step = "none";
   }
 
-  /** Takes back what was sent of the items from a place on, where the dialect can. */
-  #retract(at: number, out: Chunk[]): void {
-    const [first, ...others] = this.#items.splice(at);
-    const isTold = (item: ToldItem | undefined): boolean => (item?.parts.length ?? 0) > 0;
-    if (!isTold(first) && !others.some(isTold)) return;
-    const isCurrent = !others.some(isTold) && this.#step === "open";
-    if (!this.#profile.resets || !isCurrent || first?.parts[0]?.kind === "note") {
-      this.#isBroken = true;
-      return;
-    }
-    for (const { call } of first?.parts ?? [])
-      if (call !== undefined) this.#names.free(call.toolCallId);
+  /** Takes back what was sent of these items, where the format can: it has a chunk for the current step. */
+  #retract([first, ...others]: readonly SentItem[], out: Chunk[]): boolean {
+    const isCurrent = !others.some(isSent) && this.#step === "open";
+    this.#isBroken = !this.#profile.resets || !isCurrent || first?.parts[0]?.kind === "note";
+    if (this.#isBroken) return false;
+    for (const { call } of first?.parts ?? []) if (call !== undefined) this.#names.free(call.id);
     out.push({ type: "reset-step" });
     this.#step = "empty";
+    return true;
   }
 }
 
-function partOf({ id, kind }: ViewPart): ToldPart {
-  return { id, kind, sent: 0, isDone: false };
+function growthChunk({ at, part, text }: Growth): Chunk {
+  const { kind, call } = part;
+  const id = String(at);
+  if (call !== undefined) {
+    const { id: toolCallId, tool: toolName } = call;
+    return text === undefined
+      ? { type: "tool-input-start", toolCallId, toolName }
+      : { type: "tool-input-delta", toolCallId, inputTextDelta: text };
+  }
+  const named = kind as "text" | "reasoning"; // only parts of text and calls grow
+  return text === undefined
+    ? { type: `${named}-start`, id }
+    : { type: `${named}-delta`, id, delta: text };
 }
 
 function isTextOrFile({ type }: { readonly type: string }): boolean {

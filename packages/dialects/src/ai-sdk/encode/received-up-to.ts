@@ -6,7 +6,7 @@ import type { Wait } from "../../shared/encode/waits.ts";
  * Up to which fact a page holds the message of a run that it goes on with. Its stream ended where the run
  * waited, so it holds all up to the last moment whose questions and results it knows. 0: it holds none of it.
  */
-export function knownTo(
+export function receivedUpTo(
   waits: readonly Wait[],
   parts: readonly Readonly<Record<string, unknown>>[],
 ): number {

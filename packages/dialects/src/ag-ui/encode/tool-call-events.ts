@@ -1,11 +1,12 @@
 import type { Json, ViewToolCall } from "@millrace/core";
 import { equalJson } from "@millrace/core/wire";
+import { progressOf } from "../../shared/encode/sent-items.ts";
+import type { SentCall } from "../../shared/encode/sent-items.ts";
 import type { AgUiEvent } from "./events.ts";
 import { outcomeOf, resultIdOf } from "./messages.ts";
-import type { ToldCall } from "./told.ts";
 
-/** What calls do and what they come to, for one reader. */
-export class Callings {
+/** The events of what calls do and what they come to, for one reader. */
+export class ToolCallEvents {
   /** The sub-agents that the reader was shown, with the call of each. `false`: it was sent the end too. */
   readonly #children = new Map<string, string | false>();
   readonly #results: ReadonlyMap<string, Json>;
@@ -15,15 +16,15 @@ export class Callings {
     this.#results = results;
   }
 
-  /** Tells what is new of a call. False: the reader holds another result. */
-  tell(told: ToldCall, call: ViewToolCall, messageId: string, out: AgUiEvent[]): boolean {
+  /** Writes what is new of a call. False: the reader holds another result. */
+  encode(sent: SentCall, call: ViewToolCall, messageId: string, out: AgUiEvent[]): boolean {
     const came = outcomeOf(call);
     if (came === undefined) {
-      if (call.state === "running") this.#tellProgress(told, call, messageId, out);
+      if (call.state === "running") this.#encodeProgress(sent, call, messageId, out);
       return true;
     }
-    if (told.outcome !== undefined) return told.outcome === came.content;
-    told.outcome = came.content;
+    if (sent.outcome !== undefined) return sent.outcome === came.content;
+    sent.outcome = came.content;
     const toolCallId = messageId;
     for (const [id, holder] of this.#children)
       if (holder === toolCallId) {
@@ -48,33 +49,25 @@ export class Callings {
   }
 
   /** Progress is in no message: it is shown and not kept. */
-  #tellProgress(
-    told: ToldCall,
+  #encodeProgress(
+    sent: SentCall,
     call: Extract<ViewToolCall, { state: "running" }>,
     toolCallId: string,
     out: AgUiEvent[],
   ): void {
-    const { toolName } = told;
-    const { childSessionId, message, text } = call;
+    const { tool: name } = sent;
+    const { childSessionId } = call;
     if (childSessionId !== undefined && !this.#children.has(childSessionId)) {
       this.#children.set(childSessionId, toolCallId);
-      const child = { subagentRunId: childSessionId, name: toolName, parentToolCallId: toolCallId };
+      const child = { subagentRunId: childSessionId, name, parentToolCallId: toolCallId };
       out.push({ type: "SUBAGENT_STARTED", ...child });
     }
-    // A tool that is repeated begins its output anew.
-    const isAnew = text.length < told.sent;
-    const added = text.slice(isAnew ? 0 : told.sent);
-    const isNews = message !== undefined && message !== told.message;
-    if (!isNews && added === "" && !isAnew) return;
-    told.message = message;
-    told.sent = text.length;
-    const value = {
-      toolCallId,
-      ...(isNews ? { message } : {}),
-      ...(added === "" && !isAnew
-        ? {}
-        : { text: added, from: isAnew ? 0 : text.length - added.length }),
-    };
-    out.push({ type: "CUSTOM", name: "millrace.tool-progress", value });
+    const progress = progressOf(sent, call);
+    if (progress === undefined) return;
+    out.push({
+      type: "CUSTOM",
+      name: "millrace.tool-progress",
+      value: { toolCallId, ...progress },
+    });
   }
 }

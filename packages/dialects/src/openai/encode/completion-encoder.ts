@@ -1,6 +1,6 @@
 import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
-import type { DialectStream, DialectVoice } from "../../shared/encode/dialect-encoding.ts";
+import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
 import { addDelta, completionUsage, finishReason } from "./completion-json.ts";
 import type {
   CompletionChunk,
@@ -13,9 +13,9 @@ import { interruption, LegClock } from "./leg-clock.ts";
 import { callNameOf, nameOf } from "./response-id.ts";
 import { modelName } from "./response-json.ts";
 import type { LegEnd } from "./response-json.ts";
-import { asStored, RunTeller } from "./run-teller.ts";
-import type { ToldLeg } from "./run-teller.ts";
-import type { Told, ToldCall, ToldPart } from "./told.ts";
+import { asStored, RunEventBuilder } from "./run-event-builder.ts";
+import type { ToldLeg } from "./run-event-builder.ts";
+import type { RunCall, RunEvent, TextPart } from "./run-events.ts";
 
 /** One completion for one reader. */
 export interface CompletionOptions {
@@ -30,10 +30,10 @@ export interface CompletionOptions {
 const done = "data: [DONE]\n\n";
 
 /** A leg of a run as one reader of a chat completion gets it. */
-export class CompletionVoice implements DialectVoice {
+export class CompletionEncoder implements DialectEncoder {
   readonly #leg: ToldLeg;
   readonly #id: string;
-  readonly #teller: RunTeller;
+  readonly #builder: RunEventBuilder;
   readonly #clock: LegClock;
   readonly #usage: boolean;
   readonly #message: CompletionMessage = { role: "assistant", content: null, refusal: null };
@@ -47,15 +47,15 @@ export class CompletionVoice implements DialectVoice {
     this.#leg = leg;
     this.#id = nameOf("chatcmpl-", leg);
     this.#usage = usage;
-    this.#teller = new RunTeller(leg);
+    this.#builder = new RunEventBuilder(leg);
     this.#clock = new LegClock(leg);
     for (const fact of asStored(facts)) this.#take(fact);
   }
 
-  isOver = (): boolean => this.#teller.isOver;
+  isOver = (): boolean => this.#builder.isOver;
 
   /** The text of the events since the last call, with those that a message adds. */
-  say(message?: Followed["message"]): string {
+  encode(message?: Followed["message"]): string {
     if (message !== undefined) this.#take(message);
     const text = this.#events.join("");
     this.#events = [];
@@ -80,7 +80,7 @@ export class CompletionVoice implements DialectVoice {
   /** The last text of a stream, by why it ended. */
   endText(reason: string): string {
     if (reason !== "finished") this.#fail(reason, interruption(reason, "Send it again."));
-    return this.say() + done;
+    return this.encode() + done;
   }
 
   #head<Kind extends string>(
@@ -91,30 +91,30 @@ export class CompletionVoice implements DialectVoice {
 
   #take(message: Followed["message"]): void {
     if (this.isOver()) return;
-    const { head } = this.#teller.state;
-    const told = this.#teller.take(message);
+    const { head } = this.#builder.state;
+    const events = this.#builder.take(message);
     if ("n" in message && message.n > head) this.#clock.note(message);
-    if (!this.#isBegun && this.#teller.state.head > this.#leg.from) {
+    if (!this.#isBegun && this.#builder.state.head > this.#leg.from) {
       this.#isBegun = true;
       this.#send({ role: "assistant", content: "" });
     }
-    for (const each of told) {
+    for (const each of events) {
       if (each.type === "broken") return this.#break(each.why);
-      this.#tell(each);
+      this.#add(each);
     }
     if (this.isOver()) this.#close();
   }
 
-  #tell(told: Told): void {
-    switch (told.type) {
+  #add(event: RunEvent): void {
+    switch (event.type) {
       case "part_begun":
-        return this.#separate(told.part);
+        return this.#separate(event.part);
       case "part_grown":
-        return this.#send(textDelta(told.part, told.text));
+        return this.#send(textDelta(event.part, event.text));
       case "asked_client":
-        return this.#sendCall(told.call);
+        return this.#sendCall(event.call);
       case "asked_person":
-        return this.#send({ refusal: question(told.call, this.#leg.sessionId) });
+        return this.#send({ refusal: question(event.call, this.#leg.sessionId) });
       case "started":
       case "part_ended":
       case "call_begun":
@@ -122,19 +122,19 @@ export class CompletionVoice implements DialectVoice {
       case "broken":
         return;
       default:
-        told satisfies never;
+        event satisfies never;
     }
   }
 
   /** A run has several texts, and a completion one: a blank line stands between them. */
-  #separate(part: ToldPart): void {
+  #separate(part: TextPart): void {
     const { content, reasoning_content: reasoning } = this.#message;
     const before = part.kind === "text" ? content : reasoning;
     if (before !== null && before !== undefined && before !== "")
       this.#send(textDelta(part, "\n\n"));
   }
 
-  #sendCall({ callId, tool, input }: ToldCall): void {
+  #sendCall({ callId, tool, input }: RunCall): void {
     const index = this.#calls;
     this.#calls += 1;
     const { sessionId, runId, from } = this.#leg;
@@ -145,7 +145,7 @@ export class CompletionVoice implements DialectVoice {
   }
 
   #close(): void {
-    const end = this.#clock.end(this.#teller.state);
+    const end = this.#clock.end(this.#builder.state);
     this.#end = end;
     if (end.error !== null) return this.#fail(end.error.code, end.error.message);
     this.#finish = finishReason(end, this.#calls);
@@ -183,22 +183,22 @@ export class CompletionVoice implements DialectVoice {
 
 const begunAgain = "This reply was begun again, and what you have of it is not what is stored.";
 
-function textDelta({ kind }: ToldPart, text: string): CompletionDelta {
+function textDelta({ kind }: TextPart, text: string): CompletionDelta {
   return kind === "text" ? { content: text } : { reasoning_content: text };
 }
 
 /** The format has no question: its reader gets a sentence that names who can answer it. */
-function question({ tool, input }: ToldCall, sessionId: string): string {
+function question({ tool, input }: RunCall, sessionId: string): string {
   return `${tool} waits for a person's decision about ${input}. It is decided at /v1/sessions/${encodeURIComponent(sessionId)}/approvals.`;
 }
 
 /** The stream of a completion that goes on. What is stored of it is sent with the first message. */
 export function completionStream(options: CompletionOptions): DialectStream {
-  let voice: CompletionVoice | undefined;
+  let encoder: CompletionEncoder | undefined;
   const { leg, usage = false } = options;
   return {
     name: `openai chat ${leg.runId} ${leg.from} ${usage}`,
-    open: () => (voice = new CompletionVoice(options)),
-    end: (reason) => voice?.endText(reason) ?? done,
+    open: () => (encoder = new CompletionEncoder(options)),
+    end: (reason) => encoder?.endText(reason) ?? done,
   };
 }
