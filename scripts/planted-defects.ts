@@ -40,7 +40,11 @@ export function readDefects(kind: "defects" | "lines"): readonly Defect[] {
     .flatMap((file) => parseDefects(readFileSync(join(folder, file), "utf8")));
   if (kind === "defects") return defects;
   return defects.flatMap((defect) =>
-    defect.edits.map((edit) => ({ ...defect, what: edit.replace, edits: [edit] })),
+    defect.edits.map((edit) => ({
+      ...defect,
+      what: edit.replace.replaceAll(/\s+/g, " "),
+      edits: [edit],
+    })),
   );
 }
 
