@@ -63,7 +63,7 @@ export interface Hub extends Disposable {
    * moment; a stream that is opened from now on ends so at once, and what is waited for in `collect` is
    * answered with what is there. Resolves when no stream is left.
    */
-  readonly drain: (options: { readonly seconds: number }) => Promise<void>;
+  readonly drain: (options: { readonly drainMs: number }) => Promise<void>;
   /** How many sessions are held now. */
   readonly sessions: () => number;
   /** How many streams are open now. */
@@ -107,9 +107,9 @@ export function createHub(options: HubOptions): Hub {
     deliver,
     deliverMany,
     collect,
-    drain: ({ seconds }) => {
+    drain: ({ drainMs }) => {
       hurry.abort();
-      return streams.drain((seconds * 1_000) / 2);
+      return streams.drain(drainMs / 2);
     },
     sessions: () => rooms.size,
     streams: () => streams.size,

@@ -28,7 +28,7 @@ export class Rooms {
     if (this.#closed) return undefined;
     const known = this.#open.get(uid);
     if (known !== undefined) return known;
-    const { store, log, pollMs = 5_000, heartbeatSeconds = 15, ...limits } = this.#options;
+    const { store, log, pollMs = 5_000, heartbeatMs = 15_000, ...limits } = this.#options;
     const room: Room = new Room({
       store,
       log,
@@ -36,7 +36,7 @@ export class Rooms {
       uid,
       sessionId,
       // A heartbeat carries a head that was read since the last one.
-      pollMs: Math.min(pollMs, heartbeatSeconds * 1_000),
+      pollMs: Math.min(pollMs, heartbeatMs),
       lingerMs: limits.lingerMs ?? 5_000,
       keptFacts: limits.keptFacts ?? 1_000,
       snapshotBytes: limits.snapshotBytes ?? 256 * 1_024,

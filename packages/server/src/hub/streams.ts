@@ -126,12 +126,9 @@ export class Streams {
 
 /** The streams of a hub with these options. */
 export function openStreams(options: HubOptions, clock: Clock): Streams {
-  const { random = Math.random, heartbeatSeconds = 15, maxSeconds } = options;
-  const life =
-    maxSeconds === undefined
-      ? { ms: 1_800_000, spread: 0.2 }
-      : { ms: maxSeconds * 1_000, spread: 0.1 };
-  return new Streams({ clock, random, heartbeatMs: heartbeatSeconds * 1_000, life });
+  const { random = Math.random, heartbeatMs = 15_000, maxMs } = options;
+  const life = maxMs === undefined ? { ms: 1_800_000, spread: 0.2 } : { ms: maxMs, spread: 0.1 };
+  return new Streams({ clock, random, heartbeatMs, life });
 }
 
 function shuffled<T>(values: T[], random: () => number): T[] {
