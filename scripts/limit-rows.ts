@@ -8,10 +8,10 @@ const meanings: Readonly<Record<keyof ServerLimits, readonly [what: string, abov
   headerBytes: ["the headers of a request", "431 `headers_too_large`"],
   metadataBytes: ["the metadata of a session", "413 `too_large`"],
   answerBytes: ["an answer of `events` as JSON", "the rest comes with the next one"],
-  bodySeconds: ["until a JSON body is there", "408 `request_timeout`"],
-  blobSeconds: ["until a file is there", "408 `request_timeout`"],
-  waitSeconds: ["a `Prefer: wait`", "it ends with what is"],
-  ticketSeconds: ["from the making of a ticket to its use", "401 `unauthenticated`"],
+  bodyMs: ["until a JSON body is there", "408 `request_timeout`"],
+  blobMs: ["until a file is there", "408 `request_timeout`"],
+  waitMs: ["a `Prefer: wait`", "it ends with what is"],
+  ticketMs: ["from the making of a ticket to its use", "401 `unauthenticated`"],
   requestsPerUser: ["requests in a minute", "429 `rate_limited`"],
   requestsPerTenant: ["requests in a minute", "429 `rate_limited`"],
   creationsPerUser: ["sessions made and forked in a minute", "429 `rate_limited`"],
@@ -49,5 +49,5 @@ function shown(name: string, value: number): string {
   if (isSize && value >= 2 ** 30) return `${value / 2 ** 30} GiB`;
   if (isSize && value >= 2 ** 20) return `${value / 2 ** 20} MiB`;
   if (isSize) return `${value / 2 ** 10} KiB`;
-  return name.endsWith("Seconds") ? `${value} s` : value.toLocaleString("en");
+  return name.endsWith("Ms") ? `${value / 1_000} s` : value.toLocaleString("en");
 }

@@ -218,7 +218,7 @@ test("an agent gets an error when its server drains, and another's session takes
   const body = { threadId: "trip", runId: "r", messages: [said("hi")] };
   expect((await served.request("/ag-ui", { body, user: "bob" })).status).toBe(409);
   expect((await served.request("/ag-ui/trip", { user: "bob" })).status).toBe(404);
-  await served.millrace.close({ seconds: 0 });
+  await served.millrace.close({ drainMs: 0 });
   await running;
 
   expect(events.at(-1)?.type).toBe("RUN_ERROR");

@@ -320,7 +320,7 @@ test.each(versions)("a page of AI SDK %i is told that its server drains", async 
   const chat = chatOf(version, served);
   const sent = chat.sendMessage({ text: "Tell me" });
   await until(() => partsOf(chat).some(({ text }) => text === "Once upon"), "the first words");
-  await served.millrace.close({ seconds: 0 });
+  await served.millrace.close({ drainMs: 0 });
   await sent;
 
   expect(chat.error?.message).toBe(

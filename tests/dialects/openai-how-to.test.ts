@@ -29,7 +29,7 @@ async function listening(
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
-      await millrace.close({ seconds: 0 });
+      await millrace.close({ drainMs: 0 });
     },
   };
 }

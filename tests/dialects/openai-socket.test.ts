@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await millrace.close({ seconds: 0 });
+  await millrace.close({ drainMs: 0 });
 });
 
 describe("the openai library over a socket", () => {

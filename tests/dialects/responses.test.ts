@@ -369,7 +369,7 @@ describe("OpenAI Responses", () => {
     stream.on("response.output_text.delta", ({ snapshot }) => (text = snapshot));
     const end = stream.finalResponse().catch((error: unknown) => error);
     await until(() => text === "Once upon", "the first words");
-    await server.millrace.close({ seconds: 0 });
+    await server.millrace.close({ drainMs: 0 });
 
     expect(String(await end)).toContain("starting_after");
   });

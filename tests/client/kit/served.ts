@@ -51,7 +51,7 @@ export async function serve(agent: Agent, options: Partial<MillraceOptions> = {}
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
-      await millrace.close({ seconds: 0 });
+      await millrace.close({ drainMs: 0 });
     },
   };
 }

@@ -65,7 +65,7 @@ export async function openCutLine(
       server.closeAllConnections();
       server.close();
       line.close();
-      await millrace.close({ seconds: 0 });
+      await millrace.close({ drainMs: 0 });
     },
   };
 }

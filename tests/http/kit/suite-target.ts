@@ -127,10 +127,10 @@ async function serve(
     as: (who) => ({ authorization: `Bearer ${token?.text ?? tokenOf(who)}` }),
     asCookie: (who) => ({ cookie: `other=1; who=${tokenOf(who)}` }),
     logged: () => lines.join("\n"),
-    drain: async (seconds) => await millrace.close({ seconds }),
+    drain: async (drainMs) => await millrace.close({ drainMs }),
     disconnect: (who) => millrace.disconnect(who),
     [Symbol.asyncDispose]: async () => {
-      await millrace.close({ seconds: 0 });
+      await millrace.close({ drainMs: 0 });
       await mounted[Symbol.asyncDispose]();
       await token?.[Symbol.asyncDispose]();
     },
@@ -143,7 +143,7 @@ async function localToken(): Promise<AsyncDisposable & { readonly text: string }
   const file = join(folder, "token");
   process.env["MILLRACE_TOKEN_FILE"] = file;
   const made = createMillrace({ agent: createSuiteAgent() });
-  await made.close({ seconds: 0 });
+  await made.close({ drainMs: 0 });
   const text = (await readFile(file, "utf8")).trim();
   return {
     text,

@@ -18,7 +18,7 @@ export type Wake = (session: Pick<DueSession, "uid" | "sessionId" | "head">) => 
 /** Serves viewers by server-sent events, and takes the commands of people. */
 export function serveWeb(config: WebConfig, store: PostgresStore, wake: Wake): void {
   const log = redisLog({ url: config.redis });
-  const hub = createHub({ store, log, clock: systemClock, heartbeatSeconds: 5 });
+  const hub = createHub({ store, log, clock: systemClock, heartbeatMs: 5_000 });
   const inboxes = new Map<string, Inbox>();
 
   const inboxOf = (uid: string): Inbox => {

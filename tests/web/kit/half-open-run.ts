@@ -10,17 +10,17 @@ import { HttpViewer } from "./http-viewer.ts";
 import { startMemoryServer } from "./memory-server.ts";
 import { createSession } from "./person.ts";
 
-const [heartbeatSeconds = 15, stallSeconds = 60] = process.argv.slice(2).map(Number);
+const [heartbeatMs = 15_000, stallMs = 60_000] = process.argv.slice(2).map(Number);
 const link = (state: "up" | "down"): unknown =>
   execFileSync("ip", ["link", "set", "lo", state], { stdio: "inherit" });
 
 link("up");
-await using server = await startMemoryServer({ streams: { heartbeatSeconds, stallSeconds } });
+await using server = await startMemoryServer({ streams: { heartbeatMs, stallMs } });
 await createSession(server.url, "quiet");
 using viewer = new HttpViewer({
   session: "quiet",
   url: () => server.url,
-  silentMs: 3_000 * heartbeatSeconds,
+  silentMs: 3 * heartbeatMs,
 });
 await until(() => viewer.connected, "the viewer watches");
 const [socket] = server.sockets;

@@ -54,7 +54,7 @@ const server = createServer((request, response) => {
   millrace.node(request, response);
 });
 process.once("SIGTERM", () => {
-  const closed = millrace.close({ seconds: config.drainSeconds });
+  const closed = millrace.close({ drainMs: config.drainSeconds * 1_000 });
   void closed.then(() => server.close(() => process.exit(0)));
 });
 server.listen(config.port, "127.0.0.1", () => reportReady());

@@ -95,7 +95,7 @@ export async function serveChat(options: ServeOptions): Promise<ServedChat> {
     url: `http://127.0.0.1:${port}`,
     policyReports: () => reports,
     [Symbol.asyncDispose]: async () => {
-      await millrace.close({ seconds: 1 });
+      await millrace.close({ drainMs: 1_000 });
       server.closeAllConnections();
       server.close();
     },

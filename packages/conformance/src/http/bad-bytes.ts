@@ -23,7 +23,7 @@ export const badBytesCases: readonly HttpCase[] = [
     "H13",
     "a body that trickles is 408",
     async ({ person, open }) => {
-      const { served } = await open({ limits: { bodySeconds: 0.4 } });
+      const { served } = await open({ limits: { bodyMs: 400 } });
       const { authorization = "" } = served.as(person().who);
       const headers = { authorization, "idempotency-key": freshKey(), "content-length": "50" };
       const request = requestText(served.url, "POST", "/v1/sessions", { body: {}, headers });

@@ -112,7 +112,7 @@ export const eventCases: readonly HttpCase[] = [
     42,
     "a silent stream has heartbeats with the head and without an id",
     async ({ person, open }) => {
-      const server = await open({ streams: { heartbeatSeconds: 1 } });
+      const server = await open({ streams: { heartbeatMs: 1_000 } });
       const ann = server.for(person());
       const id = await ann.session();
       using viewer = await ann.watch(id);
@@ -157,7 +157,7 @@ export const eventCases: readonly HttpCase[] = [
         ({ type }) => ["text", "lane", "begin_part", "batch"].includes(type ?? ""),
         "the run writes",
       );
-      const drained = first.served.drain(2);
+      const drained = first.served.drain(2_000);
       const end = await before.until(isStreamEnd, "the stream ends");
       await before.ended();
       using after = await second.for(ann).follow(id, before);
@@ -183,7 +183,7 @@ export const eventCases: readonly HttpCase[] = [
       const server = await open({});
       const ann = server.for(person());
       const id = await ann.session();
-      const drained = server.served.drain(3);
+      const drained = server.served.drain(3_000);
       await sleep(100);
       const { status } = await ann.call("GET", "/v1/ready");
       using late = await ann.watch(id);
@@ -202,7 +202,7 @@ export const eventCases: readonly HttpCase[] = [
     46,
     "a stream is recycled after its time, and its reader resumes",
     async ({ person, open }) => {
-      const server = await open({ streams: { maxSeconds: 1 } });
+      const server = await open({ streams: { maxMs: 1_000 } });
       const ann = server.for(person());
       const id = await ann.session();
       using viewer = await ann.watch(id);

@@ -142,7 +142,7 @@ export const requestCases: readonly HttpCase[] = [
     81,
     "a body that trickles is given up",
     async ({ person, open }) => {
-      const { served } = await open({ limits: { bodySeconds: 0.5 } });
+      const { served } = await open({ limits: { bodyMs: 500 } });
       const { authorization = "" } = served.as(person().who);
       const { pathname, host } = new URL(served.url);
       const head = `POST ${pathname.replace(/\/$/, "")}/v1/sessions HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\nIdempotency-Key: ${freshKey()}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;

@@ -70,7 +70,7 @@ export const safetyCases: readonly HttpCase[] = [
     73,
     "a right that is taken away ends an open stream",
     async ({ person, open }) => {
-      const server = await open({ streams: { recheckSeconds: 0.3 } });
+      const server = await open({ streams: { recheckMs: 300 } });
       const [ann, bob] = [server.for(person("ann")), server.for(person("bob"))];
       const id = await ann.session({ metadata: { grants: { bob: ["read"] } } });
       using viewer = await bob.watch(id);

@@ -64,7 +64,7 @@ export const sizeCases: readonly HttpCase[] = [
     83,
     "a blob that trickles is given up",
     async ({ person, open }) => {
-      const server = await open({ limits: { blobSeconds: 0.5 } });
+      const server = await open({ limits: { blobMs: 500 } });
       const id = await server.for(person()).session();
       const { authorization = "" } = server.served.as(person().who);
       const { pathname, host } = new URL(server.served.url);

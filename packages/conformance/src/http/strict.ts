@@ -27,7 +27,7 @@ async function slowestStopMs(ann: Caller): Promise<number> {
 export async function beatsEvery(
   { person, open }: HttpContext,
   seconds: number,
-  settings: { readonly heartbeatSeconds?: number },
+  settings: { readonly heartbeatMs?: number },
 ): Promise<void> {
   const ann = (await open({ streams: settings })).for(person());
   const id = await ann.session();
@@ -73,7 +73,7 @@ export const strictCases: readonly HttpCase[] = [
   casesOf("events")(
     42,
     "heartbeats come in time",
-    (context) => beatsEvery(context, 1, { heartbeatSeconds: 1 }),
+    (context) => beatsEvery(context, 1, { heartbeatMs: 1_000 }),
     "servers",
   ),
 ];

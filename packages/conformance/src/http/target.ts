@@ -34,7 +34,7 @@ export interface HttpServed extends AsyncDisposable {
   /** All that the server has logged. */
   readonly logged: () => string;
   /** Drains, as on SIGTERM: resolves once every stream has ended. */
-  readonly drain: (seconds: number) => Promise<void>;
+  readonly drain: (drainMs: number) => Promise<void>;
   /** Ends the open streams of a person at once. */
   readonly disconnect: (who: Pick<HttpWho, "tenant" | "user">) => void;
 }

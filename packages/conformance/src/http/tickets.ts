@@ -73,7 +73,7 @@ export const ticketCases: readonly HttpCase[] = [
     76,
     "a ticket is good until its time is over",
     async ({ person, nobody, open }) => {
-      const server = await open({ limits: { ticketSeconds: 1 } });
+      const server = await open({ limits: { ticketMs: 1_000 } });
       const ann = server.for(person());
       const stranger = server.for(nobody());
       const id = await ann.session();

@@ -67,7 +67,7 @@ export const waitingCases: readonly HttpCase[] = [
       const most = await ann.expect(200, "POST", path, quick);
       assertEqual(most.headers["preference-applied"], "wait=60", "60 s are the most");
 
-      const capped = (await open({ limits: { waitSeconds: 1 } })).for(ann);
+      const capped = (await open({ limits: { waitMs: 1_000 } })).for(ann);
       const took = async (
         method: string,
         at: string,

@@ -5,17 +5,17 @@
 export interface Counters {
   /**
    * Adds to the counter of a key, if that does not go above the limit. A window begins with the first
-   * amount that is added and ends after `seconds`; the next one begins at 0.
+   * amount that is added and ends after `windowMs`; the next one begins at 0.
    */
   readonly take: (request: CounterRequest) => CounterState | Promise<CounterState>;
   /**
    * Holds one of the `limit` places of a key, and gives whether it is held. A holder has one place however
    * often it asks, and in however many processes: asking again renews it. The place is free when each
-   * process has given it back, or has not renewed it within `seconds`: one that died holds nothing for ever.
+   * process has given it back, or has not renewed it within `leaseMs`: one that died holds nothing for ever.
    */
   readonly hold: (request: HoldRequest) => boolean | Promise<boolean>;
   /** Gives a place back, as far as this process has it. Nothing happens if it is not held. */
-  readonly release: (request: Omit<HoldRequest, "limit" | "seconds">) => void | Promise<void>;
+  readonly release: (request: Omit<HoldRequest, "limit" | "leaseMs">) => void | Promise<void>;
 }
 
 /** One use of a counter. */
@@ -24,7 +24,7 @@ export interface CounterRequest {
   readonly key: string;
   /** May be infinite. */
   readonly limit: number;
-  readonly seconds: number;
+  readonly windowMs: number;
   /** A whole number from 0. 1 if left out. 0 reads. */
   readonly amount?: number | undefined;
   /** Adds also above the limit: for what has happened already and can't be refused. */
@@ -37,8 +37,8 @@ export interface CounterState {
   readonly taken: boolean;
   /** What is left below the limit. Never negative. */
   readonly remaining: number;
-  /** Whole seconds until the window ends, rounded up. Of a window that has not begun: its length. */
-  readonly seconds: number;
+  /** Until the window ends, rounded up to whole seconds. Of a window that has not begun: its length. */
+  readonly leftMs: number;
 }
 
 /** One place of a key, and who holds it. */
@@ -51,5 +51,5 @@ export interface HoldRequest {
   readonly by?: string | undefined;
   /** May be infinite. */
   readonly limit: number;
-  readonly seconds: number;
+  readonly leaseMs: number;
 }

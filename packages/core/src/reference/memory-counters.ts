@@ -31,12 +31,12 @@ export function memoryCounters(clock: Pick<Clock, "monotonic"> = systemClock): C
     sweepSize = Math.max(sweepAt, (windows.size + places.size) * 2);
   };
 
-  const take = ({ key, limit, seconds, ...more }: CounterRequest): CounterState => {
+  const take = ({ key, limit, windowMs, ...more }: CounterRequest): CounterState => {
     const { amount = 1, beyond = false } = more;
     const now = clock.monotonic();
     const known = windows.get(key);
     const open = known !== undefined && known.endsAt > now ? known : undefined;
-    const window = open ?? { used: 0, endsAt: now + seconds * 1_000 };
+    const window = open ?? { used: 0, endsAt: now + windowMs };
     const taken = beyond || window.used + amount <= limit;
     if (taken) window.used += amount;
     if (open === undefined && window.used > 0) {
@@ -44,10 +44,10 @@ export function memoryCounters(clock: Pick<Clock, "monotonic"> = systemClock): C
       windows.set(key, window);
     }
     const remaining = Math.max(0, limit - window.used);
-    return { taken, remaining, seconds: Math.ceil((window.endsAt - now) / 1_000) };
+    return { taken, remaining, leftMs: Math.ceil((window.endsAt - now) / 1_000) * 1_000 };
   };
 
-  const hold = ({ key, holder, by, limit, seconds }: HoldRequest): boolean => {
+  const hold = ({ key, holder, by, limit, leaseMs }: HoldRequest): boolean => {
     const now = clock.monotonic();
     const held = places.get(key) ?? new Map<string, HeldPlace>();
     for (const [other, { endsAt }] of held) if (endsAt <= now) held.delete(other);
@@ -59,7 +59,7 @@ export function memoryCounters(clock: Pick<Clock, "monotonic"> = systemClock): C
       sweep(now);
       places.set(key, held);
     }
-    held.set(placeOf(holder, by), { holder, endsAt: now + seconds * 1_000 });
+    held.set(placeOf(holder, by), { holder, endsAt: now + leaseMs });
     return true;
   };
 

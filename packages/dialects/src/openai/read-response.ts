@@ -32,7 +32,7 @@ export const cancelResponse: RouteWork = async (context) => {
     if (stopped.runId !== undefined)
       context.runs.note(session, () => context.store.head(session.uid));
   }
-  const ended = await endedLeg(context, session, { runId, from }, context.limits.waitSeconds);
+  const ended = await endedLeg(context, session, { runId, from }, context.limits.waitMs);
   return { status: 200, headers: legHeaders(ended), json: new ResponseEncoder(ended).json() };
 };
 

@@ -62,10 +62,10 @@ export async function endedLeg(
   context: RouteContext,
   session: SessionRecord,
   ref: { readonly runId: string; readonly from: number },
-  seconds?: number,
+  waitMs?: number,
 ): Promise<ReadLeg> {
   const { uid, sessionId } = session;
-  const limit = seconds === undefined ? [] : [AbortSignal.timeout(seconds * 1_000)];
+  const limit = waitMs === undefined ? [] : [AbortSignal.timeout(waitMs)];
   const signal = AbortSignal.any([context.signal, ...limit]);
   for (;;) {
     const read = await readLeg(context, session, ref);

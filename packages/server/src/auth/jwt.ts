@@ -21,8 +21,8 @@ export interface JwtOptions {
    * Nothing means no.
    */
   readonly identity?: ((claims: JWTPayload) => Identity | undefined) | undefined;
-  /** How far the issuer's clock and this one may differ. 5 if left out: a token that was just made is valid. */
-  readonly toleranceSeconds?: number | undefined;
+  /** How far the issuer's clock and this one may differ. 5 s if left out: a token that was just made is valid. */
+  readonly toleranceMs?: number | undefined;
 }
 
 /** Signatures by key pairs. `none` and mixtures with shared secrets are never taken. */
@@ -61,11 +61,11 @@ export function jwt(options: JwtOptions): Authenticate {
     audience: expects.text("use the name of this server, as tokens have it in aud"),
     keys: { accepts: isKeys, fix: "pass the address of a key set, a key set, a key or a secret" },
     identity: expects.optional(expects.call()),
-    toleranceSeconds: expects.optional(expects.from0("a number of seconds")),
+    toleranceMs: expects.optional(expects.from0("a number of milliseconds")),
   });
-  const { issuer, audience, keys, identity = identityOf, toleranceSeconds = 5 } = options;
+  const { issuer, audience, keys, identity = identityOf, toleranceMs = 5_000 } = options;
   const algorithms = keys instanceof Uint8Array ? ["HS256", "HS384", "HS512"] : asymmetric;
-  const clockTolerance = toleranceSeconds;
+  const clockTolerance = toleranceMs / 1_000; // the library takes seconds
   const requiredClaims = ["exp", "sub"];
   const checks = { issuer, audience, algorithms, clockTolerance, requiredClaims };
   const verify = verifierOf(keys);
@@ -75,8 +75,7 @@ export function jwt(options: JwtOptions): Authenticate {
     try {
       const { payload } = await verify(token, checks);
       const who = identity(payload);
-      const expiresAt =
-        payload.exp === undefined ? undefined : (payload.exp + toleranceSeconds) * 1_000;
+      const expiresAt = payload.exp === undefined ? undefined : payload.exp * 1_000 + toleranceMs;
       return who && { expiresAt, ...who };
     } catch (error) {
       if (ofToken.some((kind) => error instanceof kind)) return undefined;

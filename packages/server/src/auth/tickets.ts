@@ -28,7 +28,7 @@ interface Payload extends TicketUse {
 }
 
 /** How long a blob's ticket is good: a media element reads ranges while it plays. */
-const blobSeconds = 300;
+const blobMs = 300_000;
 
 /**
  * Signed tickets for URLs: `EventSource` and media elements send no headers. A ticket names tenant, user,
@@ -36,22 +36,22 @@ const blobSeconds = 300;
  */
 export class Tickets {
   readonly #secret: string;
-  readonly #useOnce: (nonce: string, seconds: number) => MaybePromise<boolean>;
-  readonly #seconds: Readonly<Record<TicketUse["use"], number>>;
+  readonly #useOnce: (nonce: string, windowMs: number) => MaybePromise<boolean>;
+  readonly #validMs: Readonly<Record<TicketUse["use"], number>>;
 
   /** `useOnce` answers whether a nonce is used for the first time, in all processes that share counters. */
   constructor(
     secret: string,
-    useOnce: (nonce: string, seconds: number) => MaybePromise<boolean>,
-    eventsSeconds: number,
+    useOnce: (nonce: string, windowMs: number) => MaybePromise<boolean>,
+    eventsMs: number,
   ) {
     this.#secret = secret;
     this.#useOnce = useOnce;
-    this.#seconds = { events: eventsSeconds, blob: blobSeconds };
+    this.#validMs = { events: eventsMs, blob: blobMs };
   }
 
   make(who: Identity, use: TicketUse, now: number): { ticket: string; expiresAt: number } {
-    const expiresAt = now + this.#seconds[use.use] * 1_000;
+    const expiresAt = now + this.#validMs[use.use];
     const { tenant, user, roles, expiresAt: until } = who;
     const nonce = randomBytes(12).toString("base64url");
     const payload: Payload = { ...use, tenant, user, roles, until, expiresAt, nonce };
@@ -70,7 +70,7 @@ export class Tickets {
     const fits =
       use.use === asked.use && use.sessionId === asked.sessionId && use.hash === asked.hash;
     if (!fits || expiresAt <= now) throw unauthenticated();
-    if (use.use === "events" && !(await this.#useOnce(nonce, this.#seconds.events))) {
+    if (use.use === "events" && !(await this.#useOnce(nonce, this.#validMs.events))) {
       throw unauthenticated();
     }
     return { ...use, who: { tenant, user, roles, expiresAt: until } };

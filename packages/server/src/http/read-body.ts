@@ -33,7 +33,7 @@ export async function readBody(
   if (!optional || type !== undefined) refuseOtherType(type, mediaTypes);
   const limit = limits.bodyBytes;
   refuseLength(incoming, limit);
-  const read = await collect(timed(limited(body, limit), limits.bodySeconds));
+  const read = await collect(timed(limited(body, limit), limits.bodyMs));
   if (optional && read.length === 0) return { json: {} };
   refuseOtherType(type, mediaTypes);
   const json = parseBody(read, limit);
@@ -72,7 +72,7 @@ function refuseLength(incoming: Incoming, limit: number): void {
 
 function blobBytes(incoming: Incoming, limits: ServerLimits): AsyncIterable<Uint8Array> {
   refuseLength(incoming, limits.blobBytes);
-  return timed(limited(incoming.body ?? noBytes, limits.blobBytes), limits.blobSeconds);
+  return timed(limited(incoming.body ?? noBytes, limits.blobBytes), limits.blobMs);
 }
 
 function tooLarge(limit: number): Problem {
@@ -95,13 +95,13 @@ async function* limited(
 /** The same bytes; throws `request_timeout` if they have not all come in time. One timer for all pieces. */
 async function* timed(
   body: AsyncGenerator<Uint8Array, void, undefined>,
-  seconds: number,
+  ms: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   late.catch(() => undefined); // it may come when nothing waits any more
   const timeOut = (): void =>
-    reject(new Problem("request_timeout", `the body did not come within ${seconds} s`));
-  const timer = setTimeout(timeOut, seconds * 1_000);
+    reject(new Problem("request_timeout", `the body did not come within ${ms / 1_000} s`));
+  const timer = setTimeout(timeOut, ms);
   try {
     for (;;) {
       const next = await Promise.race([body.next(), late]);

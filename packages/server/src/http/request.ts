@@ -217,10 +217,10 @@ function notAcceptable(types: string): Problem {
   return new Problem("not_acceptable", `this address answers ${types}`);
 }
 
-/** Milliseconds of `Prefer: wait=<seconds>`, at most so many seconds. 0 without one. */
-export function waitOf(prefer: string | undefined, mostSeconds: number): number {
+/** Milliseconds of `Prefer: wait=<seconds>`, at most so many. 0 without one. */
+export function waitOf(prefer: string | undefined, mostMs: number): number {
   const [, seconds] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(prefer ?? "") ?? [];
-  return seconds === undefined ? 0 : Math.min(Number(seconds), mostSeconds) * 1_000;
+  return seconds === undefined ? 0 : Math.min(Number(seconds) * 1_000, mostMs);
 }
 
 const wellFormed = new RegExp(keyPattern);

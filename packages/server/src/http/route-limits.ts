@@ -1,15 +1,15 @@
-/** Every limit of the server, one name for each row of the table of limits. Sizes in bytes, times in seconds. */
+/** Every limit of the server, one name for each row of the table of limits. Sizes in bytes, times in milliseconds. */
 export interface ServerLimits {
   readonly bodyBytes: number;
   readonly blobBytes: number;
   readonly headerBytes: number;
   readonly metadataBytes: number;
   readonly answerBytes: number;
-  readonly bodySeconds: number;
-  readonly blobSeconds: number;
-  readonly waitSeconds: number;
+  readonly bodyMs: number;
+  readonly blobMs: number;
+  readonly waitMs: number;
   /** How long a ticket for events may be used after it was made. */
-  readonly ticketSeconds: number;
+  readonly ticketMs: number;
   readonly requestsPerUser: number;
   readonly requestsPerTenant: number;
   readonly creationsPerUser: number;
@@ -42,10 +42,10 @@ export const defaultLimits: ServerLimits = {
   headerBytes: 16 * 1_024,
   metadataBytes: 16 * 1_024,
   answerBytes: 1_024 * 1_024,
-  bodySeconds: 60,
-  blobSeconds: 300,
-  waitSeconds: 60,
-  ticketSeconds: 30,
+  bodyMs: 60_000,
+  blobMs: 300_000,
+  waitMs: 60_000,
+  ticketMs: 30_000,
   requestsPerUser: 600,
   requestsPerTenant: 6_000,
   creationsPerUser: 30,

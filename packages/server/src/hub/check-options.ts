@@ -23,8 +23,8 @@ export function checkHubOptions(options: unknown, from: Door["from"]): void {
     random: optional(
       call("pass a function that gives a number from 0 to below 1, or leave it out"),
     ),
-    heartbeatSeconds: optional(above0("a number of seconds")),
-    maxSeconds: optional(above0("a number of seconds")),
+    heartbeatMs: optional(above0("a number of milliseconds")),
+    maxMs: optional(above0("a number of milliseconds")),
   });
 }
 

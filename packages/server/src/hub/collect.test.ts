@@ -127,7 +127,7 @@ test("a drain and an abort answer what is waited for, and a removed session is t
     cursor: first.sink.cursor,
     waitMs: 60_000,
   });
-  void other.hub.drain({ seconds: 0 });
+  void other.hub.drain({ drainMs: 0 });
   await other.settle();
   expect(await waiting).toMatchObject({ messages: [] });
 });

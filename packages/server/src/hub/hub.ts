@@ -66,7 +66,7 @@ export interface Hub extends Disposable {
    * moment; a stream that is opened from now on ends so at once, and what is waited for in `collect` is
    * answered with what is there. Resolves when no stream is left.
    */
-  readonly drain: (options: { readonly seconds: number }) => Promise<void>;
+  readonly drain: (options: { readonly drainMs: number }) => Promise<void>;
   /** How many sessions are held now. */
   readonly sessions: () => number;
   /** How many streams are open now. */
@@ -81,7 +81,7 @@ export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
   noteLog("hub", options.store, options.log);
   const { clock = systemClock } = options;
-  const { store, log, pollMs = 5_000, heartbeatSeconds = 15 } = options;
+  const { store, log, pollMs = 5_000, heartbeatMs = 15_000 } = options;
   const streams = new Streams(options, clock);
   /** One for each session that is watched, or was a moment ago. */
   const rooms = new Map<SessionUid, Room>();
@@ -101,7 +101,7 @@ export function createHub(options: HubOptions): Hub {
       uid,
       sessionId,
       // A heartbeat carries a head that was read since the last one.
-      pollMs: Math.min(pollMs, heartbeatSeconds * 1_000),
+      pollMs: Math.min(pollMs, heartbeatMs),
       lingerMs: options.lingerMs ?? 5_000,
       keptFacts: options.keptFacts ?? 1_000,
       snapshotBytes: options.snapshotBytes ?? 256 * 1_024,
@@ -148,9 +148,9 @@ export function createHub(options: HubOptions): Hub {
     deliver,
     deliverMany,
     collect,
-    drain: ({ seconds }) => {
+    drain: ({ drainMs }) => {
       hurry.abort();
-      return streams.drain((seconds * 1_000) / 2);
+      return streams.drain(drainMs / 2);
     },
     sessions: () => rooms.size,
     streams: () => streams.size,

@@ -32,12 +32,12 @@ export interface HubOptions {
   /** Messages of a session that are kept. A viewer further behind gets each open lane as one batch. */
   readonly keptMessages?: number | undefined;
   /** Every so often a stream is sent a comment, which keeps its connection alive. 15 s if left out. */
-  readonly heartbeatSeconds?: number | undefined;
+  readonly heartbeatMs?: number | undefined;
   /**
    * A stream ends with `recycled` after so long, give or take 10 %, and its reader comes back with its cursor.
    * For platforms that cut connections. 30 minutes, give or take 20 %, if left out.
    */
-  readonly maxSeconds?: number | undefined;
+  readonly maxMs?: number | undefined;
 }
 
 /** Which session a viewer watches, and from where. */

@@ -207,16 +207,16 @@ export class Streams {
   isDraining = false;
 
   constructor(
-    { random = Math.random, heartbeatSeconds = 15, maxSeconds }: HubOptions,
+    { random = Math.random, heartbeatMs = 15_000, maxMs }: HubOptions,
     clock: Clock,
   ) {
     this.#clock = clock;
     this.#random = random;
     this.#life =
-      maxSeconds === undefined
+      maxMs === undefined
         ? { ms: 1_800_000, spread: 0.2 }
-        : { ms: maxSeconds * 1_000, spread: 0.1 };
-    this.heartbeatMs = heartbeatSeconds * 1_000;
+        : { ms: maxMs, spread: 0.1 };
+    this.heartbeatMs = heartbeatMs;
     this.#start = clock.monotonic();
   }
 

@@ -95,7 +95,7 @@ test("a signal that is aborted for another reason ends the stream, and nothing i
 });
 
 test("a stream is recycled after its time, with a short time to come back", async () => {
-  const { settle, open, hub } = await openStreamFixture({ maxSeconds: 55, random: () => 0.9999 });
+  const { settle, open, hub } = await openStreamFixture({ maxMs: 55_000, random: () => 0.9999 });
   const { sink, ended } = open();
   await settle();
   await settle(60_000);
@@ -112,7 +112,7 @@ test("without a setting a stream lives for 30 minutes, give or take a fifth", as
     [0, 24],
     [0.9999, 36],
   ] as const) {
-    const { settle, open } = await openStreamFixture({ random: () => draw, heartbeatSeconds: 600 });
+    const { settle, open } = await openStreamFixture({ random: () => draw, heartbeatMs: 600_000 });
     const { sink } = open();
     await settle();
     await settle((minutes * 60 - 3) * 1_000);
@@ -208,7 +208,7 @@ test("a drain ends streams spread over half of its time, and later ones at once"
   await settle(200);
   let done = false;
   const draining = async (): Promise<void> => {
-    await hub.drain({ seconds: 20 });
+    await hub.drain({ drainMs: 20_000 });
     done = true;
   };
   void draining();

@@ -4,7 +4,7 @@ import { Problem } from "../http/problem.ts";
 import type { Bucket } from "../http/route.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
 
-const windowSeconds = 60;
+const windowMs = 60_000;
 
 /** A limit on requests, by the name that headers and problems show. */
 interface Policy {
@@ -52,7 +52,7 @@ export class RateLimits {
   async #take({ name, key, limit }: Policy): Promise<RateState | undefined> {
     if (limit === Infinity) return undefined;
     try {
-      const state = await this.#counters.take({ key, limit, seconds: windowSeconds });
+      const state = await this.#counters.take({ key, limit, windowMs });
       return { ...state, policy: name, limit };
     } catch {
       return undefined; // a limit must not take the service down with its counters
@@ -79,10 +79,10 @@ export class RateLimits {
 
 /** `RateLimit` and `RateLimit-Policy` of an answer. */
 export function rateHeaders(state: RateState): Readonly<Record<string, string>> {
-  const { policy, limit, remaining, seconds } = state;
+  const { policy, limit, remaining, leftMs } = state;
   return {
-    "ratelimit-policy": `"${policy}";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"${policy}";r=${remaining};t=${seconds}`,
+    "ratelimit-policy": `"${policy}";q=${limit};w=${windowMs / 1_000}`,
+    ratelimit: `"${policy}";r=${remaining};t=${leftMs / 1_000}`,
   };
 }
 
@@ -92,8 +92,8 @@ function keyFor({ tenant, user }: Identity, name: string): string {
 }
 
 function rateLimited(state: RateState): Problem {
-  const { policy, limit, seconds } = state;
-  const detail = `more than ${limit} in ${windowSeconds} s (${policy}): wait`;
+  const { policy, limit, leftMs } = state;
+  const detail = `more than ${limit} in ${windowMs / 1_000} s (${policy}): wait`;
   const headers = rateHeaders(state);
-  return new Problem("rate_limited", detail, { policy, retryAfter: seconds, headers });
+  return new Problem("rate_limited", detail, { policy, retryAfter: leftMs / 1_000, headers });
 }

@@ -62,7 +62,7 @@ describe("places of runs", () => {
       const counters = memoryCounters({ monotonic: () => Date.now() });
       const alive = new RunPlaces(counters, limits);
       const place = await alive.enter(await session("t", "ann"));
-      await counters.hold({ key: "runs:1:t:bob", holder: "dead", limit: 1, seconds: 30 });
+      await counters.hold({ key: "runs:1:t:bob", holder: "dead", limit: 1, leaseMs: 30_000 });
       expect(await alive.enter(await session("t", "bob"))).toBeUndefined();
       await vi.advanceTimersByTimeAsync(95_000);
       expect(await alive.enter(await session("t", "bob"))).toBeDefined();

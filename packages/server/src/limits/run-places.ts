@@ -2,7 +2,7 @@ import type { SessionPlace } from "@millrace/agent/worker";
 import type { Counters, SessionRecord } from "@millrace/core/ports";
 
 /** A place of a process that died is free again after this. */
-const leaseSeconds = 30;
+const leaseMs = 30_000;
 
 /** The keys of a session's places: of its owner, if it has one, and of its tenant. */
 interface PlaceKey {
@@ -56,7 +56,7 @@ export class RunPlaces {
   async #hold(uid: string, { key, limit }: PlaceKey): Promise<boolean> {
     if (limit === Infinity) return true;
     try {
-      const place = { key, holder: uid, by: this.#by, limit, seconds: leaseSeconds };
+      const place = { key, holder: uid, by: this.#by, limit, leaseMs };
       return await this.#counters.hold(place);
     } catch {
       return true; // a limit must not take the service down with its counters
@@ -65,7 +65,7 @@ export class RunPlaces {
 
   #keep(uid: SessionRecord["uid"], keys: readonly PlaceKey[]): void {
     this.#held.set(uid, keys);
-    this.#renewals ??= setInterval(() => this.#renewAll(), (leaseSeconds * 1_000) / 3).unref();
+    this.#renewals ??= setInterval(() => this.#renewAll(), leaseMs / 3).unref();
   }
 
   #leave(uid: SessionRecord["uid"]): void {

@@ -20,7 +20,7 @@ export interface Payer {
   readonly user: string | undefined;
 }
 
-const daySeconds = 86_400;
+const windowMs = 86_400_000;
 /** Limits that are known to be reached. */
 const keptKeys = 10_000;
 
@@ -52,7 +52,8 @@ export class Spend {
   async overspent(payer: Payer): Promise<Overspent | undefined> {
     for (const policy of this.#policies(payer)) {
       const state = await this.#add(policy, 0);
-      if (state !== undefined && state.remaining <= 0) return overspentBy(policy, state.seconds);
+      if (state !== undefined && state.remaining <= 0)
+        return overspentBy(policy, state.leftMs / 1_000);
     }
     return undefined;
   }
@@ -74,11 +75,11 @@ export class Spend {
 
   async #add({ key, limit }: Policy, amount: number): Promise<CounterState | undefined> {
     try {
-      const use = { key, limit, seconds: daySeconds, amount, beyond: true };
+      const use = { key, limit, windowMs, amount, beyond: true };
       const state = await this.#counters.take(use);
       if (this.#reached.size >= keptKeys) this.#reached.clear(); // it is known again with the next cost
       if (state.remaining > 0) this.#reached.delete(key);
-      else this.#reached.set(key, this.#monotonic() + state.seconds * 1_000);
+      else this.#reached.set(key, this.#monotonic() + state.leftMs);
       return state;
     } catch {
       return undefined; // a limit must not take the service down with its counters

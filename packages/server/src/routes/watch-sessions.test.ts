@@ -118,7 +118,7 @@ it("a sub-agent leaves a stream together with the session that it works for, and
   let revoked = "";
   await using served = new Served(agent, {
     authorize: ({ session }) => session.id !== revoked,
-    streams: { recheckSeconds: 0.1 },
+    streams: { recheckMs: 100 },
   });
   await served.create("s", { input: { kind: "prompt", text: "go" } });
   await served.create("other");

@@ -42,8 +42,8 @@ export interface RunHost {
    * this process reads it by itself, so that `head` is called only for a driver outside.
    */
   readonly note: (session: SessionRecord, head: () => Promise<number>) => void;
-  /** Finishes turns under way, releases claims and hands over. Resolves after so many seconds at most. */
-  readonly close: (options: { readonly seconds: number }) => Promise<void>;
+  /** Finishes turns under way, releases claims and hands over. Resolves after `drainMs` at most. */
+  readonly close: (options: { readonly drainMs: number }) => Promise<void>;
 }
 
 /** How long a session stays open after its run, so that a prompt that follows is driven at once. */
@@ -86,8 +86,8 @@ export function createRunHost(options: RunHostOptions): RunHost {
       void started.then((worker) => worker.wake(due));
     },
     note: () => undefined,
-    close: async ({ seconds }) => {
-      await (await started).shutdown({ drainMs: seconds * 1_000 });
+    close: async (options) => {
+      await (await started).shutdown(options);
     },
   };
 }

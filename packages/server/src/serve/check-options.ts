@@ -64,12 +64,12 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
   ) as Readonly<Record<keyof ServerLimits, ReturnType<typeof optional>>>;
   checkOptions<ServerLimits>({ ...door, inside: "limits" }, limits, limitChecks);
   checkOptions<StreamSettings>({ ...door, inside: "streams" }, streams, {
-    maxSeconds: optional(above0("seconds")),
-    heartbeatSeconds: optional(above0("seconds")),
-    stallSeconds: optional(above0("seconds")),
-    recheckSeconds: optional({
-      accepts: (value) => typeof value === "number" && value > 0 && value <= 25,
-      fix: "use seconds up to 25",
+    maxMs: optional(above0("milliseconds")),
+    heartbeatMs: optional(above0("milliseconds")),
+    stallMs: optional(above0("milliseconds")),
+    recheckMs: optional({
+      accepts: (value) => typeof value === "number" && value > 0 && value <= 25_000,
+      fix: "use milliseconds up to 25,000",
     }),
     budgetBytes: optional(whole(1)),
   });

@@ -64,13 +64,13 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const driving = { agent, store, log, blobs, limits: driven };
   const runs =
     driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;
-  const { maxSeconds, heartbeatSeconds, budgetBytes: snapshotBytes } = options.streams ?? {};
+  const { maxMs, heartbeatMs, budgetBytes: snapshotBytes } = options.streams ?? {};
   const tenants = new Tenants({
     store,
     log,
     blobs,
     runs,
-    hub: { maxSeconds, heartbeatSeconds, snapshotBytes },
+    hub: { maxMs, heartbeatMs, snapshotBytes },
     onlyTenant,
   });
   if (local) tenants.noteUnlisted(onlyTenant);
@@ -78,8 +78,8 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const { closing: signal } = life;
   if (runs.drives)
     void keepSwept({ blobs, store, clock: systemClock, random: Math.random, signal });
-  const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckSeconds);
-  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketSeconds);
+  const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckMs);
+  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketMs);
   const addresses = new Addresses({ ...options, local });
   const routes = routesWith(options.dialects);
   const parts: PipelineParts = {
@@ -111,7 +111,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
     now: systemClock.now,
     sleep: (ms) => systemClock.sleep(ms),
   };
-  const stallMs = (options.streams?.stallSeconds ?? 60) * 1_000;
+  const stallMs = options.streams?.stallMs ?? 60_000;
   const keeping = { stallMs, peers: new LostPeers({ clock: systemClock, everyMs: stallMs / 4 }) };
   return {
     fetch: async (request) => webResponse(await handle(parts, new WebIncoming(request)), keeping),
@@ -122,7 +122,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
     routes,
     openapi: () => openapiDocument(routes),
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
-    close: ({ seconds = 25 } = {}) => life.close(seconds),
+    close: ({ drainMs = 25_000 } = {}) => life.close(drainMs),
     [Symbol.asyncDispose]: () => life.close(0),
   };
 }
@@ -161,9 +161,9 @@ function localMode(): Authenticate {
 }
 
 /** Whether something is used for the first time, in all processes that share the counters. */
-function onceBy(counters: Counters): (nonce: string, seconds: number) => Promise<boolean> {
-  return async (nonce, seconds) => {
-    const { taken } = await counters.take({ key: `ticket:${nonce}`, limit: 1, seconds });
+function onceBy(counters: Counters): (nonce: string, windowMs: number) => Promise<boolean> {
+  return async (nonce, windowMs) => {
+    const { taken } = await counters.take({ key: `ticket:${nonce}`, limit: 1, windowMs });
     return taken;
   };
 }

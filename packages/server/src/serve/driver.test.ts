@@ -159,7 +159,7 @@ test("a server that closes waits for the close of its driver", async () => {
   const driver = new RecordingDriver();
   const served = new Served(undefined, { driver });
 
-  await served.millrace.close({ seconds: 0 });
+  await served.millrace.close({ drainMs: 0 });
 
   expect(driver.closed).toBe(1);
 });

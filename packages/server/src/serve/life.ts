@@ -7,7 +7,7 @@ import type { Route, RouteName } from "../http/route.ts";
 import { openapiDocument } from "../openapi/document.ts";
 
 /** Time for balancers to notice that `ready` says no, before streams end. */
-const balancerSeconds = 5;
+const balancerMs = 5_000;
 
 /** The end of a server: what is refused, what ends and what is handed over, and in which order. */
 export class Life {
@@ -34,21 +34,21 @@ export class Life {
   }
 
   /**
-   * Drains within so many seconds: a fifth of them, at most 5, pass for balancers; then streams end, spread
+   * Drains within so many milliseconds: a fifth of them, at most 5 s, pass for balancers; then streams end, spread
    * over half of the rest, and runs are handed over. Requests are served throughout. Called again: the same.
    */
-  close(seconds: number): Promise<void> {
-    this.#closed ??= this.#drain(seconds);
+  close(ms: number): Promise<void> {
+    this.#closed ??= this.#drain(ms);
     return this.#closed;
   }
 
-  async #drain(seconds: number): Promise<void> {
+  async #drain(ms: number): Promise<void> {
     const begun = this.#clock.monotonic();
-    await this.#clock.sleep(Math.min(balancerSeconds, seconds / 5) * 1_000);
+    await this.#clock.sleep(Math.min(balancerMs, ms / 5));
     this.#closing.abort();
-    const left = (): number => Math.max(0, seconds - (this.#clock.monotonic() - begun) / 1_000);
+    const left = (): number => Math.max(0, ms - (this.#clock.monotonic() - begun));
     await this.#tenants.drain(left());
-    await this.#runs.close({ seconds: left() });
+    await this.#runs.close({ drainMs: left() });
     this.#tenants.dispose();
   }
 }

@@ -63,15 +63,15 @@ export interface MillraceOptions<A extends Agent = Agent> {
 /** How streams live. */
 export interface StreamSettings {
   /** After how long a stream is recycled, ± 10 %. Left out: 30 min ± 20 %. */
-  readonly maxSeconds?: number | undefined;
-  readonly heartbeatSeconds?: number | undefined;
+  readonly maxMs?: number | undefined;
+  readonly heartbeatMs?: number | undefined;
   /**
    * A connection that takes no byte for so long while bytes wait is closed, at the earliest after half of it;
-   * on Linux also one that is gone without a word. Left out: 60.
+   * on Linux also one that is gone without a word. Left out: 60 s.
    */
-  readonly stallSeconds?: number | undefined;
-  /** How often open streams are asked about again, ± 12 %. At most 25, which is the default. */
-  readonly recheckSeconds?: number | undefined;
+  readonly stallMs?: number | undefined;
+  /** How often open streams are asked about again, ± 12 %. At most 25 s, which is the default. */
+  readonly recheckMs?: number | undefined;
   /** Bytes of items in a snapshot, unless a reader asks for other. */
   readonly budgetBytes?: number | undefined;
 }
@@ -91,8 +91,8 @@ export interface Millrace<A extends Agent = Agent> extends AsyncDisposable {
     readonly tenant: string;
     readonly user?: string | undefined;
   }) => void;
-  /** Drains: streams end by and by, waits answer with what is, runs are handed over. */
-  readonly close: (options?: { readonly seconds?: number | undefined }) => Promise<void>;
+  /** Drains within 25 s, or `drainMs`: streams end by and by, waits answer with what is, runs are handed over. */
+  readonly close: (options?: { readonly drainMs?: number | undefined }) => Promise<void>;
   /** The type of the agent, for clients. Never set. */
   readonly "~agent"?: A;
 }

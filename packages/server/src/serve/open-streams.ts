@@ -23,7 +23,7 @@ interface Group {
 }
 
 /** How often open streams are asked about, in seconds, unless it is set. Jittered by ± 12 %. */
-const defaultRecheckSeconds = 25;
+const defaultRecheckMs = 25_000;
 /** For so long a check may fail before its streams end. */
 const failingMs = 5_000;
 
@@ -37,8 +37,8 @@ export class OpenStreams {
   readonly #everyMs: number;
   readonly #groups = new Map<string, Group>();
 
-  constructor(clock: Clock, random: () => number, everySeconds: number = defaultRecheckSeconds) {
-    this.#everyMs = everySeconds * 1_000;
+  constructor(clock: Clock, random: () => number, everyMs: number = defaultRecheckMs) {
+    this.#everyMs = everyMs;
     this.#clock = clock;
     this.#random = random;
   }

@@ -229,7 +229,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       body: json,
       bytes,
       form,
-      waitMs: waitOf(incoming.header("prefer"), limits.waitSeconds),
+      waitMs: waitOf(incoming.header("prefer"), limits.waitMs),
       get signal() {
         return AbortSignal.any([incoming.signal, parts.closing]);
       },

@@ -58,7 +58,7 @@ function head(line: string, headers: Readonly<Record<string, string>> = {}): str
 const json = { "content-type": "application/json", "idempotency-key": "0123456789abcdef" };
 
 test("a body that trickles is answered 408 when its time is over, and its key stays free (H13)", async () => {
-  const { open, ask } = await serve({ limits: { bodySeconds: 0.4 } });
+  const { open, ask } = await serve({ limits: { bodyMs: 400 } });
   const { socket, until } = await open();
   socket.write(head("POST /v1/sessions", { ...json, "content-length": "13" }));
   for (const letter of '{"id":') {
@@ -72,7 +72,7 @@ test("a body that trickles is answered 408 when its time is over, and its key st
 });
 
 test("a blob that trickles is answered 408, and nothing of it is kept (H13)", async () => {
-  const { open, ask } = await serve({ limits: { blobSeconds: 0.3 } });
+  const { open, ask } = await serve({ limits: { blobMs: 300 } });
   const { socket, until } = await open();
   const type = { "content-type": "image/png", "content-length": "9" };
   socket.write(head("POST /v1/sessions/plan/blobs", type));

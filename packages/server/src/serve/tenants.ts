@@ -55,7 +55,7 @@ export class Tenants {
     this.noteUnlisted(tenant);
     const store = this.#storeOf(tenant);
     const hub = createHub({ ...this.#ports.hub, store, log });
-    if (this.#draining) void hub.drain({ seconds: 0 });
+    if (this.#draining) void hub.drain({ drainMs: 0 });
     const made = { tenant, store, log, blobs, runs, hub };
     if (this.#open.size >= keptTenants) this.#forgetIdle();
     this.#open.set(tenant, made);
@@ -74,9 +74,9 @@ export class Tenants {
   }
 
   /** Ends all streams by and by. Those of tenants that come later end at once. */
-  async drain(seconds: number): Promise<void> {
+  async drain(drainMs: number): Promise<void> {
     this.#draining = true;
-    await Promise.all(this.hubs().map((hub) => hub.drain({ seconds })));
+    await Promise.all(this.hubs().map((hub) => hub.drain({ drainMs })));
   }
 
   /** Ends all viewers. */

@@ -30,7 +30,7 @@ describe("redisCounters", () => {
 
   it("go on after Redis has forgotten its scripts", async () => {
     await using counters = redisCounters({ url, prefix });
-    const use = { key: crypto.randomUUID(), limit: 2, seconds: 60 };
+    const use = { key: crypto.randomUUID(), limit: 2, windowMs: 60_000 };
     await counters.take(use);
     await admin.sendCommand(["SCRIPT", "FLUSH"]);
     expect(await counters.take(use)).toMatchObject({ taken: true, remaining: 0 });
@@ -38,8 +38,8 @@ describe("redisCounters", () => {
 
   it("leave nothing in Redis that names a key or stays for ever", async () => {
     await using counters = redisCounters({ url, prefix: `${prefix}own:` });
-    await counters.take({ key: "ann@example.org", limit: 2, seconds: 60 });
-    await counters.hold({ key: "ann@example.org", holder: "h", limit: 2, seconds: 60 });
+    await counters.take({ key: "ann@example.org", limit: 2, windowMs: 60_000 });
+    await counters.hold({ key: "ann@example.org", holder: "h", limit: 2, leaseMs: 60_000 });
     const keys = (await admin.sendCommand(["KEYS", `${prefix}own:*`])) as unknown as string[];
     expect(keys).toHaveLength(2);
     for (const key of keys) {
@@ -50,7 +50,8 @@ describe("redisCounters", () => {
 
   it("reject while Redis is away, at once after the first failure", async () => {
     await using counters = redisCounters({ url: "redis://127.0.0.1:1", timeoutMs: 300 });
-    const take = async (): Promise<unknown> => counters.take({ key: "k", limit: 1, seconds: 1 });
+    const take = async (): Promise<unknown> =>
+      counters.take({ key: "k", limit: 1, windowMs: 1_000 });
     await expect(take()).rejects.toThrow("no connection to Redis");
     const before = performance.now();
     await Promise.all(Array.from({ length: 100 }, () => expect(take()).rejects.toThrow()));

@@ -30,7 +30,7 @@ export interface RedisCountersOptions {
 export interface RedisCounters extends Counters, AsyncDisposable {
   readonly take: (request: CounterRequest) => Promise<CounterState>;
   readonly hold: (request: HoldRequest) => Promise<boolean>;
-  readonly release: (request: Omit<HoldRequest, "limit" | "seconds">) => Promise<void>;
+  readonly release: (request: Omit<HoldRequest, "limit" | "leaseMs">) => Promise<void>;
   /** Rejects what waits, and closes the connection. */
   readonly close: () => Promise<void>;
 }
@@ -76,16 +76,16 @@ export function redisCounters(options: RedisCountersOptions = {}): RedisCounters
   };
 
   const take: RedisCounters["take"] = async (request) => {
-    const { limit, seconds, amount = 1, beyond = false } = request;
+    const { limit, windowMs, amount = 1, beyond = false } = request;
     const bound = beyond ? Infinity : limit;
     const key = keyOf(prefix, "count", request.key);
-    const reply = await run(takeScript, key, [`${amount}`, numeral(bound), millis(seconds)]);
+    const reply = await run(takeScript, key, [`${amount}`, numeral(bound), millis(windowMs)]);
     const [taken, used, leftMs] = reply as readonly [number, number, number]; // what the script gives
     const remaining = Math.max(0, limit - used);
-    return { taken: taken === 1, remaining, seconds: Math.ceil(leftMs / 1_000) };
+    return { taken: taken === 1, remaining, leftMs: Math.ceil(leftMs / 1_000) * 1_000 };
   };
-  const hold: RedisCounters["hold"] = async ({ key, holder, by = "", limit, seconds }) => {
-    const given = [holder, by, numeral(limit), millis(seconds)];
+  const hold: RedisCounters["hold"] = async ({ key, holder, by = "", limit, leaseMs }) => {
+    const given = [holder, by, numeral(limit), millis(leaseMs)];
     return (await run(holdScript, keyOf(prefix, "held", key), given)) === 1;
   };
   const release: RedisCounters["release"] = async ({ key, holder, by = "" }) => {
@@ -112,6 +112,6 @@ function numeral(limit: number): string {
   return limit === Infinity ? "1e300" : `${limit}`;
 }
 
-function millis(seconds: number): string {
-  return `${Math.max(1, Math.round(seconds * 1_000))}`;
+function millis(ms: number): string {
+  return `${Math.max(1, Math.round(ms))}`;
 }

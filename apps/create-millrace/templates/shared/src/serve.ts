@@ -10,7 +10,7 @@ import { agent } from "./agent.ts";
 import { openServices } from "./services.ts";
 
 /** While it is developed nobody waits for a restart. */
-const drainSeconds = process.argv.includes("--dev") ? 0 : 5;
+const defaultDrainMs = process.argv.includes("--dev") ? 0 : 5_000;
 
 /** The server's type, by which clients know the tools. */
 export type Served = Millrace<typeof agent>;
@@ -54,8 +54,8 @@ export async function serve(options: ServeOptions) {
   return {
     url: `http://127.0.0.1:${listensOn}`,
     /** Drains: streams end, so that clients go on elsewhere, and runs are handed over. */
-    close: async (seconds = drainSeconds) => {
-      await millrace.close({ seconds });
+    close: async (drainMs = defaultDrainMs) => {
+      await millrace.close({ drainMs });
       server.close();
       server.closeAllConnections();
       await services.close();
