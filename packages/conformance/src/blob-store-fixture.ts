@@ -1,4 +1,4 @@
-import type { BlobPlace, BlobStore, BlobSwept, StoredBlob } from "@millrace/core/ports";
+import type { BlobScope, BlobStore, BlobSwept, StoredBlob } from "@millrace/core/ports";
 import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
 
@@ -11,12 +11,12 @@ export interface BlobStoreFixture {
 export interface OpenedBlobStore extends AsyncDisposable {
   readonly blobs: BlobStore;
   /** The place of a session that was never used before. A store may need that the session is there. */
-  readonly newPlace: (tenant: string) => Promise<BlobPlace>;
+  readonly newPlace: (tenant: string) => Promise<BlobScope>;
 }
 
 /** A store and a place in it for one case. */
 export interface BlobCase extends OpenedBlobStore {
-  readonly place: BlobPlace;
+  readonly place: BlobScope;
 }
 
 export const mediaType = "image/png";

@@ -133,7 +133,7 @@ export {
 export type { StoreDetails } from "./ports/store-record.ts";
 export {
   cutPage,
-  decodePlace,
+  decodePagePosition,
   defaultPageLimit,
   foldTitle,
   isChild,
@@ -145,7 +145,7 @@ export { createChannel } from "./iterate/channel.ts";
 export type { Channel } from "./iterate/channel.ts";
 export {
   blobPieces,
-  checkBlobPlace,
+  checkBlobScope,
   checkBlobPut,
   checkBlobRange,
   defaultBlobLimit,
@@ -153,7 +153,7 @@ export {
 export type {
   BlobBytes,
   BlobFindOptions,
-  BlobPlace,
+  BlobScope,
   BlobPutOptions,
   BlobPutOutcome,
   BlobRange,

@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { endlessPause } from "@millrace/core/ports";
-import { isAhead, keepSubscribed, pollHead, welcome } from "@millrace/core/reading";
-import type { Cursor, SessionReader, Welcome } from "@millrace/core/reading";
+import { isAhead, keepSubscribed, pollHead, catchUpFrom } from "@millrace/core/reading";
+import type { Cursor, SessionReader, CatchUp } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";
 import type { Encoder, Encoding } from "../encoding/encoding.ts";
 import type { StreamEndReason } from "@millrace/core/wire";
@@ -149,10 +149,10 @@ export class Room {
   }
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
-  welcome(cursor: Cursor | undefined, limit: number, budget?: number): Welcome {
+  welcome(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
     const { facts, ring, state } = this.#mirror;
     const newest = this.#mirror.newest(budget ?? this.#options.snapshotBytes);
-    const given = welcome({ state, newest, facts, recent: ring }, cursor, limit);
+    const given = catchUpFrom({ state, newest, facts, recent: ring }, cursor, limit);
     this.#heldItems.joined(state, given.messages);
     return given;
   }

@@ -21,7 +21,7 @@ export interface ViewerPlace {
 
 /**
  * One viewer of a room: its position, and nothing else that grows. What it has not read stands in the
- * room's ring. A viewer that is not in the ring is brought to the room's state by `welcome`: the facts
+ * room's ring. A viewer that is not in the ring is brought to the room's state by `catchUpFrom`: the facts
  * that it lacks and every open lane from its start, or a snapshot. That one path serves a viewer that
  * joins, one that reconnects, and one that reads too slowly.
  */

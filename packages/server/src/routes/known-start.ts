@@ -1,7 +1,7 @@
 import type { InputId } from "@millrace/core";
 import { isReset } from "@millrace/core/ports";
 import { readSession } from "@millrace/core/reading";
-import type { KnownStart } from "@millrace/core/writing";
+import type { InboxStart } from "@millrace/core/writing";
 import type { SessionStore } from "@millrace/core/ports";
 import type { SessionRecord } from "@millrace/core/ports";
 
@@ -14,10 +14,10 @@ export interface ReadableSession extends Pick<SessionRecord, "uid" | "sessionId"
  * What an inbox needs to know of a session, read by its newest checkpoint and the facts after it. Gives
  * nothing if the start of the run or of an input that waits is older than that: then all facts are read.
  */
-export function knownStart(session: ReadableSession): () => Promise<KnownStart | undefined> {
+export function knownStart(session: ReadableSession): () => Promise<InboxStart | undefined> {
   return async () => {
-    const { placed, facts } = await readSession(session);
-    const { state } = placed;
+    const { paged, facts } = await readSession(session);
+    const { state } = paged;
     const { run, queue } = state;
     const since = facts.findLast(
       (fact) => isReset(fact) || (fact.type === "run_started" && fact.runId === run?.runId),

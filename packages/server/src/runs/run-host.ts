@@ -17,7 +17,7 @@ export interface RunHostOptions {
   /** `false`: nothing is opened here; a worker elsewhere drives. Left out: `true`. */
   readonly drive?: boolean | undefined;
   /** Which runs may be worked on, and what they may spend. A run above the limits waits in its queue. */
-  readonly limits: Pick<WorkerOptions, "admit" | "place" | "allowance">;
+  readonly limits: Pick<WorkerOptions, "admit" | "acquireSlot" | "allowance">;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   readonly clock?: Clock | undefined;
 }

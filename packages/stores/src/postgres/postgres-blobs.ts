@@ -1,5 +1,5 @@
 import { systemClock } from "@millrace/core/memory";
-import { checkBlobPlace, checkBlobRange } from "@millrace/core/ports";
+import { checkBlobScope, checkBlobRange } from "@millrace/core/ports";
 import { isBlobHash, sessionUid } from "@millrace/core/writing";
 import type { BlobStore, BlobSweepOptions, BlobSwept, Clock } from "@millrace/core/ports";
 import type { Pool } from "pg";
@@ -68,7 +68,7 @@ export function postgresBlobs(options: PostgresBlobsOptions = {}): PostgresBlobs
     return connection;
   };
   const contextOf = (place: Parameters<BlobStore["find"]>[0]): BlobContext => {
-    const own = checkBlobPlace(place);
+    const own = checkBlobScope(place);
     return { ...own, statements, connection: connectionOf(own.tenant) };
   };
   const close = async (): Promise<void> => {
@@ -82,7 +82,7 @@ export function postgresBlobs(options: PostgresBlobsOptions = {}): PostgresBlobs
     sweep: (sweeping) => {
       const across = options.acrossTenants === true;
       const list = (after: string): Promise<Rows> =>
-        oldPlaces({ connection: connectionOf(sweeps), statements, across }, sweeps, {
+        oldScopes({ connection: connectionOf(sweeps), statements, across }, sweeps, {
           after,
           age: sweeping.age,
         });
@@ -161,7 +161,7 @@ async function* readPieces(
   }
 }
 
-async function oldPlaces(
+async function oldScopes(
   {
     connection,
     statements,

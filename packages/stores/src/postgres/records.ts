@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   checkUpdate,
   cutPage,
-  decodePlace,
+  decodePagePosition,
   defaultPageLimit,
   foldTitle,
 } from "@millrace/core/ports";
@@ -43,7 +43,7 @@ export function recordCalls(context: ReadContext): Pick<SessionStore, "page" | "
 
 function bindPage({ statements, tenant }: ReadContext, query: PageQuery): Bound {
   const { owner, parent, status, title, after, limit = defaultPageLimit } = query;
-  const from = after === undefined ? undefined : decodePlace(after);
+  const from = after === undefined ? undefined : decodePagePosition(after);
   const statement = statements.page({
     owner: owner !== undefined,
     parent: parent !== undefined,
