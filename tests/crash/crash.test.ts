@@ -71,7 +71,7 @@ describe("a session that is killed at any boundary, and again while it recovers"
 
       const random = numbersFrom(boundaries.length * 7_919 + scenarios.indexOf(scenario));
       await inParallel(
-        placesOf(boundaries, random).map((at) => {
+        itemSlotsOf(boundaries, random).map((at) => {
           const then = 1 + Math.floor(random() * Math.max(4, boundaries.length - at));
           return async () => {
             const { ends, kills, recoveries } = await killAndRecover({ ...place, clean }, at, then);
@@ -99,7 +99,7 @@ describe("a session that is killed at any boundary, and again while it recovers"
 });
 
 /** A scenario's share of the kills: all its places over and over, and a choice of them for the rest. */
-function placesOf(boundaries: readonly string[], random: () => number): readonly number[] {
+function itemSlotsOf(boundaries: readonly string[], random: () => number): readonly number[] {
   const even = Math.ceil(killsWanted / scenarios.length / 2);
   const share = campaign ? Math.max(even, boundaries.length) : even;
   const places: number[] = [];

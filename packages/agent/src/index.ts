@@ -21,7 +21,7 @@ export type {
   ItemWriter,
   PolicyRule,
   Respond,
-  TracePlace,
+  TracedRequest,
   Yielded,
 } from "./definition/settings.ts";
 export type { OpenOptions } from "./session/open.ts";

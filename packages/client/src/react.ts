@@ -12,7 +12,7 @@ import type { ClientSession } from "./session/types.ts";
 export type { SessionListView } from "./react/session-list.ts";
 
 /** The lists of a client that are shown. */
-const shownLists = new WeakMap<object, Set<SessionListStore>>();
+const viewsByOrigin = new WeakMap<object, Set<SessionListStore>>();
 
 /**
  * A session as it stands, and its functions. The component renders at most once per frame, whatever the
@@ -32,7 +32,7 @@ export function useSession<Tools extends AnyTools>(
         frames.ask();
         if (view.status === status) return;
         ({ status } = view);
-        for (const list of shownLists.get(client) ?? []) list.touch();
+        for (const list of viewsByOrigin.get(client) ?? []) list.touch();
       });
       return () => {
         leave();
@@ -72,8 +72,8 @@ export function useSessions<Tools extends AnyTools>(
   );
   const subscribe = useCallback(
     (notify: () => void) => {
-      const shown = shownLists.get(client) ?? new Set();
-      shownLists.set(client, shown.add(store));
+      const shown = viewsByOrigin.get(client) ?? new Set();
+      viewsByOrigin.set(client, shown.add(store));
       const leave = store.subscribe(notify);
       return () => {
         shown.delete(store);

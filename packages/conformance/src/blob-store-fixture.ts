@@ -1,5 +1,5 @@
 import type { BlobSwept } from "@millrace/core/blobs";
-import type { BlobPlace, BlobStore, StoredBlob } from "@millrace/core/ports";
+import type { BlobScope, BlobStore, StoredBlob } from "@millrace/core/ports";
 import { assert } from "./case.ts";
 import type { Case } from "./case.ts";
 
@@ -12,12 +12,12 @@ export interface BlobStoreFixture {
 export interface OpenedBlobStore extends AsyncDisposable {
   readonly blobs: BlobStore;
   /** The place of a session that was never used before. A store may need that the session is there. */
-  readonly newPlace: (tenant: string) => Promise<BlobPlace>;
+  readonly newPlace: (tenant: string) => Promise<BlobScope>;
 }
 
 /** A store and a place in it for one case. */
 export interface BlobCase extends OpenedBlobStore {
-  readonly place: BlobPlace;
+  readonly place: BlobScope;
 }
 
 export const mediaType = "image/png";

@@ -1,7 +1,7 @@
 // For those who store bytes or move them: the checks that every blob store makes, and parts to blobs and back.
 export {
   blobPieces,
-  checkBlobPlace,
+  checkBlobScope,
   checkBlobPut,
   checkBlobRange,
   defaultBlobLimit,

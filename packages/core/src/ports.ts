@@ -58,6 +58,6 @@ export type {
   SessionStore,
   Tombstone,
 } from "./ports/session-store.ts";
-export type { BlobPlace, BlobPutOutcome, BlobStore, StoredBlob } from "./ports/blob-store.ts";
+export type { BlobScope, BlobPutOutcome, BlobStore, StoredBlob } from "./ports/blob-store.ts";
 export type { SessionDriver } from "./ports/session-driver.ts";
 export type { Counters, CounterState } from "./ports/counters.ts";

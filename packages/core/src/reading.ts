@@ -1,8 +1,8 @@
 // What a reader of sessions needs: following one, its state and how messages change it, cursors and
 // snapshots, the types of events and views that know an agent's tools, and of what a program sends.
 export { encodeCheckpoint, readSession } from "./reading/checkpoint.ts";
-export { applyPlaced, replayPlaced } from "./reading/placed-state.ts";
-export type { PlacedState } from "./reading/placed-state.ts";
+export { applyPaged, replayPaged } from "./reading/paged-state.ts";
+export type { PagedState } from "./reading/paged-state.ts";
 export { follow } from "./reading/follow.ts";
 export type { Connection, FollowOptions } from "./reading/follow.ts";
 export { followChildren } from "./reading/follow-children.ts";
@@ -10,18 +10,18 @@ export type { FollowChildrenOptions, FollowedSession } from "./reading/follow-ch
 export { pollHead } from "./reading/head-poll.ts";
 export type { PolledSession } from "./reading/head-poll.ts";
 export { keepSubscribed } from "./reading/keep-subscribed.ts";
-export type { KeptSubscription } from "./reading/keep-subscribed.ts";
-export { readItems, readPlacedItems } from "./reading/read-items.ts";
-export type { ItemPage, PlacedItem } from "./reading/read-items.ts";
+export type { RenewedSubscription } from "./reading/keep-subscribed.ts";
+export { readItems, readNumberedItems } from "./reading/read-items.ts";
+export type { ItemPage, NumberedItem } from "./reading/read-items.ts";
 export { forkPointOf } from "./reading/fork-point.ts";
 export { SessionReader } from "./reading/session-reader.ts";
 export type { SessionSource } from "./reading/session-reader.ts";
-export { isAhead, welcome } from "./reading/welcome.ts";
-export type { Followed, Welcome } from "./reading/welcome.ts";
+export { isAhead, catchUpFrom } from "./reading/catch-up.ts";
+export type { Followed, CatchUp } from "./reading/catch-up.ts";
 export { previewOf } from "./event/preview.ts";
 export { outputOf, returnedBy } from "./event/tool-output.ts";
 export { showJson, showJsonStart, showQuestion } from "./event/show-question.ts";
-export type { AskedCall, ShownJson, ShownQuestion } from "./event/show-question.ts";
+export type { AskedCall, RenderedJson, RenderedQuestion } from "./event/show-question.ts";
 export { apply } from "./event/apply.ts";
 export type { Applied } from "./event/apply.ts";
 export { emptyState } from "./event/state.ts";

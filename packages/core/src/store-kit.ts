@@ -34,7 +34,7 @@ export {
 export type { StoreDetails } from "./store-kit/store-record.ts";
 export {
   cutPage,
-  decodePlace,
+  decodePagePosition,
   defaultPageLimit,
   foldTitle,
   isChild,

@@ -17,7 +17,7 @@ export {
 } from "./ids.ts";
 export { answerInputIdOf, inputItemIdOf, runIdOf } from "./inbox/ids.ts";
 export type { CallAnswer, InboxOptions } from "./inbox/inbox.ts";
-export type { KnownStart } from "./inbox/known-session.ts";
+export type { InboxStart } from "./inbox/inbox-state.ts";
 export { parseArguments } from "./content/arguments.ts";
 export type { ArgumentFault } from "./content/arguments.ts";
 export type { Ending, WholeStop } from "./content/item.ts";

@@ -6,7 +6,7 @@ import type { SessionUid } from "@millrace/core";
 export const defaultWorkflowType = "agentWorkflow";
 
 /** The signal that facts have come. Its one argument is the number of the last one; it has no content. */
-export const saidSignal = "said";
+export const inputSignalName = "said";
 
 /** The task queue of workers that name none. */
 export const defaultTaskQueue = "millrace";

@@ -85,16 +85,16 @@ export function sentAt(
   head: number,
 ):
   | readonly Parameters<typeof apply>[1][]
-  | ReturnType<typeof welcome>["messages"][number]["message"][] {
+  | ReturnType<typeof catchUpFrom>["messages"][number]["message"][] {
   const state = states[place] as SessionState; // there is one for each place
   const known = facts.slice(0, state.head);
   const source = { state, facts: known, recent: [] };
-  return welcome(source, { uid, head, lanes: [] }).messages.map(({ message }) => message);
+  return catchUpFrom(source, { uid, head, lanes: [] }).messages.map(({ message }) => message);
 }
 
 /** The session at a place as a snapshot. */
 export function snapshotAt({ states }: WatchedSession, place: number): Followed["message"] {
   const state = states[place] as SessionState; // there is one for each place
-  const [first] = welcome({ state, facts: [], recent: [] }, undefined).messages;
-  return (first as Followed).message; // a welcome without a cursor is one snapshot
+  const [first] = catchUpFrom({ state, facts: [], recent: [] }, undefined).messages;
+  return (first as Followed).message; // a catchUpFrom without a cursor is one snapshot
 }

@@ -2,7 +2,7 @@ import type { Model, Usage } from "@millrace/core";
 import type { TraceContext } from "@millrace/core/ports";
 import type { Hooks } from "./hooks.ts";
 import type { LoopSettings } from "./loop-settings.ts";
-import type { ContextSettings, PolicyRule, Respond, TracePlace } from "./settings.ts";
+import type { ContextSettings, PolicyRule, Respond, TracedRequest } from "./settings.ts";
 import type { FilledStallSettings } from "./stall.ts";
 import type { AnyTool, SessionInfo } from "./tool.ts";
 
@@ -18,7 +18,7 @@ export interface Blueprint {
   readonly hooks: Hooks;
   readonly context: ContextSettings | undefined;
   readonly stall: FilledStallSettings | false;
-  readonly trace: ((place: TracePlace) => TraceContext | undefined) | undefined;
+  readonly trace: ((place: TracedRequest) => TraceContext | undefined) | undefined;
   readonly warnings: boolean;
   readonly price: ((usage: Usage, model: string) => number | undefined) | undefined;
 }

@@ -22,11 +22,11 @@ export interface CommonSettings {
    * Returns the trace context of a request to a model, such as `traceOf` of `openTelemetry()` does. It is
    * put into the request. If it is left out or throws, the request has none.
    */
-  readonly trace?: ((place: TracePlace) => TraceContext | undefined) | undefined;
+  readonly trace?: ((place: TracedRequest) => TraceContext | undefined) | undefined;
 }
 
 /** The place of a traced request: its run, and the lane if it writes a reply. */
-export interface TracePlace {
+export interface TracedRequest {
   readonly sessionId: SessionId;
   readonly runId: RunId;
   readonly lane?: number | undefined;

@@ -138,17 +138,17 @@ function endCompaction({ runId }: RunStanding, { failed }: FactContext): readonl
 /** The usage of a failed attempt, unless `schedule_retry` has stored it already. */
 function reportOf(
   failed: FailedFacts | undefined,
-  place: { readonly runId: RunId; readonly turnId?: TurnId },
+  ids: { readonly runId: RunId; readonly turnId?: TurnId },
 ): readonly FactBody[] {
   if (failed === undefined || failed.reported) return [];
   const { epoch, usage } = failed;
-  return [{ type: "usage_reported", ...place, epoch, usage }];
+  return [{ type: "usage_reported", ...ids, epoch, usage }];
 }
 
 /** The item of a reply that no attempt finished. It has no parts; it ends as failed or as aborted. */
 function endReply(
   { do: how, itemId }: ActionOf<"end_reply" | "abandon_reply">,
-  place: { readonly runId: RunId; readonly turnId: TurnId },
+  ids: { readonly runId: RunId; readonly turnId: TurnId },
   { failed }: FactContext,
 ): readonly FactBody[] {
   const head = { id: itemId, author: "model", parts: [] } as const;
@@ -157,7 +157,7 @@ function endReply(
     how === "abandon_reply"
       ? { ...head, stop: "aborted", cause: stoppedBeforeReply }
       : { ...head, ...used, stop: "failed", cause: failed?.cause ?? lostCause };
-  return [{ type: "item_committed", item, ...place }, ...reportOf(failed, place)];
+  return [{ type: "item_committed", item, ...ids }, ...reportOf(failed, ids)];
 }
 
 /** The whole turn in one transaction, so that no reader sees it open. */
@@ -175,20 +175,20 @@ function showStop(
 }
 
 /** The item without parts that marks a stop. It has no lane, so it closes none. */
-function stopItem(place: { readonly runId: RunId; readonly turnId: TurnId }): FactBody {
-  const id = stopItemIdOf(place.turnId);
+function stopItem(ids: { readonly runId: RunId; readonly turnId: TurnId }): FactBody {
+  const id = stopItemIdOf(ids.turnId);
   const item: Item = { id, author: "model", parts: [], stop: "aborted", cause: stoppedHere };
-  return { type: "item_committed", item, ...place };
+  return { type: "item_committed", item, ...ids };
 }
 
-interface Place {
+interface OpenTurn {
   readonly runId: RunId;
   readonly turn: TurnStanding;
 }
 
 function ask(
   { questions, seconds }: ActionOf<"ask">,
-  { runId, turn }: Place,
+  { runId, turn }: OpenTurn,
   { state, parsed }: FactContext,
 ): readonly FactBody[] {
   const { turnId } = turn;
@@ -198,7 +198,7 @@ function ask(
     const input = callPart(state, turn, call)?.input;
     if (input === undefined) return [];
     const made = parsed(call.itemId);
-    const place = {
+    const ids = {
       runId,
       turnId,
       approvalId: approvalIdOf(turnId, lane, asked + 1),
@@ -206,14 +206,14 @@ function ask(
       tool,
     };
     const changed = made === undefined ? {} : { parsed: made };
-    return [{ type: "approval_requested", ...place, input, ...changed, hash, ...waits }];
+    return [{ type: "approval_requested", ...ids, input, ...changed, hash, ...waits }];
   });
 }
 
 /** Stores the intent only. No lane is opened, because a client streams nothing. */
 function awaitClient(
   { calls }: ActionOf<"await_client">,
-  { runId, turn }: Place,
+  { runId, turn }: OpenTurn,
   { state, closes: epoch }: FactContext,
 ): readonly FactBody[] {
   const { turnId } = turn;
@@ -221,8 +221,8 @@ function awaitClient(
     const { callId, tool, itemId, lane, hash } = call;
     const input = callPart(state, turn, call)?.input;
     if (input === undefined) return [];
-    const place = { runId, turnId, callId, tool, itemId, lane, epoch, hash };
-    return [{ type: "tool_execution_started", ...place, input, client: true }];
+    const ids = { runId, turnId, callId, tool, itemId, lane, epoch, hash };
+    return [{ type: "tool_execution_started", ...ids, input, client: true }];
   });
 }
 

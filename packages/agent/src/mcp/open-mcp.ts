@@ -164,7 +164,7 @@ export async function openMcp<const Name extends string>(
         trustAnnotations: options.trustAnnotations ?? false,
         approve: options.approve ?? "ask",
         trust: options.trust ?? [],
-        keepPins: (own) => options.pins ?? keepPins(placeOf(options), own),
+        keepPins: (own) => options.pins ?? keepPins(addressOf(options), own),
         labels: options.labels ?? {},
         seconds,
       });
@@ -245,7 +245,7 @@ function check<Name extends string>(
 }
 
 /** What names a server: a program may open several, and one of them may change its name for another. */
-function placeOf(options: McpOptions<string>): string {
+function addressOf(options: McpOptions<string>): string {
   const place = "url" in options ? options.url : options.command;
   return JSON.stringify([options.name, place]);
 }

@@ -68,30 +68,30 @@ function refuse(reason: string): ReadSchema {
   return { ok: false, reason };
 }
 
-type Place = "schema" | "map" | "value";
+type SchemaPosition = "schema" | "map" | "value";
 
 /** The schema with readable notes. Notes where something is hidden that has to stay as it is. */
-function show(node: Json, where: string[], place: Place): Json {
+function show(node: Json, where: string[], position: SchemaPosition): Json {
   if (typeof node === "string") {
     if (visibleText(node) !== node && where.length === 0) where.push("a value");
     return node;
   }
   if (typeof node !== "object" || node === null) return node;
-  if (Array.isArray(node)) return node.map((child: Json) => show(child, where, place));
+  if (Array.isArray(node)) return node.map((child: Json) => show(child, where, position));
   // Not an array any more, which TypeScript can't see for readonly ones.
   const entries = Object.entries(node as JsonObject).map(([key, child]): [string, Json] => {
     if (visibleText(key) !== key && where.length === 0) where.push("a name");
-    if (place === "schema" && notes.has(key) && typeof child === "string") {
+    if (position === "schema" && notes.has(key) && typeof child === "string") {
       return [key, cappedText(visibleText(child), noteBytes)];
     }
-    return [key, show(child, where, placeOf(place, key))];
+    return [key, show(child, where, positionOf(position, key))];
   });
   return Object.fromEntries(entries);
 }
 
-function placeOf(place: Place, key: string): Place {
-  if (place === "value") return "value";
-  if (place === "map") return "schema";
+function positionOf(position: SchemaPosition, key: string): SchemaPosition {
+  if (position === "value") return "value";
+  if (position === "map") return "schema";
   if (values.has(key)) return "value";
   return maps.has(key) ? "map" : "schema";
 }
@@ -109,16 +109,19 @@ const leftWithPatterns: ReadonlySet<string> = new Set([
   "propertyNames",
 ]);
 
-function strip(node: Json, place: Place): Json {
-  if (typeof node !== "object" || node === null || place === "value") return node;
-  if (Array.isArray(node)) return node.map((child: Json) => strip(child, place));
+function strip(node: Json, position: SchemaPosition): Json {
+  if (typeof node !== "object" || node === null || position === "value") return node;
+  if (Array.isArray(node)) return node.map((child: Json) => strip(child, position));
   // Not an array any more, which TypeScript can't see for readonly ones.
   const object = node as JsonObject;
-  const patterned = place === "schema" && object["patternProperties"] !== undefined;
+  const patterned = position === "schema" && object["patternProperties"] !== undefined;
   const kept = Object.entries(object).filter(
-    ([key]) => place !== "schema" || !(left.has(key) || (patterned && leftWithPatterns.has(key))),
+    ([key]) =>
+      position !== "schema" || !(left.has(key) || (patterned && leftWithPatterns.has(key))),
   );
-  return Object.fromEntries(kept.map(([key, child]) => [key, strip(child, placeOf(place, key))]));
+  return Object.fromEntries(
+    kept.map(([key, child]) => [key, strip(child, positionOf(position, key))]),
+  );
 }
 
 /** Whether following all references ends, and soon. Anchors are not followed: they count as endless. */
@@ -126,8 +129,8 @@ function unfold(root: JsonObject): "bounded" | "endless" | "dangling" {
   const sizes = new Map<Json, number>();
   const open = new Set<Json>();
   let dangling = false;
-  const sizeOf = (node: Json, place: Place): number => {
-    if (typeof node !== "object" || node === null || place === "value") return 1;
+  const sizeOf = (node: Json, position: SchemaPosition): number => {
+    if (typeof node !== "object" || node === null || position === "value") return 1;
     const known = sizes.get(node);
     if (known !== undefined) return known;
     if (open.has(node) || open.size > deepestUnfolded) return Infinity;
@@ -135,11 +138,11 @@ function unfold(root: JsonObject): "bounded" | "endless" | "dangling" {
     const isList = Array.isArray(node);
     let size = 1;
     for (const [key, child] of Object.entries(node as JsonObject)) {
-      if (place === "schema" && !isList && references.has(key) && typeof child === "string") {
+      if (position === "schema" && !isList && references.has(key) && typeof child === "string") {
         const target = pointed(root, child);
         if (target === undefined) dangling ||= !/^#[^/]/u.test(child);
         size += target === undefined ? Infinity : sizeOf(target, "schema");
-      } else size += sizeOf(child, isList ? place : placeOf(place, key));
+      } else size += sizeOf(child, isList ? position : positionOf(position, key));
     }
     open.delete(node);
     sizes.set(node, size);

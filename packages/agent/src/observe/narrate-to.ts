@@ -54,7 +54,7 @@ class Page {
   /** Items with shown text, so that a notice is written when the text becomes void. */
   readonly #shown = new Set<string>();
   /** The calls of each session's run, by id. Dropped with the run. */
-  readonly #calls = new Map<SessionId, Map<string, ShownCall>>();
+  readonly #calls = new Map<SessionId, Map<string, PrintedCall>>();
   /** Why the run of each session was stopped. */
   readonly #stops = new Map<SessionId, string>();
 
@@ -128,8 +128,8 @@ class Page {
     if (reason !== undefined) this.#stops.set(event.sessionId, reason);
   }
 
-  #callOf(sessionId: SessionId, callId: string): ShownCall {
-    const calls = this.#calls.get(sessionId) ?? new Map<string, ShownCall>();
+  #callOf(sessionId: SessionId, callId: string): PrintedCall {
+    const calls = this.#calls.get(sessionId) ?? new Map<string, PrintedCall>();
     this.#calls.set(sessionId, calls);
     const call = calls.get(callId) ?? { shown: false };
     calls.set(callId, call);
@@ -199,7 +199,7 @@ class Page {
 }
 
 /** A call as far as it was written. */
-interface ShownCall {
+interface PrintedCall {
   /** A line shows that it runs, or that it does not. */
   shown: boolean;
   /** The text of its result, if it failed. */
@@ -209,7 +209,7 @@ interface ShownCall {
 /** The line for the end of an execution, with the reason of a failure. */
 function endOf(
   { tool, status }: Extract<Narration, { readonly type: "tool_execution_finished" }>,
-  { reason }: ShownCall,
+  { reason }: PrintedCall,
 ): string {
   const head = `${terminalLine(tool)}: `;
   if (status !== "failed" || reason === undefined) return `${head}${status}`;

@@ -9,7 +9,7 @@ import type { Context, Tracer } from "@opentelemetry/api";
 import type { SessionId } from "@millrace/core";
 import type { TraceContext } from "@millrace/core/ports";
 import type { Observer } from "../definition/observer.ts";
-import type { TracePlace } from "../definition/settings.ts";
+import type { TracedRequest } from "../definition/settings.ts";
 import type { SpanSettings } from "./settings.ts";
 import { SessionSpans } from "./session-spans.ts";
 
@@ -31,7 +31,7 @@ export interface OpenTelemetryOptions {
 /** Disposing ends the spans of what is under way, so that an exporter's last flush has them. */
 export interface TelemetryObserver extends Observer, Disposable {
   /** The span of a reply that is being asked for, or of its run: for an agent's `trace`. Bound. */
-  readonly traceOf: (place: TracePlace) => TraceContext | undefined;
+  readonly traceOf: (place: TracedRequest) => TraceContext | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): TelemetryObse
     if (spans.isOver()) sessions.delete(sessionId);
   };
   return Object.assign(observe, {
-    traceOf: ({ sessionId, lane }: TracePlace) => {
+    traceOf: ({ sessionId, lane }: TracedRequest) => {
       const found = sessions.get(sessionId)?.contextOf(lane);
       return found === undefined ? undefined : traceContextOf(found);
     },

@@ -1,6 +1,6 @@
 import type { Cause } from "@millrace/core";
 
-import type { KeptOutput } from "./kept-output.ts";
+import type { CapturedOutput } from "./output-buffer.ts";
 
 /** How a process ended. Never an exception: whatever becomes of a process is data. */
 export type ProcessEnding =
@@ -13,8 +13,8 @@ export type ProcessEnding =
 
 /** How a process ended, its output, and the pids that survived it. */
 export type ProcessOutcome = ProcessEnding & {
-  readonly stdout: KeptOutput;
-  readonly stderr: KeptOutput;
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
   /** Pids that were found and could not be ended: of another user, or stuck in the kernel. Empty otherwise. */
   readonly survivors: readonly number[];
 };

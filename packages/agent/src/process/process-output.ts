@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 
-import { OutputKeeper } from "./kept-output.ts";
-import type { KeptOutput } from "./kept-output.ts";
+import { OutputBuffer } from "./output-buffer.ts";
+import type { CapturedOutput } from "./output-buffer.ts";
 import { within } from "./within.ts";
 
 /** A piece of output as it came, cut anywhere but inside a character. */
@@ -17,12 +17,12 @@ const maxRounds = 20;
 
 /** Reads both outputs of a process, hands them on and keeps what the cap allows. */
 export class ProcessOutput {
-  readonly #keepers: Readonly<Record<OutputPiece["stream"], OutputKeeper>>;
+  readonly #keepers: Readonly<Record<OutputPiece["stream"], OutputBuffer>>;
   readonly #onPiece: (piece: OutputPiece) => void;
   #count = 0;
 
   constructor(limitBytes: number, onPiece: (piece: OutputPiece) => void) {
-    this.#keepers = { stdout: new OutputKeeper(limitBytes), stderr: new OutputKeeper(limitBytes) };
+    this.#keepers = { stdout: new OutputBuffer(limitBytes), stderr: new OutputBuffer(limitBytes) };
     this.#onPiece = onPiece;
   }
 
@@ -47,7 +47,7 @@ export class ProcessOutput {
     };
   }
 
-  kept(): { readonly stdout: KeptOutput; readonly stderr: KeptOutput } {
+  kept(): { readonly stdout: CapturedOutput; readonly stderr: CapturedOutput } {
     return { stdout: this.#keepers.stdout.kept(), stderr: this.#keepers.stderr.kept() };
   }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { OutputKeeper } from "./kept-output.ts";
+import { OutputBuffer } from "./output-buffer.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { Utf8Reader } from "./utf8.ts";
 
@@ -43,7 +43,7 @@ test("text read in pieces is the text read at once, and lossy exactly if bytes w
 test("head, omitted bytes and tail make up the whole, within the cap", () => {
   fc.assert(
     fc.property(cut, fc.integer({ min: 0, max: 40 }), ({ bytes, pieces }, limit) => {
-      const keeper = new OutputKeeper(limit);
+      const keeper = new OutputBuffer(limit);
 
       for (const piece of pieces) keeper.write(piece);
       keeper.end();

@@ -1,6 +1,6 @@
 import { memoryBlobs, memorySessionStore } from "@millrace/core/memory";
 import { blobsInFact, sweepBlobs } from "@millrace/core/blobs";
-import type { BlobPlace, BlobStore, ModelRequest, SessionStore } from "@millrace/core/ports";
+import type { BlobScope, BlobStore, ModelRequest, SessionStore } from "@millrace/core/ports";
 import { call, emit, say, scriptedModel } from "@millrace/core/testing";
 import { findBlobs, partId, sessionUid } from "@millrace/core/writing";
 import type { Item, Model, Part } from "@millrace/core";
@@ -58,7 +58,7 @@ function blobsIn(items: readonly Item[]): readonly BlobRef[] {
   return findBlobs(items.flatMap(({ parts }) => parts));
 }
 
-async function placeOf(store: SessionStore, id: string): Promise<BlobPlace> {
+async function placeOf(store: SessionStore, id: string): Promise<BlobScope> {
   const record = await store.find(id);
   if (record === undefined) throw new Error(`there is no session ${id}`);
   return record;

@@ -1,13 +1,13 @@
 import {
-  applyPlaced,
+  applyPaged,
   emptyState,
   encodeCheckpoint,
   readSession,
-  replayPlaced,
+  replayPaged,
 } from "@millrace/core/reading";
 import type { Fact, SessionId, SessionState, SessionUid } from "@millrace/core";
 import type { Checkpoint, EventLog, SessionStore } from "@millrace/core/ports";
-import type { PlacedState } from "@millrace/core/reading";
+import type { PagedState } from "@millrace/core/reading";
 import type { Context } from "../context/context.ts";
 import { contextAfter, contextOf } from "../context/context.ts";
 import { advance, standingOf } from "../loop/advance.ts";
@@ -16,7 +16,7 @@ import type { Standing } from "../loop/state.ts";
 import type { Journal } from "../work/host.ts";
 import { runRecordsOf } from "../work/run-records.ts";
 import type { RunRecords } from "../work/run-records.ts";
-import { decodeKept, encodeKept } from "./kept.ts";
+import { decodeLoop, encodeLoop } from "./loop-checkpoint.ts";
 
 export interface JournalOptions {
   readonly store: SessionStore;
@@ -49,7 +49,7 @@ const checkpointEvery = 256;
  */
 export class SessionJournal implements Journal {
   readonly #options: JournalOptions;
-  #placed: PlacedState;
+  #paged: PagedState;
   #standing: Standing;
   #context: Context;
   #runs: RunRecords;
@@ -66,18 +66,18 @@ export class SessionJournal implements Journal {
 
   private constructor(options: JournalOptions, read: SessionRead) {
     const { remember } = options;
-    const { placed, facts, checkpoint } = read;
-    const kept = checkpoint && decodeKept(checkpoint, remember);
+    const { paged, facts, checkpoint } = read;
+    const kept = checkpoint && decodeLoop(checkpoint, remember);
     this.#options = options;
-    this.#keptHead = checkpoint?.placed.state.head ?? 0;
+    this.#keptHead = checkpoint?.paged.state.head ?? 0;
     if (checkpoint === undefined || kept === undefined) {
-      this.#placed = placed;
+      this.#paged = paged;
       this.#standing = standingOf(facts, remember);
-      this.#context = contextOf(placed.state);
+      this.#context = contextOf(paged.state);
       this.#runs = runRecordsOf(facts);
       return;
     }
-    this.#placed = checkpoint.placed;
+    this.#paged = checkpoint.paged;
     ({ standing: this.#standing, context: this.#context, runs: this.#runs } = kept);
     for (const fact of facts) if (fact.n > this.#keptHead) this.#apply(fact);
   }
@@ -90,19 +90,19 @@ export class SessionJournal implements Journal {
     const { store, uid, sessionId, remember } = options;
     const read = await readSession({ store, uid, sessionId });
     const { checkpoint } = read;
-    if (checkpoint === undefined || decodeKept(checkpoint, remember) !== undefined)
+    if (checkpoint === undefined || decodeLoop(checkpoint, remember) !== undefined)
       return new SessionJournal(options, read);
     const whole = await readSession({ store: { read: store.read }, uid, sessionId });
     return new SessionJournal(options, whole);
   }
 
   get state(): SessionState {
-    return this.#placed.state;
+    return this.#paged.state;
   }
 
   /** The state with the numbers of its facts, for a reader that starts from it. */
-  get placed(): PlacedState {
-    return this.#placed;
+  get paged(): PagedState {
+    return this.#paged;
   }
 
   get standing(): Standing {
@@ -137,7 +137,7 @@ export class SessionJournal implements Journal {
   /** A checkpoint of the session as this process has it. */
   checkpoint(): Checkpoint {
     const { remember, snapshotBytes } = this.#options;
-    const content = { placed: this.#placed, ...encodeKept(this, remember) };
+    const content = { paged: this.#paged, ...encodeLoop(this, remember) };
     return encodeCheckpoint(content, snapshotBytes);
   }
 
@@ -232,7 +232,7 @@ export class SessionJournal implements Journal {
 
   #apply(fact: Fact): void {
     const before = this.state;
-    this.#placed = applyPlaced(this.#placed, fact).placed;
+    this.#paged = applyPaged(this.#paged, fact).paged;
     this.#standing = advance(this.#standing, outline(fact), this.#options.remember);
     this.#context = contextAfter(this.#context, fact, before, this.state);
     this.#runs.take(fact);
@@ -242,7 +242,7 @@ export class SessionJournal implements Journal {
   #restart(facts: readonly Fact[], reset: Fact): void {
     const { uid, sessionId, onFact, remember } = this.#options;
     if (reset.n !== this.state.head + 1) return; // taken meanwhile
-    this.#placed = replayPlaced(emptyState(uid, sessionId), facts);
+    this.#paged = replayPaged(emptyState(uid, sessionId), facts);
     this.#standing = standingOf(facts, remember);
     this.#context = contextOf(this.state);
     this.#keptHead = 0;

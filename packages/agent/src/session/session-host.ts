@@ -8,7 +8,7 @@ import type {
   SessionConnection,
   View,
 } from "@millrace/core";
-import type { FactOf, InboxOptions, KnownStart } from "@millrace/core/writing";
+import type { FactOf, InboxOptions, InboxStart } from "@millrace/core/writing";
 import type { AcceptOutcome, PeopleFact, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { redactedMessage } from "@millrace/core/secrets";
@@ -251,7 +251,7 @@ export class SessionHost {
   }
 
   /** What this host has read already. Nothing if it does not know since when the run is on. */
-  async #knownStart(): Promise<KnownStart | undefined> {
+  async #knownStart(): Promise<InboxStart | undefined> {
     await this.journal.catchUp();
     const { state, runs } = this.journal;
     const since = state.run === undefined ? 0 : runs.get(state.run.runId)?.since;
@@ -277,7 +277,7 @@ export class SessionHost {
       uid,
       sessionId,
       blobs,
-      place: { tenant, uid },
+      blobScope: { tenant, uid },
       info: this.info,
       store: this.store,
       originalStore,

@@ -58,7 +58,7 @@ async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Stat
       uid,
       sessionId,
       cursor,
-      start: host.journal.placed,
+      start: host.journal.paged,
       signal: done.signal,
     })) {
       if ("uid" in message) {

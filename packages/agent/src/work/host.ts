@@ -8,7 +8,7 @@ import type {
   SessionUid,
 } from "@millrace/core";
 import type {
-  BlobPlace,
+  BlobScope,
   BlobStore,
   Clock,
   Epoch,
@@ -56,8 +56,8 @@ export interface WorkHost {
   readonly log: EventLog;
   /** Where bytes of more than 32 KiB go. Left out: they stay in their parts. */
   readonly blobs?: BlobStore | undefined;
-  /** The place of this session's blobs. */
-  readonly place: BlobPlace;
+  /** Whose blobs are this session's. */
+  readonly blobScope: BlobScope;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** In [0, 1). */

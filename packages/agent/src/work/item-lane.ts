@@ -23,7 +23,7 @@ import type { WorkHost } from "./host.ts";
 import { PartIds } from "./part-ids.ts";
 import { noticesIn } from "./secret-notices.ts";
 
-export interface LanePlace {
+export interface LaneRequest {
   readonly runId: RunId;
   readonly turnId: TurnId;
   /** The reserved id of the item, see `loop/ids.ts`. */
@@ -84,10 +84,10 @@ export interface ItemLane {
  * Opens the lane of one item. Returns the item instead if the store has it already: an earlier attempt
  * was stored, and only the store's answer was lost. Throws `Fenced` if another driver holds the session.
  */
-export async function openItemLane(host: WorkHost, place: LanePlace): Promise<ItemLane | Item> {
+export async function openItemLane(host: WorkHost, request: LaneRequest): Promise<ItemLane | Item> {
   const { store, uid, journal } = host;
-  const { lane, epoch, itemId, intent, openedAt } = place;
-  if (openedAt !== undefined) return writeLane(host, place, openedAt);
+  const { lane, epoch, itemId, intent, openedAt } = request;
+  if (openedAt !== undefined) return writeLane(host, request, openedAt);
   const opened = await store.open(uid, { lane, epoch, itemId, intent });
   if (opened.outcome === "fenced") throw new Fenced();
   if (opened.outcome === "exists") {
@@ -95,11 +95,11 @@ export async function openItemLane(host: WorkHost, place: LanePlace): Promise<It
     return opened.item;
   }
   journal.stored(opened.facts);
-  return writeLane(host, place, opened.head);
+  return writeLane(host, request, opened.head);
 }
 
 /** The lane of a call, with the intent to run it. */
-export interface CallPlace extends LanePlace {
+export interface CallLaneRequest extends LaneRequest {
   readonly intent: BodyOf<"tool_execution_started">;
 }
 
@@ -111,13 +111,13 @@ export interface CallPlace extends LanePlace {
  */
 export async function openCallLane(
   host: WorkHost,
-  place: CallPlace,
+  request: CallLaneRequest,
   mayBegin: () => boolean,
 ): Promise<ItemLane | Item | undefined> {
   const { store, uid, journal } = host;
-  const { lane, epoch, itemId, intent } = place;
+  const { lane, epoch, itemId, intent } = request;
   const { incarnation, attempt } = unpackEpoch(epoch);
-  if (attempt <= 1) return await openItemLane(host, place);
+  if (attempt <= 1) return await openItemLane(host, request);
   for (;;) {
     if (!mayBegin()) return undefined;
     const { head } = journal.state;
@@ -126,7 +126,7 @@ export async function openCallLane(
     if (answer.outcome === "fenced") throw new Fenced();
     if (answer.outcome === "appended") {
       journal.stored(answer.facts);
-      return writeLane(host, place, journal.state.head);
+      return writeLane(host, request, journal.state.head);
     }
     await journal.catchUp();
   }
@@ -136,10 +136,10 @@ export function isLane(opened: ItemLane | Item | undefined): opened is ItemLane 
   return opened !== undefined && "commit" in opened;
 }
 
-function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
+function writeLane(host: WorkHost, request: LaneRequest, head: number): ItemLane {
   const { log, clock, uid, sessionId, journal } = host;
-  const { runId, turnId, itemId, lane, epoch, author } = place;
-  const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...place });
+  const { runId, turnId, itemId, lane, epoch, author } = request;
+  const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...request });
   host.lanes.set(lane, writer.lane);
   // A fenced lane means that another driver has claimed the session. Its claim is a fact, so read it now.
   const readClaim = (): void => void journal.catchUp().catch(() => undefined);
@@ -153,8 +153,8 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
     host.emit(live);
   };
   const notice = (content: unknown): void => {
-    const place = { sessionId, runId, itemId, author, time: clock.now() };
-    for (const found of noticesIn(content, place)) host.emit(found);
+    const request = { sessionId, runId, itemId, author, time: clock.now() };
+    for (const found of noticesIn(content, request)) host.emit(found);
   };
   let over = false;
   const close = async (): Promise<void> => {
@@ -165,7 +165,7 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
   const hide = (): void => {
     if (host.lanes.get(lane) === writer.lane) host.lanes.delete(lane);
   };
-  notifyObservers(openingOf(place));
+  notifyObservers(openingOf(request));
 
   return {
     epoch,
@@ -223,17 +223,17 @@ function writeLane(host: WorkHost, place: LanePlace, head: number): ItemLane {
  * The item as it is stored. While the blob store fails, bytes stay in it: a reply that was paid for is not
  * lost for its size.
  */
-async function withBlobs({ blobs, place }: WorkHost, item: Item): Promise<Item> {
+async function withBlobs({ blobs, blobScope }: WorkHost, item: Item): Promise<Item> {
   if (blobs === undefined) return item;
   try {
-    const parts = await partsToBlobs(blobs, place, item.parts);
+    const parts = await partsToBlobs(blobs, blobScope, item.parts);
     return parts === item.parts ? item : { ...item, parts };
   } catch {
     return item;
   }
 }
 
-function openingOf({ author, callId, tool, model }: LanePlace): LiveEvent {
+function openingOf({ author, callId, tool, model }: LaneRequest): LiveEvent {
   return {
     type: "attempt_started",
     author,

@@ -3,7 +3,7 @@ import { partsWithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
 import { assemble } from "../context/assemble.ts";
 import { compactionsOf } from "../context/context.ts";
-import type { TracePlace } from "../definition/settings.ts";
+import type { TracedRequest } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
 import { offeredTools, outputBytesOf, readableItems } from "./tools.ts";
@@ -59,7 +59,7 @@ async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRe
     try {
       const { transcript, missing } = await partsWithBytes(
         host.blobs,
-        host.place,
+        host.blobScope,
         request.transcript,
       );
       for (const part of missing) {
@@ -83,7 +83,7 @@ async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRe
 /** The trace context of a run, or of the reply in a lane. None if the agent's `trace` throws. */
 export function traceOf(
   { agent, sessionId }: Pick<WorkHost, "agent" | "sessionId">,
-  place: Omit<TracePlace, "sessionId">,
+  place: Omit<TracedRequest, "sessionId">,
 ): Pick<ModelRequest, "trace"> {
   try {
     const trace = agent.trace?.({ sessionId, ...place });

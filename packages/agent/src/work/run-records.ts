@@ -31,7 +31,7 @@ interface WaitingInput {
 }
 
 /** Runs that are over, and inputs that were taken back: the latest are kept, older ones are read again. */
-const keptAtMost = 1_000;
+const mostEnded = 1_000;
 
 /**
  * The runs of a session as far as this process has seen them: the one that is on, those that wait, and the
@@ -204,7 +204,7 @@ function textOfItem({ author, parts }: Item): string {
 /** Drops the oldest until few enough are left. */
 function trim<Key>(kept: { size: number; keys(): Iterable<Key>; delete(key: Key): boolean }): void {
   for (const key of kept.keys()) {
-    if (kept.size <= keptAtMost) return;
+    if (kept.size <= mostEnded) return;
     kept.delete(key);
   }
 }

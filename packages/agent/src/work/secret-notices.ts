@@ -3,8 +3,8 @@ import type { SecretNoticed } from "@millrace/core/reading";
 import { warn } from "@millrace/core/checks";
 import { secretsInData } from "@millrace/core/secrets";
 
-/** A place of content, as a notice names it. */
-type Place = Omit<SecretNoticed, "type" | "secret" | "runId"> & {
+/** A source of content, as a notice names it. */
+type ContentSource = Omit<SecretNoticed, "type" | "secret" | "runId"> & {
   readonly runId?: RunId | undefined;
 };
 
@@ -27,11 +27,14 @@ export function noticesOf(fact: Fact): readonly SecretNoticed[] {
 }
 
 /** The notices of registered secrets in content that no fact has, such as a draft that was given up. */
-export function noticesIn(content: unknown, { runId, ...place }: Place): readonly SecretNoticed[] {
+export function noticesIn(
+  content: unknown,
+  { runId, ...source }: ContentSource,
+): readonly SecretNoticed[] {
   return [...secretsInData(content)].map((secret) => {
     warnOnce(secret);
     const run = runId === undefined ? {} : { runId };
-    return { type: "secret_noticed", secret, ...place, ...run };
+    return { type: "secret_noticed", secret, ...source, ...run };
   });
 }
 
@@ -41,6 +44,6 @@ const warned = new Set<string>();
 function warnOnce(secret: string): void {
   if (warned.has(secret)) return;
   warned.add(secret);
-  const message = `the secret ${secret} stands in the content of a session. It was stored and sent as it is: revoke it, and see the event secret_noticed for the place`;
+  const message = `the secret ${secret} stands in the content of a session. It was stored and sent as it is: revoke it, and see the event secret_noticed for the source`;
   warn("MILLRACE_SECRET_IN_CONTENT", message);
 }

@@ -1,7 +1,7 @@
 import type { SessionUid } from "@millrace/core";
 import type { DueSession, SessionRecord } from "@millrace/core/ports";
-import type { Attendance } from "./attendance.ts";
-import type { SessionPlace, WorkerOptions } from "./worker.ts";
+import type { WorkerSession } from "./worker-session.ts";
+import type { SessionSlot, WorkerOptions } from "./worker.ts";
 
 /** Thrown while a session is opened that may not be worked on now. Not a failure of the session. */
 export class NotAdmitted extends Error {
@@ -13,31 +13,31 @@ const refusedMs = 750;
 
 interface Refused {
   readonly record: SessionRecord;
-  /** By the monotonic clock: nothing tells this process when another one gives a place back. */
+  /** By the monotonic clock: nothing notifies this process when another one gives a slot back. */
   until: number;
 }
 
 interface Entered {
   readonly record: SessionRecord;
-  place?: SessionPlace | undefined;
+  slot?: SessionSlot | undefined;
   rests: boolean;
 }
 
 /**
- * Holds sessions back that `admit` or `place` refuses. An open session without work is counted, because its
+ * Holds sessions back that `admit` or `acquireSlot` refuses. An open session without work is counted, because its
  * next prompt begins without a question; so it is closed where that makes room for another one here.
  */
 export class Admission {
-  readonly #options: Pick<WorkerOptions, "admit" | "place">;
-  readonly #open: () => Iterable<Attendance>;
+  readonly #options: Pick<WorkerOptions, "admit" | "acquireSlot">;
+  readonly #open: () => Iterable<WorkerSession>;
   readonly #monotonic: () => number;
   readonly #refused = new Map<SessionUid, Refused>();
   /** Sessions that were admitted and are not closed. */
   readonly #entered = new Map<SessionUid, Entered>();
 
   constructor(
-    options: Pick<WorkerOptions, "admit" | "place">,
-    open: () => Iterable<Attendance>,
+    options: Pick<WorkerOptions, "admit" | "acquireSlot">,
+    open: () => Iterable<WorkerSession>,
     monotonic: () => number,
   ) {
     this.#options = options;
@@ -52,14 +52,14 @@ export class Admission {
 
   /** Throws `NotAdmitted`. Until `left` is called the session is counted. */
   async enter(record: SessionRecord): Promise<void> {
-    const { admit, place } = this.#options;
-    if (admit === undefined && place === undefined) return;
+    const { admit, acquireSlot } = this.#options;
+    if (admit === undefined && acquireSlot === undefined) return;
     if (!this.#mayEnter(record)) throw this.#refuse(record, 0);
     const entered: Entered = { record, rests: false };
     this.#entered.set(record.uid, entered); // before the wait, in which others are asked for
-    if (place !== undefined) {
-      entered.place = await place(record);
-      if (entered.place === undefined) {
+    if (acquireSlot !== undefined) {
+      entered.slot = await acquireSlot(record);
+      if (entered.slot === undefined) {
         this.#entered.delete(record.uid);
         const pause = refusedMs * (1 + Math.random() / 3);
         throw this.#refuse(record, this.#monotonic() + pause);
@@ -70,10 +70,10 @@ export class Admission {
 
   /** The session was closed, or could not be opened. */
   left(uid: SessionUid): void {
-    const place = this.#entered.get(uid)?.place;
+    const slot = this.#entered.get(uid)?.slot;
     this.#entered.delete(uid);
-    if (place === undefined) return;
-    place.leave();
+    if (slot === undefined) return;
+    slot.leave();
     for (const refused of this.#refused.values()) refused.until = 0;
   }
 
@@ -89,12 +89,12 @@ export class Admission {
     for (const uid of this.#refused.keys()) if (!listed.has(uid)) this.#refused.delete(uid);
   }
 
-  /** Lets places rest whose sessions wait for a person, and takes them up again afterwards. */
+  /** Lets slots rest whose sessions wait for a person, and takes them up again afterwards. */
   review(): void {
     const open = this.#attended();
     for (const entered of this.#entered.values()) {
       const rests = waits(open.get(entered.record.uid));
-      if (rests !== entered.rests) entered.place?.rest(rests);
+      if (rests !== entered.rests) entered.slot?.rest(rests);
       entered.rests = rests;
     }
   }
@@ -104,7 +104,7 @@ export class Admission {
     return new NotAdmitted(`${record.sessionId} waits: too many others are worked on`);
   }
 
-  #attended(): ReadonlyMap<SessionUid, Attendance> {
+  #attended(): ReadonlyMap<SessionUid, WorkerSession> {
     return new Map([...this.#open()].map((at) => [at.session.uid, at]));
   }
 
@@ -130,6 +130,6 @@ export class Admission {
 }
 
 /** True for a session whose run waits for a person. */
-function waits(at: Attendance | undefined): boolean {
+function waits(at: WorkerSession | undefined): boolean {
   return at !== undefined && !at.isWorking && !at.isIdle;
 }

@@ -23,7 +23,7 @@ export function checkWorkerOptions(options: unknown, from: Door["from"]): void {
       having(["due", "find", "beat", "leave"], "leave it out for a store with its own"),
     ),
     admit: optional(call()),
-    place: optional(call()),
+    acquireSlot: optional(call()),
     allowance: optional(call()),
     capacity: optional(whole(1)),
     drainMs: optional(whole(0)),

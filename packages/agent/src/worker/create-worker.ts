@@ -8,8 +8,8 @@ import { lifeOf } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
 import type { Opened } from "../session/open.ts";
 import { Admission, NotAdmitted } from "./admission.ts";
-import { Attendance } from "./attendance.ts";
-import type { AttendanceEnd } from "./attendance.ts";
+import { WorkerSession } from "./worker-session.ts";
+import type { WorkerSessionEnd } from "./worker-session.ts";
 import { checkWorkerOptions } from "./check-options.ts";
 import { choose } from "./choose.ts";
 import { Failures } from "./failures.ts";
@@ -61,11 +61,11 @@ class SessionWorker {
   readonly #admission: Admission;
   readonly #open = new Map<
     SessionUid,
-    { readonly at: Attendance; readonly ended: Promise<void> }
+    { readonly at: WorkerSession; readonly ended: Promise<void> }
   >();
   /** Sessions that are listed and had nothing to do, by the head at which that was so. */
   readonly #done = new Map<SessionUid, number>();
-  /** Sessions that were woken while they were open here: the attendance may just be ending. */
+  /** Sessions that were woken while they were open here: they may just be closing. */
   readonly #woken = new Map<SessionUid, DueSession>();
   readonly #closing = new AbortController();
   /** Aborted to end the wait for turns in progress. */
@@ -85,7 +85,7 @@ class SessionWorker {
     this.#failures = new Failures(poisonAfter, () => clock.monotonic(), Math.random);
     this.#admission = new Admission(
       options,
-      () => this.#attendances(),
+      () => this.#openSessions(),
       () => clock.monotonic(),
     );
   }
@@ -189,10 +189,10 @@ class SessionWorker {
 
   #room(): number {
     const { capacity = 100 } = this.#options;
-    return capacity - this.#attendances().filter((at) => at.isWorking).length;
+    return capacity - this.#openSessions().filter((at) => at.isWorking).length;
   }
 
-  #attendances(): readonly Attendance[] {
+  #openSessions(): readonly WorkerSession[] {
     return [...this.#open.values()].map(({ at }) => at);
   }
 
@@ -221,7 +221,7 @@ class SessionWorker {
       await this.#refuseIfLost(session, signal);
       return await this.#opener.open(session, signal, (record) => this.#admission.enter(record));
     };
-    const at = new Attendance({ session, open, clock: this.#clock, idleMs });
+    const at = new WorkerSession({ session, open, clock: this.#clock, idleMs });
     const after = run === undefined ? undefined : sign?.driver;
     this.#report({ type: "session_taken", sessionId, uid, tenant, after });
     const ended = at.run().then((end) => this.#ended(session, end));
@@ -237,7 +237,7 @@ class SessionWorker {
     if (lost >= poisonAfter) throw new LostDrivers(run, lost);
   }
 
-  #ended(session: DueSession, end: AttendanceEnd): void {
+  #ended(session: DueSession, end: WorkerSessionEnd): void {
     const { uid, sessionId, tenant } = session;
     this.#open.delete(uid);
     this.#admission.left(uid);
@@ -258,7 +258,7 @@ class SessionWorker {
   }
 
   /** An input that came while the session was being closed is not seen by its driver. */
-  #wakeAgain(uid: SessionUid, end: AttendanceEnd): void {
+  #wakeAgain(uid: SessionUid, end: WorkerSessionEnd): void {
     const woken = this.#woken.get(uid);
     this.#woken.delete(uid);
     if (woken !== undefined && end.why === "idle" && woken.head > end.head) this.wake(woken);

@@ -3,7 +3,7 @@ export { createWorker } from "./create-worker.ts";
 export type {
   ChooseAgent,
   PoisonedSession,
-  SessionPlace,
+  SessionSlot,
   TenantStore,
   Worker,
   WorkerEvent,

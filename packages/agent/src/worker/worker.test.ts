@@ -482,30 +482,26 @@ describe("a worker that is woken", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  it(
-    "asks for a place, tries again without one, and gives back what it got",
-    patience,
-    async () => {
-      const ports = portsFixture();
-      const model = scriptedModel(Array.from({ length: 3 }, () => [say("hello")]));
-      let [asked, held, most] = [0, 0, 0];
-      const place: WorkerOptions["place"] = async () => {
-        asked += 1;
-        if (held > 0 || asked === 1) return undefined;
-        most = Math.max(most, (held += 1));
-        return { rest: () => undefined, leave: () => (held -= 1) };
-      };
-      const agent = defineAgent({ model });
-      const worker = await createWorker({ agent, ...ports, place, idleMs: 20 });
-      void worker.run();
+  it("asks for a slot, tries again without one, and gives back what it got", patience, async () => {
+    const ports = portsFixture();
+    const model = scriptedModel(Array.from({ length: 3 }, () => [say("hello")]));
+    let [asked, held, most] = [0, 0, 0];
+    const acquireSlot: WorkerOptions["acquireSlot"] = async () => {
+      asked += 1;
+      if (held > 0 || asked === 1) return undefined;
+      most = Math.max(most, (held += 1));
+      return { rest: () => undefined, leave: () => (held -= 1) };
+    };
+    const agent = defineAgent({ model });
+    const worker = await createWorker({ agent, ...ports, acquireSlot, idleMs: 20 });
+    void worker.run();
 
-      const posts = await Promise.all(Array.from({ length: 3 }, (_, at) => post(ports, `p${at}`)));
-      const outcomes = await Promise.all(posts.map((outcome) => outcome()));
-      await worker.shutdown();
+    const posts = await Promise.all(Array.from({ length: 3 }, (_, at) => post(ports, `p${at}`)));
+    const outcomes = await Promise.all(posts.map((outcome) => outcome()));
+    await worker.shutdown();
 
-      expect(outcomes).toEqual(["completed", "completed", "completed"]);
-      expect([most, held]).toEqual([1, 0]);
-      expect(asked).toBeGreaterThan(3);
-    },
-  );
+    expect(outcomes).toEqual(["completed", "completed", "completed"]);
+    expect([most, held]).toEqual([1, 0]);
+    expect(asked).toBeGreaterThan(3);
+  });
 });

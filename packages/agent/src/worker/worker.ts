@@ -23,8 +23,8 @@ export type ChooseAgent = (
   session: SessionRecord,
 ) => Agent | undefined | Promise<Agent | undefined>;
 
-/** A place among the sessions that are worked on at once. */
-export interface SessionPlace {
+/** A slot among the sessions that are worked on at once. */
+export interface SessionSlot {
   /** Called when the session's run begins to wait for a person, and when it goes on. */
   readonly rest: (rests: boolean) => void;
   /** The session was closed here. */
@@ -50,10 +50,10 @@ export interface WorkerOptions {
     | ((session: SessionRecord, beside: readonly SessionRecord[]) => boolean)
     | undefined;
   /**
-   * Asks for a place among the sessions of all processes, after `admit` has agreed. Undefined: none is free,
+   * Asks for a slot among the sessions of all processes, after `admit` has agreed. Undefined: none is free,
    * and the session is asked for again after about a second. Must not reject.
    */
-  readonly place?: ((session: SessionRecord) => Promise<SessionPlace | undefined>) | undefined;
+  readonly acquireSlot?: ((session: SessionRecord) => Promise<SessionSlot | undefined>) | undefined;
   /** The budget that a session's runs and their sub-agents spend, beyond their own limits. Must not reject. */
   readonly allowance?: ((session: SessionRecord) => Promise<Allowance | undefined>) | undefined;
   /** How many runs are worked on at once. Runs that wait for a person do not count. 100 by default. */

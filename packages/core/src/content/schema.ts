@@ -100,10 +100,10 @@ export function parseAnswer(text: string): ParsedJson {
 
 /** One line for each issue, with its place, for a model to mend its call by. */
 export function describeIssues(issues: readonly Issue[]): string {
-  return issues.map(({ message, path = [] }) => `${placeOf(path)}: ${message}`).join("\n");
+  return issues.map(({ message, path = [] }) => `${pathText(path)}: ${message}`).join("\n");
 }
 
-function placeOf(path: NonNullable<Issue["path"]>): string {
+function pathText(path: NonNullable<Issue["path"]>): string {
   if (path.length === 0) return "(the whole)";
   return path
     .map((step) => String(typeof step === "object" && step !== null ? step.key : step))

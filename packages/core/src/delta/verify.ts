@@ -22,7 +22,7 @@ export function verifyAt(
   delta: Delta,
 ): Fault | undefined {
   if (delta.op === "append_text" && part?.state === "open") return verifyAppend(draft, part, delta);
-  return verifyPlace(part, delta) ?? draft.check?.(draft, part, delta);
+  return verifyPosition(part, delta) ?? draft.check?.(draft, part, delta);
 }
 
 /** By itself, because nearly all deltas are appends: the draft's check is not called for them. */
@@ -38,7 +38,7 @@ function verifyAppend(draft: Draft, part: OpenPart, { chunk }: AppendText): Faul
 }
 
 /** What readers check too: that the delta fits to its part, and a commit to the text that was shown. */
-function verifyPlace(part: DraftPart | undefined, delta: Delta): Fault | undefined {
+function verifyPosition(part: DraftPart | undefined, delta: Delta): Fault | undefined {
   const { op, partId } = delta;
   if (op === "begin_part")
     return part && fault("part_exists", partId, "begin_part after begin_part");

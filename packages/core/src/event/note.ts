@@ -1,5 +1,5 @@
-/** What it constructs is what it is given, so that the field below becomes one of the target. */
-const Given = function given(target: object): object {
+/** What it constructs is its argument, so that the field below becomes one of the target. */
+const ReturnTarget = function returnTarget(target: object): object {
   return target;
 } as unknown as new (target: object) => object; // a function that is called with `new`
 
@@ -8,7 +8,7 @@ const Given = function given(target: object): object {
  * weak map would do the same, but drafts and their views are made for every delta, and collecting their
  * entries took more time than all the rest of a view. An object takes one note, once.
  */
-class Note extends Given {
+class Note extends ReturnTarget {
   readonly #note: unknown;
 
   constructor(target: object, note: unknown) {

@@ -37,7 +37,7 @@ export function project(state: SessionState): View {
 }
 
 /** The items of a list as a screen shows them. Kept: a view costs only what is new since the last one. */
-interface Shown {
+interface ItemViews {
   /** How many items of the list were taken up. */
   length: number;
   readonly views: ViewItem[];
@@ -58,7 +58,7 @@ interface Caller {
 }
 
 /** By the origin of a list, which a longer list that grew from it has too. */
-const shownLists = new WeakMap<object, Shown>();
+const viewsByOrigin = new WeakMap<object, ItemViews>();
 
 function viewItems(state: SessionState): readonly ViewItem[] {
   const shown = showList(state);
@@ -67,13 +67,13 @@ function viewItems(state: SessionState): readonly ViewItem[] {
   return (shown.copy ??= shown.views.slice());
 }
 
-function showList(state: SessionState): Shown {
+function showList(state: SessionState): ItemViews {
   const { items } = state;
-  let shown = shownLists.get(items.origin);
+  let shown = viewsByOrigin.get(items.origin);
   // A view of an earlier state: its calls may have had no results yet.
   if (shown === undefined || shown.length > items.length) {
     shown = { length: 0, views: [], copy: undefined, callers: new Map(), running: new Map() };
-    shownLists.set(items.origin, shown);
+    viewsByOrigin.set(items.origin, shown);
   }
   const { views, callers } = shown;
   const running = runningByCall(state);
@@ -95,7 +95,7 @@ function showList(state: SessionState): Shown {
 }
 
 /** Takes up the items that are new in the list. Gives those whose views may have changed by them, in order. */
-function takeUp(items: SessionState["items"], shown: Shown): Set<Caller | undefined> {
+function takeUp(items: SessionState["items"], shown: ItemViews): Set<Caller | undefined> {
   const { callers } = shown;
   const moved = new Set<Caller | undefined>();
   for (; shown.length < items.length; shown.length += 1) {

@@ -9,16 +9,16 @@ export interface AskedCall {
 }
 
 /** A question as terminals, narrations and pages show it. They add layout and change no text. */
-export interface ShownQuestion {
+export interface RenderedQuestion {
   readonly tool: string;
   /** What the model sent. */
-  readonly input: ShownJson;
+  readonly input: RenderedJson;
   /** What the tool gets instead, where its schema changes the input: defaults, conversions, dropped keys. */
-  readonly parsed?: ShownJson;
+  readonly parsed?: RenderedJson;
 }
 
 /** A JSON value as text that hides nothing. */
-export interface ShownJson {
+export interface RenderedJson {
   readonly text: string;
   /**
    * How much there is, as `(1200 characters, 3 of them not ASCII)`. Empty for a short text in ASCII, which
@@ -31,7 +31,7 @@ export interface ShownJson {
  * The one rendering of a question to a person: complete, in one line for each value, and harmless on a
  * terminal and in a text node of a page. See `showJson`.
  */
-export function showQuestion({ tool, input, parsed }: AskedCall): ShownQuestion {
+export function showQuestion({ tool, input, parsed }: AskedCall): RenderedQuestion {
   const shown = { tool: showName(tool), input: withCounts(input) };
   return parsed === undefined ? shown : { ...shown, parsed: withCounts(parsed) };
 }
@@ -60,7 +60,7 @@ function showName(name: string): string {
   return /^[A-Za-z0-9_.:/-]{1,64}$/.test(name) ? name : showJson(name);
 }
 
-function withCounts(value: Json | object): ShownJson {
+function withCounts(value: Json | object): RenderedJson {
   const plain = JSON.stringify(value);
   const characters = Array.from(plain).length;
   const foreign = plain.match(/\P{ASCII}/gu)?.length ?? 0;

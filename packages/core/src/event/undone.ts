@@ -22,14 +22,14 @@ export function withoutUndone<F extends Undoable>(facts: readonly F[]): readonly
           past.type === "approval_requested" && past.n <= to ? past.approvalId : undefined,
         ),
       );
-      live = live.filter((past) => past.n <= to || isKeptInput(past, asked));
+      live = live.filter((past) => past.n <= to || staysAccepted(past, asked));
     }
     live.push(fact);
   }
   return live;
 }
 
-function isKeptInput(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
+function staysAccepted(fact: Undoable, asked: ReadonlySet<string | undefined>): boolean {
   const { type, approvalId, input } = fact;
   if (type === "approval_resolved") return approvalId !== undefined && asked.has(approvalId);
   if (type === "input_accepted") return input?.kind !== "abort";

@@ -14,7 +14,7 @@ import { checkOptions, checkedJson, takeBackKeyOf } from "./inbox-context.ts";
 import type { Checked, InboxContext } from "./inbox-context.ts";
 import { newInputId, runIdOf } from "./ids.ts";
 import type { Inbox, InboxOptions, InputContent, PostOptions, InboxSendOptions } from "./inbox.ts";
-import { KnownSession } from "./known-session.ts";
+import { InboxState } from "./inbox-state.ts";
 import { Poster } from "./post.ts";
 import { refuse, refusedBy } from "./posted.ts";
 import type { Posted, Refused } from "./posted.ts";
@@ -27,7 +27,7 @@ import { stopRun } from "./stop.ts";
 export function createInbox(options: InboxOptions): Inbox {
   const { makeId = randomId } = options;
   const ports = { ...options, uid: sessionUid(options.uid) };
-  const context: InboxContext = { poster: new Poster(ports), known: new KnownSession(ports) };
+  const context: InboxContext = { poster: new Poster(ports), known: new InboxState(ports) };
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a call after all that were made before it. */
   const inOrder = <T>(

@@ -5,13 +5,13 @@ import type { InputId } from "../ids.ts";
 import { checkJson } from "../json.ts";
 import { keyedInputId } from "./ids.ts";
 import type { PostOptions } from "./inbox.ts";
-import type { KnownSession } from "./known-session.ts";
+import type { InboxState } from "./inbox-state.ts";
 import type { Poster } from "./post.ts";
 
 /** What the calls of an inbox work with. */
 export interface InboxContext {
   readonly poster: Poster;
-  readonly known: KnownSession;
+  readonly known: InboxState;
 }
 
 /** What was checked of a call's options. */

@@ -5,7 +5,7 @@ import type { BlobStore } from "../ports/blob-store.ts";
 import type { MakeId } from "../ports/clock.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import type { KnownStart } from "./known-session.ts";
+import type { InboxStart } from "./inbox-state.ts";
 import type { Decided, Posted, Refused, Stopped } from "./posted.ts";
 
 /** Where an inbox writes, and the defaults of its calls. */
@@ -25,7 +25,7 @@ export interface InboxOptions {
   /** The person for whom calls are made, unless a call names another. */
   readonly actor?: Actor | undefined;
   /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
-  readonly start?: (() => Promise<KnownStart | undefined>) | undefined;
+  readonly start?: (() => Promise<InboxStart | undefined>) | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FilePart, MediaPart, Part } from "../content/part.ts";
 import type { Transcript } from "../content/transcript.ts";
 import { MillraceError } from "../errors.ts";
 import type { Fact } from "../event/event.ts";
-import type { BlobPlace, BlobStore } from "./blob-store.ts";
+import type { BlobScope, BlobStore } from "./blob-store.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** The most bytes that a part holds itself, where there is a blob store: 32 KiB. */
@@ -17,7 +17,7 @@ export const maxInlineBytes: number = 32 * 1024;
  */
 export async function partsToBlobs(
   blobs: BlobStore,
-  place: BlobPlace,
+  place: BlobScope,
   parts: readonly Part[],
 ): Promise<readonly Part[]> {
   if (!parts.some(isLarge)) return parts;
@@ -33,7 +33,7 @@ function isLarge(part: Part): part is Large {
   return part.bytes !== undefined && part.bytes.length > maxInlineBytes;
 }
 
-async function keepPart(blobs: BlobStore, place: BlobPlace, part: Large): Promise<Part> {
+async function keepPart(blobs: BlobStore, place: BlobScope, part: Large): Promise<Part> {
   const { bytes, ...rest } = part;
   // A label that the store can't hold stays on the part.
   const mediaType = /^[\x20-\x7e]{1,255}$/.test(part.mediaType)
@@ -58,7 +58,7 @@ export interface WithBytes {
  */
 export async function partsWithBytes(
   blobs: BlobStore | undefined,
-  place: BlobPlace,
+  place: BlobScope,
   transcript: Transcript,
 ): Promise<WithBytes> {
   const missing: (MediaPart | FilePart)[] = [];
@@ -89,7 +89,7 @@ function standIn(part: MediaPart | FilePart): string {
 /** Undefined if the blob is gone, or has another size than the part says. */
 async function readWhole(
   blobs: BlobStore,
-  place: BlobPlace,
+  place: BlobScope,
   { hash, size }: BlobRef,
 ): Promise<Uint8Array | undefined> {
   const found = await blobs.find(place, hash);
@@ -120,7 +120,7 @@ export function blobsInFact(fact: Fact): readonly string[] {
 /** The hashes that a session's facts name, in pages. Undefined if there is no such session. */
 async function blobsOfSession(
   store: Pick<SessionStore, "read">,
-  { uid }: BlobPlace,
+  { uid }: BlobScope,
 ): Promise<ReadonlySet<string> | undefined> {
   const named = new Set<string>();
   try {
@@ -143,7 +143,7 @@ const factsAtOnce = 500;
 export interface SweepBlobsOptions {
   readonly blobs: BlobStore;
   /** The store of a place's tenant. */
-  readonly storeOf: (place: BlobPlace) => Pick<SessionStore, "read">;
+  readonly storeOf: (place: BlobScope) => Pick<SessionStore, "read">;
   /** In milliseconds. 24 hours by default. */
   readonly age?: number | undefined;
 }
@@ -166,8 +166,8 @@ export async function sweepBlobs({
  */
 export async function copyBlobs(
   blobs: BlobStore,
-  from: BlobPlace,
-  to: BlobPlace,
+  from: BlobScope,
+  to: BlobScope,
   hashes: Iterable<string>,
 ): Promise<void> {
   for (const hash of new Set(hashes)) {

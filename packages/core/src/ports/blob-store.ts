@@ -19,13 +19,13 @@ export interface BlobStore {
    * and their media type stays what it was.
    */
   readonly put: (
-    place: BlobPlace,
+    place: BlobScope,
     bytes: BlobBytes,
     options: BlobPutOptions,
   ) => Promise<BlobPutOutcome>;
   /** Undefined if the place has no such blob, and for a text that is no hash. */
   readonly find: (
-    place: BlobPlace,
+    place: BlobScope,
     hash: string,
     options?: BlobFindOptions,
   ) => Promise<StoredBlob | undefined>;
@@ -35,20 +35,20 @@ export interface BlobStore {
    * ends early as if it were whole.
    */
   readonly read: (
-    place: BlobPlace,
+    place: BlobScope,
     hash: string,
     range?: BlobRange,
   ) => Promise<AsyncIterable<Uint8Array> | undefined>;
   /** The bytes of all blobs of a place, for a quota. */
-  readonly total: (place: BlobPlace) => Promise<number>;
+  readonly total: (place: BlobScope) => Promise<number>;
   /** Removes all blobs of a place, with those of uploads under way. May be repeated. */
-  readonly remove: (place: BlobPlace) => Promise<void>;
+  readonly remove: (place: BlobScope) => Promise<void>;
   /** Removes what no session names, in the places of all tenants that the store may see. */
   readonly sweep: (options: BlobSweepOptions) => Promise<BlobSwept>;
 }
 
 /** Where the blobs of one session are. */
-export interface BlobPlace {
+export interface BlobScope {
   /** As in the session's record. Left out: `default`. */
   readonly tenant?: string | undefined;
   readonly uid: SessionUid;
@@ -105,7 +105,7 @@ export interface BlobSweepOptions {
    * blobs go then. Asked once for each place with such blobs. A blob that is named is not asked for in
    * later sweeps.
    */
-  readonly named: (place: BlobPlace) => Promise<ReadonlySet<string> | undefined>;
+  readonly named: (place: BlobScope) => Promise<ReadonlySet<string> | undefined>;
 }
 
 /** What a sweep did. */
@@ -119,7 +119,7 @@ export interface BlobSwept {
 export const defaultBlobLimit: number = 32 * 1024 * 1024;
 
 /** A place as stores take it: with its tenant, each admitted. Throws `invalid_id`. */
-export function checkBlobPlace({ tenant = "default", uid }: BlobPlace): Required<BlobPlace> & {
+export function checkBlobScope({ tenant = "default", uid }: BlobScope): Required<BlobScope> & {
   readonly tenant: string;
 } {
   return { tenant: actorText(tenant), uid: sessionUid(uid) };

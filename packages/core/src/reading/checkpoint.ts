@@ -15,13 +15,13 @@ import { item } from "../wire/content-codec.ts";
 import { version } from "../wire/event-codec.ts";
 import { snapshotShape } from "../wire/message-codec.ts";
 import { count, decodeBy, id, json, list, object, optional } from "../wire/shape.ts";
-import { applyPlaced, defaultSnapshotBytes, newestItems, replayPlaced } from "./placed-state.ts";
-import type { Change, PlacedState } from "./placed-state.ts";
+import { applyPaged, defaultSnapshotBytes, newestItems, replayPaged } from "./paged-state.ts";
+import type { Change, PagedState } from "./paged-state.ts";
 
 /** What a checkpoint is made of. */
 export interface CheckpointContent {
   /** The session at the checkpoint's head. */
-  readonly placed: PlacedState;
+  readonly paged: PagedState;
   /** Items that the writer of the checkpoint needs besides the newest ones. */
   readonly needed?: readonly Item[] | undefined;
   /** What the writer of the checkpoint knows besides the state. Not looked into here. */
@@ -68,7 +68,7 @@ export function encodeCheckpoint(
   content: CheckpointContent,
   bytes: number = defaultSnapshotBytes,
 ): Checkpoint {
-  const { state, places, changes } = newestItems(content.placed, bytes);
+  const { state, places, changes } = newestItems(content.paged, bytes);
   const held = new Set(state.items);
   const encoded = encode(stored, {
     v: schemaVersion,
@@ -97,7 +97,7 @@ export function decodeCheckpoint(
   const { snapshot: taken, places, changes, needed, loop } = decoded.value;
   const isOwn = taken.uid === uid && taken.head === head && places.length === taken.items.length;
   if (!isOwn || !changes.every(isChange)) return undefined;
-  return { placed: { state: restore(taken), places: List.of(places), changes }, needed, loop };
+  return { paged: { state: restore(taken), places: List.of(places), changes }, needed, loop };
 }
 
 function isChange(change: StoredChange): change is Change {
@@ -106,7 +106,7 @@ function isChange(change: StoredChange): change is Change {
 
 /** A session as it was read from its store. */
 export interface SessionRead {
-  readonly placed: PlacedState;
+  readonly paged: PagedState;
   /** The facts that were read, without a gap up to the head. */
   readonly facts: readonly Fact[];
   /** The checkpoint that the state rests on; left out if it rests on all facts. */
@@ -136,17 +136,17 @@ export async function readSession(
   const kept = await store.checkpoint?.(uid).catch(() => undefined);
   const checkpoint = kept === undefined ? undefined : decodeCheckpoint(uid, kept);
   if (checkpoint !== undefined) {
-    const read = await readFrom(session, checkpoint.placed, after);
+    const read = await readFrom(session, checkpoint.paged, after);
     if (read !== undefined) return { ...read, checkpoint };
   }
   const facts = await store.read(uid);
-  return { placed: replayPlaced(emptyState(uid, sessionId), facts), facts };
+  return { paged: replayPaged(emptyState(uid, sessionId), facts), facts };
 }
 
 /** Reads a session of which the caller has a state already. Else as `readSession`. */
 export async function readAfter(
   session: StoredSession,
-  start: PlacedState,
+  start: PagedState,
   after: FactsAfter = (head) => head,
 ): Promise<SessionRead> {
   return (await readFrom(session, start, after)) ?? (await readSession(session, after));
@@ -155,23 +155,23 @@ export async function readAfter(
 /** The state and what follows it, or nothing if a reset follows it. */
 async function readFrom(
   { store, uid }: StoredSession,
-  start: PlacedState,
+  start: PagedState,
   after: FactsAfter,
 ): Promise<SessionRead | undefined> {
   const { head } = start.state;
   const facts = await store.read(uid, { after: Math.max(0, Math.min(head, after(head))) });
   const tail = facts.filter(({ n }) => n > head);
-  const placed = tail.some(isReset) ? undefined : placedAfter(start, tail);
-  return placed && { placed, facts };
+  const paged = tail.some(isReset) ? undefined : pagedAfter(start, tail);
+  return paged && { paged, facts };
 }
 
 /** The state after these facts, or nothing if they don't follow it. */
-function placedAfter(start: PlacedState, facts: readonly Fact[]): PlacedState | undefined {
-  let placed = start;
+function pagedAfter(start: PagedState, facts: readonly Fact[]): PagedState | undefined {
+  let paged = start;
   for (const fact of facts) {
-    const next = applyPlaced(placed, fact);
+    const next = applyPaged(paged, fact);
     if (next.applied.verdict !== "applied") return undefined;
-    ({ placed } = next);
+    ({ paged } = next);
   }
-  return placed;
+  return paged;
 }

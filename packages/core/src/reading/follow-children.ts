@@ -10,7 +10,7 @@ import type { FollowOptions } from "./follow.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { pause } from "./pause.ts";
 import type { SessionSource } from "./session-reader.ts";
-import type { Followed } from "./welcome.ts";
+import type { Followed } from "./catch-up.ts";
 
 /** A session to read with its children, and where to start. */
 export interface FollowChildrenOptions extends Omit<FollowOptions, "cursor" | "start"> {
@@ -45,7 +45,7 @@ export async function* followChildren(
   const leave = (): void => done.abort();
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted === true) leave();
-  const merged = createChannel<Held>(Infinity);
+  const merged = createChannel<Pending>(Infinity);
   const family = new Family(options, merged, done.signal);
   done.signal.addEventListener("abort", merged.end, { once: true });
   // The parent is followed without end: when it ends, all is over.
@@ -63,7 +63,7 @@ export async function* followChildren(
 }
 
 /** A message on its way to the viewer, and what is called once the viewer comes back for the next. */
-interface Held {
+interface Pending {
   readonly followed: FollowedSession;
   readonly taken: () => void;
 }
@@ -78,12 +78,12 @@ interface Child {
 
 class Family {
   readonly #options: FollowChildrenOptions;
-  readonly #merged: Channel<Held>;
+  readonly #merged: Channel<Pending>;
   readonly #signal: AbortSignal;
   /** Every child that was ever followed, so that none is followed twice. */
   readonly #children = new Map<SessionId, Child>();
 
-  constructor(options: FollowChildrenOptions, merged: Channel<Held>, signal: AbortSignal) {
+  constructor(options: FollowChildrenOptions, merged: Channel<Pending>, signal: AbortSignal) {
     this.#options = options;
     this.#merged = merged;
     this.#signal = signal;

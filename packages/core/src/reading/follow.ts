@@ -7,12 +7,12 @@ import type { SessionState } from "../event/state.ts";
 import { pollHead } from "./head-poll.ts";
 import { keepSubscribed } from "./keep-subscribed.ts";
 import { Outbox } from "./outbox.ts";
-import { defaultSnapshotBytes } from "./placed-state.ts";
-import type { PlacedState } from "./placed-state.ts";
+import { defaultSnapshotBytes } from "./paged-state.ts";
+import type { PagedState } from "./paged-state.ts";
 import { SessionReader } from "./session-reader.ts";
 import type { SessionSource } from "./session-reader.ts";
-import { welcome } from "./welcome.ts";
-import type { Followed } from "./welcome.ts";
+import { catchUpFrom } from "./catch-up.ts";
+import type { Followed } from "./catch-up.ts";
 
 /**
  * How a session is read now. `live`: by a subscription to the log. `polling`: the log is away, and facts
@@ -26,7 +26,7 @@ export interface FollowOptions extends SessionSource {
   readonly cursor?: Cursor | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The session as the caller has read it already, so that only what follows is read. */
-  readonly start?: PlacedState | undefined;
+  readonly start?: PagedState | undefined;
   /**
    * A snapshot has the newest items that fit into so many bytes as they are encoded, and at least one; open
    * lanes come on top. 256 KiB if left out. `readItems` reads the others.
@@ -67,7 +67,7 @@ interface Missed {
 
 /**
  * One viewer with a reader of its own. While the subscription holds, what the reader applies is passed
- * on. Otherwise the viewer is brought from its position to the reader's state by `welcome`: after each
+ * on. Otherwise the viewer is brought from its position to the reader's state by `catchUpFrom`: after each
  * poll with the facts alone, and with the open lanes once the subscription was made.
  */
 export class Following {
@@ -179,7 +179,7 @@ export class Following {
     const newest = this.#shown(this.#newest);
     const { facts } = this.#missed;
     const recent = this.#joined ? this.#missed.recent : []; // a lane is restated to a viewer that joins
-    this.#pass(welcome({ state: shown, newest, facts, recent }, this.#position).messages);
+    this.#pass(catchUpFrom({ state: shown, newest, facts, recent }, this.#position).messages);
     this.#missed = this.#subscribed ? undefined : { facts: [], recent: [] };
     if (!this.#joined) this.#options.onJoin?.(state);
     this.#joined = true;

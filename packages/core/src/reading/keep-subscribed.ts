@@ -4,7 +4,7 @@ import { endlessPause } from "../ports/retry.ts";
 import { pause } from "./pause.ts";
 
 /** A subscription that is renewed for as long as it is wanted. */
-export interface KeptSubscription<Message> {
+export interface RenewedSubscription<Message> {
   /**
    * Subscribes, reads what may have been missed before that, and returns what comes from then on. Called
    * again each time the subscription breaks. The signal ends the subscription that it made.
@@ -32,7 +32,7 @@ const workedMs = 5_000;
  * once a subscription has worked; one that breaks at each first message has not. Resolves at that end;
  * rejects with a final error.
  */
-export async function keepSubscribed<Message>(kept: KeptSubscription<Message>): Promise<void> {
+export async function keepSubscribed<Message>(kept: RenewedSubscription<Message>): Promise<void> {
   const { clock, signal, random = Math.random } = kept;
   const isFinal = kept.isFinal ?? ((error: unknown) => MillraceError.is(error));
   let broken: boolean | undefined;

@@ -9,7 +9,7 @@ import { systemClock } from "../reference/system.ts";
 import { encodeCheckpoint, readSession } from "./checkpoint.ts";
 import { follow } from "./follow.ts";
 import { readItems } from "./read-items.ts";
-import type { Followed } from "./welcome.ts";
+import type { Followed } from "./catch-up.ts";
 
 const name = sessionId("long");
 

@@ -5,7 +5,7 @@ import type { ItemId, SessionUid } from "../ids.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { holdsItem } from "../store-kit/store-row.ts";
 import { decodeCheckpoint } from "./checkpoint.ts";
-import type { Change } from "./placed-state.ts";
+import type { Change } from "./paged-state.ts";
 
 /** Which items are read. */
 export interface ReadItemsOptions {
@@ -34,7 +34,7 @@ const factsAtOnce = 256;
  */
 export async function readItems(options: ReadItemsOptions): Promise<ItemPage> {
   const { store, uid, earlier, limit } = options;
-  const page = await readPlacedItems({ store, uid, before: earlier.before, limit });
+  const page = await readNumberedItems({ store, uid, before: earlier.before, limit });
   const items = page.items.map(({ item }) => item);
   const count = Math.max(0, earlier.count - items.length);
   const first = page.items[0]?.n;
@@ -44,7 +44,7 @@ export async function readItems(options: ReadItemsOptions): Promise<ItemPage> {
 }
 
 /** Which items are read, by the numbers of the facts that added them. */
-export interface PlacedItemsOptions {
+export interface NumberedItemsOptions {
   readonly store: Pick<SessionStore, "read" | "checkpoint">;
   readonly uid: SessionUid;
   /** The first items whose facts are after this one. Left out: the last items before `before`. */
@@ -56,26 +56,26 @@ export interface PlacedItemsOptions {
 }
 
 /** An item, and the number of the fact that added it. */
-export interface PlacedItem {
+export interface NumberedItem {
   readonly n: number;
   readonly item: Item;
 }
 
 /** Items in their order. */
-export interface PlacedPage {
-  readonly items: readonly PlacedItem[];
+export interface NumberedItemPage {
+  readonly items: readonly NumberedItem[];
   /** True if there are further items in the direction of reading. */
   readonly more: boolean;
 }
 
 /** As `readItems`, in either direction, with the numbers by which the next page is read. */
-export async function readPlacedItems(options: PlacedItemsOptions): Promise<PlacedPage> {
+export async function readNumberedItems(options: NumberedItemsOptions): Promise<NumberedItemPage> {
   const { store, uid, limit = 50, after } = options;
   const most = Math.max(1, limit);
   const before = options.before ?? (await endOf(store, uid));
   const known = await changesOf(store, uid, (after ?? before - 1) + 1);
   let { changes } = known;
-  const found: PlacedItem[] = [];
+  const found: NumberedItem[] = [];
   const take = (facts: readonly Fact[]): void => {
     const { undone, isExchange } = effectsOf(changes);
     for (const fact of facts)
@@ -102,17 +102,17 @@ export async function readPlacedItems(options: PlacedItemsOptions): Promise<Plac
   return { items, more: found.length > most };
 }
 
-async function endOf(store: PlacedItemsOptions["store"], uid: SessionUid): Promise<number> {
+async function endOf(store: NumberedItemsOptions["store"], uid: SessionUid): Promise<number> {
   const [last] = await store.read(uid, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
   return (last?.n ?? 0) + 1;
 }
 
 async function withLatest(
-  { store, uid }: PlacedItemsOptions,
-  page: readonly PlacedItem[],
+  { store, uid }: NumberedItemsOptions,
+  page: readonly NumberedItem[],
   { latest: latestOf }: Effects,
-): Promise<readonly PlacedItem[]> {
-  const items: PlacedItem[] = [];
+): Promise<readonly NumberedItem[]> {
+  const items: NumberedItem[] = [];
   for (const { n, item } of page) {
     const latest = latestOf(item.id, n);
     const [fact] =
@@ -122,7 +122,7 @@ async function withLatest(
   return items;
 }
 
-interface KnownChanges {
+interface ItemChanges {
   readonly changes: readonly Change[];
   /** True if a checkpoint knows them from the first fact on. Else they are those from a fact on. */
   readonly whole: boolean;
@@ -133,9 +133,9 @@ async function changesOf(
   store: ReadItemsOptions["store"],
   uid: SessionUid,
   from: number,
-): Promise<KnownChanges> {
+): Promise<ItemChanges> {
   const kept = await store.checkpoint?.(uid).catch(() => undefined);
-  const known = kept === undefined ? undefined : decodeCheckpoint(uid, kept)?.placed;
+  const known = kept === undefined ? undefined : decodeCheckpoint(uid, kept)?.paged;
   const changes: Change[] = [...(known?.changes ?? [])];
   const atOnce = factsAtOnce * 4;
   for (let after = known?.state.head ?? from - 1; ;) {

@@ -13,9 +13,9 @@ import type { EpochSeq, EventLog } from "../ports/event-log.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { readAfter, readSession } from "./checkpoint.ts";
 import type { FactsAfter } from "./checkpoint.ts";
-import { applyPlaced, newestItems, unplaced } from "./placed-state.ts";
-import type { PlacedState } from "./placed-state.ts";
-import type { Followed } from "./welcome.ts";
+import { applyPaged, newestItems, newPagedState } from "./paged-state.ts";
+import type { PagedState } from "./paged-state.ts";
+import type { Followed } from "./catch-up.ts";
 
 /** A session, and the ports that it is read by. */
 export interface SessionSource {
@@ -36,7 +36,7 @@ export interface SessionReaderOptions extends SessionSource {
    */
   readonly onReset: (facts: readonly Fact[]) => void;
   /** The session as its caller has read it already, so that the first `subscribe` reads only what follows. */
-  readonly start?: PlacedState | undefined;
+  readonly start?: PagedState | undefined;
   /** Facts that `onReset` is to be given besides those that the state needs. */
   readonly factsAfter?: FactsAfter | undefined;
 }
@@ -61,7 +61,7 @@ export class SessionReader {
   readonly #requestedAt = new Map<number, number>();
   /** Lanes that were requested and of which no batch was applied since. */
   readonly #unanswered = new Set<number>();
-  #placed: PlacedState;
+  #paged: PagedState;
   /** The answer to the last call of `newest`. */
   #newest: { of: SessionState; bytes: number; state: SessionState } | undefined;
   #joined = false;
@@ -73,19 +73,19 @@ export class SessionReader {
 
   constructor(options: SessionReaderOptions) {
     this.#options = options;
-    this.#placed = unplaced(emptyState(options.uid, options.sessionId));
+    this.#paged = newPagedState(emptyState(options.uid, options.sessionId));
   }
 
   /** The folded state. Empty until the reader has joined. */
   get state(): SessionState {
-    return this.#placed.state;
+    return this.#paged.state;
   }
 
   /** The same with the newest items within so many bytes, as a viewer that joins is sent it. */
   newest(bytes: number): SessionState {
-    const { state } = this.#placed;
+    const { state } = this.#paged;
     if (this.#newest?.of !== state || this.#newest.bytes !== bytes)
-      this.#newest = { of: state, bytes, state: newestItems(this.#placed, bytes).state };
+      this.#newest = { of: state, bytes, state: newestItems(this.#paged, bytes).state };
     return this.#newest.state;
   }
 
@@ -219,7 +219,7 @@ export class SessionReader {
       start === undefined || this.#joined
         ? await readSession(this.#options, factsAfter)
         : await readAfter(this.#options, start, factsAfter);
-    this.#placed = read.placed;
+    this.#paged = read.paged;
     onReset(read.facts);
   }
 
@@ -257,9 +257,9 @@ export class SessionReader {
   }
 
   #advance(message: Fact | Batch): Applied {
-    const { placed, applied } = applyPlaced(this.#placed, message);
+    const { paged, applied } = applyPaged(this.#paged, message);
     if (applied.verdict !== "applied") return applied;
-    this.#placed = placed;
+    this.#paged = paged;
     if ("last" in message) this.#unanswered.delete(message.lane);
     this.#options.onMessage({ message, cursor: cursorOf(this.state) });
     return applied;

@@ -1,6 +1,6 @@
 import { MillraceError } from "../errors.ts";
-import { blobPieces, checkBlobPlace, checkBlobPut, checkBlobRange } from "../ports/blob-store.ts";
-import type { BlobPlace, BlobStore, BlobSweepOptions, StoredBlob } from "../ports/blob-store.ts";
+import { blobPieces, checkBlobScope, checkBlobPut, checkBlobRange } from "../ports/blob-store.ts";
+import type { BlobScope, BlobStore, BlobSweepOptions, StoredBlob } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import { steadyNow, systemClock } from "./system.ts";
 
@@ -9,7 +9,7 @@ export interface MemoryBlobsOptions {
   readonly clock?: Clock | undefined;
 }
 
-interface Kept {
+interface MemoryBlob {
   readonly blob: StoredBlob;
   readonly bytes: Uint8Array<ArrayBuffer>;
   at: number;
@@ -18,8 +18,8 @@ interface Kept {
 }
 
 interface Shelf {
-  readonly place: BlobPlace;
-  readonly blobs: Map<string, Kept>;
+  readonly place: BlobScope;
+  readonly blobs: Map<string, MemoryBlob>;
   /** Puts under way. An empty shelf without any is forgotten. */
   puts: number;
   removed: boolean;
@@ -32,20 +32,20 @@ interface Shelf {
 export function memoryBlobs({ clock = systemClock }: MemoryBlobsOptions = {}): BlobStore {
   const now = steadyNow(clock);
   const shelves = new Map<string, Shelf>();
-  const keyOf = ({ tenant, uid }: ReturnType<typeof checkBlobPlace>): string => `${uid} ${tenant}`;
-  const shelfOf = (place: BlobPlace): Shelf | undefined =>
-    shelves.get(keyOf(checkBlobPlace(place)));
+  const keyOf = ({ tenant, uid }: ReturnType<typeof checkBlobScope>): string => `${uid} ${tenant}`;
+  const shelfOf = (place: BlobScope): Shelf | undefined =>
+    shelves.get(keyOf(checkBlobScope(place)));
   const forget = (shelf: Shelf): void => {
     if (shelf.puts === 0 && shelf.blobs.size === 0)
-      shelves.delete(keyOf(checkBlobPlace(shelf.place)));
+      shelves.delete(keyOf(checkBlobScope(shelf.place)));
   };
 
   const put: BlobStore["put"] = async (place, given, options) => {
     const { mediaType, limit, digest } = checkBlobPut(options);
-    const own = checkBlobPlace(place);
+    const own = checkBlobScope(place);
     const shelf = shelves.get(keyOf(own)) ?? {
       place: own,
-      blobs: new Map<string, Kept>(),
+      blobs: new Map<string, MemoryBlob>(),
       puts: 0,
       removed: false,
     };
@@ -92,7 +92,7 @@ export function memoryBlobs({ clock = systemClock }: MemoryBlobsOptions = {}): B
       const shelf = shelfOf(place);
       if (shelf === undefined) return;
       shelf.removed = true;
-      shelves.delete(keyOf(checkBlobPlace(place)));
+      shelves.delete(keyOf(checkBlobScope(place)));
     },
     sweep: async (sweeping) => {
       const swept = { removed: 0, bytes: 0 };
@@ -113,11 +113,11 @@ async function sweepShelf(
   { place, blobs }: Shelf,
   { age, named }: BlobSweepOptions,
   now: () => number,
-): Promise<readonly Kept[]> {
-  const isOld = (kept: Kept): boolean => !kept.named && kept.at < now() - age;
+): Promise<readonly MemoryBlob[]> {
+  const isOld = (kept: MemoryBlob): boolean => !kept.named && kept.at < now() - age;
   if (![...blobs.values()].some(isOld)) return [];
   const hashes = await named(place);
-  const removed: Kept[] = [];
+  const removed: MemoryBlob[] = [];
   for (const [hash, kept] of blobs) {
     if (hashes?.has(hash) === true) kept.named = true;
     // Asked again: it may have been put once more meanwhile.

@@ -7,8 +7,8 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Until when a place is held by one process. */
-interface HeldPlace {
+/** Until when a slot is held by one process. */
+interface Slot {
   readonly holder: string;
   readonly endsAt: number;
 }
@@ -16,19 +16,19 @@ interface HeldPlace {
 /** How many keys are held before those that are over are dropped. */
 const sweepAt = 10_000;
 
-/** The Counters of one process. A key costs about 100 bytes until its window, or its last place, is over. */
+/** The Counters of one process. A key costs about 100 bytes until its window, or its last slot, is over. */
 export function memoryCounters(clock: Pick<Clock, "monotonic"> = systemClock): Counters {
   const windows = new Map<string, Window>();
-  const places = new Map<string, Map<string, HeldPlace>>();
+  const slots = new Map<string, Map<string, Slot>>();
   let sweepSize = sweepAt;
 
   const sweep = (now: number): void => {
-    if (windows.size + places.size < sweepSize) return;
+    if (windows.size + slots.size < sweepSize) return;
     for (const [key, { endsAt }] of windows) if (endsAt <= now) windows.delete(key);
-    for (const [key, held] of places) {
-      if ([...held.values()].every(({ endsAt }) => endsAt <= now)) places.delete(key);
+    for (const [key, held] of slots) {
+      if ([...held.values()].every(({ endsAt }) => endsAt <= now)) slots.delete(key);
     }
-    sweepSize = Math.max(sweepAt, (windows.size + places.size) * 2);
+    sweepSize = Math.max(sweepAt, (windows.size + slots.size) * 2);
   };
 
   const take = ({ key, limit, windowMs, ...more }: CounterRequest): CounterState => {
@@ -49,29 +49,29 @@ export function memoryCounters(clock: Pick<Clock, "monotonic"> = systemClock): C
 
   const hold = ({ key, holder, by, limit, leaseMs }: HoldRequest): boolean => {
     const now = clock.monotonic();
-    const held = places.get(key) ?? new Map<string, HeldPlace>();
+    const held = slots.get(key) ?? new Map<string, Slot>();
     for (const [other, { endsAt }] of held) if (endsAt <= now) held.delete(other);
     if (held.size >= limit) {
-      const holders = new Set([...held.values()].map((place) => place.holder));
+      const holders = new Set([...held.values()].map((slot) => slot.holder));
       if (!holders.has(holder) && holders.size >= limit) return false;
     }
     if (held.size === 0) {
       sweep(now);
-      places.set(key, held);
+      slots.set(key, held);
     }
-    held.set(placeOf(holder, by), { holder, endsAt: now + leaseMs });
+    held.set(slotKey(holder, by), { holder, endsAt: now + leaseMs });
     return true;
   };
 
   const release: Counters["release"] = ({ key, holder, by }) => {
-    const held = places.get(key);
-    held?.delete(placeOf(holder, by));
-    if (held?.size === 0) places.delete(key);
+    const held = slots.get(key);
+    held?.delete(slotKey(holder, by));
+    if (held?.size === 0) slots.delete(key);
   };
 
   return { take, hold, release };
 }
 
-function placeOf(holder: string, by = ""): string {
+function slotKey(holder: string, by = ""): string {
   return JSON.stringify([holder, by]);
 }

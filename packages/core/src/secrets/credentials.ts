@@ -36,7 +36,7 @@ export function rememberUrl(url: string): void {
 }
 
 /** A URL as it may be shown: without user, password, query and fragment. Also one that can't be parsed. */
-export function shownUrl(url: string): string {
+export function redactedUrl(url: string): string {
   const user = userOf(url);
   const [address = ""] = url.replace(`${user}@`, () => "").split(/[?#]/);
   return address;

@@ -4,10 +4,10 @@ import type { PageQuery, SessionPage, SessionRecord } from "../ports/session-rec
 import { parentOf } from "./tombstone.ts";
 
 /** A place in the order of pages: newest activity first, and of the same time by uid, downwards. */
-type PagePlace = Pick<SessionRecord, "updatedAt" | "uid">;
+type PagePosition = Pick<SessionRecord, "updatedAt" | "uid">;
 
 /** What a page orders and chooses by. */
-export type PageEntry = PagePlace &
+export type PageEntry = PagePosition &
   Pick<SessionRecord, "sessionId" | "owner" | "title" | "parent" | "status">;
 
 /** Some of what a page is made of, and where the next one begins. */
@@ -17,12 +17,12 @@ type PageOf<Entry> = Omit<SessionPage, "records"> & { readonly records: readonly
 export const defaultPageLimit = 50;
 
 /** A place as `next` of a page has it. */
-function encodePlace({ updatedAt, uid }: PagePlace): string {
+function encodePagePosition({ updatedAt, uid }: PagePosition): string {
   return `${updatedAt.toString(36)}.${uid}`;
 }
 
 /** The place that a page was asked to begin after. Throws `invalid_id` for what no page has given. */
-export function decodePlace(after: string): PagePlace {
+export function decodePagePosition(after: string): PagePosition {
   const [, time = "", uid = ""] = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{1,64})$/.exec(after) ?? [];
   const updatedAt = Number.parseInt(time, 36);
   if (Number.isSafeInteger(updatedAt)) return { updatedAt, uid: sessionUid(uid) };
@@ -43,7 +43,7 @@ export function isChild({
 }
 
 /** Below 0 if the left one comes first. */
-function comparePlaces(left: PagePlace, right: PagePlace): number {
+function comparePagePositions(left: PagePosition, right: PagePosition): number {
   if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
   return left.uid === right.uid ? 0 : left.uid < right.uid ? 1 : -1;
 }
@@ -54,25 +54,25 @@ export function pageOf<Entry extends PageEntry>(
   query: PageQuery = {},
 ): PageOf<Entry> {
   const { limit = defaultPageLimit, after } = query;
-  const from = after === undefined ? undefined : decodePlace(after);
+  const from = after === undefined ? undefined : decodePagePosition(after);
   const found: Entry[] = [];
   for (const record of records) {
-    if (matches(record, query) && (from === undefined || comparePlaces(from, record) < 0)) {
+    if (matches(record, query) && (from === undefined || comparePagePositions(from, record) < 0)) {
       found.push(record);
     }
   }
-  return cutPage(found.toSorted(comparePlaces).slice(0, limit + 1), limit);
+  return cutPage(found.toSorted(comparePagePositions).slice(0, limit + 1), limit);
 }
 
 /** A page of records in their order, of which there may be one more than fits: then there is a next page. */
-export function cutPage<Entry extends PagePlace>(
+export function cutPage<Entry extends PagePosition>(
   records: readonly Entry[],
   limit: number,
 ): PageOf<Entry> {
   const page = records.slice(0, limit);
   const last = page.at(-1);
   return records.length > limit && last !== undefined
-    ? { records: page, next: encodePlace(last) }
+    ? { records: page, next: encodePagePosition(last) }
     : { records: page };
 }
 

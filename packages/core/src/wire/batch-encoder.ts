@@ -19,8 +19,8 @@ export function createBatchEncoder(): BatchEncoder {
   return (batch) => {
     const { first, head, time, events } = batch;
     if (!events.every(isText)) return encodeMessage(batch);
-    if (last === undefined || !sharesPlace(last, batch)) {
-      place = placeText(batch);
+    if (last === undefined || !sharesHeader(last, batch)) {
+      place = headerText(batch);
       last = { ...batch, events: [] };
     }
     let line = `${place},"first":${first},"last":${batch.last},"head":${head},"time":${time},"events":[`;
@@ -46,7 +46,7 @@ function isText(event: LiveEvent): event is TextDelta {
   return event.type === "content_delta" && event.delta.op === "append_text";
 }
 
-function sharesPlace(one: Batch, other: Batch): boolean {
+function sharesHeader(one: Batch, other: Batch): boolean {
   return (
     one.itemId === other.itemId &&
     one.epoch === other.epoch &&
@@ -59,7 +59,7 @@ function sharesPlace(one: Batch, other: Batch): boolean {
 }
 
 /** What stands before a batch's numbers. A quote within a text is escaped, so the mark is not found in one. */
-function placeText(batch: Batch): string {
+function headerText(batch: Batch): string {
   const line = encodeMessage({ ...batch, events: [] });
   return line.slice(0, line.indexOf(',"first":'));
 }

@@ -19,13 +19,13 @@ import { count, gap, id, malformed, text } from "./shape.ts";
 import {
   eventTypes,
   isInId,
-  knownOfDelta,
+  impliedOfDelta,
   laneExecution,
   itemInLane,
   nextEpoch,
   streamedPart,
 } from "./step-references.ts";
-import type { LanePlace } from "./step-references.ts";
+import type { LaneIds } from "./step-references.ts";
 
 const ids = id<PartId>();
 
@@ -88,7 +88,7 @@ function laneBatch(state: SessionState, lane: number, step: JsonObject): Batch {
 }
 
 /** Live events as a batch has them. `draft` is the lane's, before them. */
-function longEvents(place: LanePlace, draft: Draft, events: unknown): readonly LiveEvent[] {
+function longEvents(place: LaneIds, draft: Draft, events: unknown): readonly LiveEvent[] {
   if (!Array.isArray(events) || events.length === 0) return malformed("events", "events");
   const out: LiveEvent[] = [];
   let current = draft;
@@ -102,7 +102,7 @@ function longEvents(place: LanePlace, draft: Draft, events: unknown): readonly L
 }
 
 function longEvent(
-  place: LanePlace,
+  place: LaneIds,
   draft: Draft,
   event: unknown,
   path: string,
@@ -111,7 +111,7 @@ function longEvent(
   const { type } = event;
   if (type === "text") return textEvents(draft, event["text"], `${path}.text`);
   if (!eventTypes.has(type)) return [liveEvent.decode(event, path)];
-  const full = { ...knownOfDelta(place, draft, type, event["kind"]), ...event } as JsonObject;
+  const full = { ...impliedOfDelta(place, draft, type, event["kind"]), ...event } as JsonObject;
   if (full["partId"] === undefined) return gap(path);
   const isStreamed = type === "commit_part" && event["part"] === undefined;
   return [

@@ -9,8 +9,8 @@ import { part as partShape } from "./content-codec.ts";
 import { delta as deltaShape } from "./delta-codec.ts";
 import { liveEvent } from "./event-codec.ts";
 import { same } from "./same.ts";
-import { isOfLane, knownOfDelta, streamedPart } from "./step-references.ts";
-import type { LanePlace } from "./step-references.ts";
+import { isOfLane, impliedOfDelta, streamedPart } from "./step-references.ts";
+import type { LaneIds } from "./step-references.ts";
 
 /** An event in the form of steps, and how many live events it stands for. */
 export interface ShortEvent {
@@ -24,7 +24,7 @@ export interface ShortEvent {
  * left out.
  */
 export function shortEvents(
-  place: LanePlace,
+  place: LaneIds,
   draft: Draft,
   events: readonly LiveEvent[],
 ): ShortEvent[] {
@@ -62,11 +62,11 @@ function textField({ parts }: Draft, texts: ReadonlyMap<string, string>): Json {
   return only ?? Object.fromEntries(texts);
 }
 
-function shortEvent(place: LanePlace, draft: Draft, event: LiveEvent): JsonObject {
+function shortEvent(place: LaneIds, draft: Draft, event: LiveEvent): JsonObject {
   if (event.type === "content_delta") {
     const { delta } = event;
     const short = delta.op === "commit_part" ? shortCommit(draft, delta) : typed(delta);
-    const known = knownOfDelta(place, draft, delta.op, short["kind"]);
+    const known = impliedOfDelta(place, draft, delta.op, short["kind"]);
     return Object.fromEntries(
       Object.entries(short).filter(
         ([key, value]) => known[key] === undefined || known[key] !== value,

@@ -7,7 +7,7 @@ import { part as partShape } from "./content-codec.ts";
 import { fact } from "./event-codec.ts";
 import { positionText } from "./cursor-codec.ts";
 import { same } from "./same.ts";
-import { knownFields, partOf, placeOf, queuedParts } from "./step-references.ts";
+import { impliedFields, partOf, runFields, queuedParts } from "./step-references.ts";
 
 type StoredFact = FactOf<"item_committed" | "item_replaced">;
 
@@ -16,8 +16,8 @@ export function factStep(before: SessionState, given: Fact): JsonObject {
   if (given.type === "item_committed" || given.type === "item_replaced")
     return itemStep(before, given);
   const fields: Readonly<Record<string, unknown>> = { ...given };
-  const place = placeOf(before, given.type);
-  const known = knownFields(before, given.type, fields);
+  const place = runFields(before, given.type);
+  const known = impliedFields(before, given.type, fields);
   const leftOut = Object.keys(known).filter(
     (key) => known[key] !== undefined && same(known[key], fields[key]),
   );

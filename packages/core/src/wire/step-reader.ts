@@ -12,7 +12,7 @@ import { parseLine } from "./message-codec.ts";
 import { decodeBy, gap, id as idShape, malformed, text } from "./shape.ts";
 import type { Decoded } from "./shape.ts";
 import { batchOf } from "./step-batch.ts";
-import { isOfLane, knownFields, partOf, placeOf, queuedParts } from "./step-references.ts";
+import { isOfLane, impliedFields, partOf, runFields, queuedParts } from "./step-references.ts";
 
 /**
  * The message that a step stands for, in the state of a reader that has taken everything before it. A
@@ -36,8 +36,8 @@ function factOf(state: SessionState, step: JsonObject): Fact {
   const type = text.decode(step["type"], "type");
   if ((step["n"] ?? n) !== n) return gap("n");
   if (type === "item_committed" || type === "item_replaced") return itemFact(state, step);
-  const place = Object.hasOwn(step, "runId") ? {} : placeOf(state, type);
-  const known = { ...knownFields(state, type, step), ...place };
+  const place = Object.hasOwn(step, "runId") ? {} : runFields(state, type);
+  const known = { ...impliedFields(state, type, step), ...place };
   for (const [key, value] of Object.entries(known)) {
     if (value === undefined && !Object.hasOwn(step, key)) return gap(key);
   }

@@ -18,7 +18,7 @@ import { count, decodeBy, jsonObject } from "./shape.ts";
  * The run and turn under way, as far as a fact of this type must name them; undefined where there is none.
  * They are left out together or not at all.
  */
-export function placeOf({ run }: SessionState, type: string): Readonly<Record<string, unknown>> {
+export function runFields({ run }: SessionState, type: string): Readonly<Record<string, unknown>> {
   switch (type) {
     case "session_released":
     case "run_finished":
@@ -62,7 +62,7 @@ export function isInId({ lanes }: SessionState, lane: number): boolean {
 }
 
 /** Fields that a fact shares with what the state has of its call or item; undefined where it has nothing. */
-export function knownFields(
+export function impliedFields(
   state: SessionState,
   type: string,
   given: Readonly<Record<string, unknown>>,
@@ -150,11 +150,11 @@ export function laneExecution(
 }
 
 /** The lane that an event is in: what its parts have in common. */
-export type LanePlace = Pick<OpenLane, "itemId" | "callId" | "tool">;
+export type LaneIds = Pick<OpenLane, "itemId" | "callId" | "tool">;
 
 /** Fields that a delta has in common with its lane and its draft: a new part's, else the newest part's. */
-export function knownOfDelta(
-  { itemId, callId, tool }: LanePlace,
+export function impliedOfDelta(
+  { itemId, callId, tool }: LaneIds,
   { parts }: Draft,
   op: unknown,
   given: unknown,

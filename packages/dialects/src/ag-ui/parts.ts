@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Part } from "@millrace/core";
-import type { BlobPlace } from "@millrace/core/ports";
+import type { BlobScope } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
 import { messageField } from "./encode/said.ts";
 import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
@@ -10,7 +10,7 @@ import type { SaidMessage } from "./body.ts";
 /** The parts of what a person wrote, with files stored. What can't be stored is refused, not left out. */
 export async function storedParts(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   said: readonly SaidMessage[],
 ): Promise<readonly Part[]> {
   const parts: JsonObject[] = [];
@@ -32,7 +32,7 @@ export async function storedParts(
 
 async function contentParts(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   content: Json | undefined,
   pointer: string,
 ): Promise<readonly JsonObject[]> {
@@ -49,7 +49,7 @@ const files = new Set<unknown>(["image", "audio", "video", "document", "binary"]
 
 async function contentPart(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   part: Json,
   pointer: string,
 ): Promise<JsonObject> {

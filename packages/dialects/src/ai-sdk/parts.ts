@@ -1,5 +1,5 @@
 import type { JsonObject, Part } from "@millrace/core";
-import type { BlobPlace } from "@millrace/core/ports";
+import type { BlobScope } from "@millrace/core/ports";
 import { messageField } from "./encode/history.ts";
 import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
@@ -9,7 +9,7 @@ import type { SentMessage } from "./body.ts";
 /** The parts of a person's message, with its files stored. What can't be stored is refused, not left out. */
 export async function storedParts(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   message: SentMessage,
   pointer: string,
 ): Promise<readonly Part[]> {

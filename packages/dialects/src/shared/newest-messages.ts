@@ -29,8 +29,8 @@ export async function newestMessages<Message extends { readonly id: string }>(
   const { store } = context;
   const session = sessionOf(context);
   const { uid, sessionId } = session;
-  const { placed, facts } = await readSession({ store, uid, sessionId });
-  const start = { state: placed.state, facts, first: limit * factsOfMessage };
+  const { paged, facts } = await readSession({ store, uid, sessionId });
+  const start = { state: paged.state, facts, first: limit * factsOfMessage };
   const newer = new Map<string, number>();
   const found: { readonly name: string; readonly message: Message }[] = [];
   let isBefore = before === undefined;

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
-import type { BlobPlace, BlobPutOutcome } from "@millrace/core/ports";
+import type { BlobScope, BlobPutOutcome } from "@millrace/core/ports";
 import { decodeBase64 } from "@millrace/core/wire";
 import { Problem } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
@@ -10,7 +10,7 @@ const inlineBytes = 32 * 1_024;
 /** A part of a message as `sentParts` takes it, with its file stored. */
 export async function sentPart(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   part: JsonObject,
   pointer: string,
 ): Promise<JsonObject> {
@@ -26,7 +26,7 @@ export async function sentPart(
 /** A file of a message, by its address or as a data URL. */
 export async function filePart(
   context: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   { mediaType, filename, url }: JsonObject,
   pointer: string,
 ): Promise<JsonObject> {
@@ -46,7 +46,7 @@ export async function filePart(
 
 async function stored(
   { blobs, limits }: RouteContext,
-  place: BlobPlace,
+  place: BlobScope,
   bytes: Uint8Array,
   mediaType: string,
 ): Promise<JsonObject> {

@@ -38,8 +38,8 @@ export async function standingOf(
   { store }: Pick<RouteContext, "store">,
   { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
 ): Promise<Standing> {
-  const { placed, facts: newest } = await readSession({ store, uid, sessionId });
-  const { state } = placed;
+  const { paged, facts: newest } = await readSession({ store, uid, sessionId });
+  const { state } = paged;
   const { run, ended, queue } = state;
   const queued = queue.find(({ input }) => input.kind === "prompt");
   const wanted = [run?.runId, ended?.runId].filter((runId) => runId !== undefined);

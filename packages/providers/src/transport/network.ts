@@ -5,7 +5,7 @@ import type { SecureContext } from "node:tls";
 import type * as UndiciModule from "undici";
 import type { Agent, Dispatcher, Pool, ProxyAgent } from "undici";
 import type { Cause } from "@millrace/core";
-import { rememberUrl, shownUrl } from "@millrace/core/secrets";
+import { rememberUrl, redactedUrl } from "@millrace/core/secrets";
 import { failure } from "../failure.ts";
 import { isHttpAddress } from "./address.ts";
 import { proxyFor } from "./proxy.ts";
@@ -69,7 +69,7 @@ export function routeTo(undici: Undici, address: string, network: Network = {}):
     return { dispatcher: kept(keyOf(network), () => directAgent(undici, network)) };
   }
   rememberUrl(proxy);
-  const shown = shownUrl(proxy);
+  const shown = redactedUrl(proxy);
   if (!isHttpAddress(proxy)) {
     const message = `the proxy ${JSON.stringify(shown)} can't be used: begin its address with http:// or https://`;
     return failure("bad_request", message);

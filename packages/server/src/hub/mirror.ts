@@ -1,6 +1,6 @@
-import { SessionReader, welcome } from "@millrace/core/reading";
+import { catchUpFrom, SessionReader } from "@millrace/core/reading";
 import type { Fact, SessionState } from "@millrace/core";
-import type { Cursor, Followed, SessionSource, Welcome } from "@millrace/core/reading";
+import type { Cursor, Followed, CatchUp, SessionSource } from "@millrace/core/reading";
 import { List } from "@millrace/core/writing";
 
 export interface MirrorOptions extends SessionSource {
@@ -97,17 +97,17 @@ export class Mirror {
   }
 
   /** What brings a viewer from its cursor to the state, with at most `limit` facts. */
-  welcome(cursor: Cursor | undefined, limit: number, budget?: number): Welcome {
+  catchUp(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
     const { state, ring } = this;
     const newest = this.#newestOf(budget ?? this.#options.snapshotBytes);
-    const welcomed = welcome({ state, newest, facts: this.#facts, recent: ring }, cursor, limit);
-    const first = welcomed.messages[0]?.message;
+    const caughtUp = catchUpFrom({ state, newest, facts: this.#facts, recent: ring }, cursor, limit);
+    const first = caughtUp.messages[0]?.message;
     const from =
       first !== undefined && "closedLanes" in first
         ? (first.earlier?.count ?? 0)
         : state.items.length + (state.earlier?.count ?? 0) - 1;
     this.#sharedFrom = Math.max(this.#sharedFrom, from);
-    return welcomed;
+    return caughtUp;
   }
 
   /** The state with the newest items within so many bytes, for a viewer that joins. */

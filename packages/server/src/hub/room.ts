@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { endlessPause } from "@millrace/core/model";
 import { isAhead, keepSubscribed, pollHead } from "@millrace/core/reading";
-import type { Cursor, SessionReader, Welcome } from "@millrace/core/reading";
+import type { Cursor, CatchUp, SessionReader } from "@millrace/core/reading";
 import type { SessionState } from "@millrace/core";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { Deliveries } from "./delivery.ts";
@@ -129,8 +129,8 @@ export class Room {
   }
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
-  welcome(cursor: Cursor | undefined, limit: number, budget?: number): Welcome {
-    return this.#mirror.welcome(cursor, limit, budget);
+  catchUp(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
+    return this.#mirror.catchUp(cursor, limit, budget);
   }
 
   /** How many reads of the store have begun, to be given to `isAtLeast`. */

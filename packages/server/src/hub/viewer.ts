@@ -21,7 +21,7 @@ export interface ViewerStart {
 
 /**
  * One viewer of a room: its position, and nothing else that grows. What it has not read is in the
- * room's ring. A viewer that is not in the ring is brought to the room's state by `welcome`: the facts
+ * room's ring. A viewer that is not in the ring is brought to the room's state by `catchUpFrom`: the facts
  * that it lacks and every open lane from its start, or a snapshot. That one path serves a viewer that
  * joins, one that reconnects, and one that reads too slowly.
  */
@@ -30,16 +30,16 @@ export class Viewer {
   readonly #owner: ViewerOwner;
   /** Where the viewer is after all that it has taken. */
   #cursor: Cursor | undefined;
-  /** The welcome, taken before the ring. Shared with other viewers: never changed. */
-  #welcome: readonly Followed[] = [];
-  /** How many messages of the welcome were taken. */
+  /** The catch-up, taken before the ring. Shared with other viewers: never changed. */
+  #catchUp: readonly Followed[] = [];
+  /** How many messages of the catch-up were taken. */
   #taken = 0;
-  /** The next index in the ring; undefined before the welcome is complete. */
+  /** The next index in the ring; undefined before the catch-up is complete. */
   #index: number | undefined;
   /** The bytes of items in a snapshot for this viewer. Undefined: the room's. */
   readonly #budget: number | undefined;
   /**
-   * `meets`: the viewer's state will be the room's once it has taken its welcome. `in step`: what was taken
+   * `meets`: the viewer's state will be the room's once it has taken its catch-up. `in step`: what was taken
    * last is from the ring, and the viewer's state before it was the room's.
    */
   #sync: "apart" | "meets" | "in step" = "apart";
@@ -86,7 +86,7 @@ export class Viewer {
 
   /** Whether the viewer has taken all that the room has, and what it takes next is in step. */
   get isCaughtUp(): boolean {
-    const isAtEnd = this.#welcome.length === 0 && this.#index === this.#room.ring.end;
+    const isAtEnd = this.#catchUp.length === 0 && this.#index === this.#room.ring.end;
     return isAtEnd && this.#sync !== "apart";
   }
 
@@ -96,7 +96,7 @@ export class Viewer {
     this.#cursor = cursor ?? this.#cursor;
   }
 
-  /** Whether more than that waits for the viewer. What its welcome has does not count: it is bounded. */
+  /** Whether more than that waits for the viewer. What its catch-up has does not count: it is bounded. */
   isBehind(messages: number, bytes: number): boolean {
     if (this.#index === undefined) return false;
     const { ring } = this.#room;
@@ -110,9 +110,9 @@ export class Viewer {
 
   /** Takes back the messages that were taken last, and were not sent. */
   untake(messages: readonly Followed[]): void {
-    if (this.#welcome.length > 0) this.#taken -= messages.length;
+    if (this.#catchUp.length > 0) this.#taken -= messages.length;
     else {
-      this.#welcome = messages;
+      this.#catchUp = messages;
       this.#taken = 0;
     }
   }
@@ -133,7 +133,7 @@ export class Viewer {
   }
 
   #next(atMost: number): readonly Followed[] {
-    if (this.#welcome.length > 0) return this.#takeWelcome(atMost);
+    if (this.#catchUp.length > 0) return this.#takeCatchUp(atMost);
     const { ring } = this.#room;
     if (this.#index === undefined || this.#index < ring.start) return this.#resync(atMost);
     const messages = ring.since(this.#index, atMost);
@@ -143,7 +143,7 @@ export class Viewer {
   }
 
   #resync(atMost: number): readonly Followed[] {
-    const { messages, complete } = this.#room.welcome(this.#cursor, factsAtOnce, this.#budget);
+    const { messages, complete } = this.#room.catchUp(this.#cursor, factsAtOnce, this.#budget);
     this.#index = complete ? this.#room.ring.end : undefined;
     // A viewer may hold more of a lane than the room, which a welcome does not take from it.
     const [first] = messages;
@@ -153,15 +153,15 @@ export class Viewer {
     this.#sync = meets ? "meets" : "apart";
     // Not kept if it goes out whole: a snapshot would stay in memory as long as its viewer does.
     if (messages.length <= atMost) return messages;
-    this.#welcome = messages;
+    this.#catchUp = messages;
     this.#taken = 0;
-    return this.#takeWelcome(atMost);
+    return this.#takeCatchUp(atMost);
   }
 
-  #takeWelcome(atMost: number): readonly Followed[] {
-    const messages = this.#welcome.slice(this.#taken, this.#taken + atMost);
+  #takeCatchUp(atMost: number): readonly Followed[] {
+    const messages = this.#catchUp.slice(this.#taken, this.#taken + atMost);
     this.#taken += messages.length;
-    if (this.#taken === this.#welcome.length) this.#welcome = [];
+    if (this.#taken === this.#catchUp.length) this.#catchUp = [];
     return messages;
   }
 }

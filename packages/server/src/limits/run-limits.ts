@@ -16,7 +16,7 @@ export interface RunLimitsOptions extends Partial<RunLimits>, Partial<SpendLimit
 }
 
 /** What a worker is given of the limits. */
-export type LimitedRuns = Required<Pick<WorkerOptions, "admit" | "place" | "allowance">>;
+export type LimitedRuns = Required<Pick<WorkerOptions, "admit" | "acquireSlot" | "allowance">>;
 
 /**
  * The limits of runs for a worker beside a server with `driver: false`: runs at once and spend of an owner
@@ -44,7 +44,7 @@ export function limitRuns(parts: {
   const tenantOf = ({ tenant }: SessionRecord): string => tenant ?? parts.tenant;
   return {
     admit: admitRuns(limits),
-    place: (session) => places.enter({ ...session, tenant: tenantOf(session) }),
+    acquireSlot: (session) => places.enter({ ...session, tenant: tenantOf(session) }),
     // A sub-agent's costs are those of its root's run, and its owner's.
     allowance: (session) => spend.allowance({ tenant: tenantOf(session), user: session.owner }),
   };

@@ -1,4 +1,4 @@
-import type { SessionPlace } from "@millrace/agent/worker";
+import type { SessionSlot } from "@millrace/agent/worker";
 import type { Counters, SessionRecord } from "@millrace/core/ports";
 
 /** A place of a process that died is free again after this. */
@@ -29,7 +29,7 @@ export class RunPlaces {
   }
 
   /** Undefined if the owner or the tenant has as many runs as there may be. */
-  async enter(session: SessionRecord): Promise<SessionPlace | undefined> {
+  async enter(session: SessionRecord): Promise<SessionSlot | undefined> {
     const { uid } = session;
     const keys = this.#keysOf(session);
     const held: PlaceKey[] = [];

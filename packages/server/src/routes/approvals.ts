@@ -72,7 +72,7 @@ async function waitingIn(
   for (let depth = 0; level.length > 0 && depth <= maxDepth; depth += 1) {
     const below: SessionRecord[] = [];
     for (const { uid, sessionId } of level) {
-      const { state } = (await readSession({ store, uid, sessionId })).placed;
+      const { state } = (await readSession({ store, uid, sessionId })).paged;
       for (const { asked, answer } of state.approvals) {
         if (answer !== undefined) continue;
         found.push({ sessionId, ...approvalJson(asked) });

@@ -1,4 +1,4 @@
-import type { BlobPlace, BlobPutOutcome, StoredBlob } from "@millrace/core/ports";
+import type { BlobScope, BlobPutOutcome, StoredBlob } from "@millrace/core/ports";
 import { createHash } from "node:crypto";
 import type { Answer } from "../http/answer.ts";
 import { notFound, Problem } from "../http/problem.ts";
@@ -63,7 +63,7 @@ export const readBlob: RouteWork = async (context) => {
   return { status: 206, headers: { ...headers, ...shown }, bytes };
 };
 
-function placeOf(context: RouteContext): BlobPlace {
+function placeOf(context: RouteContext): BlobScope {
   const { tenant, uid } = sessionOf(context);
   return { tenant, uid };
 }

@@ -3,7 +3,7 @@ import type { Actor, Inbox, InputId } from "@millrace/core";
 import type { SessionRecord, TraceContext, SessionStore } from "@millrace/core/ports";
 import { isReset } from "@millrace/core/store-kit";
 import { readSession } from "@millrace/core/reading";
-import type { KnownStart } from "@millrace/core/writing";
+import type { InboxStart } from "@millrace/core/writing";
 import { notFound } from "../http/problem.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import { readBack } from "./read-back.ts";
@@ -62,10 +62,10 @@ export interface ReadableSession extends Pick<SessionRecord, "uid" | "sessionId"
  * What an inbox needs to know of a session, read by its newest checkpoint and the facts since the start of its run
  * and of the inputs that wait. Gives nothing if one of them is not found: then all facts are read.
  */
-function startOf(session: ReadableSession): () => Promise<KnownStart | undefined> {
+function startOf(session: ReadableSession): () => Promise<InboxStart | undefined> {
   return async () => {
-    const { placed, facts: newest } = await readSession(session);
-    const { state } = placed;
+    const { paged, facts: newest } = await readSession(session);
+    const { state } = paged;
     const { run, queue } = state;
     for await (const facts of readBack({ ...session, before: state.head + 1, newest })) {
       const since = facts.findLast(

@@ -1,6 +1,6 @@
 import type { SessionId } from "@millrace/core";
 import type { SessionRecord, SessionStore } from "@millrace/core/ports";
-import { readPlacedItems } from "@millrace/core/reading";
+import { readNumberedItems } from "@millrace/core/reading";
 import { encodeMessage } from "@millrace/core/wire";
 import type { RouteWork } from "../http/route-context.ts";
 import { sessionOf } from "./common.ts";
@@ -125,7 +125,7 @@ async function* itemTexts(
 ): AsyncGenerator<string, void, undefined> {
   for (let after: number | undefined = 0; after !== undefined;) {
     const range = { after, before: head + 1, limit: itemsAtOnce };
-    const page = await readPlacedItems({ store, uid, ...range });
+    const page = await readNumberedItems({ store, uid, ...range });
     for (const { item } of page.items) yield format.item(item);
     after = page.more ? page.items.at(-1)?.n : undefined;
   }

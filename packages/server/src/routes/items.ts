@@ -1,8 +1,8 @@
 import type { SessionStore } from "@millrace/core/ports";
 import { holdsItem } from "@millrace/core/store-kit";
 import type { SessionUid } from "@millrace/core";
-import { readPlacedItems } from "@millrace/core/reading";
-import type { PlacedItem } from "@millrace/core/reading";
+import { readNumberedItems } from "@millrace/core/reading";
+import type { NumberedItem } from "@millrace/core/reading";
 import { encodeItem } from "@millrace/core/wire";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RouteWork } from "../http/route-context.ts";
@@ -28,7 +28,7 @@ export const listItems: RouteWork = async (context) => {
   const from = before ?? after;
   const place = from === undefined ? undefined : await placeOf(store, uid, from);
   const range = after === undefined ? { before: place ?? head + 1 } : { after: place };
-  const read = await readPlacedItems({ store, uid, limit, ...range });
+  const read = await readNumberedItems({ store, uid, limit, ...range });
   const backwards = after === undefined;
   const page = fitting(read.items, limits.answerBytes, backwards);
   const more = read.more || page.length < read.items.length;
@@ -53,7 +53,7 @@ interface EncodedItem {
 
 /** As many items as fit, those first that are nearest to where the page begins. */
 function fitting(
-  items: readonly PlacedItem[],
+  items: readonly NumberedItem[],
   bytes: number,
   backwards: boolean,
 ): readonly EncodedItem[] {

@@ -94,8 +94,8 @@ async function queueIsFull(
   { uid, sessionId, status }: SessionRecord,
 ): Promise<boolean> {
   if (status === "idle") return false;
-  const { placed } = await readSession({ store, uid, sessionId });
-  return placed.state.queue.length >= limits.inputsPerSession;
+  const { paged } = await readSession({ store, uid, sessionId });
+  return paged.state.queue.length >= limits.inputsPerSession;
 }
 
 function tooMany(limit: number): Problem {

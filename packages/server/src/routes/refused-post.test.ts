@@ -34,8 +34,8 @@ async function sessionOf(turns: number): Promise<SessionStore> {
     });
     expect(outcome).toBe("appended");
   }
-  const { placed } = await readSession({ store, uid, sessionId: sessionId("s") });
-  await store.keepCheckpoint?.(uid, encodeCheckpoint({ placed }));
+  const { paged } = await readSession({ store, uid, sessionId: sessionId("s") });
+  await store.keepCheckpoint?.(uid, encodeCheckpoint({ paged }));
   return store;
 }
 

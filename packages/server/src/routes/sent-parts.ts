@@ -1,6 +1,6 @@
 import { partId } from "@millrace/core/writing";
 import type { JsonObject, Part } from "@millrace/core";
-import type { BlobPlace, BlobStore, StoredBlob } from "@millrace/core/ports";
+import type { BlobScope, BlobStore, StoredBlob } from "@millrace/core/ports";
 import { decodePart, isJsonObject } from "@millrace/core/wire";
 import { Problem } from "../http/problem.ts";
 
@@ -19,7 +19,7 @@ const inlineBytes = 32 * 1_024;
 export type FindBlob = (hash: string) => Promise<StoredBlob | undefined>;
 
 /** Finds the blobs of a place. */
-export function blobsAt(blobs: BlobStore, place: BlobPlace): FindBlob {
+export function blobsAt(blobs: BlobStore, place: BlobScope): FindBlob {
   return (hash) => blobs.find(place, hash, { renew: true });
 }
 

@@ -34,8 +34,8 @@ export async function fullSessionJson(
   store: ReadableSession["store"],
   record: SessionRecord,
 ): Promise<SessionJson> {
-  const { placed } = await readSession({ store, ...record });
-  const { usage, run, head } = placed.state;
+  const { paged } = await readSession({ store, ...record });
+  const { usage, run, head } = paged.state;
   return { ...sessionJson(record), runId: run?.runId, head, usage };
 }
 

@@ -23,7 +23,7 @@ export interface RunHostOptions {
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;
   /** Which runs may be worked on, and what they may spend. A run above the limits waits in its queue. */
-  readonly limits: Pick<WorkerOptions, "admit" | "place" | "allowance">;
+  readonly limits: Pick<WorkerOptions, "admit" | "acquireSlot" | "allowance">;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   readonly clock?: Clock | undefined;
 }

@@ -58,9 +58,9 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const blobs = options.blobs ?? memoryBlobs();
   const onlyTenant = local ? localIdentity.tenant : "default";
   const spend = new Spend(counters, limits, systemClock.monotonic);
-  const { place, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
+  const { acquireSlot, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
   // Of this process alone `admit` knows more: which sessions are idle and may make room.
-  const driven = options.counters === undefined ? here : { ...here, place };
+  const driven = options.counters === undefined ? here : { ...here, acquireSlot };
   const driving = { agent, store, log, blobs, limits: driven };
   const runs =
     driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;

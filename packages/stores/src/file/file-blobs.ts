@@ -4,7 +4,7 @@ import { link, lstat, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "@millrace/core";
 import { steadyNow, systemClock } from "@millrace/core/memory";
-import { blobPieces, checkBlobPlace, checkBlobPut, checkBlobRange } from "@millrace/core/blobs";
+import { blobPieces, checkBlobScope, checkBlobPut, checkBlobRange } from "@millrace/core/blobs";
 import type { BlobSweepOptions } from "@millrace/core/blobs";
 import type { BlobStore, Clock, StoredBlob } from "@millrace/core/ports";
 import { isBlobHash } from "@millrace/core/writing";
@@ -17,7 +17,7 @@ import {
   renewFile,
   trailerSize,
 } from "./blob-file.ts";
-import { BlobFolders, endings, hashesAmong, namesIn } from "./blob-place.ts";
+import { BlobFolders, endings, hashesAmong, namesIn } from "./blob-scope.ts";
 import { checkFileBlobsOptions } from "./check-options.ts";
 import { appendAll, hasCode, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
@@ -44,7 +44,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
   const folders = new BlobFolders(join(folder, "blobs"), fsync);
   const now = steadyNow(clock);
   const pathOf = (place: Parameters<BlobStore["find"]>[0]): string =>
-    folders.pathOf(checkBlobPlace(place));
+    folders.pathOf(checkBlobScope(place));
 
   const find: BlobStore["find"] = async (place, hash, { renew = false } = {}) => {
     const path = join(pathOf(place), hash);
@@ -58,7 +58,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     find,
     put: async (place, bytes, given) => {
       const wanted = checkBlobPut(given);
-      const within = await folders.make(checkBlobPlace(place));
+      const within = await folders.make(checkBlobScope(place));
       const upload = join(within, `${randomBytes(12).toString("hex")}${endings.upload}`);
       try {
         const read = await write(upload, bytes, { ...wanted, fsync });
@@ -93,7 +93,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     sweep: async (sweeping) => {
       const swept = { removed: 0, bytes: 0 };
       for await (const { path, place } of folders.all()) {
-        const { removed, bytes } = await sweepPlace(path, place, { ...sweeping, folders, now });
+        const { removed, bytes } = await sweepScope(path, place, { ...sweeping, folders, now });
         swept.removed += removed;
         swept.bytes += bytes;
       }
@@ -192,7 +192,7 @@ interface Sweeping extends BlobSweepOptions {
 }
 
 /** Removes what is old and not named in one place. */
-async function sweepPlace(
+async function sweepScope(
   path: string,
   place: Parameters<BlobFolders["pathOf"]>[0],
   { age, named, folders, now }: Sweeping,

@@ -1,5 +1,5 @@
 import { systemClock } from "@millrace/core/memory";
-import { checkBlobPlace, checkBlobRange } from "@millrace/core/blobs";
+import { checkBlobScope, checkBlobRange } from "@millrace/core/blobs";
 import type { BlobSweepOptions, BlobSwept } from "@millrace/core/blobs";
 import type { BlobStore, Clock } from "@millrace/core/ports";
 import { isBlobHash, sessionUid } from "@millrace/core/writing";
@@ -69,7 +69,7 @@ export function postgresBlobs(options: PostgresBlobsOptions = {}): PostgresBlobs
     return connection;
   };
   const contextOf = (place: Parameters<BlobStore["find"]>[0]): BlobContext => {
-    const own = checkBlobPlace(place);
+    const own = checkBlobScope(place);
     return { ...own, statements, connection: connectionOf(own.tenant) };
   };
   const close = async (): Promise<void> => {
@@ -83,7 +83,7 @@ export function postgresBlobs(options: PostgresBlobsOptions = {}): PostgresBlobs
     sweep: (sweeping) => {
       const across = options.acrossTenants === true;
       const list = (after: string): Promise<Rows> =>
-        oldPlaces({ connection: connectionOf(sweeps), statements, across }, sweeps, {
+        oldScopes({ connection: connectionOf(sweeps), statements, across }, sweeps, {
           after,
           age: sweeping.age,
         });
@@ -162,7 +162,7 @@ async function* readPieces(
   }
 }
 
-async function oldPlaces(
+async function oldScopes(
   {
     connection,
     statements,

@@ -3,7 +3,7 @@ import type { PageQuery, SessionRecord, SessionStore, UpdateRequest } from "@mil
 import {
   checkUpdate,
   cutPage,
-  decodePlace,
+  decodePagePosition,
   defaultPageLimit,
   foldTitle,
 } from "@millrace/core/store-kit";
@@ -43,7 +43,7 @@ export function recordCalls(context: ReadContext): Pick<SessionStore, "page" | "
 
 function bindPage({ statements, tenant }: ReadContext, query: PageQuery): Bound {
   const { owner, parent, status, title, after, limit = defaultPageLimit } = query;
-  const from = after === undefined ? undefined : decodePlace(after);
+  const from = after === undefined ? undefined : decodePagePosition(after);
   const statement = statements.page({
     owner: owner !== undefined,
     parent: parent !== undefined,

@@ -1,7 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import { transportOf } from "@millrace/core/checks";
 import type { Transport } from "@millrace/core/checks";
-import { rememberUrl, shownUrl } from "@millrace/core/secrets";
+import { rememberUrl, redactedUrl } from "@millrace/core/secrets";
 import type { RedisClientOptions } from "@redis/client";
 
 /** Where Redis is, of all that is kept there. */
@@ -22,7 +22,7 @@ export function urlOf({ url, client = {} }: RedisAddress): string | undefined {
 export function checkedUrl(url: string): string {
   rememberUrl(url);
   if (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)) return url;
-  const message = `the address ${shownUrl(url)} is no URL of Redis: use redis://user:password@host:port or rediss://…, and encode special characters of the password, such as / as %2F`;
+  const message = `the address ${redactedUrl(url)} is no URL of Redis: use redis://user:password@host:port or rediss://…, and encode special characters of the password, such as / as %2F`;
   throw new MillraceError("invalid_definition", message);
 }
 

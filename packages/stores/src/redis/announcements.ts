@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeMessage } from "@millrace/core/wire";
 import type { Fact, SessionUid } from "@millrace/core";
-import type { KnownSession } from "./known-sessions.ts";
+import type { CachedSession } from "./session-cache.ts";
 
 export interface AnnouncementsOptions {
   /** Rejects when Redis is away. */
-  readonly publish: (session: KnownSession, text: string) => Promise<unknown>;
+  readonly publish: (session: CachedSession, text: string) => Promise<unknown>;
 }
 
 /** Sessions whose last announcement waits. Further ones are dropped: readers find the head by polling. */
@@ -17,7 +17,7 @@ const maxTries = 60;
 
 /** A fact as it is published. */
 interface Announcement {
-  readonly session: KnownSession;
+  readonly session: CachedSession;
   readonly n: number;
   readonly text: string;
 }
@@ -37,7 +37,7 @@ export class Announcements {
   }
 
   /** Publishes a fact, or keeps it for a retry. Never rejects. */
-  async announce(session: KnownSession, fact: Fact): Promise<void> {
+  async announce(session: CachedSession, fact: Fact): Promise<void> {
     const text = session.seal.seal("fact", encodeMessage(fact));
     const announcement = { session, n: fact.n, text };
     if (await this.#try(announcement)) return;

@@ -11,7 +11,7 @@ import { listen, names } from "../testing/listen.ts";
 import { batchAt, epochOf, newUid } from "../testing/redis-batch.ts";
 import { until } from "../testing/redis-session.ts";
 import { keysOf } from "./keys.ts";
-import { KnownSessions } from "./known-sessions.ts";
+import { SessionCache } from "./session-cache.ts";
 import { redisLog } from "./redis-log.ts";
 import type { RedisLog } from "./redis-log.ts";
 import { Seal } from "./seal.ts";
@@ -261,7 +261,7 @@ describe("a log without the key of a session", () => {
 
 describe("the keys of sessions", () => {
   it("are kept while a subscription is open, and of the others the last 10,000", () => {
-    const sessions = new KnownSessions(prefix);
+    const sessions = new SessionCache(prefix);
     const uids = Array.from({ length: 10_050 }, newUid);
     const [watched, left] = uids as [SessionUid, SessionUid];
     sessions.setKey(watched, key);

@@ -6,8 +6,8 @@ import { entriesOf, EntryDecoder, headingAfter, headingOf, shortEntry } from "./
 import type { Entry } from "./entries.ts";
 import { entryId } from "./keys.ts";
 import type { SessionKeys } from "./keys.ts";
-import { laneOf } from "./known-sessions.ts";
-import type { KnownLane, KnownSession, KnownSessions } from "./known-sessions.ts";
+import { laneOf } from "./session-cache.ts";
+import type { CachedLane, CachedSession, SessionCache } from "./session-cache.ts";
 import type { Client, Link } from "./link.ts";
 import type { Near } from "./near.ts";
 import { isDemotion, isRefusal, namesOf } from "./replies.ts";
@@ -17,7 +17,7 @@ type NearTail = Near<Fact | Batch>;
 
 export interface LanesOptions {
   readonly shards: Shards;
-  readonly sessions: KnownSessions;
+  readonly sessions: SessionCache;
   readonly retentionSeconds: number;
   readonly batchesPerLane: number;
   /** The subscribers of this process to a channel of batches. */
@@ -146,7 +146,7 @@ export class Lanes {
   }
 
   /** Publishes a sealed text in a channel. Resolves to the number of connections that received it. */
-  async publish(session: KnownSession, to: "facts" | "nudges", text: string): Promise<number> {
+  async publish(session: CachedSession, to: "facts" | "nudges", text: string): Promise<number> {
     return Number(await this.#send(session, ["SPUBLISH", session.keys[to], text]));
   }
 
@@ -154,7 +154,7 @@ export class Lanes {
    * Called when a lane's item is in the store. Its batches expire soon, but not at once: a reader that
    * reconnects within minutes still resumes from them. May be lost; the lane then expires later.
    */
-  settle(session: KnownSession, lane: number): void {
+  settle(session: CachedSession, lane: number): void {
     session.lanes.delete(lane);
     const seconds = Math.min(settledSeconds, this.#options.retentionSeconds);
     ignoreFailure(this.#send(session, ["EXPIRE", session.keys.lane(lane), `${seconds}`]));
@@ -185,8 +185,8 @@ export class Lanes {
   /** Deletes what a writer has created after the session was removed, and fences the writer. */
   async #dropLane(
     client: Client,
-    { keys }: KnownSession,
-    { key }: KnownLane,
+    { keys }: CachedSession,
+    { key }: CachedLane,
   ): Promise<AppendOutcome> {
     await client.sendCommand(["UNLINK", key, keys.lanes]);
     return { outcome: "refused", last: lastOfRemoved };
@@ -255,7 +255,7 @@ export class Lanes {
    * does not wait for it, so the number of subscribers is reported by the next append. Those of this process
    * are the result: they are handed the batch, if it is stored.
    */
-  #publishBatch(client: Client, session: KnownSession, text: string): NearTail | undefined {
+  #publishBatch(client: Client, session: CachedSession, text: string): NearTail | undefined {
     const near = this.#options.near(session.keys.tail);
     near?.expect(text);
     const published = client.sendCommand(["SPUBLISH", session.keys.tail, text]);
@@ -289,14 +289,14 @@ export class Lanes {
  * Whether the last append of this epoch from this process was stored. A newer epoch from this process
  * releases the lane at once, before Redis confirms it.
  */
-function isHeld(lane: KnownLane, { epoch }: Batch): boolean {
+function isHeld(lane: CachedLane, { epoch }: Batch): boolean {
   const known = lane.held;
   if (known !== undefined && epoch > known) lane.held = undefined;
   return known === epoch;
 }
 
 /** Whether the key of a removed session holds its notice. What is not sealed is another program's. */
-function isRemoved({ seal }: KnownSession, notice: unknown): boolean {
+function isRemoved({ seal }: CachedSession, notice: unknown): boolean {
   return typeof notice === "string" && seal.isRemoval(notice);
 }
 
@@ -309,7 +309,7 @@ function storedOutcome(watched: boolean | undefined, near: NearTail | undefined)
 }
 
 /** The entry of a batch: a short one if it follows others of its epoch. Notes the heading of the next. */
-function entryText(lane: KnownLane, batch: Batch, sealed: string, isWhole: boolean): string {
+function entryText(lane: CachedLane, batch: Batch, sealed: string, isWhole: boolean): string {
   const { heading } = lane;
   const short = isWhole || heading === undefined ? undefined : shortEntry(sealed, batch, heading);
   lane.heading =
@@ -318,11 +318,11 @@ function entryText(lane: KnownLane, batch: Batch, sealed: string, isWhole: boole
 }
 
 /** After a failed append: the next one of this epoch is stored whole, and published only once it is stored. */
-function releaseLane(lane: KnownLane, { epoch }: Batch): void {
+function releaseLane(lane: CachedLane, { epoch }: Batch): void {
   if (lane.held === epoch) lane.held = undefined;
 }
 
-function noteWatched(session: KnownSession, receivers: unknown): void {
+function noteWatched(session: CachedSession, receivers: unknown): void {
   session.watched = Number(receivers) > 0;
 }
 
@@ -332,13 +332,13 @@ function endOf({ epoch, last }: Batch): EpochSeq {
 
 /** A batch that Redis did not add. */
 interface Refused {
-  readonly session: KnownSession;
-  readonly lane: KnownLane;
+  readonly session: CachedSession;
+  readonly lane: CachedLane;
   readonly batch: Batch;
 }
 
 /** What is needed to find a session's node. */
-type Place = Pick<KnownSession, "keys">;
+type Place = Pick<CachedSession, "keys">;
 
 /** For commands that may be lost. */
 function ignoreFailure(sent: Promise<unknown>): void {

@@ -10,7 +10,7 @@ import { checkRedisOptions } from "./check-options.ts";
 import { Cluster } from "./cluster.ts";
 import { Announcements } from "./announcements.ts";
 import { createGate } from "./gate.ts";
-import { KnownSessions } from "./known-sessions.ts";
+import { SessionCache } from "./session-cache.ts";
 import { Lanes } from "./lanes.ts";
 import { Link } from "./link.ts";
 import { decodeNudge, encodeNudge } from "./nudge-codec.ts";
@@ -107,7 +107,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
     cluster === undefined
       ? singleShard(shardAt(urlOf(options)))
       : new Cluster(cluster.map(checkedUrl), shardAt);
-  const sessions = new KnownSessions(prefix);
+  const sessions = new SessionCache(prefix);
   const lanes = new Lanes({
     shards,
     sessions,
@@ -159,7 +159,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
 
 /** The parts that a log's calls use. */
 interface Parts {
-  readonly sessions: KnownSessions;
+  readonly sessions: SessionCache;
   readonly lanes: Lanes;
   readonly announcements: Announcements;
   readonly tails: Topics<Fact | Batch>;

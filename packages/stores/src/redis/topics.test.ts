@@ -1,6 +1,6 @@
 import { sessionUid } from "@millrace/core/writing";
 import { expect, it, vi } from "vitest";
-import { KnownSessions } from "./known-sessions.ts";
+import { SessionCache } from "./session-cache.ts";
 import type { Client, Link } from "./link.ts";
 import type { Shard } from "./shards.ts";
 import { singleShard } from "./shards.ts";
@@ -22,7 +22,7 @@ class ManualLink {
 function fixture() {
   const manual = new ManualLink();
   const link = manual as unknown as Link;
-  const sessions = new KnownSessions("test");
+  const sessions = new SessionCache("test");
   const topics = new Topics<string>({
     shards: singleShard({ commands: link, subscriptions: link } satisfies Shard),
     sessions,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createChannel } from "@millrace/core/store-kit";
 import type { Channel } from "@millrace/core/store-kit";
 import type { Client, Link } from "./link.ts";
-import type { KnownSession, KnownSessions } from "./known-sessions.ts";
+import type { CachedSession, SessionCache } from "./session-cache.ts";
 import { Near } from "./near.ts";
 import type { Sort } from "./seal.ts";
 import type { Shards } from "./shards.ts";
@@ -10,7 +10,7 @@ import { slotOf } from "./slot.ts";
 
 export interface TopicsOptions<T> {
   readonly shards: Shards;
-  readonly sessions: KnownSessions;
+  readonly sessions: SessionCache;
   /** Turns the unsealed texts of one channel into values. */
   readonly receiver: (emit: (value: T) => void) => (text: string) => void;
   /** How many values may wait for one reader. */
@@ -58,7 +58,7 @@ export class Topics<T> {
 
   /** Resolves once Redis has confirmed all subscriptions. Every message from then on is received. */
   async join(
-    session: KnownSession,
+    session: CachedSession,
     sources: readonly Source[],
     signal: AbortSignal | undefined,
   ): Promise<AsyncIterable<T>> {
@@ -126,7 +126,7 @@ export class Topics<T> {
     for (const channel of this.#topics.keys()) this.end(channel);
   }
 
-  #topicOf({ seal }: KnownSession, { channel, sort }: Source): Topic<T> {
+  #topicOf({ seal }: CachedSession, { channel, sort }: Source): Topic<T> {
     const known = this.#topics.get(channel);
     if (known !== undefined) return known;
     const near = new Near<T>();

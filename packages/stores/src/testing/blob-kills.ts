@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BlobPlace, BlobStore } from "@millrace/core/ports";
+import type { BlobScope, BlobStore } from "@millrace/core/ports";
 import { expect } from "vitest";
 import { startChild } from "./child.ts";
 
 /** A store of blobs that processes are killed over. */
 export interface KilledBlobs {
   readonly blobs: BlobStore;
-  readonly place: BlobPlace;
+  readonly place: BlobScope;
   readonly arguments: readonly [kind: "file" | "postgres", where: string];
   /** What is left in the place of uploads that were cut off. */
   readonly leftovers: () => Promise<number>;

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, isGrpcServiceError } from "@temporalio/client";
 import type { Client } from "@temporalio/client";
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from "@temporalio/common";
 import { MillraceError } from "@millrace/core";
-import { saidSignal, workflowIdOf } from "../names.ts";
+import { inputSignalName, workflowIdOf } from "../names.ts";
 import type { WorkflowArgs } from "../names.ts";
 import type { TemporalDriverOptions } from "./options.ts";
 import type { Wake } from "./wakes.ts";
@@ -41,7 +41,7 @@ export async function signalSession(
       taskQueue,
       workflowTaskTimeout: taskMs,
       args: [args],
-      signal: saidSignal,
+      signal: inputSignalName,
       signalArgs: [head],
       staticSummary: summaryOf(sessionId),
     }),

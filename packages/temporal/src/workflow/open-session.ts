@@ -1,12 +1,12 @@
 import { ApplicationFailure, defineQuery, defineSignal, setHandler } from "@temporalio/workflow";
 import type { QueryDefinition, SignalDefinition } from "@temporalio/workflow";
-import { saidSignal } from "../names.ts";
+import { inputSignalName } from "../names.ts";
 import type { WorkflowArgs } from "../names.ts";
 import { WorkflowSession } from "./workflow-session.ts";
 import type { SessionSummary } from "./workflow-session.ts";
 
 /** Facts have come, up to this number. */
-export const said: SignalDefinition<[number]> = defineSignal<[number]>(saidSignal);
+export const inputSignal: SignalDefinition<[number]> = defineSignal<[number]>(inputSignalName);
 /** What the workflow knows of its session. One with several sessions is asked with a session's name. */
 export const sessionQuery: QueryDefinition<SessionSummary | undefined, [string?]> = defineQuery<
   SessionSummary | undefined,
@@ -34,7 +34,7 @@ export function openSession(args: WorkflowArgs): WorkflowSession {
   const session = new WorkflowSession(args, sessions.length);
   sessions.push(session);
   // A number above the facts of a session costs one look.
-  setHandler(said, (n) => sessions.forEach((open) => open.hear(n)));
+  setHandler(inputSignal, (n) => sessions.forEach((open) => open.noteHead(n)));
   setHandler(sessionQuery, (sessionId) =>
     sessions
       .find((open) => sessionId === undefined || open.args.sessionId === sessionId)

@@ -75,7 +75,7 @@ export class SessionLoop {
   }
 
   /** A signal came: there are facts up to this number. It may be wrong, or lost. */
-  hear(n: number): void {
+  noteHead(n: number): void {
     if (Number.isSafeInteger(n)) this.#heard = Math.max(this.#heard, n);
   }
 

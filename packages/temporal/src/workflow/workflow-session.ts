@@ -81,8 +81,8 @@ export class WorkflowSession {
   }
 
   /** A signal came: there are facts up to this number. */
-  hear(n: number): void {
-    this.#loop.hear(n);
+  noteHead(n: number): void {
+    this.#loop.noteHead(n);
     this.#woken = true;
   }
 
@@ -105,7 +105,7 @@ export class WorkflowSession {
   /** Stops the session's run, for an operator who cancels the workflow. */
   async stop(): Promise<void> {
     await CancellationScope.nonCancellable(() => this.#runner.stop(this.args));
-    this.hear(this.#loop.head + 1);
+    this.noteHead(this.#loop.head + 1);
   }
 
   summary(): SessionSummary {

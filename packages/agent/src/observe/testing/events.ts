@@ -14,7 +14,7 @@ export function epochOf(attempt: number, generation = 1): number {
   return packEpoch({ incarnation: 1, generation, attempt });
 }
 
-export interface Place {
+export interface EventIds {
   readonly session?: string;
   readonly lane?: number;
   readonly attempt?: number;
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** A live event, by default of the first attempt at the reply. */
-export function live(event: LiveEvent, at: Place = {}): LiveEvent & LiveEnvelope {
+export function live(event: LiveEvent, at: EventIds = {}): LiveEvent & LiveEnvelope {
   const { session = "s", lane = 0, attempt = 1, generation = 1, item = "item_1", time = 0 } = at;
   return {
     ...event,
@@ -50,19 +50,19 @@ export class Facts {
   }
 }
 
-export function delta(given: Delta, at: Place = {}): RunEvent {
+export function delta(given: Delta, at: EventIds = {}): RunEvent {
   return live({ type: "content_delta", delta: given }, at);
 }
 
-export function begin(kind: "text" | "reasoning", at: Place = {}, id = "p1"): RunEvent {
+export function begin(kind: "text" | "reasoning", at: EventIds = {}, id = "p1"): RunEvent {
   return delta({ op: "begin_part", partId: partId(id), kind }, at);
 }
 
-export function append(chunk: string, at: Place = {}, id = "p1"): RunEvent {
+export function append(chunk: string, at: EventIds = {}, id = "p1"): RunEvent {
   return delta({ op: "append_text", partId: partId(id), chunk }, at);
 }
 
-export function opened(at: Place = {}): RunEvent {
+export function opened(at: EventIds = {}): RunEvent {
   return live({ type: "attempt_started", author: "model", model: "openai-chat/gpt-5" }, at);
 }
 

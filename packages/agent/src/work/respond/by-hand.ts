@@ -4,7 +4,7 @@ import type { Ending } from "@millrace/core/writing";
 import type { ItemWriter } from "../../definition/settings.ts";
 import { AgentFailure, causeOf } from "./failure.ts";
 import { OwnItem, stopped } from "./own-item.ts";
-import type { Places } from "./places.ts";
+import type { ItemSlots } from "./item-slots.ts";
 import { firstPart } from "./replacement.ts";
 
 /**
@@ -13,10 +13,10 @@ import { firstPart } from "./replacement.ts";
  * whatever the function does afterwards.
  */
 export async function writeByHand(
-  places: Places,
+  slots: ItemSlots,
   write: (item: ItemWriter) => void | Promise<void>,
 ): Promise<Item> {
-  const item = await OwnItem.open(places, "agent");
+  const item = await OwnItem.open(slots, "agent");
   const { writer, finish } = writerOf(item);
   let thrown: { readonly error: unknown } | undefined;
   try {
@@ -24,7 +24,7 @@ export async function writeByHand(
   } catch (error) {
     thrown = { error };
   }
-  const stored = await finish(endingOf(places.at.signal, thrown));
+  const stored = await finish(endingOf(slots.at.signal, thrown));
   // An illegal update fails the item, also if the function caught the error.
   if (thrown === undefined && item.failure !== undefined) throw item.failure;
   if (thrown !== undefined) throw thrown.error;

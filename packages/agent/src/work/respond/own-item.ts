@@ -6,7 +6,7 @@ import { Fenced } from "../host.ts";
 import { isLane, openItemLane } from "../item-lane.ts";
 import type { ItemLane } from "../item-lane.ts";
 import { AgentFailure, cutCall, illegalUpdate, storedFailure } from "./failure.ts";
-import type { Places } from "./places.ts";
+import type { ItemSlots } from "./item-slots.ts";
 import { firstPart, replaced } from "./replacement.ts";
 import type { Replacement } from "./replacement.ts";
 
@@ -26,7 +26,7 @@ export const stopped: Ending = { stop: "aborted", cause: abortedCause };
  * crash. A stored item ignores all writes, and `commit` and `replace` return it unchanged.
  */
 export class OwnItem {
-  readonly #places: Places;
+  readonly #slots: ItemSlots;
   readonly #author: Author;
   readonly #itemId: Item["id"];
   readonly #laneNumber: number;
@@ -37,11 +37,11 @@ export class OwnItem {
   #failure: AgentFailure | undefined;
 
   private constructor(
-    places: Places,
+    slots: ItemSlots,
     author: Author,
-    { itemId, lane, opened }: ReturnType<Places["take"]> & { readonly opened: ItemLane | Item },
+    { itemId, lane, opened }: ReturnType<ItemSlots["take"]> & { readonly opened: ItemLane | Item },
   ) {
-    this.#places = places;
+    this.#slots = slots;
     this.#author = author;
     this.#itemId = itemId;
     this.#laneNumber = lane;
@@ -49,12 +49,12 @@ export class OwnItem {
     this.#failure = isLane(opened) ? undefined : storedFailure(opened);
   }
 
-  static async open(places: Places, author: Author): Promise<OwnItem> {
-    const { host, epochs, at } = places;
-    const { itemId, lane } = places.take();
+  static async open(slots: ItemSlots, author: Author): Promise<OwnItem> {
+    const { host, epochs, at } = slots;
+    const { itemId, lane } = slots.take();
     const { runId, turnId } = at;
     const place = { runId, turnId, itemId, lane, epoch: epochs.next(), author };
-    return new OwnItem(places, author, { itemId, lane, opened: await openItemLane(host, place) });
+    return new OwnItem(slots, author, { itemId, lane, opened: await openItemLane(host, place) });
   }
 
   get isStored(): boolean {
@@ -118,7 +118,7 @@ export class OwnItem {
       ...content,
       ...(usage === undefined ? {} : { usage }),
       ...(model === undefined ? {} : { model }),
-      ...(this.#places.at.signal.aborted ? stopped : { stop: "end" }),
+      ...(this.#slots.at.signal.aborted ? stopped : { stop: "end" }),
     };
     return await this.#store(lane, item, "item_replaced");
   }
@@ -146,7 +146,7 @@ export class OwnItem {
     item: Item,
     type: "item_committed" | "item_replaced",
   ): Promise<Item> {
-    const { host, at } = this.#places;
+    const { host, at } = this.#slots;
     const { signal, runId, turnId } = at;
     if (signal.reason instanceof Fenced) {
       await lane.drop();
@@ -161,7 +161,7 @@ export class OwnItem {
   }
 
   #done(item: Item): Item {
-    this.#places.done(this.#laneNumber, item);
+    this.#slots.done(this.#laneNumber, item);
     return item;
   }
 }

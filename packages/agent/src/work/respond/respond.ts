@@ -11,8 +11,8 @@ import { writtenItemIdOf } from "../../loop/ids.ts";
 import { traceOf } from "../request.ts";
 import { writeByHand } from "./by-hand.ts";
 import { causeOf } from "./failure.ts";
-import { placesOf } from "./places.ts";
-import type { Places, Responding } from "./places.ts";
+import { itemSlotsOf } from "./item-slots.ts";
+import type { ItemSlots, Responding } from "./item-slots.ts";
 import { writeUpdates } from "./updates.ts";
 
 /**
@@ -29,12 +29,12 @@ export async function respond(host: WorkHost, epochs: Epochs, at: Responding): P
   const before = transcriptBefore(host, at.turnId);
   const written: Item[] = [];
   const writing = new Set<Promise<unknown>>();
-  const places = placesOf(host, epochs, at, written);
+  const slots = itemSlotsOf(host, epochs, at, written);
   const { signal } = at;
   const write: ActiveRun["write"] = (source) => {
     // A stopped run shows its stop in one item, also if the function ignores its signal.
     const isOver = signal.aborted && written.some(({ stop }) => stop === "aborted");
-    const item = isOver ? Promise.reject(stoppedError()) : writeFrom(places, source);
+    const item = isOver ? Promise.reject(stoppedError()) : writeFrom(slots, source);
     const settled = item.then(
       () => undefined,
       () => undefined,
@@ -83,10 +83,10 @@ function stoppedError(): MillraceError {
   return new MillraceError("aborted", "the run was stopped, and its last item shows that");
 }
 
-async function writeFrom(places: Places, source: Source): Promise<Item> {
-  if (typeof source === "string") return await writeByHand(places, (item) => item.append(source));
-  if (typeof source === "function") return await writeByHand(places, source);
-  return await writeUpdates(places, source);
+async function writeFrom(slots: ItemSlots, source: Source): Promise<Item> {
+  if (typeof source === "string") return await writeByHand(slots, (item) => item.append(source));
+  if (typeof source === "function") return await writeByHand(slots, source);
+  return await writeUpdates(slots, source);
 }
 
 function isUpdates(answer: ReturnType<Respond>): answer is AsyncIterable<Yielded> {

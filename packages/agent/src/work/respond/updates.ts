@@ -7,7 +7,7 @@ import { Fenced } from "../host.ts";
 import { causeOf } from "./failure.ts";
 import { OwnItem, stopped } from "./own-item.ts";
 import type { End } from "./own-item.ts";
-import type { Places } from "./places.ts";
+import type { ItemSlots } from "./item-slots.ts";
 
 /**
  * Writes the items of an async iterable of deltas and item ends. An item that is open when the iterable
@@ -15,18 +15,21 @@ import type { Places } from "./places.ts";
  * Returns the last item. If the iterable throws, the open item is stored as failed and the error is
  * thrown again.
  */
-export async function writeUpdates(places: Places, source: AsyncIterable<Yielded>): Promise<Item> {
-  const items = new Items(places);
+export async function writeUpdates(
+  slots: ItemSlots,
+  source: AsyncIterable<Yielded>,
+): Promise<Item> {
+  const items = new Items(slots);
   try {
     for await (const update of source) {
       await items.take(checked(update));
-      if (places.at.signal.reason instanceof Fenced) break;
+      if (slots.at.signal.reason instanceof Fenced) break;
     }
-    return await items.finish(await endOf(places, source));
+    return await items.finish(await endOf(slots, source));
   } catch (error) {
     if (error instanceof Fenced) throw error;
     await items.finish(
-      places.at.signal.aborted ? stopped : { stop: "failed", cause: causeOf(error) },
+      slots.at.signal.aborted ? stopped : { stop: "failed", cause: causeOf(error) },
     );
     throw error;
   }
@@ -40,14 +43,14 @@ function checked(update: Yielded): Update {
 
 /** Splits the updates of one iterable into items. One item is open at a time. */
 class Items {
-  readonly #places: Places;
+  readonly #slots: ItemSlots;
   #open: OwnItem | undefined;
   /** The parts of the item that was just replaced, until the next item begins. */
   #replaced: ReadonlySet<PartId> | undefined;
   #last: Item | undefined;
 
-  constructor(places: Places) {
-    this.#places = places;
+  constructor(slots: ItemSlots) {
+    this.#slots = slots;
   }
 
   async take(update: Update): Promise<void> {
@@ -100,7 +103,7 @@ class Items {
   }
 
   async #begin(): Promise<OwnItem> {
-    const item = await OwnItem.open(this.#places, "model");
+    const item = await OwnItem.open(this.#slots, "model");
     if (item.failure === undefined) return item;
     this.#last = await item.commit(stopped); // stored before a crash, so returned unchanged
     throw item.failure;
@@ -108,7 +111,7 @@ class Items {
 }
 
 /** The end of a model's stream is its result. Any other iterable ends as `end`, or as stopped. */
-async function endOf({ at }: Places, source: AsyncIterable<Yielded>): Promise<End> {
+async function endOf({ at }: ItemSlots, source: AsyncIterable<Yielded>): Promise<End> {
   if (hasResult(source)) {
     const { parts: _, ...end } = await source.result;
     return end;

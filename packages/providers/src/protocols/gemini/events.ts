@@ -38,7 +38,7 @@ export function dataOf(part: JsonObject): string | undefined {
   return undefined;
 }
 
-const knownFields = [
+const impliedFields = [
   "candidates",
   "promptFeedback",
   "usageMetadata",
@@ -50,7 +50,7 @@ const knownFields = [
 
 /** False for an event without any field that this version knows. */
 export function isKnown(data: JsonObject): boolean {
-  return knownFields.some((field) => data[field] !== undefined);
+  return impliedFields.some((field) => data[field] !== undefined);
 }
 
 /** Facts about the whole reply, repeated in every event. */

@@ -9,7 +9,7 @@ import type { SessionKeys } from "./keys.ts";
 import { Seal } from "./seal.ts";
 
 /** The state of a lane that this process writes. */
-export interface KnownLane {
+export interface CachedLane {
   readonly key: string;
   readonly encode: BatchEncoder;
   /** The epoch whose last append from this process was stored. */
@@ -19,11 +19,11 @@ export interface KnownLane {
 }
 
 /** The state of a session that this process writes or reads. */
-export interface KnownSession {
+export interface CachedSession {
   readonly uid: SessionUid;
   readonly keys: SessionKeys;
   readonly seal: Seal;
-  readonly lanes: Map<number, KnownLane>;
+  readonly lanes: Map<number, CachedLane>;
   /** Whether the last published batch had a subscriber. */
   watched: boolean | undefined;
   /** Its open subscriptions. */
@@ -39,10 +39,10 @@ const maxIdle = 10_000;
  * above a bound. A call for it then throws `missing_key` until its key is set again. No text is
  * accepted or sent without a key.
  */
-export class KnownSessions {
+export class SessionCache {
   readonly #prefix: string;
-  readonly #live = new Map<SessionUid, KnownSession>();
-  readonly #idle = new Map<SessionUid, KnownSession>();
+  readonly #live = new Map<SessionUid, CachedSession>();
+  readonly #idle = new Map<SessionUid, CachedSession>();
   readonly #removed = new Set<SessionUid>();
 
   constructor(prefix: string) {
@@ -57,19 +57,19 @@ export class KnownSessions {
       uid,
       keys: this.keysOf(uid),
       seal: new Seal(uid, key),
-      lanes: new Map<number, KnownLane>(),
+      lanes: new Map<number, CachedLane>(),
       watched: undefined,
       subscriptions: 0,
     };
     this.#keepIdle(session);
   }
 
-  find(uid: SessionUid): KnownSession | undefined {
+  find(uid: SessionUid): CachedSession | undefined {
     return this.#live.get(uid) ?? this.#idle.get(uid);
   }
 
   /** Throws `missing_key` for a session whose key was not set. */
-  of(uid: SessionUid): KnownSession {
+  of(uid: SessionUid): CachedSession {
     const known = this.find(uid);
     if (known !== undefined) return known;
     throw new MillraceError(
@@ -83,7 +83,7 @@ export class KnownSessions {
   }
 
   /** Keeps a session while it has a subscription. The result is called once, at its end. */
-  keep(session: KnownSession): () => void {
+  keep(session: CachedSession): () => void {
     const { uid } = session;
     session.subscriptions += 1;
     if (this.#idle.delete(uid)) this.#live.set(uid, session);
@@ -110,7 +110,7 @@ export class KnownSessions {
     return this.#removed.has(uid);
   }
 
-  #keepIdle(session: KnownSession): void {
+  #keepIdle(session: CachedSession): void {
     this.#idle.delete(session.uid);
     this.#idle.set(session.uid, session);
     const [oldest] = this.#idle.size > maxIdle ? this.#idle.keys() : [];
@@ -119,7 +119,7 @@ export class KnownSessions {
 }
 
 /** The state of a lane, created at its first use. */
-export function laneOf({ keys, lanes }: KnownSession, lane: number): KnownLane {
+export function laneOf({ keys, lanes }: CachedSession, lane: number): CachedLane {
   const known = lanes.get(lane);
   if (known !== undefined) return known;
   const key = keys.lane(lane);

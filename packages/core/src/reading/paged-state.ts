@@ -21,7 +21,7 @@ export type Change =
  * A state with the numbers that paging needs: a page begins at the fact of an item, and shows what later
  * facts made of the items in it. Readers of the store hold one; viewers hold the state alone.
  */
-export interface PlacedState {
+export interface PagedState {
   readonly state: SessionState;
   /** For each item of the state the number of the fact that added it. */
   readonly places: List<number>;
@@ -30,29 +30,29 @@ export interface PlacedState {
 }
 
 /** A state without items, such as that of a session before its first fact. */
-export function unplaced(state: SessionState): PlacedState {
+export function newPagedState(state: SessionState): PagedState {
   return { state, places: List.of(), changes: [] };
 }
 
 /** As `apply`, with the numbers kept along. */
-export function applyPlaced(
-  placed: PlacedState,
+export function applyPaged(
+  paged: PagedState,
   message: Fact | Batch,
-): { readonly placed: PlacedState; readonly applied: Applied } {
-  const applied = apply(placed.state, message);
+): { readonly paged: PagedState; readonly applied: Applied } {
+  const applied = apply(paged.state, message);
   const { state } = applied;
-  const grown = state.items.length > placed.state.items.length;
-  const places = grown && "n" in message ? placed.places.append(message.n) : placed.places;
+  const grown = state.items.length > paged.state.items.length;
+  const places = grown && "n" in message ? paged.places.append(message.n) : paged.places;
   const exchanges = applied.verdict === "applied" && "n" in message && !grown;
   const changes =
     exchanges && message.type === "item_replaced"
-      ? [...placed.changes, { n: message.n, itemId: message.item.id }]
-      : placed.changes;
-  return { placed: { state, places, changes }, applied };
+      ? [...paged.changes, { n: message.n, itemId: message.item.id }]
+      : paged.changes;
+  return { paged: { state, places, changes }, applied };
 }
 
 /** As `replay`, with the numbers kept along. */
-export function replayPlaced(empty: SessionState, facts: readonly Fact[]): PlacedState {
+export function replayPaged(empty: SessionState, facts: readonly Fact[]): PagedState {
   const places: number[] = [];
   const changes: Change[] = [];
   const known = new Set<ItemId>();
@@ -81,8 +81,8 @@ export const defaultSnapshotBytes: number = 256 * 1_024;
  * The same with the newest items only: those that fit into so many bytes as they are encoded, and at
  * least one. Costs what is kept, however long the session is.
  */
-export function newestItems(placed: PlacedState, bytes: number): PlacedState {
-  const { state, places } = placed;
+export function newestItems(paged: PagedState, bytes: number): PagedState {
+  const { state, places } = paged;
   const { items } = state;
   let room = bytes;
   let first = items.length;
@@ -91,7 +91,7 @@ export function newestItems(placed: PlacedState, bytes: number): PlacedState {
     if (room < 0 && first < items.length) break;
     first -= 1;
   }
-  if (first === 0) return placed;
+  if (first === 0) return paged;
   const kept: Item[] = [];
   const numbers: number[] = [];
   for (let at = first; at < items.length; at += 1) {
@@ -103,7 +103,7 @@ export function newestItems(placed: PlacedState, bytes: number): PlacedState {
   const compactions = state.compactions.filter(({ itemId }) => ids.has(itemId));
   const earlier = { count: (state.earlier?.count ?? 0) + first, before: numbers[0] as number };
   return {
-    ...placed,
+    ...paged,
     state: { ...state, items: List.of(kept), earlier, compactions },
     places: List.of(numbers),
   };

@@ -13,15 +13,15 @@ import type { SessionStore } from "../ports/session-store.ts";
 import { isReset } from "../store-kit/store-row.ts";
 import { runIdOf } from "./ids.ts";
 
-export interface KnownSessionOptions {
+export interface InboxStateOptions {
   readonly store: Pick<SessionStore, "read">;
   readonly uid: SessionUid;
   /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
-  readonly start?: (() => Promise<KnownStart | undefined>) | undefined;
+  readonly start?: (() => Promise<InboxStart | undefined>) | undefined;
 }
 
 /** A session that is known without its past. */
-export interface KnownStart {
+export interface InboxStart {
   readonly state: SessionState;
   /** The fact since which the run is on, see `KnownSession.since`. */
   readonly since: number;
@@ -30,7 +30,7 @@ export interface KnownStart {
 }
 
 /** An input that was accepted, without its content. */
-export interface KnownInput {
+export interface IndexedInput {
   readonly n: number;
   readonly kind: Input["kind"];
   /** The run that a stop names. */
@@ -40,7 +40,7 @@ export interface KnownInput {
 }
 
 /** A call of a reply, which one item answers. */
-export interface KnownCall {
+export interface IndexedCall {
   readonly callId: CallId;
   /** The item that holds the call. */
   readonly holder: ItemId;
@@ -54,19 +54,19 @@ export interface KnownCall {
  * What an inbox has read of its session's facts: the state that readers fold, and an index by which
  * repeats are recognised. It holds no content, so it may be kept for as long as the session is used.
  */
-export class KnownSession {
-  readonly #options: KnownSessionOptions;
-  readonly inputs: Map<InputId, KnownInput> = new Map();
+export class InboxState {
+  readonly #options: InboxStateOptions;
+  readonly inputs: Map<InputId, IndexedInput> = new Map();
   /** Each question, with its answer if it has one. */
   readonly questions: Map<ApprovalId, FactOf<"approval_resolved"> | undefined> = new Map();
   /** In the order of the calls. */
-  #calls: KnownCall[] = [];
+  #calls: IndexedCall[] = [];
   #state: SessionState;
   #since = 0;
   /** True once facts were read here. Until then the caller's knowledge is taken, without its past. */
   #reads = false;
 
-  constructor(options: KnownSessionOptions) {
+  constructor(options: InboxStateOptions) {
     this.#options = options;
     this.#state = this.#empty();
   }
@@ -102,14 +102,14 @@ export class KnownSession {
   }
 
   /** The latest call of this id, or the one that an item holds. */
-  findCall(callId: CallId, holder?: ItemId): KnownCall | undefined {
+  findCall(callId: CallId, holder?: ItemId): IndexedCall | undefined {
     return this.#calls.findLast(
       (call) => call.callId === callId && (holder === undefined || call.holder === holder),
     );
   }
 
   /** True while an answer to the call is taken. */
-  isOpen({ settled, turnId }: KnownCall): boolean {
+  isOpen({ settled, turnId }: IndexedCall): boolean {
     const turn = this.#state.run?.turn;
     return !settled && turn?.turnId === turnId && turn.stop === undefined;
   }
@@ -134,7 +134,7 @@ export class KnownSession {
     return ended?.outcome !== "aborted" || (this.inputs.get(inputId)?.n ?? 0) > ended.n;
   }
 
-  #startFrom({ state, since, acceptedAt }: KnownStart): void {
+  #startFrom({ state, since, acceptedAt }: InboxStart): void {
     const { queue, approvals, run, items } = state;
     this.inputs.clear();
     this.questions.clear();

@@ -8,19 +8,19 @@ import type { Journal } from "../work/host.ts";
 import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
-const keptForm = "loop 2";
+const checkpointForm = "loop 2";
 
 type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 
 /** What a journal keeps in a checkpoint besides the state. */
-export interface Kept {
+export interface LoopCheckpoint {
   readonly standing: Standing;
   readonly context: Context;
   readonly runs: RunRecords;
 }
 
-interface KeptJson {
-  readonly form: typeof keptForm;
+interface LoopCheckpointJson {
+  readonly form: typeof checkpointForm;
   /** How many calls the standing remembers. A journal that needs more of them reads all facts. */
   readonly remember: number | null;
   readonly standing: Standing;
@@ -31,13 +31,13 @@ interface KeptJson {
 }
 
 /** The standing, the context and the runs, for a checkpoint. The context's items are stored once. */
-export function encodeKept(
-  { standing, context, runs }: Pick<Journal, keyof Kept>,
+export function encodeLoop(
+  { standing, context, runs }: Pick<Journal, keyof LoopCheckpoint>,
   remember: number | undefined,
 ): { readonly needed: readonly Item[]; readonly loop: Json } {
   const items = context.items.toArray();
-  const kept: KeptJson = {
-    form: keptForm,
+  const kept: LoopCheckpointJson = {
+    form: checkpointForm,
     remember: remember ?? null,
     standing,
     context: items.map(({ id }) => id),
@@ -48,16 +48,16 @@ export function encodeKept(
   return { needed: items, loop: parseJsonText(JSON.stringify(kept)) as Json };
 }
 
-/** Reads what `encodeKept` made, or nothing if it has another form. */
-export function decodeKept(
-  { placed, needed, loop }: CheckpointRead,
+/** Reads what `encodeLoop` made, or nothing if it has another form. */
+export function decodeLoop(
+  { paged, needed, loop }: CheckpointRead,
   remember: number | undefined,
-): Kept | undefined {
-  const kept = loop as Partial<KeptJson> | null | undefined;
-  if (kept?.form !== keptForm || kept.remember !== (remember ?? null)) return undefined;
-  const { standing, context, summaries, runs } = kept as KeptJson;
+): LoopCheckpoint | undefined {
+  const kept = loop as Partial<LoopCheckpointJson> | null | undefined;
+  if (kept?.form !== checkpointForm || kept.remember !== (remember ?? null)) return undefined;
+  const { standing, context, summaries, runs } = kept as LoopCheckpointJson;
   const stored = new Map<ItemId, Item>();
-  for (const item of [...needed, ...placed.state.items]) stored.set(item.id, item);
+  for (const item of [...needed, ...paged.state.items]) stored.set(item.id, item);
   const items = context.flatMap((id) => stored.get(id) ?? []);
   if (items.length !== context.length) return undefined;
   return {

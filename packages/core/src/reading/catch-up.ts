@@ -16,7 +16,7 @@ export interface Followed {
 }
 
 /** What a reader holds of a session, from which a viewer can be brought to its state. */
-export interface WelcomeSource {
+export interface CatchUpSource {
   readonly state: SessionState;
   /** The state as a viewer that joins is sent it: without its earliest items. Left out: with all. */
   readonly newest?: SessionState | undefined;
@@ -27,7 +27,7 @@ export interface WelcomeSource {
 }
 
 /** What a viewer applies next, and whether it is then at the reader's state. */
-export interface Welcome {
+export interface CatchUp {
   readonly messages: readonly Followed[];
   readonly complete: boolean;
 }
@@ -41,11 +41,11 @@ const batchesAtMost = 64;
  * reset undid some of the viewer's, or if the cursor is of another uid or ahead of the state. At most
  * `limit` facts at a time, so that what waits for one viewer is bounded.
  */
-export function welcome(
-  source: WelcomeSource,
+export function catchUpFrom(
+  source: CatchUpSource,
   cursor: Cursor | undefined,
   limit: number = Infinity,
-): Welcome {
+): CatchUp {
   const { state, facts } = source;
   const first = state.head - facts.length;
   if (
@@ -78,7 +78,7 @@ export function isAhead(cursor: Cursor, state: SessionState): boolean {
 }
 
 /** Each cursor covers only the messages up to it: the viewer may be cut off after any of them. */
-function laneNews({ state, recent }: WelcomeSource, cursor: Cursor): readonly Followed[] {
+function laneNews({ state, recent }: CatchUpSource, cursor: Cursor): readonly Followed[] {
   const news: Followed[] = [];
   const positions = new Map<number, LanePosition>();
   for (const position of cursor.lanes)
@@ -118,10 +118,10 @@ function lastBatches(
 }
 
 /** Viewers that join at the same state share one snapshot, and one batch for each lane. */
-const snapshots = new WeakMap<SessionState, Welcome>();
+const snapshots = new WeakMap<SessionState, CatchUp>();
 const restatements = new WeakMap<OpenLane, Batch>();
 
-function everything({ state, newest = state }: WelcomeSource): Welcome {
+function everything({ state, newest = state }: CatchUpSource): CatchUp {
   const known = snapshots.get(newest);
   if (known !== undefined) return known;
   const whole = { message: snapshot(newest), cursor: cursorOf(state) };

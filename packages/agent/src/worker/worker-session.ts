@@ -4,7 +4,7 @@ import type { Opened } from "../session/open.ts";
 import type { SessionHost } from "../session/session-host.ts";
 import { isIdle, turnIsOver, waitsForPeople } from "./progress.ts";
 
-export interface AttendanceOptions {
+export interface WorkerSessionOptions {
   readonly session: DueSession;
   /** Opens the session with its driver. Undefined: it is gone, or it has no agent here. */
   readonly open: (signal: AbortSignal) => Promise<Opened | undefined>;
@@ -14,7 +14,7 @@ export interface AttendanceOptions {
 }
 
 /** Why a worker no longer has a session open. */
-export type AttendanceEnd =
+export type WorkerSessionEnd =
   /** There was nothing to do at this head. */
   | { readonly why: "idle"; readonly head: number }
   /** `leave` was called. */
@@ -22,13 +22,13 @@ export type AttendanceEnd =
   | { readonly why: "failed"; readonly error: unknown };
 
 /** One session that a worker has open. Its driver, inside the host, does the work. */
-export class Attendance {
+export class WorkerSession {
   readonly session: DueSession;
-  readonly #options: AttendanceOptions;
+  readonly #options: WorkerSessionOptions;
   readonly #leaving = new AbortController();
   #host: SessionHost | undefined;
 
-  constructor(options: AttendanceOptions) {
+  constructor(options: WorkerSessionOptions) {
     this.#options = options;
     this.session = options.session;
   }
@@ -65,7 +65,7 @@ export class Attendance {
   }
 
   /** Opens the session, waits until it is idle or left, and closes it. Never rejects. */
-  async run(): Promise<AttendanceEnd> {
+  async run(): Promise<WorkerSessionEnd> {
     try {
       const opened = await this.#options.open(this.#leaving.signal);
       if (opened === undefined) return { why: "idle", head: this.session.head };
@@ -81,7 +81,7 @@ export class Attendance {
     }
   }
 
-  async #untilDone(host: SessionHost): Promise<AttendanceEnd> {
+  async #untilDone(host: SessionHost): Promise<WorkerSessionEnd> {
     const { clock, idleMs } = this.#options;
     const { signal } = this.#leaving;
     const idle = (): boolean => isIdle(host.journal.standing);

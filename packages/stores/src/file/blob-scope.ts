@@ -3,7 +3,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { isBlobHash, sessionId, sessionUid } from "@millrace/core/writing";
-import type { BlobPlace } from "@millrace/core/ports";
+import type { BlobScope } from "@millrace/core/ports";
 import { createWhole, hasCode, makeFolder, refuseOpenFolder, syncFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { stemOf } from "./name.ts";
@@ -22,7 +22,7 @@ export const endings = {
 const placeFile = "place.json";
 
 /** A tenant and a uid that were admitted. */
-export type OwnPlace = Required<BlobPlace> & { readonly tenant: string };
+export type OwnBlobScope = Required<BlobScope> & { readonly tenant: string };
 
 /** The folders of all places: one for each tenant, and in it one for each session. */
 export class BlobFolders {
@@ -36,7 +36,7 @@ export class BlobFolders {
   }
 
   /** The names are escaped as those of sessions are, so that none leads out of the folder. */
-  pathOf({ tenant, uid }: OwnPlace): string {
+  pathOf({ tenant, uid }: OwnBlobScope): string {
     return join(this.#folder, stemOf(sessionId(tenant)), stemOf(sessionId(uid)));
   }
 
@@ -46,7 +46,7 @@ export class BlobFolders {
   }
 
   /** Makes the folder of a place. A file in it names the place: the folder's name may be a hash. */
-  async make(place: OwnPlace): Promise<string> {
+  async make(place: OwnBlobScope): Promise<string> {
     const path = this.pathOf(place);
     await this.check();
     await makeFolder(path, this.#fsync);
@@ -73,7 +73,7 @@ export class BlobFolders {
 
   /** Every place, with its folder. What a crash has left of a removal is removed on the way. */
   async *all(): AsyncGenerator<
-    { readonly path: string; readonly place: OwnPlace },
+    { readonly path: string; readonly place: OwnBlobScope },
     void,
     undefined
   > {
@@ -83,7 +83,7 @@ export class BlobFolders {
         const path = join(this.#folder, tenant, name);
         if (name.endsWith(endings.gone)) await rm(path, { recursive: true, force: true });
         else {
-          const place = await readPlace(join(path, placeFile));
+          const place = await readScope(join(path, placeFile));
           if (place !== undefined) yield { path, place };
         }
       }
@@ -107,7 +107,7 @@ export function hashesAmong(names: readonly string[]): readonly string[] {
 }
 
 /** Undefined for a folder that no store made, or that is on its way out. */
-async function readPlace(path: string): Promise<OwnPlace | undefined> {
+async function readScope(path: string): Promise<OwnBlobScope | undefined> {
   try {
     const value = parseJsonText(await readOwn(path));
     if (!isJsonObject(value)) return undefined;

@@ -1,7 +1,7 @@
 import { cutLength, orphanLength, Utf8Reader } from "./utf8.ts";
 
 /** What was kept of one output of a process: its beginning, its end, and the truth about the rest. */
-export interface KeptOutput {
+export interface CapturedOutput {
   /** The beginning; all of it, if nothing was omitted. */
   readonly head: string;
   /** The end. Empty if nothing was omitted. */
@@ -18,7 +18,7 @@ export interface KeptOutput {
  * Keeps the beginning and the end of an output of any length in memory of at most `limitBytes`, half
  * for each. Linear in what is written, however small the pieces.
  */
-export class OutputKeeper {
+export class OutputBuffer {
   readonly #reader = new Utf8Reader();
   readonly #half: number;
   readonly #head: Ring;
@@ -45,7 +45,7 @@ export class OutputKeeper {
     return this.#reader.end();
   }
 
-  kept(): KeptOutput {
+  kept(): CapturedOutput {
     const { lossy } = this.#reader;
     const bytes = this.#bytes;
     const head = this.#head.bytes();

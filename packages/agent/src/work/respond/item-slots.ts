@@ -9,7 +9,7 @@ export interface Responding {
 }
 
 /** Assigns a reserved id and a free lane to each item of one `respond` call, in the order of `take`. */
-export interface Places {
+export interface ItemSlots {
   readonly host: WorkHost;
   readonly epochs: Epochs;
   readonly at: Responding;
@@ -18,7 +18,12 @@ export interface Places {
   readonly done: (lane: number, item: Item) => void;
 }
 
-export function placesOf(host: WorkHost, epochs: Epochs, at: Responding, written: Item[]): Places {
+export function itemSlotsOf(
+  host: WorkHost,
+  epochs: Epochs,
+  at: Responding,
+  written: Item[],
+): ItemSlots {
   const used = new Set<number>();
   let begun = 0;
   return {
