@@ -32,7 +32,7 @@ export type RouteName =
   | "ready"
   | "openapi";
 
-/** Formats of other libraries that a server speaks beside its own. */
+/** Formats of other libraries that a server offers beside its own. */
 export const dialectNames = ["ai-sdk", "ag-ui", "openai"] as const;
 export type DialectName = (typeof dialectNames)[number];
 

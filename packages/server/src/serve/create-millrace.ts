@@ -59,7 +59,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const onlyTenant = local ? localIdentity.tenant : "default";
   const spend = new Spend(counters, limits, systemClock.monotonic);
   const { place, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
-  // Of this process alone `admit` knows more: which sessions are idle and may make room.
+  // Within this process `admit` also sees which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, place };
   const driving = { agent, store, log, blobs, drive, limits: driven };
   const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
@@ -159,7 +159,7 @@ function onceBy(counters: Counters): (nonce: string, seconds: number) => Promise
 /** Identities whose tags are kept. */
 const keptTags = 10_000;
 
-/** `Millrace-Who`: a keyed hash of tenant and user, by which tabs know that they are of one user. */
+/** `Millrace-Who`: a keyed hash of tenant and user, by which tabs find that they are of one user. */
 function whoTagBy(secret: string): (who: Identity) => string {
   const tags = new Map<string, string>();
   return ({ tenant, user }) => {

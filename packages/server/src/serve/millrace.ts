@@ -45,7 +45,7 @@ export interface MillraceOptions<A extends Agent = Agent> {
    * strips its mount. Left out: `basePath`.
    */
   readonly publicPath?: string | undefined;
-  /** Formats of other libraries that are spoken beside our own. Left out: all. */
+  /** Formats of other libraries that are offered beside our own. Left out: all. */
   readonly dialects?: readonly DialectName[] | undefined;
   /** Origins whose pages may use the server. Left out: its own. */
   readonly origins?: readonly string[] | undefined;
@@ -57,7 +57,7 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly trustProxy?: boolean | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
   readonly streams?: StreamSettings | undefined;
-  /** Called once for each request. One that fails changes no answer; a warning tells of it. */
+  /** Called once for each request. One that fails changes no answer, and logs a warning. */
   readonly onRequest?: ((line: RequestLine) => void) | undefined;
 }
 
