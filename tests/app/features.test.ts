@@ -161,7 +161,7 @@ it("a reply that fails says why and is tried again", async () => {
   await failure.waitFor();
 });
 
-it("the page scrolls with what comes, lets go when somebody scrolls up, and offers the way back", async () => {
+it("the page scrolls with new content, stops at an upward scroll, and offers a button to the end", async () => {
   await newSession(tab);
   const goOn = holds.holdAt("| 20 | 200 |");
   await say(tab, ideas.explain.prompt);

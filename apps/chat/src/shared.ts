@@ -16,7 +16,7 @@ export interface ChatModel {
 /** The field of a session's metadata that names its model. */
 export const modelField = "model";
 
-/** What an empty session suggests: a name, what it shows, and the prompt. The demo's model knows them. */
+/** What an empty session suggests: a name, what it shows, and the prompt. The demo's model has a reply for each. */
 export const ideas = {
   investigate: {
     title: "Investigate",

@@ -133,7 +133,7 @@ it(
   patience,
 );
 
-describe("a server of chat completions", () => {
+describe("an OpenAI-compatible server", () => {
   it(
     "is a model by its address, and the session goes on with it by itself",
     async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./command/arguments.ts";
-import { interrupt } from "./chat/interrupt.ts";
+import { interrupt } from "./chat/chat.ts";
 import { chooseModel } from "./model/choose-model.ts";
 import { newSessionName } from "./session/defaults.ts";
 import { goOnCommand } from "./session/go-on.ts";
@@ -135,7 +135,7 @@ describe("a model", () => {
     });
   });
 
-  it("is one of a server of chat completions, on this machine unless an address says otherwise", () => {
+  it("is one of an OpenAI-compatible server, on this machine unless an address names another", () => {
     const ollama = { kind: "server", model: "qwen3:8b", baseUrl: "http://127.0.0.1:11434/v1" };
     expect(chooseModel("ollama/qwen3:8b", {})).toMatchObject(ollama);
     expect(chooseModel("vllm/org/name", {})).toMatchObject({

@@ -27,7 +27,7 @@ export const questions = {
       { name: "anthropic", hint: "Anthropic, with ANTHROPIC_API_KEY" },
       { name: "openai", hint: "OpenAI, with OPENAI_API_KEY" },
       { name: "gemini", hint: "Google, with GEMINI_API_KEY" },
-      { name: "compatible", hint: "Ollama, vLLM, OpenRouter, any server of chat completions" },
+      { name: "compatible", hint: "Ollama, vLLM, OpenRouter, any OpenAI-compatible server" },
     ],
   },
   run: {

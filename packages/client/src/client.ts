@@ -1,19 +1,17 @@
 import type { AnyTools } from "@millrace/core/reading";
 import { WatchedSessions } from "./stream/watched.ts";
-import { newKey, Requests } from "./http/requests.ts";
+import { newKey, Requests, errorOf } from "./http/requests.ts";
 import type { TokenSource } from "./http/requests.ts";
-import { KeptPosts } from "./outbox/kept-posts.ts";
-import { memoryOutbox, storageOutbox } from "./outbox/outbox.ts";
+import { ClientOutbox, memoryOutbox, storageOutbox } from "./outbox/outbox.ts";
 import type { Outbox } from "./outbox/outbox.ts";
-import { currentPage, followPage } from "./page.ts";
 import { createSession } from "./session/create-session.ts";
-import { errorOf } from "./session/refusal.ts";
 import { Sender } from "./session/sender.ts";
 import type { ClientSession, ClientView, SessionDetails } from "./session/types.ts";
 import { Connector } from "./stream/connector.ts";
 import type { ClientConnection } from "./stream/connector.ts";
 import { tabsOf } from "./stream/tabs.ts";
-import { seekMissing } from "./stream/missing.ts";
+import type { ConnectionEvent } from "./connection/machine.ts";
+import type { WatchedSession } from "./stream/watched.ts";
 
 /** Anything that names an agent's tools by its type: `typeof millrace`. */
 export interface Served {
@@ -96,7 +94,7 @@ export function createClient<S extends Served = Served>(
     tabs: tabsOf(options.shareTabs),
   });
   const closing = new AbortController();
-  const kept = new KeptPosts(options.outbox ?? usualOutbox(), requests);
+  const outbox = new ClientOutbox(options.outbox ?? usualOutbox(), requests);
   const sessions = new Map<string, { readonly session: ClientSession; readonly sender: Sender }>();
 
   followWanted(watched, connector);
@@ -113,7 +111,7 @@ export function createClient<S extends Served = Served>(
       watched.change(state);
       watched.flush();
     };
-    const sender = new Sender({ requests, kept, id, isNew, signal: closed, onChange });
+    const sender = new Sender({ requests, outbox, id, isNew, signal: closed, onChange });
     const parts = { session: state, sender, requests, connector, closed, changed: onChange };
     const session = createSession({
       ...parts,
@@ -127,7 +125,7 @@ export function createClient<S extends Served = Served>(
     return made;
   };
   const resume = async (who: string): Promise<void> => {
-    for (const { sessionId, key, path, body } of await kept.named(who)) {
+    for (const { sessionId, key, path, body } of await outbox.named(who)) {
       const { sender } = open(sessionId, false);
       if (!sender.waiting.some((each) => each.key === key)) void sender.post({ key, path, body });
     }
@@ -187,4 +185,92 @@ function usualOutbox(): Outbox {
     // A page that may not store.
   }
   return memoryOutbox();
+}
+
+/** What of a page's globals is listened to. */
+interface PageTarget {
+  readonly addEventListener: (type: string, listener: (event: unknown) => void) => void;
+  readonly removeEventListener: (type: string, listener: (event: unknown) => void) => void;
+}
+
+/** A page, as far as a connection depends on it. */
+interface Page {
+  readonly window: PageTarget;
+  readonly document: PageTarget & { readonly visibilityState: string };
+  readonly onLine: () => boolean;
+}
+
+type Signal = Extract<ConnectionEvent["type"], "online" | "offline" | "freeze" | "thaw" | "shown">;
+
+/** The page of this program, if it has one. Node, Bun, Deno and workers have none. */
+function currentPage(): Page | undefined {
+  const { window, document, navigator } = globalThis as Partial<typeof globalThis>;
+  if (window === undefined || document === undefined) return undefined;
+  return { window, document, onLine: () => navigator?.onLine !== false };
+}
+
+/**
+ * Passes on what a page goes through. The stream is closed in the back/forward cache and while frozen, so
+ * that the page stays fit for them, and opened after. The result ends it.
+ */
+export function followPage(page: Page, pass: (signal: Signal) => void): () => void {
+  const { window, document } = page;
+  const rows: readonly (readonly [PageTarget, string, Signal])[] = [
+    [window, "online", "online"],
+    [window, "offline", "offline"],
+    [window, "pagehide", "freeze"],
+    [window, "pageshow", "thaw"],
+    [document, "freeze", "freeze"],
+    [document, "resume", "thaw"],
+    [document, "visibilitychange", "shown"],
+  ];
+  const left = rows.map(([target, type, signal]) => {
+    const listener = (): void => {
+      if (signal !== "shown" || document.visibilityState === "visible") pass(signal);
+    };
+    target.addEventListener(type, listener);
+    return () => target.removeEventListener(type, listener);
+  });
+  if (!page.onLine()) pass("offline");
+  return () => {
+    for (const leave of left) leave();
+  };
+}
+
+/** The pauses between two looks for one session: doubled each time, and drawn from the upper half. */
+const pauseMs = { least: 2_000, most: 60_000 } as const;
+
+/**
+ * Looks for sessions that were missing when they were watched, while they have listeners: another client may
+ * make them, and streams don't report this.
+ */
+function seekMissing(parts: {
+  readonly watched: WatchedSessions;
+  readonly requests: Requests;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}): void {
+  const { watched, requests, random, signal } = parts;
+  const sought = new Set<WatchedSession>();
+  const isMissing = ({ listeners, ended }: WatchedSession): boolean =>
+    listeners.size > 0 && ended === "not_found";
+  const seek = async (session: WatchedSession): Promise<void> => {
+    const path = `/v1/sessions/${encodeURIComponent(session.id)}`;
+    for (let range: number = pauseMs.least; ; range = Math.min(range * 2, pauseMs.most)) {
+      await requests.pause(1, (range * (1 + random())) / 2, signal);
+      if (!isMissing(session)) return;
+      // Without an answer it is asked again later.
+      const response = await requests.send(path, { signal }).catch(() => undefined);
+      void response?.body?.cancel();
+      if (!isMissing(session)) return;
+      if (response?.ok === true) return watched.appeared(session);
+    }
+  };
+  watched.onMissing = (session) => {
+    if (sought.has(session)) return;
+    sought.add(session);
+    void seek(session)
+      .catch(() => undefined) // the client was closed
+      .finally(() => sought.delete(session));
+  };
 }

@@ -11,7 +11,7 @@ export type {
 export type { TokenSource } from "./http/requests.ts";
 export { previewOf } from "@millrace/core/reading";
 export { memoryOutbox, storageOutbox } from "./outbox/outbox.ts";
-export type { KeptPost, Outbox, TextStorage } from "./outbox/outbox.ts";
+export type { OutboxPost, Outbox, TextStorage } from "./outbox/outbox.ts";
 export { seenMarks } from "./seen.ts";
 export type { SeenMarks } from "./seen.ts";
 export type {

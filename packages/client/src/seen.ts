@@ -4,14 +4,14 @@ import type { ClientView } from "./session/types.ts";
 /** How far a person has seen sessions, on this device. */
 export interface SeenMarks {
   /** All that is shown of a session is seen. A page calls it while the session is on its screen. */
-  readonly mark: (session: ShownSession) => void;
+  readonly mark: (session: SessionItems) => void;
   /** Whether something has come since. True for a session that was never marked. For rows of a list too. */
   readonly isUnread: (session: { readonly id: string; readonly head: number }) => boolean;
   /** The items that have come since, of those that are shown; all of them if none of those was seen. */
-  readonly newItems: (session: ShownSession) => number;
+  readonly newItems: (session: SessionItems) => number;
 }
 
-type ShownSession = Pick<ClientView, "items" | "head"> & { readonly id: string };
+type SessionItems = Pick<ClientView, "items" | "head"> & { readonly id: string };
 
 /** A session's head when it was seen, and its last item that was complete. */
 type Mark = readonly [head: number, itemId: string];

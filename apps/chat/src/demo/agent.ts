@@ -1,12 +1,14 @@
-// The agent of the app. Its tools pretend, whichever model calls them.
 import { defineAgent } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
 import type { Model } from "@millrace/core";
-import { demoModel } from "./model.ts";
+import { scriptedModel } from "@millrace/core/testing";
+import type { ScriptedPart } from "@millrace/core/testing";
 import { colleagueReplyTo, replyTo } from "./replies.ts";
-import { pauseForPeople } from "./pace.ts";
+import { pauseForPeople, pace } from "./pace.ts";
 import type { Pause } from "./pace.ts";
 import { demoTools } from "./tools.ts";
+
+// The agent of the app. Its tools pretend, whichever model calls them.
 
 const instructions =
   "You help an on-call engineer. Your tools are a demonstration: they answer with made-up data.";
@@ -37,6 +39,21 @@ export function agentWith(model: Model, options: AgentOptions = {}): Agent {
     tools: [...tools.own, colleague],
     approvalSeconds: 3_600,
   });
+}
+
+const delayMs = 16 * pace;
+
+/** A model that computes its reply from the transcript, and writes it at the pace of a real one. */
+function demoModel(
+  id: string,
+  replyTo: (transcript: Parameters<Model["stream"]>[0]["transcript"]) => readonly ScriptedPart[],
+): Model {
+  const options = { id, delayMs, chunk: [4, 7, 3, 6, 5] };
+  return {
+    id,
+    stream: (request) =>
+      scriptedModel([({ transcript }) => replyTo(transcript)], options).stream(request),
+  };
 }
 
 /** The models that play a script. */

@@ -1,4 +1,4 @@
-// What the demo says, in Markdown: headings, lists, a table, code in two languages and a quote.
+// The replies of the demo, in Markdown: headings, lists, a table, code in two languages and a quote.
 
 export const thought =
   "The p95 doubled on Tuesday. I should line up the deploys of that day with the latency, then read the slow queries of the same hour. If a statement shows up that was fast before, its plan tells whether an index is gone.";

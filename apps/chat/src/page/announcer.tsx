@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Session } from "./client.ts";
 import { textOf } from "./items.tsx";
 
-/** What happens within this time is said in one breath. */
+/** What happens within this time is announced together. */
 const batchMs = 700;
 const longest = 600;
 

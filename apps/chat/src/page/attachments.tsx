@@ -3,7 +3,7 @@ import { memo, useContext, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import type { Part } from "./client.ts";
 import { hostOf, safeUrl } from "./links.ts";
-import { tell } from "./notices.tsx";
+import { reportFailure } from "./notices.tsx";
 import { SessionContext } from "./session-context.ts";
 import { askToOpen } from "./dialogs.tsx";
 
@@ -58,7 +58,7 @@ function useObjectUrl(part: FilePart): string | undefined {
     };
     if (bytes !== undefined) show(new Blob([bytes.slice()], { type: mediaType }));
     else if (hash !== undefined)
-      void session?.blob(hash).then(show, tell("A file was not loaded."));
+      void session?.blob(hash).then(show, reportFailure("A file was not loaded."));
     return () => {
       isOver = true;
       if (made !== undefined) URL.revokeObjectURL(made);
@@ -67,7 +67,7 @@ function useObjectUrl(part: FilePart): string | undefined {
   return address;
 }
 
-/** A number of bytes as people say it. */
+/** A number of bytes in a readable unit. */
 export function showSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 1e6) return `${Math.round(bytes / 1_000)} kB`;

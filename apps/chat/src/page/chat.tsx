@@ -11,13 +11,12 @@ import { Composer, contentOf } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { Failure } from "./failure.tsx";
-import { filesOf } from "./files-of.ts";
 import { Follow } from "./follow.tsx";
 import { Header } from "./header.tsx";
 import { Hello } from "./hello.tsx";
 import { ItemView, textOf } from "./items.tsx";
 import type { ItemActions } from "./items.tsx";
-import { tell } from "./notices.tsx";
+import { reportFailure } from "./notices.tsx";
 import { SessionContext } from "./session-context.ts";
 import { modelField } from "../shared.ts";
 
@@ -29,7 +28,7 @@ interface ChatProps {
   readonly onKeys: () => void;
 }
 
-/** One session: what was said, what goes on, and where to write. */
+/** One session: its messages, its run and the composer. */
 export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): ReactNode {
   const session = useSession(client, id);
   const { items, approvals, status, error, earlier, loading } = session;
@@ -50,13 +49,13 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
       const made = session.create({ title, metadata: { [modelField]: chosen } });
       return void made
         .then(() => session.send(content))
-        .then(onChanged, tell("The session was not made."));
+        .then(onChanged, reportFailure("The session was not made."));
     }
     const name = (): Promise<void> => session.update({ title });
     void session
       .send(content)
       .accepted.then(name)
-      .then(onChanged, tell("The session was not named."));
+      .then(onChanged, reportFailure("The session was not named."));
   };
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
@@ -106,7 +105,7 @@ export function Chat({ id, details, onChanged, onMenu, onKeys }: ChatProps): Rea
             <button
               className="btn earlier"
               onClick={() =>
-                void session.loadEarlier().catch(tell("Earlier messages were not loaded."))
+                void session.loadEarlier().catch(reportFailure("Earlier messages were not loaded."))
               }
             >
               Show {earlier.count} earlier
@@ -190,7 +189,7 @@ function useActions(
       void onChanged();
     };
     return {
-      onFork: (item) => void fork(item).then(open, tell("The session was not forked.")),
+      onFork: (item) => void fork(item).then(open, reportFailure("The session was not forked.")),
       onResend: (item, text) => {
         const { items } = session;
         const before = items[items.findIndex((each) => each.id === item.id) - 1];
@@ -201,7 +200,7 @@ function useActions(
           if (before === undefined) await other.update({ title: titleOf({ text }) });
           open(other);
         };
-        void made.then(go).catch(tell("The message was not sent again."));
+        void made.then(go).catch(reportFailure("The message was not sent again."));
       },
     };
   }, [id, title, onChanged]);
@@ -217,4 +216,17 @@ function titleOf({
 }): string {
   const [line = ""] = text.trim().split("\n");
   return line.slice(0, 80) || files?.[0]?.name.slice(0, 80) || "Untitled";
+}
+
+/** The files of a message, so that it can be sent again with them. One that can't be read any more is left out. */
+async function filesOf(session: Session, { parts }: Item): Promise<readonly File[]> {
+  const files = await Promise.all(
+    parts.map(async (part) => {
+      if (part.kind !== "media" && part.kind !== "file") return undefined;
+      const bytes = part.bytes?.slice() ?? (part.blob && (await session.blob(part.blob.hash)));
+      const name = part.kind === "file" ? part.name : (part.mediaType.split("/")[0] ?? "file");
+      return bytes && new File([bytes], name, { type: part.mediaType });
+    }),
+  );
+  return files.filter((file) => file !== undefined);
 }

@@ -1,4 +1,4 @@
-// The one client of the page, and what the server says about itself.
+// The one client of the page, and the settings that the server sends.
 import { createClient, seenMarks } from "@millrace/client";
 import type { Client, SeenMarks } from "@millrace/client";
 import type { ChatConfig } from "../shared.ts";

@@ -1,7 +1,7 @@
 import { isValidElement, memo, useState } from "react";
 import type { ReactNode } from "react";
 import { highlight } from "./highlight.ts";
-import { tell } from "./notices.tsx";
+import { reportFailure } from "./notices.tsx";
 
 /** What Markdown makes of a fence: a `code` element with the language as its class. */
 interface CodeProps {
@@ -49,7 +49,7 @@ const Code = memo(({ code }: { readonly code: string }) => (
   </code>
 ));
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and shows a check mark for a moment. */
 export function CopyButton({ text }: { readonly text: string }): ReactNode {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -61,7 +61,7 @@ export function CopyButton({ text }: { readonly text: string }): ReactNode {
     <button
       type="button"
       className="quiet"
-      onClick={() => void copy().catch(tell("It was not copied."))}
+      onClick={() => void copy().catch(reportFailure("Couldn't copy"))}
     >
       {isCopied ? "Copied" : "Copy"}
     </button>

@@ -20,7 +20,7 @@ export function contentOf({ text, files }: Draft): string | readonly (string | F
   return text.trim() === "" ? files : [text, ...files];
 }
 
-/** Where a person writes. It says what Enter does now; Stop is always in the same place. */
+/** The composer. Its hint shows what Enter does now; Stop is always at the same position. */
 export function Composer({ session, draft, onDraft, onSend }: ComposerProps): ReactNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);

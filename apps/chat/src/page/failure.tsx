@@ -2,14 +2,14 @@ import { visibleText } from "@millrace/client/parts";
 import type { ReactNode } from "react";
 import { CopyButton } from "./code-block.tsx";
 import type { Session } from "./client.ts";
-import { tell } from "./notices.tsx";
+import { reportFailure } from "./notices.tsx";
 
 interface FailureProps {
   readonly session: Session;
   readonly onRetry: (() => Promise<void>) | undefined;
 }
 
-/** Why a run failed or a session is not shown, what to do, and what to tell those who look into it. */
+/** Why a run failed or a session is not shown, what to do, and the details for a report. */
 export function Failure({ session, onRetry }: FailureProps): ReactNode {
   const { error, lastRun, id } = session;
   if (error === undefined) return null;
@@ -24,7 +24,7 @@ export function Failure({ session, onRetry }: FailureProps): ReactNode {
         {isRun && onRetry && (
           <button
             className="btn"
-            onClick={() => void onRetry().catch(tell("It was not tried again."))}
+            onClick={() => void onRetry().catch(reportFailure("It was not tried again."))}
           >
             Try again
           </button>

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 /** Nearer to the end than this counts as being there. */
 const nearPx = 48;
 
-/** Scrolls with what comes, lets go when somebody scrolls up, and offers the way back. */
+/** Scrolls with new content, stops at an upward scroll, and offers a button to the end. */
 export function Follow({ children }: { readonly children: ReactNode }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
@@ -15,7 +15,7 @@ export function Follow({ children }: { readonly children: ReactNode }): ReactNod
   const onScroll = (): void => {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
     const isNear = scrollHeight - scrollTop - clientHeight < nearPx;
-    // Only who scrolls up lets go: between a scroll and its event more may have come.
+    // Only an upward scroll stops following: between a scroll and its event more may have come.
     if (isNear || scrollTop < lastTop.current) isFollowing.current = isNear;
     lastTop.current = scrollTop;
     setAway(!isFollowing.current);

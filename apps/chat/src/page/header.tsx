@@ -7,7 +7,7 @@ import { client } from "./client.ts";
 import type { Session } from "./client.ts";
 import { Dialog } from "./dialogs.tsx";
 import { Meters } from "./meters.tsx";
-import { tell } from "./notices.tsx";
+import { reportFailure } from "./notices.tsx";
 import type { ChatModel } from "../shared.ts";
 
 interface HeaderProps {
@@ -35,11 +35,13 @@ export function Header(props: HeaderProps): ReactNode {
   };
   const rename = (name: string): void => {
     setNamed(false);
-    void session.update({ title: name }).then(onChanged, tell("The session was not renamed."));
+    void session
+      .update({ title: name })
+      .then(onChanged, reportFailure("The session was not renamed."));
   };
   const remove = (): void => {
     setRemoved(false);
-    void session.remove().then(onChanged, tell("The session was not deleted."));
+    void session.remove().then(onChanged, reportFailure("The session was not deleted."));
     client.session(session.id).close();
     openSession();
   };

@@ -10,7 +10,7 @@ import { Reasoning } from "./reasoning.tsx";
 import { SubAgent } from "./sub-agent.tsx";
 import { isUnderWay } from "./under-way.ts";
 
-/** What can be done with a message. Left out: it is part of somebody else's session. */
+/** What can be done with a message. Left out: the session is read-only. */
 export interface ItemActions {
   readonly onFork: (item: Item) => void;
   readonly onResend: (item: Item, text: string) => void;

@@ -10,7 +10,7 @@ import { CodeBlock } from "./code-block.tsx";
 import { askToOpen } from "./dialogs.tsx";
 import { holdTable } from "./hold-table.ts";
 import { hostOf, safeUrl } from "./links.ts";
-import { isTooMuch } from "./too-much.ts";
+import { exceedsMarkdownLimit } from "./markdown-limit.ts";
 
 interface LinkProps {
   readonly href?: string | undefined;
@@ -96,7 +96,7 @@ interface MarkdownProps {
 /** Markdown that is being written, or is whole. Finished blocks are not laid out again. */
 export const Markdown = memo(({ text, live }: MarkdownProps): ReactNode => {
   const shown = useCalm(text, live);
-  if (isTooMuch(shown)) return <p dir="auto">{visibleText(shown)}</p>;
+  if (exceedsMarkdownLimit(shown)) return <p dir="auto">{visibleText(shown)}</p>;
   return (
     <div className={live ? "md live" : "md"}>
       <Streamdown

@@ -9,7 +9,7 @@ interface MetersProps {
   readonly model: ChatModel | undefined;
 }
 
-/** The model, how full its context is, and what the session has used. What is not known is said to be unknown. */
+/** The model, how full its context is, and what the session has used. Missing values are shown as unknown. */
 export const Meters = memo(({ items, usage, model }: MetersProps): ReactNode => {
   const last = items.findLast((item) => item.usage !== undefined)?.usage;
   const inContext = last === undefined ? 0 : last.inputTokens + last.outputTokens;

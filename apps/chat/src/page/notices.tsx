@@ -24,8 +24,8 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** For the end of a promise: the person is told what was not done, and why. */
-export function tell(what: string): (error: unknown) => void {
+/** For a rejected promise: shows a notice of what failed, and why. */
+export function reportFailure(what: string): (error: unknown) => void {
   return (error) => {
     const why = error instanceof Error ? error.message : String(error);
     const others = notices.filter((notice) => notice.what !== what);

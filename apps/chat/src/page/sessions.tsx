@@ -1,11 +1,10 @@
 import type { SessionDetails } from "@millrace/client";
 import type { SessionsView } from "@millrace/client/react";
 import { visibleText } from "@millrace/client/parts";
-import { memo } from "react";
+import { memo, useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { openSession } from "./address.ts";
 import { seen } from "./client.ts";
-import { useTheme } from "./theme.ts";
 
 interface SessionsProps {
   readonly list: SessionsView;
@@ -140,3 +139,25 @@ const Wheel = memo(() => (
     <path d="M2 20.2c2 0 2-1.4 4-1.4s2 1.4 4 1.4 2-1.4 4-1.4 2 1.4 4 1.4 2-1.4 4-1.4" />
   </svg>
 ));
+
+const themes = ["system", "light", "dark"] as const;
+type Theme = (typeof themes)[number];
+const name = "chat:theme";
+
+function kept(): Theme {
+  const found = localStorage.getItem(name);
+  return themes.find((theme) => theme === found) ?? "system";
+}
+
+/** The theme of this device, and the function that changes to the next one. */
+function useTheme(): readonly [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(kept);
+  useEffect(() => {
+    // Every colour is a pair of `light-dark()`, so that this one property is all there is to change.
+    document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
+    localStorage.setItem(name, theme);
+  }, [theme]);
+  const next = (): void =>
+    setTheme(themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system");
+  return [theme, next];
+}

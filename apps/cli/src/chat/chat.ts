@@ -3,8 +3,6 @@ import { createNarrator, terminalLine, withoutNoticeMark } from "@millrace/agent
 import type { Item, Narration, RunEvent, ViewApproval } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { commandHelp } from "../command/help.ts";
-import { interrupt } from "./interrupt.ts";
-import type { Interruption } from "./interrupt.ts";
 import type { ChatConnection, ChatRun, ChatSession } from "../session/chat-session.ts";
 import { explain, isSessionFailure } from "../session/open-session.ts";
 import type { TextStyle, TextOutput } from "../display/text-output.ts";
@@ -287,4 +285,26 @@ export class Chat {
       `${inputTokens} tokens in (${cachedTokens} cached), ${outputTokens} out, ${price}`,
     );
   }
+}
+
+/** What Ctrl-C does. */
+type Interruption = "abort" | "clear" | "leave";
+
+/** Twice within this long leaves, whatever is going on. */
+const twiceMs = 2_000;
+
+/**
+ * Decides what Ctrl-C means now: it stops a run, clears a line that was begun, and otherwise leaves.
+ * `last` is when it was pressed before.
+ */
+export function interrupt(now: {
+  readonly time: number;
+  readonly last: number | undefined;
+  readonly running: boolean;
+  readonly typed: boolean;
+}): Interruption {
+  const { time, last, running, typed } = now;
+  if (last !== undefined && time - last < twiceMs) return "leave";
+  if (running) return "abort";
+  return typed ? "clear" : "leave";
 }

@@ -12,7 +12,7 @@ export const helpText = `millrace: a model in the terminal. Sessions are files a
   -p, --print        print the answer and end. Also whenever stdin is no terminal
   --session <id>     the session of this name, made if it is not there
   --model <model>    anthropic/<name>, openai/<name>, gemini/<name>; ollama/<name>, vllm/<name> on this
-                     machine; http://<host>/v1#<name>, any server of chat completions; demo; or
+                     machine; http://<host>/v1#<name>, any OpenAI-compatible server; demo; or
                      scripted:<file>. Left out: the session's own, MILLRACE_MODEL, or a default
   --store <folder>   where sessions are kept
   --url <server>     the server that the session is at; its tools run there, not here. Its token is

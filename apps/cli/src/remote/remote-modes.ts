@@ -14,7 +14,7 @@ import { quoted } from "../session/go-on.ts";
 import { explainRefusal, openRemote } from "./open-remote.ts";
 import { RemoteSession } from "./remote-session.ts";
 
-/** What a command needs that speaks to a server. */
+/** What a command needs to use a server. */
 export interface RemoteMode {
   readonly options: ChatOptions;
   readonly address: { readonly url: string; readonly token: string | undefined };

@@ -1,6 +1,6 @@
 import { isLoopback } from "@millrace/core/checks";
 
-/** A server that the command may speak to, or what is wrong with its address. */
+/** A server that the command may use, or what is wrong with its address. */
 export type ServerAddress =
   | { readonly url: string; readonly token: string | undefined }
   | { readonly url?: undefined; readonly problem: string };

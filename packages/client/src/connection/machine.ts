@@ -94,7 +94,7 @@ export const initialMachine: Machine = {
   awake: true,
 };
 
-/** What each event says of the world, whatever the state is. */
+/** What each event reveals about the network and the page, in every state. */
 const flags: Readonly<Partial<Record<ConnectionEvent["type"], Partial<Machine>>>> = {
   watch: { wanted: true },
   unwatch: { wanted: false },
@@ -111,7 +111,7 @@ const flags: Readonly<Partial<Record<ConnectionEvent["type"], Partial<Machine>>>
 export function step(before: Machine, event: ConnectionEvent, random: number): Step {
   if (before.state === "closed" || ("number" in event && event.number !== before.number))
     return { machine: before, commands: [] };
-  const known: Machine = { ...before, ...flags[event.type], ...heardOf(event) };
+  const known: Machine = { ...before, ...flags[event.type], ...fieldsFrom(event) };
   const name = nameOf(event);
   const rules = name === undefined ? undefined : transitions[before.state][name];
   const rule = rules?.find(({ unless }) => unless === undefined || !known[unless]);
@@ -144,7 +144,7 @@ export function pauseRangeMs({ attempt, retryMs }: Pick<Machine, "attempt" | "re
   return Math.min(pauseRange.mostMs, least * 2 ** Math.min(attempt - 1, 16));
 }
 
-function heardOf(event: ConnectionEvent): Partial<Machine> {
+function fieldsFrom(event: ConnectionEvent): Partial<Machine> {
   if (event.type !== "retry" || !Number.isFinite(event.ms)) return {};
   return { retryMs: Math.min(pauseRange.mostMs, Math.max(0, event.ms)) };
 }
@@ -177,7 +177,7 @@ const effects: Readonly<Record<EffectName, Effect>> = {
     if (form === "json") return { form: "stream", quiet: 0 };
     return { quiet: quiet + 1, form: quiet > 0 ? "json" : form };
   },
-  heard: ({ form, quiet }) => ({ quiet: form === "json" ? quiet : 0 }),
+  received: ({ form, quiet }) => ({ quiet: form === "json" ? quiet : 0 }),
   // One more stream without a byte is enough to change back.
   stream: ({ form }) => (form === "json" ? { form: "stream", quiet: 1 } : {}),
   steady: () => ({ steady: true }),

@@ -48,7 +48,7 @@ export type EffectName =
   /** A stream without a byte. The second one in a row changes to the JSON form. */
   | "mute"
   /** Bytes came: nothing holds them back. */
-  | "heard"
+  | "received"
   /** The JSON form is silent too, or was used for long: streams again. */
   | "stream"
   | "steady"
@@ -104,12 +104,12 @@ export const transitions: Readonly<Record<StateName, Rules>> = {
   opening: {
     ...connected,
     opened: [{ to: "opened" }],
-    bytes: [{ to: "live", do: ["heard"] }],
+    bytes: [{ to: "live", do: ["received"] }],
     open_timeout: [{ to: "waiting", do: ["mute", "count"] }],
   },
   opened: {
     ...connected,
-    bytes: [{ to: "live", do: ["heard"] }],
+    bytes: [{ to: "live", do: ["received"] }],
     mute_timeout: [{ to: "opening", do: ["mute"] }],
   },
   live: {

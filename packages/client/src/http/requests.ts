@@ -1,3 +1,6 @@
+import { MillraceError } from "@millrace/core";
+import type { ErrorCode } from "@millrace/core";
+import type { Acceptance } from "@millrace/core/reading";
 import { pauseRangeMs } from "../connection/machine.ts";
 import { endOfStatus } from "../connection/transitions.ts";
 
@@ -164,4 +167,17 @@ async function jsonOf(response: Response): Promise<Readonly<Record<string, unkno
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Codes of problems that are codes of errors. All others are `refused`, and the problem is the cause. */
+const own: readonly ErrorCode[] = ["aborted", "closed", "session_exists", "unknown_blob"];
+
+export function errorOf(problem: ProblemAnswer): MillraceError {
+  const code = own.find((known) => known === problem.code) ?? "refused";
+  return new MillraceError(code, `${problem.code}: ${problem.detail}`, { cause: problem });
+}
+
+/** Whether what was sent is stored. */
+export function acceptanceOf(answered: Answered): Acceptance {
+  return answered.ok ? { accepted: true } : { accepted: false, error: errorOf(answered.problem) };
 }

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { Requests } from "../http/requests.ts";
-import { KeptPosts } from "./kept-posts.ts";
-import { memoryOutbox, storageOutbox } from "./outbox.ts";
-import type { KeptPost, TextStorage } from "./outbox.ts";
+import { ClientOutbox, memoryOutbox, storageOutbox } from "./outbox.ts";
+import type { OutboxPost, TextStorage } from "./outbox.ts";
 
 /** A `localStorage` in memory that holds a number of entries. */
 function storageOf(entries: Record<string, string> = {}, most = Infinity): TextStorage {
@@ -22,7 +21,7 @@ function storageOf(entries: Record<string, string> = {}, most = Infinity): TextS
 }
 
 const day = 24 * 3_600_000;
-const post = (key: string, time = 1_000): KeptPost => ({
+const post = (key: string, time = 1_000): OutboxPost => ({
   key,
   sessionId: "s",
   who: "acme/ann",
@@ -67,7 +66,7 @@ it("what does not fit is not kept, and nobody is stopped by it", async () => {
 it("what was kept for a user is named to nobody else, in the order in which it was kept", async () => {
   const outbox = memoryOutbox();
   const requests = new Requests({ url: "/", token: undefined, fetch, random: () => 0 });
-  const kept = new KeptPosts(outbox, requests);
+  const kept = new ClientOutbox(outbox, requests);
   const { who: _, ...unnamed } = post("c", 3_000);
   kept.put(unnamed); // before the first answer
   for (const each of [post("b", 2_000), post("a", 1_000)]) await outbox.put(each);

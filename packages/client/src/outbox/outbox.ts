@@ -1,5 +1,7 @@
+import type { Requests } from "../http/requests.ts";
+
 /** Something that was sent to a session and has no answer yet. Plain JSON. */
-export interface KeptPost {
+export interface OutboxPost {
   /** The idempotency key: a repeat of it, from any page, is the same send. */
   readonly key: string;
   readonly sessionId: string;
@@ -15,14 +17,14 @@ export interface KeptPost {
 /** Keeps what was sent until it is answered. `put` is done when it returns, or when its promise settles. */
 export interface Outbox {
   /** In any order. */
-  readonly load: () => readonly KeptPost[] | Promise<readonly KeptPost[]>;
-  readonly put: (post: KeptPost) => void | Promise<void>;
+  readonly load: () => readonly OutboxPost[] | Promise<readonly OutboxPost[]>;
+  readonly put: (post: OutboxPost) => void | Promise<void>;
   readonly remove: (key: string) => void | Promise<void>;
 }
 
 /** Keeps nothing beyond this page: for programs, and for pages that must leave no trace. */
 export function memoryOutbox(): Outbox {
-  const posts = new Map<string, KeptPost>();
+  const posts = new Map<string, OutboxPost>();
   return {
     load: () => [...posts.values()],
     put: (post) => void posts.set(post.key, post),
@@ -34,7 +36,7 @@ export function memoryOutbox(): Outbox {
 export type TextStorage = Pick<Storage, "length" | "key" | "getItem" | "setItem" | "removeItem">;
 
 const prefix = "millrace:outbox:";
-/** An unanswered send that is older than this is dropped: nobody expects it any more. */
+/** An unanswered send that is older than this is dropped. */
 const keepMs = 7 * 24 * 3_600_000;
 
 /**
@@ -65,13 +67,64 @@ export function storageOutbox(storage: TextStorage, now: () => number = Date.now
   };
 }
 
-function read(text: string | null): KeptPost | undefined {
+function read(text: string | null): OutboxPost | undefined {
   try {
-    const post = JSON.parse(text ?? "") as Partial<KeptPost> | null;
+    const post = JSON.parse(text ?? "") as Partial<OutboxPost> | null;
     const texts = [post?.key, post?.sessionId, post?.who, post?.path];
     const isWhole = texts.every((each) => typeof each === "string") && Number.isFinite(post?.time);
-    return isWhole ? (post as KeptPost) : undefined;
+    return isWhole ? (post as OutboxPost) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * The outbox of one client. A post is kept only for a user whom the server has named: else the next user
+ * of a browser would send it. Until the first answer posts wait here, in memory.
+ */
+export class ClientOutbox {
+  readonly #outbox: Outbox;
+  readonly #requests: Requests;
+  readonly #unnamed = new Map<string, Omit<OutboxPost, "who">>();
+
+  constructor(outbox: Outbox, requests: Requests) {
+    this.#outbox = outbox;
+    this.#requests = requests;
+  }
+
+  put(post: Omit<OutboxPost, "who">): void {
+    const { who } = this.#requests;
+    if (who === undefined) this.#unnamed.set(post.key, post);
+    else quietly(() => this.#outbox.put({ ...post, who }));
+  }
+
+  remove(key: string): void {
+    this.#unnamed.delete(key);
+    quietly(() => this.#outbox.remove(key));
+  }
+
+  /** The user is known: keeps what waited, and returns what an earlier page has left for them, in order. */
+  async named(who: string): Promise<readonly OutboxPost[]> {
+    const left = await this.#load();
+    for (const post of this.#unnamed.values()) quietly(() => this.#outbox.put({ ...post, who }));
+    this.#unnamed.clear();
+    return left.filter((post) => post.who === who).toSorted((a, b) => a.time - b.time);
+  }
+
+  async #load(): Promise<readonly OutboxPost[]> {
+    try {
+      return await this.#outbox.load();
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** Ignores failures: what an outbox fails to store is still sent by this page. */
+function quietly(work: () => void | Promise<void>): void {
+  try {
+    Promise.resolve(work()).catch(() => undefined);
+  } catch {
+    // The same for one that throws at once.
   }
 }

@@ -5,7 +5,7 @@ import { createElement as h, useState } from "react";
 import type { ReactNode } from "react";
 import { useTimeLeft } from "./elapsed.ts";
 
-/** What a question says in words. Give your own for another language. */
+/** The texts of a question. Pass others for another language. */
 export interface ApprovalLabels {
   readonly title: (tool: string) => string;
   readonly waiting: string;

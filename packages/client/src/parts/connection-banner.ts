@@ -13,7 +13,7 @@ export interface ConnectionBannerProps {
   readonly className?: string | undefined;
 }
 
-/** What the banner says in words. Give your own for another language. */
+/** The texts of the banner. Pass others for another language. */
 export interface ConnectionLabels {
   readonly reconnecting: string;
   readonly offline: string;

@@ -3,7 +3,7 @@ import { showJsonStart } from "@millrace/core/reading";
 import { visibleText } from "./visible-text.ts";
 
 /** A call as a screen shows it, with the outcome it came to. */
-export type PrintedCall = Extract<
+export type ToolCallPart = Extract<
   View["items"][number]["parts"][number],
   { readonly kind: "tool_call" }
 >;
@@ -15,7 +15,7 @@ const lineLength = 240;
  * What a call does now, or came to, in one line: its arguments while they are written, then its progress, then
  * its output or why there is none. Text of models and tools, made visible and never markup.
  */
-export function describeCall(part: PrintedCall): string {
+export function describeCall(part: ToolCallPart): string {
   switch (part.state) {
     case "writing":
       return oneLine(part.raw.slice(-lineLength));
@@ -29,7 +29,7 @@ export function describeCall(part: PrintedCall): string {
         : showJsonStart(part.output, lineLength);
     case "failed":
     case "unknown":
-      // The state says so already.
+      // Its state shows this already.
       return oneLine(part.message.replace(/^failed: /, ""));
     case "denied":
       return oneLine(part.reason ?? "");
@@ -41,7 +41,7 @@ export function describeCall(part: PrintedCall): string {
 
 /**
  * How far a call is by its progress message, from 0 to 1: `62 %`, `6,204 of 10,000` or `3/8`. Undefined if
- * the message says nothing of the kind.
+ * the message does not mention it.
  */
 export function progressOf(message: string | undefined): number | undefined {
   if (message === undefined) return undefined;

@@ -33,7 +33,7 @@ export function useTimeLeft(at: number | undefined): number | undefined {
   return at === undefined ? undefined : left;
 }
 
-/** A time as people say it: `0.8 s`, `12 s`, `3 min`. */
+/** A duration in a readable unit: `0.8 s`, `12 s`, `3 min`. */
 export function showElapsed(ms: number): string {
   if (ms < 10_000) return `${(Math.round(ms / 100) / 10).toFixed(1)} s`;
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;

@@ -15,7 +15,7 @@ export interface InputQueueProps {
   readonly className?: string | undefined;
 }
 
-/** What the queue says in words. Give your own for another language. */
+/** The texts of the queue. Pass others for another language. */
 export interface InputQueueLabels {
   readonly title: string;
   readonly steer: string;

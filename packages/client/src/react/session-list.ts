@@ -27,7 +27,7 @@ export type ReadPage = (
 
 const empty: SessionListView = { sessions: [], loading: true, more: false, error: undefined };
 
-/** A list of sessions, read while somebody subscribes: at once, then from time to time. */
+/** A list of sessions, read while it has subscribers: at once, then from time to time. */
 export class SessionListStore {
   readonly #read: ReadPage;
   readonly #listeners = new Set<() => void>();
@@ -120,7 +120,7 @@ export class SessionListStore {
   }
 }
 
-/** The new list with the old objects where they say the same; the old list if all of it does. */
+/** The new list with the old objects where they are equal; the old list if all are. */
 function share(
   old: readonly SessionDetails[],
   fresh: readonly SessionDetails[],

@@ -1,20 +1,15 @@
-import type { InputId, RunId } from "@millrace/core";
+import type { InputId, RunId, ViewApproval } from "@millrace/core";
 import type { Content, Sent, SentInput } from "@millrace/core/reading";
 import { answerSchemaOf } from "@millrace/core/schema";
 import type { Schema } from "@millrace/core/schema";
-import { newKey } from "../http/requests.ts";
+import { newKey, acceptanceOf, errorOf } from "../http/requests.ts";
 import type { Answered, Requests, RouteRequest } from "../http/requests.ts";
 import type { Connector } from "../stream/connector.ts";
 import type { SessionChange, WatchedSession } from "../stream/watched.ts";
-import { answerBy } from "./ask.ts";
-import { childIdOf } from "./child.ts";
-import { earlierLoader } from "./older.ts";
-import { contentBody, textOf } from "./parts.ts";
-import { acceptanceOf, errorOf } from "./refusal.ts";
+import { earlierLoader, showSession } from "./view.ts";
+import { contentBody, textOf, refused } from "./sender.ts";
 import { createRun } from "./run.ts";
-import { refused } from "./sender.ts";
 import type { Outgoing, Sender } from "./sender.ts";
-import { showSession } from "./show.ts";
 import type { ClientRun, ClientSession, ClientView, SessionDetails } from "./types.ts";
 
 /** What a session of a client is made of. */
@@ -245,4 +240,50 @@ function stopRun(
   };
   const over = refused("closed", "the client is closed");
   return { accepted: work().then(acceptanceOf, () => acceptanceOf(over)) };
+}
+
+/**
+ * The id of the session in which a sub-agent works on a call. While it works its parent names it; later it
+ * is made as the server made it, of the item that holds the answer. Call ids come again: the newest counts.
+ */
+function childIdOf({ state }: WatchedSession, callId: string): string | undefined {
+  const execution = state?.executions.findLast((each) => each.callId === callId);
+  if (state === undefined || execution !== undefined) return execution?.childSessionId;
+  const answer = state.items
+    .toArray()
+    .findLast(({ parts }) =>
+      parts.some((part) => part.kind === "tool_result" && part.callId === callId),
+    );
+  return answer && `sub_${state.uid}_${answer.id}`;
+}
+
+/** Answers the questions of a run by a function, once each, until the run has ended or the session is closed. */
+function answerBy(parts: {
+  readonly ask: (approval: ViewApproval) => unknown;
+  readonly run: Pick<ClientRun<never, never>, "id" | "result">;
+  readonly session: WatchedSession;
+  readonly watch: (listener: () => void) => () => void;
+  readonly approvals: () => readonly ViewApproval[];
+  readonly decide: (id: string, body: { readonly decision: "allow" | "deny" }) => void;
+}): void {
+  const { run, session } = parts;
+  const asked = new Set<string>();
+  const answer = async (approval: ViewApproval): Promise<void> => {
+    let isAllowed = false;
+    try {
+      isAllowed = (await parts.ask(approval)) === "allow";
+    } catch {
+      // As in process: it is denied.
+    }
+    parts.decide(approval.id, { decision: isAllowed ? "allow" : "deny" });
+  };
+  const leave = parts.watch(() => {
+    if (session.state?.run?.runId !== run.id) return;
+    for (const approval of parts.approvals()) {
+      if (asked.has(approval.id)) continue;
+      asked.add(approval.id);
+      void answer(approval);
+    }
+  });
+  void run.result.then(leave);
 }

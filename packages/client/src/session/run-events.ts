@@ -4,7 +4,6 @@ import { apply, outputOf } from "@millrace/core/reading";
 import type { RunResult } from "@millrace/core/reading";
 import type { Batch } from "@millrace/core/ports";
 import type { SessionChange, WatchedSession } from "../stream/watched.ts";
-import { changesOf } from "./changes.ts";
 import { RunText } from "./run-text.ts";
 
 /** A run whose events are read. */
@@ -46,7 +45,7 @@ export async function* textsOf(run: IteratedRun): AsyncGenerator<string, void> {
   textOrThrow(result);
 }
 
-/** The text of a run that completed. Throws a `MillraceError` that says how it ended instead. */
+/** The text of a run that completed. Throws a `MillraceError` with its outcome otherwise. */
 export function textOrThrow(result: RunResult<unknown>): string {
   if (result.outcome === "completed") return result.text;
   if (result.outcome === "failed") throw result.error;
@@ -127,4 +126,33 @@ function eventsIn(message: Fact | Batch, before: SessionState | undefined): read
   const { sessionId, runId, turnId, itemId, lane, epoch, time } = message;
   const place = { sessionId, runId, turnId, itemId, lane, epoch, time };
   return message.events.map((event) => ({ ...event, ...place }));
+}
+
+/**
+ * Yields at once, and again after each change of a session, until its consumer leaves or the session is
+ * closed here. Changes that come while the consumer works are one.
+ */
+export async function* changesOf(
+  watch: (listener: () => void) => () => void,
+  closed: AbortSignal,
+): AsyncGenerator<void, void> {
+  let isNew = true;
+  let wake: (() => void) | undefined;
+  const note = (): void => {
+    isNew = true;
+    wake?.();
+  };
+  const unwatch = watch(note);
+  closed.addEventListener("abort", note, { once: true });
+  try {
+    while (isNew || !closed.aborted) {
+      if (isNew) {
+        isNew = false;
+        yield;
+      } else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    unwatch();
+    closed.removeEventListener("abort", note);
+  }
 }

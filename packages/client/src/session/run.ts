@@ -6,9 +6,8 @@ import { describeIssues } from "@millrace/core/schema";
 import type { Schema } from "@millrace/core/schema";
 import type { Answered } from "../http/requests.ts";
 import type { WatchedSession } from "../stream/watched.ts";
-import { changesOf } from "./changes.ts";
-import { errorOf } from "./refusal.ts";
-import { eventsOf, isOver, textOrThrow, textsOf } from "./run-events.ts";
+import { changesOf, eventsOf, isOver, textOrThrow, textsOf } from "./run-events.ts";
+import { errorOf } from "../http/requests.ts";
 import type { ClientRun } from "./types.ts";
 
 /** What a run of a client is made of. */

@@ -1,7 +1,8 @@
 import { MillraceError } from "@millrace/core";
+import type { BlobLike, Content } from "@millrace/core/reading";
 import type { Answered, ProblemAnswer, Requests, RouteRequest } from "../http/requests.ts";
-import type { KeptPosts } from "../outbox/kept-posts.ts";
-import { errorOf } from "./refusal.ts";
+import type { ClientOutbox } from "../outbox/outbox.ts";
+import { errorOf } from "../http/requests.ts";
 
 /** Something on its way to the server. */
 export interface Outgoing {
@@ -27,7 +28,7 @@ interface Entry extends Outgoing {
 /** What a sender needs. */
 export interface SenderParts {
   readonly requests: Requests;
-  readonly kept: KeptPosts;
+  readonly outbox: ClientOutbox;
   /** Of the session. */
   readonly id: string;
   readonly isNew: boolean;
@@ -148,13 +149,13 @@ export class Sender {
 
   #keep({ key, path, method }: Outgoing, body: unknown): void {
     if (method !== undefined) return;
-    const { kept, id } = this.#parts;
-    kept.put({ key, sessionId: id, path, body, time: Date.now() });
+    const { outbox, id } = this.#parts;
+    outbox.put({ key, sessionId: id, path, body, time: Date.now() });
   }
 
   #done(entry: Entry, answered: Answered): void {
     this.#entries = this.#entries.filter((each) => each !== entry);
-    if (answered.ok || answered.problem.code !== "closed") this.#parts.kept.remove(entry.key);
+    if (answered.ok || answered.problem.code !== "closed") this.#parts.outbox.remove(entry.key);
     entry.settle(answered);
     this.#parts.onChange();
   }
@@ -163,4 +164,43 @@ export class Sender {
 /** A refusal that no server gave. */
 export function refused(code: string, detail: string): Answered {
   return { ok: false, problem: { status: 0, code, detail, retryable: false } };
+}
+
+/** Up to so many bytes go with the input itself. */
+const inlineBytes = 32 * 1_024;
+
+/** Uploads bytes to a session. Resolves to their hash. */
+type Upload = (bytes: Uint8Array, mediaType: string) => Promise<string>;
+
+/** What is sent of a content: at once if it is text, else after its files were read and uploaded. */
+export function contentBody(content: Content, upload: Upload): object | Promise<object> {
+  const pieces = typeof content === "string" ? [content] : content;
+  if (typeof content === "string") return { text: content };
+  const parts = pieces.map((piece, at) =>
+    typeof piece === "string" ? { kind: "text", text: piece } : filePart(piece, at, upload),
+  );
+  if (pieces.every((piece) => typeof piece === "string")) return { parts };
+  return allOf(parts);
+}
+
+async function allOf(pieces: readonly (object | Promise<object>)[]): Promise<object> {
+  return { parts: await Promise.all(pieces.map(async (piece) => await piece)) };
+}
+
+/** The text of a content, for the queue on a screen. */
+export function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.filter((piece) => typeof piece === "string").join("");
+}
+
+async function filePart(file: BlobLike, at: number, upload: Upload): Promise<object> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const mediaType = file.type === "" ? "application/octet-stream" : file.type;
+  const source =
+    bytes.length <= inlineBytes
+      ? { bytes: btoa(String.fromCharCode(...bytes)) }
+      : { blob: { hash: await upload(bytes, mediaType), size: bytes.length } };
+  // As in process: images, audio and video are media, all else a file.
+  if (/^(image|audio|video)\//.test(mediaType)) return { kind: "media", mediaType, ...source };
+  return { kind: "file", name: file.name ?? `file-${at + 1}`, mediaType, ...source };
 }

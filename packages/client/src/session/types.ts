@@ -22,7 +22,7 @@ export interface ClientView<Tools extends AnyTools = AnyTools> extends Omit<
   readonly connection: ClientConnection;
   /** The number of the last fact that is shown, 0 before the first. A list has that of each session: `seenMarks`. */
   readonly head: number;
-  /** Nothing came yet, and nothing says that the session is missing. */
+  /** Nothing came yet, and the session was not reported as missing. */
   readonly loading: boolean;
   /** Why the last run failed, or why the server shows nothing. */
   readonly error: Cause | undefined;
@@ -99,7 +99,7 @@ export interface SessionDetails {
 
 /**
  * A session at a server, with the methods that it has in process. What it shows is as of the last message;
- * it is kept up to date while somebody subscribes. Functions that send return at once, in order, and
+ * it is kept up to date while it has subscribers. Functions that send return at once, in order, and
  * `accepted` settles when the server has stored it. All functions are bound.
  */
 export interface ClientSession<Tools extends AnyTools = AnyTools> extends ClientView<Tools> {

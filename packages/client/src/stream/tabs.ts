@@ -1,7 +1,7 @@
 import { newKey } from "../http/requests.ts";
-import { carryStream } from "./carry.ts";
-import type { Carried, Passed } from "./carry.ts";
-import type { Place, WatchedSessions } from "./watched.ts";
+import { carryStream } from "./connector.ts";
+import type { Carried, Passed } from "./connector.ts";
+import type { SessionPosition, WatchedSessions } from "./watched.ts";
 
 /** How tabs find each other: one of them holds a lock and the stream, and passes on what comes. */
 export interface Tabs {
@@ -12,11 +12,11 @@ export interface Tabs {
   readonly locks: LockManager;
 }
 
-/** What tabs tell each other. */
-type Told =
+/** What tabs send each other. */
+type TabMessage =
   /** The tab that leads is about to open the stream: all others answer with what they want. */
   | { readonly type: "lead" }
-  | { readonly type: "want"; readonly tab: string; readonly places: readonly Place[] }
+  | { readonly type: "want"; readonly tab: string; readonly places: readonly SessionPosition[] }
   | { readonly type: "leave"; readonly tab: string }
   /** None: a heartbeat. */
   | { readonly type: "messages"; readonly messages: readonly Passed[] };
@@ -60,10 +60,10 @@ export async function carryShared(carried: Carried, tabs: Tabs, name: string): P
   const tab = newKey();
   // A channel has no target: only pages of one origin share it.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const tell = (told: Told): void => channel.postMessage(told);
-  const following = follow(carried, channel, tab, tell);
+  const send = (message: TabMessage): void => channel.postMessage(message);
+  const following = follow(carried, channel, tab, send);
   const close = (): void => {
-    tell({ type: "leave", tab });
+    send({ type: "leave", tab });
     channel.close();
   };
   signal.addEventListener("abort", close, { once: true });
@@ -71,7 +71,7 @@ export async function carryShared(carried: Carried, tabs: Tabs, name: string): P
     // Granted when no other tab leads, or when the one that leads is gone.
     await tabs.locks.request(name, { signal }, async () => {
       following();
-      await lead(carried, channel, tell);
+      await lead(carried, channel, send);
     });
   } finally {
     signal.removeEventListener("abort", close);
@@ -84,11 +84,11 @@ function follow(
   { sessions, report }: Carried,
   channel: BroadcastChannel,
   tab: string,
-  tell: (told: Told) => void,
+  send: (message: TabMessage) => void,
 ): () => void {
   const want = (): void =>
-    tell({ type: "want", tab, places: sessions.wanted.map(({ place }) => place) });
-  const hear = ({ data }: MessageEvent<Told>): void => {
+    send({ type: "want", tab, places: sessions.wanted.map(({ position }) => position) });
+  const onMessage = ({ data }: MessageEvent<TabMessage>): void => {
     if (data.type === "lead") {
       sessions.begin();
       want();
@@ -102,48 +102,48 @@ function follow(
     }
     sessions.flush();
   };
-  channel.addEventListener("message", hear);
+  channel.addEventListener("message", onMessage);
   want();
-  return () => channel.removeEventListener("message", hear);
+  return () => channel.removeEventListener("message", onMessage);
 }
 
 /**
  * Holds the stream for all tabs. It is opened anew when one of them wants something: first it is ended, then
- * all name their places, so that none of them moves between its answer and the stream.
+ * all name their positions, so that none of them moves between its answer and the stream.
  */
 async function lead(
   carried: Carried,
   channel: BroadcastChannel,
-  tell: (told: Told) => void,
+  send: (message: TabMessage) => void,
 ): Promise<void> {
   const { sessions, signal } = carried;
-  const wants = new Map<string, readonly Place[]>();
+  const wants = new Map<string, readonly SessionPosition[]>();
   let changed: AbortController | undefined;
-  const hear = ({ data }: MessageEvent<Told>): void => {
+  const onMessage = ({ data }: MessageEvent<TabMessage>): void => {
     if (data.type === "leave") wants.delete(data.tab);
     if (data.type !== "want") return;
     wants.set(data.tab, data.places);
     changed?.abort();
   };
-  channel.addEventListener("message", hear);
+  channel.addEventListener("message", onMessage);
   // A tab that wants nothing of this stream opens it anew first. Most pages are alone.
   const pass = (messages: readonly Passed[]): void => {
-    if (wants.size > 0) tell({ type: "messages", messages });
+    if (wants.size > 0) send({ type: "messages", messages });
   };
   let pauseMs: number = gatherMs.least;
   do {
     changed = undefined;
     wants.clear();
-    tell({ type: "lead" });
+    send({ type: "lead" });
     await new Promise((resolve) => void setTimeout(resolve, pauseMs));
     if (signal.aborted) return;
     changed = new AbortController();
     pauseMs = Math.min(pauseMs * 2, gatherMs.most);
     const settled = setTimeout(() => (pauseMs = gatherMs.least), settledMs);
     const either = AbortSignal.any([signal, changed.signal]);
-    const places = (): readonly Place[] => joined(sessions, wants);
+    const positions = (): readonly SessionPosition[] => joined(sessions, wants);
     try {
-      await carryStream({ ...carried, signal: either, places, pass });
+      await carryStream({ ...carried, signal: either, positions, pass });
     } catch (error) {
       if (!changed.signal.aborted) throw error;
     } finally {
@@ -152,17 +152,19 @@ async function lead(
   } while (changed.signal.aborted && !signal.aborted);
 }
 
-/** One place for each session. Tabs that stand at different places all begin with a snapshot. */
+/** One position for each session. Tabs at different positions all begin with a snapshot. */
 function joined(
   sessions: WatchedSessions,
-  wants: ReadonlyMap<string, readonly Place[]>,
-): readonly Place[] {
-  const all = new Map<string, Place>(sessions.wanted.map(({ place }) => [place.id, place]));
-  for (const place of [...wants.values()].flat()) {
-    const known = all.get(place.id);
+  wants: ReadonlyMap<string, readonly SessionPosition[]>,
+): readonly SessionPosition[] {
+  const all = new Map<string, SessionPosition>(
+    sessions.wanted.map(({ position }) => [position.id, position]),
+  );
+  for (const position of [...wants.values()].flat()) {
+    const known = all.get(position.id);
     all.set(
-      place.id,
-      known === undefined || known.cursor === place.cursor ? place : { id: place.id },
+      position.id,
+      known === undefined || known.cursor === position.cursor ? position : { id: position.id },
     );
   }
   return [...all.values()].slice(0, mostSessions);

@@ -8,7 +8,7 @@ import { endings } from "../connection/transitions.ts";
 const lingerMs = 1_000;
 
 /** A session, and where its reader is. */
-export interface Place {
+export interface SessionPosition {
   readonly id: string;
   readonly cursor?: string;
 }
@@ -37,7 +37,7 @@ export class WatchedSession {
   cursor: string | undefined;
   /** Why nothing more comes, until it is watched again. */
   ended: StreamEndReason | undefined;
-  /** A send has made it: a stream that was opened before may still say that it is missing. */
+  /** A send has made it: a stream that was opened before may still report it as missing. */
   expected: boolean = false;
   /** Rises with every change. */
   version: number = 0;
@@ -52,7 +52,7 @@ export class WatchedSession {
   }
 
   /** Where the next stream begins. After two misfits in a row only a snapshot helps. */
-  get place(): Place {
+  get position(): SessionPosition {
     const { id, cursor } = this;
     return cursor === undefined || this.misfits > 1 ? { id } : { id, cursor };
   }
@@ -64,7 +64,7 @@ export type Taken =
   | { readonly type: "ended"; readonly reason: StreamEndReason }
   | undefined;
 
-/** The sessions that a client watches. Messages of all of them come in one stream, told apart by their ids. */
+/** The sessions that a client watches. Messages of all of them come in one stream, separated by their ids. */
 export class WatchedSessions {
   readonly #all = new Map<string, WatchedSession>();
   readonly #byUid = new Map<string, WatchedSession>();
@@ -73,7 +73,7 @@ export class WatchedSessions {
   readonly #carried = new Set<WatchedSession>();
   /** Called when other sessions are wanted than before, or one anew. */
   onWanted: (anew: boolean) => void = () => undefined;
-  /** Called when a session that somebody watches is not there. */
+  /** Called when a session with listeners is missing. */
   onMissing: (session: WatchedSession) => void = () => undefined;
 
   of(id: string): WatchedSession {
@@ -82,7 +82,7 @@ export class WatchedSessions {
     return session;
   }
 
-  /** Those that somebody watches and that have not ended. */
+  /** Those with listeners that have not ended. */
   get wanted(): readonly WatchedSession[] {
     return [...this.#all.values()].filter(
       ({ listeners, ended }) => listeners.size > 0 && ended === undefined,
@@ -173,7 +173,7 @@ export class WatchedSessions {
     const isKept = reason === "revoked" || (reason === "finished" && isWatched);
     this.#carried.delete(session);
     if (reason === "not_found" && session.expected) return this.#lookAgain(session);
-    // Of a sub-agent that nobody watches nothing is kept: who opens it later asks for it.
+    // Of a sub-agent without listeners nothing is stored: it is requested when it is opened.
     session.ended = reason === "finished" && !isWatched ? undefined : reason;
     if (!isKept) session.state = session.older = session.cursor = undefined;
     this.change(session);
@@ -206,7 +206,7 @@ export class WatchedSessions {
     }
   }
 
-  /** A session that nobody asked for: a sub-agent of one that is there, or another tab's. */
+  /** A session that was not requested: a sub-agent of one that was, or another tab's. */
   #subAgent(id: string): WatchedSession | undefined {
     const isNamed = [...this.#all.values()].some(({ state }) =>
       state?.executions.some(({ childSessionId }) => childSessionId === id),
@@ -245,7 +245,7 @@ export class WatchedSessions {
   }
 }
 
-/** What a listener throws is its program's failure: it is told as uncaught, and the stream goes on. */
+/** What a listener throws is its program's failure: reported as uncaught, and the stream goes on. */
 function guarded(call: () => void): void {
   try {
     call();

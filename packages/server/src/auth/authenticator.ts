@@ -37,7 +37,7 @@ export async function identify(
   return who;
 }
 
-/** Tenant and user become keys and parts of facts: a mistake here must not pass as somebody else. */
+/** Tenant and user become keys and parts of facts: a mistake here must not become another identity. */
 function checkIdentity({ tenant, user, roles, expiresAt }: Identity): void {
   const isName = (value: unknown): boolean =>
     typeof value === "string" && value !== "" && value.length <= 256 && value.isWellFormed();

@@ -13,7 +13,7 @@ export interface AuthorizeQuestion {
 export type Authorize = (asked: AuthorizeQuestion) => MaybePromise<boolean>;
 
 /**
- * The role table: owners may do all, admins of the tenant all but speak and decide for others, services
+ * The role table: owners may do all, admins of the tenant all but send and decide for others, services
  * all. A session without an owner is for admins and services.
  */
 export const roleTable = ({ who, action, session }: AuthorizeQuestion): boolean => {

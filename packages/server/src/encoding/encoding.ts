@@ -3,7 +3,7 @@ import type { Followed } from "@millrace/core/reading";
 import type { Ended } from "./lines.ts";
 
 /**
- * How the messages of a session become the bytes of a delivery. The hub knows nothing else of a format:
+ * How the messages of a session become the bytes of a delivery. The hub depends on nothing else of a format:
  * neither what a message looks like nor over which protocol its bytes travel.
  */
 export interface Encoding {

@@ -24,7 +24,7 @@ export interface Ended {
   readonly reason: StreamEndReason;
   /** The session that ended, if the stream has several. */
   readonly sessionId?: string | undefined;
-  /** Sent before it, if the reader is to wait for another time than it knows. */
+  /** Sent before it, if the reader is to wait for another time than it was sent before. */
   readonly retryMs?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ function headText(head: number | undefined): string {
   return head === undefined ? "" : String(head);
 }
 
-/** The reason that a signal was aborted with, if it is one that a reader can be told. */
+/** The reason that a signal was aborted with, if it is a `StreamEndReason`. */
 export function streamEndReason(value: unknown): StreamEndReason | undefined {
   return streamEndReasons.find((reason) => reason === value);
 }

@@ -1,4 +1,4 @@
-/** Answers about what is missing are sent at multiples of this after the request came, so that their time says nothing. */
+/** Answers about what is missing are sent at multiples of this after the request came, so that their time reveals nothing. */
 const gridMs = 50;
 
 /**

@@ -8,50 +8,50 @@ export interface Matched {
 }
 
 /** All routes of one path, by verb. */
-interface Place {
+interface RoutePath {
   readonly segments: readonly string[];
   readonly routes: Map<string, Route>;
 }
 
 /** Finds routes by path and verb. The cost grows with the routes of the same length, not with all. */
 export class RouteTable {
-  readonly #places = new Map<number, Place[]>();
+  readonly #paths = new Map<number, RoutePath[]>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
       const segments = route.path.slice(1).split("/");
-      const sameLength = this.#places.get(segments.length) ?? [];
-      this.#places.set(segments.length, sameLength);
-      const known = sameLength.find((place) => place.segments.join("/") === segments.join("/"));
-      const place = known ?? { segments, routes: new Map<string, Route>() };
-      if (known === undefined) sameLength.push(place);
-      place.routes.set(route.method, route);
+      const sameLength = this.#paths.get(segments.length) ?? [];
+      this.#paths.set(segments.length, sameLength);
+      const known = sameLength.find((path) => path.segments.join("/") === segments.join("/"));
+      const path = known ?? { segments, routes: new Map<string, Route>() };
+      if (known === undefined) sameLength.push(path);
+      path.routes.set(route.method, route);
     }
   }
 
   /** The verbs of a path, and its parameters. Throws the one 404 if there is no such path. */
-  place(segments: readonly string[]): {
+  find(segments: readonly string[]): {
     readonly verbs: readonly string[];
     readonly match: (method: string) => Matched;
   } {
-    for (const place of this.#places.get(segments.length) ?? []) {
-      const params = paramsOf(place.segments, segments);
+    for (const path of this.#paths.get(segments.length) ?? []) {
+      const params = paramsOf(path.segments, segments);
       if (params === undefined) continue;
-      const verbs = verbsOf(place);
-      return { verbs, match: (method) => ({ route: routeFor(place, method, verbs), params }) };
+      const verbs = verbsOf(path);
+      return { verbs, match: (method) => ({ route: routeFor(path, method, verbs), params }) };
     }
     throw notFound();
   }
 }
 
 /** The verbs that a path answers: HEAD where GET is no stream, and OPTIONS everywhere. */
-function verbsOf({ routes }: Place): readonly string[] {
+function verbsOf({ routes }: RoutePath): readonly string[] {
   const verbs = [...routes.keys()];
   if (routes.get("GET")?.stream === "never") verbs.push("HEAD");
   return [...verbs, "OPTIONS"];
 }
 
-function routeFor({ routes }: Place, method: string, verbs: readonly string[]): Route {
+function routeFor({ routes }: RoutePath, method: string, verbs: readonly string[]): Route {
   const route = verbs.includes(method) ? routes.get(method === "HEAD" ? "GET" : method) : undefined;
   if (route !== undefined) return route;
   const allow = verbs.join(", ");

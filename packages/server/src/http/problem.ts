@@ -85,7 +85,7 @@ export interface ProblemExtra {
   readonly policy?: string | undefined;
   /** How much is allowed, with `too_large`. */
   readonly limit?: number | undefined;
-  /** The versions that are spoken, with `not_acceptable`. */
+  /** The versions that are supported, with `not_acceptable`. */
   readonly supported?: Json | undefined;
   /** Seconds before a repeat is worth it. Jittered by ± 25 % when it is sent. */
   readonly retryAfter?: number | undefined;

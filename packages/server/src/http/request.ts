@@ -203,9 +203,9 @@ export function formOf(route: Route, accept: string | undefined): "json" | "stre
   }
 }
 
-/** The form of an answer whose request says itself which it wants. */
+/** The form of an answer whose request names it in its query or body. */
 export function namedForm(query: unknown, body: unknown): "json" | "stream" {
-  const isAsked = (said: unknown): boolean => isJsonObject(said) && said["stream"] === true;
+  const isAsked = (value: unknown): boolean => isJsonObject(value) && value["stream"] === true;
   return isAsked(query) || isAsked(body) ? "stream" : "json";
 }
 

@@ -162,7 +162,7 @@ function objectFault(shape: ObjectShape, value: unknown, pointer: string): Shape
   return { pointer, fix: `use exactly one of ${names}` };
 }
 
-/** Of variants that a constant field tells apart, the fault of the one that was meant. */
+/** Of variants that differ by a constant field, the fault of the one that was meant. */
 function variantFault(
   variants: readonly Shape[],
   value: unknown,

@@ -58,7 +58,7 @@ export interface WatchOptions {
 /** A session as one stream. */
 export interface DeliverOptions extends WatchOptions {
   /**
-   * `steps`: messages relative to what the reader holds, where the hub knows what that is. `whole`: each
+   * `steps`: messages relative to what the reader holds, where the hub can compute it. `whole`: each
    * message complete in itself. An `Encoding` of one's own for other formats. `steps` if left out.
    */
   readonly form?: Form | Encoding | undefined;
@@ -69,7 +69,7 @@ export interface DeliverOptions extends WatchOptions {
 /** One of several sessions on one stream. */
 export type ManySession =
   | WatchOptions
-  /** A session that can't be read: its reader is told so, and the others go on. */
+  /** A session that can't be read: its reader gets a `stream_ended`, and the others go on. */
   | { readonly sessionId: string; readonly ended: StreamEndReason };
 
 /** Several sessions as one stream. */
@@ -88,7 +88,7 @@ export interface DeliverManyOptions {
 
 /** How a stream ended. */
 export interface DeliveredEnd {
-  /** What its reader was told. Left out: its reader has left, or the signal had no such reason. */
+  /** What its reader was sent. Left out: its reader has left, or the signal had no such reason. */
   readonly reason?: StreamEndReason | undefined;
 }
 

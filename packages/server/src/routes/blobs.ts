@@ -6,7 +6,7 @@ import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { sessionOf } from "./common.ts";
 import { namesTag } from "./etag.ts";
 
-/** Stores the bytes of a request in its session. Always reads them, so nobody can probe for content. */
+/** Stores the bytes of a request in its session. Always reads them, so that content can't be probed for. */
 export const uploadBlob: RouteWork = async (context) => {
   const { blobs, bytes, limits, header } = context;
   const place = placeOf(context);
@@ -17,7 +17,7 @@ export const uploadBlob: RouteWork = async (context) => {
   const room = Math.max(0, limits.blobBytesPerSession - (await blobs.total(place)));
   const limit = Math.min(limits.blobBytes, room);
   const mediaType = header("content-type") ?? "application/octet-stream";
-  const kept = keptBytes(bytes ?? noBytes());
+  const kept = hashBytes(bytes ?? noBytes());
   const fits = Number(header("content-length") ?? 0) <= room;
   const put: BlobPutOutcome = fits
     ? await blobs.put(place, kept.bytes, { mediaType, limit, digest })
@@ -127,15 +127,15 @@ function inertHeaders(
 }
 
 /** Bytes that are given to one reader, and read to their end whatever it took of them. */
-interface KeptBytes {
+interface HashedBytes {
   /** Once. Who leaves it early leaves the rest for `hash`. */
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Reads what is left, and resolves to the name of all of them. Holds one piece at a time. */
   readonly hash: () => Promise<string>;
 }
 
-/** Follows bytes on their way, so that their name is known also if nobody stored them. */
-function keptBytes(source: AsyncIterable<Uint8Array>): KeptBytes {
+/** Follows bytes on their way, so that their hash is computed also if nothing stored them. */
+function hashBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
   const pieces = source[Symbol.asyncIterator]();
   const digest = createHash("sha256");
   const next = async (): Promise<Uint8Array | undefined> => {

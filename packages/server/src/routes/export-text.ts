@@ -33,7 +33,7 @@ export const html: ExportFormat = {
   foot: "",
 };
 
-interface ShownPart {
+interface ExportedPart {
   /** What it is, beside its text. */
   readonly label?: string;
   readonly text: string;
@@ -41,7 +41,7 @@ interface ShownPart {
   readonly verbatim: boolean;
 }
 
-function shown(part: Part): ShownPart {
+function shown(part: Part): ExportedPart {
   switch (part.kind) {
     case "text":
       return { text: part.text, verbatim: false };

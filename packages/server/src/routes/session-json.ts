@@ -21,7 +21,7 @@ export interface SessionJson {
   readonly usage?: Usage | undefined;
 }
 
-/** What a record says, for lists. */
+/** A record, for lists. */
 export function sessionJson(record: SessionRecord): SessionJson {
   const { sessionId: id, title, metadata, owner, parent, status, head } = record;
   const { createdAt, updatedAt } = record;

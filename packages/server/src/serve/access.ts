@@ -99,7 +99,7 @@ interface Returning {
   readonly ports: TenantPorts;
   readonly who: Identity;
   readonly id: string;
-  /** Where the reader says it is. */
+  /** The cursor that the reader sent. */
   readonly cursor: string | undefined;
 }
 

@@ -59,7 +59,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const onlyTenant = local ? localIdentity.tenant : "default";
   const spend = new Spend(counters, limits, systemClock.monotonic);
   const { acquireSlot, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
-  // Of this process alone `admit` knows more: which sessions are idle and may make room.
+  // Within this process `admit` also sees which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, acquireSlot };
   const driving = { agent, store, log, blobs, limits: driven };
   const runs =
@@ -171,7 +171,7 @@ function onceBy(counters: Counters): (nonce: string, windowMs: number) => Promis
 /** Identities whose tags are kept. */
 const keptTags = 10_000;
 
-/** `Millrace-Who`: a keyed hash of tenant and user, by which tabs know that they are of one user. */
+/** `Millrace-Who`: a keyed hash of tenant and user, by which tabs find that they are of one user. */
 function whoTagBy(secret: string): (who: Identity) => string {
   const tags = new Map<string, string>();
   return ({ tenant, user }) => {

@@ -131,7 +131,7 @@ test("a driver is woken with the head after an answer to a question and after a 
 test.each([
   ["throws", (): never => fail("the engine is away")],
   ["rejects", (): Promise<void> => Promise.reject(new Error("the engine is away"))],
-])("a driver that %s fails no request, and a warning tells of it", async (_, wake) => {
+])("a driver that %s fails no request, and logs a warning", async (_, wake) => {
   const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
   // A run of another file in this process may warn too.
   const messages = (): readonly string[] =>

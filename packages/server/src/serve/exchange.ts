@@ -169,7 +169,7 @@ export class Exchange {
 
   #sent(reply: Reply, code?: ProblemCode): Reply {
     const { requestId, route, who } = this;
-    void this.#tell({
+    void this.#report({
       requestId,
       method: this.incoming.method,
       route: route?.name,
@@ -183,7 +183,7 @@ export class Exchange {
   }
 
   /** A listener that fails changes no answer, and does not end the process. */
-  async #tell(line: RequestLine): Promise<void> {
+  async #report(line: RequestLine): Promise<void> {
     try {
       await this.#settings.onRequest?.(line);
     } catch (error) {

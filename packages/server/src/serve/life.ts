@@ -6,7 +6,7 @@ import { Problem } from "../http/problem.ts";
 import type { Route, RouteName } from "../http/route.ts";
 import { openapiDocument } from "../openapi/document.ts";
 
-/** Time for balancers to notice that `ready` says no, before streams end. */
+/** Time for balancers to notice that `ready` fails, before streams end. */
 const balancerMs = 5_000;
 
 /** The end of a server: what is refused, what ends and what is handed over, and in which order. */
@@ -23,7 +23,7 @@ export class Life {
     this.#clock = clock;
   }
 
-  /** True from the call of `close`: `ready` says no, and connections close after their answer. */
+  /** True from the call of `close`: `ready` fails, and connections close after their answer. */
   get draining(): boolean {
     return this.#closed !== undefined;
   }

@@ -56,7 +56,7 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly trustProxy?: boolean | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
   readonly streams?: StreamSettings | undefined;
-  /** Called once for each request. One that fails changes no answer; a warning tells of it. */
+  /** Called once for each request. One that fails changes no answer, and logs a warning. */
   readonly onRequest?: ((line: RequestLine) => void) | undefined;
 }
 

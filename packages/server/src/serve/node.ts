@@ -82,7 +82,7 @@ export class NodeIncoming implements Incoming {
   }
 }
 
-/** Whether nobody can read the response any more. */
+/** Whether the response is closed for its reader. */
 export function isClosed(response: EventResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.closed;
 }

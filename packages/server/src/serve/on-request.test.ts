@@ -16,7 +16,7 @@ test.each([
   ["throws", (): unknown => fail()],
   ["rejects", (): unknown => Promise.reject(new Error("the log is full"))],
 ])(
-  "a listener of requests that %s changes no answer, and a warning tells of it",
+  "a listener of requests that %s changes no answer, and logs a warning",
   async (_, onRequest) => {
     const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
     const { ask } = httpProgram({ onRequest });

@@ -77,7 +77,7 @@ export interface PipelineParts {
 /**
  * Handles one request. The order of the checks is part of the contract: host, path, verb, origin,
  * credentials, rate, size and form, then find and authorise, then meaning. All before the find are blind
- * to ids, so that no earlier answer says whether something exists.
+ * to ids, so that no earlier answer reveals whether something exists.
  */
 export async function handle(parts: PipelineParts, incoming: Incoming): Promise<Reply> {
   const exchange = new Exchange(incoming, parts.settings);
@@ -109,7 +109,7 @@ async function answer(parts: PipelineParts, exchange: Exchange): Promise<Reply> 
   const { path, query } = splitTarget(incoming.target);
   const below = belowBase(path, parts.basePath);
   if (below === undefined) throw notFound();
-  const { verbs, match } = parts.table.place(pathSegments(below));
+  const { verbs, match } = parts.table.find(pathSegments(below));
   const rawQuery = readQuery(query);
   const matched = incoming.method === "OPTIONS" ? undefined : match(incoming.method);
   exchange.route = matched?.route;

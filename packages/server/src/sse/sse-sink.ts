@@ -94,7 +94,7 @@ class SseSink implements Sink {
     if (!(this.#response instanceof ServerResponse)) return;
     this.#response.flushHeaders();
     this.#socket = rawSocket(this.#response);
-    // Emitted in `end`, whoever calls it. To ask the response at each write costs a tenth of the write.
+    // Emitted in `end`, by any caller. To ask the response at each write costs a tenth of the write.
     if (this.#socket !== undefined) this.#response.on("prefinish", onClose);
   }
 

@@ -22,7 +22,7 @@ export interface WebSink extends Sink {
 /**
  * A sink for `new Response(sink.stream, { headers: eventStreamHeaders })`. Readers pull: while none does, at
  * most the buffer and one write wait. Each reader gets its own copy of the bytes, since a stream's chunks
- * may be transferred or changed by whoever reads them.
+ * may be transferred or changed by their reader.
  */
 export function webSink(options: WebSinkOptions = {}): WebSink {
   return new WebStreamSink(options);

@@ -26,7 +26,7 @@ export class StreamReader {
   readonly #decoder = createSseDecoder();
   /** The times after which it may come back, as they came. */
   readonly retries: number[] = [];
-  /** The ends that it was told, as JSON. */
+  /** The ends that it was sent, as JSON. */
   readonly ends: { readonly reason: string; readonly sessionId?: string }[] = [];
   state: SessionState | undefined;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { followPage } from "./page.ts";
+import { followPage } from "./client.ts";
 
 it("passes on what a page goes through, and nothing after it was left", () => {
   const window = new EventTarget();

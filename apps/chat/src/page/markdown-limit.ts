@@ -5,6 +5,6 @@ const mostCharacters = 150_000;
 const deep = /^(?:[ \t]*(?:>|[-*+] )){40}|\[{200}/m;
 
 /** Whether a text is shown as it is: as Markdown it would cost more than it is worth. Linear. */
-export function isTooMuch(text: string): boolean {
+export function exceedsMarkdownLimit(text: string): boolean {
   return text.length > mostCharacters || deep.test(text);
 }

@@ -3,7 +3,7 @@ import type { Item } from "@millrace/core";
 import { emptyState } from "@millrace/core/reading";
 import { callId, itemId, List, partId, sessionId, sessionUid } from "@millrace/core/writing";
 import { expect, it } from "vitest";
-import { withOlder } from "./older.ts";
+import { withOlder } from "./view.ts";
 
 const asks: Item = {
   id: itemId("item_call"),
