@@ -97,7 +97,7 @@ export class Mirror {
   }
 
   /** What brings a viewer from its cursor to the state, with at most `limit` facts. */
-  catchUp(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
+  catchUpFrom(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
     const { state, ring } = this;
     const newest = this.#newestOf(budget ?? this.#options.snapshotBytes);
     const caughtUp = catchUpFrom({ state, newest, facts: this.#facts, recent: ring }, cursor, limit);

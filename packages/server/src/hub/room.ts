@@ -129,8 +129,8 @@ export class Room {
   }
 
   /** What brings a viewer from its cursor to the room's state, with at most `limit` facts. */
-  catchUp(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
-    return this.#mirror.catchUp(cursor, limit, budget);
+  catchUpFrom(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
+    return this.#mirror.catchUpFrom(cursor, limit, budget);
   }
 
   /** How many reads of the store have begun, to be given to `isAtLeast`. */

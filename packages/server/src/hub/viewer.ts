@@ -30,11 +30,11 @@ export class Viewer {
   readonly #owner: ViewerOwner;
   /** Where the viewer is after all that it has taken. */
   #cursor: Cursor | undefined;
-  /** The catch-up, taken before the ring. Shared with other viewers: never changed. */
-  #catchUp: readonly Followed[] = [];
-  /** How many messages of the catch-up were taken. */
+  /** The messages that lead to the room's state, taken before the ring. Shared with other viewers: never changed. */
+  #backlog: readonly Followed[] = [];
+  /** How many messages of the backlog were taken. */
   #taken = 0;
-  /** The next index in the ring; undefined before the catch-up is complete. */
+  /** The next index in the ring; undefined before the backlog is complete. */
   #index: number | undefined;
   /** The bytes of items in a snapshot for this viewer. Undefined: the room's. */
   readonly #budget: number | undefined;
@@ -86,7 +86,7 @@ export class Viewer {
 
   /** Whether the viewer has taken all that the room has, and what it takes next is in step. */
   get isCaughtUp(): boolean {
-    const isAtEnd = this.#catchUp.length === 0 && this.#index === this.#room.ring.end;
+    const isAtEnd = this.#backlog.length === 0 && this.#index === this.#room.ring.end;
     return isAtEnd && this.#sync !== "apart";
   }
 
@@ -110,9 +110,9 @@ export class Viewer {
 
   /** Takes back the messages that were taken last, and were not sent. */
   untake(messages: readonly Followed[]): void {
-    if (this.#catchUp.length > 0) this.#taken -= messages.length;
+    if (this.#backlog.length > 0) this.#taken -= messages.length;
     else {
-      this.#catchUp = messages;
+      this.#backlog = messages;
       this.#taken = 0;
     }
   }
@@ -123,17 +123,17 @@ export class Viewer {
       return;
     }
     this.#compared = "catching up";
-    void this.#catchUp();
+    void this.#waitForRoom();
   }
 
-  async #catchUp(): Promise<void> {
+  async #waitForRoom(): Promise<void> {
     await this.#room.catchUp(this.#cursor);
     this.#compared = "done";
     this.#owner.pump();
   }
 
   #next(atMost: number): readonly Followed[] {
-    if (this.#catchUp.length > 0) return this.#takeCatchUp(atMost);
+    if (this.#backlog.length > 0) return this.#takeBacklog(atMost);
     const { ring } = this.#room;
     if (this.#index === undefined || this.#index < ring.start) return this.#resync(atMost);
     const messages = ring.since(this.#index, atMost);
@@ -143,9 +143,9 @@ export class Viewer {
   }
 
   #resync(atMost: number): readonly Followed[] {
-    const { messages, complete } = this.#room.catchUp(this.#cursor, factsAtOnce, this.#budget);
+    const { messages, complete } = this.#room.catchUpFrom(this.#cursor, factsAtOnce, this.#budget);
     this.#index = complete ? this.#room.ring.end : undefined;
-    // A viewer may hold more of a lane than the room, which a welcome does not take from it.
+    // A viewer may hold more of a lane than the room, which a catch-up does not take from it.
     const [first] = messages;
     const replaced = first !== undefined && "closedLanes" in first.message;
     const meets =
@@ -153,15 +153,15 @@ export class Viewer {
     this.#sync = meets ? "meets" : "apart";
     // Not kept if it goes out whole: a snapshot would stay in memory as long as its viewer does.
     if (messages.length <= atMost) return messages;
-    this.#catchUp = messages;
+    this.#backlog = messages;
     this.#taken = 0;
-    return this.#takeCatchUp(atMost);
+    return this.#takeBacklog(atMost);
   }
 
-  #takeCatchUp(atMost: number): readonly Followed[] {
-    const messages = this.#catchUp.slice(this.#taken, this.#taken + atMost);
+  #takeBacklog(atMost: number): readonly Followed[] {
+    const messages = this.#backlog.slice(this.#taken, this.#taken + atMost);
     this.#taken += messages.length;
-    if (this.#taken === this.#catchUp.length) this.#catchUp = [];
+    if (this.#taken === this.#backlog.length) this.#backlog = [];
     return messages;
   }
 }
