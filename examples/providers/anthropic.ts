@@ -41,6 +41,6 @@ export const elsewhere = anthropic("claude-sonnet-5", {
   baseUrl: "https://gateway.example/anthropic",
   headers: { "x-team": "search" },
   retry: { attempts: 5 },
-  timeouts: { connect: 5_000, request: 600_000 },
+  timeouts: { connectMs: 5_000, requestMs: 600_000 },
 });
 // #endregion

@@ -33,7 +33,7 @@ async function ask(vendor: VendorReply, policy = retry): Promise<Asked> {
     baseUrl: `${server.url}/v1`,
     apiKey: "k",
     retry: { attempts: 3, baseMs: 1, capMs: 5 },
-    timeouts: { firstByte: 150 },
+    timeouts: { firstByteMs: 150 },
   });
   const run = defineAgent({ model, retry: policy }).run("hi");
   const events: RunEvent["type"][] = [];

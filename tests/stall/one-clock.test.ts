@@ -45,7 +45,7 @@ async function ask(
   await using server = await startVendorServer({ replies: answer });
   const clock: ManualClock = manualClock();
   const { idle, ...given } = settings;
-  const timeouts = { request: Infinity, ...(idle === undefined ? {} : { idle }) };
+  const timeouts = { requestMs: Infinity, ...(idle === undefined ? {} : { idleMs: idle }) };
   const model = anthropic("claude-sonnet-5", {
     apiKey: "key",
     baseUrl: server.url,

@@ -95,10 +95,10 @@ export async function readAll(
 export function sweep(
   { blobs, place }: Pick<BlobCase, "blobs" | "place">,
   named: readonly string[] | undefined,
-  age = 0,
+  ageMs = 0,
 ): Promise<BlobSwept> {
   return blobs.sweep({
-    age,
+    ageMs,
     named: async ({ uid }) => {
       if (uid === place.uid) return named === undefined ? undefined : new Set(named);
       return new Set(); // a place of an earlier case

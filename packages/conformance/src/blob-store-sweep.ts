@@ -49,7 +49,7 @@ export const sweepCases: readonly Case<BlobStoreFixture>[] = [
     let asked = 0;
 
     await blobs.sweep({
-      age: 0,
+      ageMs: 0,
       named: async ({ uid }) => {
         if (uid === place.uid) asked += 1;
         return new Set();
@@ -68,7 +68,7 @@ export const sweepCases: readonly Case<BlobStoreFixture>[] = [
     const asked: string[] = [];
 
     await blobs.sweep({
-      age: 0,
+      ageMs: 0,
       named: async ({ tenant = "default", uid }) => {
         if (places.some((place) => place.uid === uid)) asked.push(`${tenant} ${uid}`);
         return new Set();
@@ -103,7 +103,7 @@ export const sweepCases: readonly Case<BlobStoreFixture>[] = [
     const fresh = bytesOf(1_000, 2);
 
     await blobs.sweep({
-      age: long / 2,
+      ageMs: long / 2,
       named: async ({ uid }) => {
         if (uid === place.uid) {
           await keep(opened, fresh);

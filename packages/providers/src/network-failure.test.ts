@@ -105,7 +105,7 @@ test("a proxy that never answers is ended by the clock for connections, and leav
   {
     await using proxy = await startForwardProxy({ refuse: "hang" });
     const network = { proxy: proxy.url };
-    const options = { network, retry: false, timeouts: { connect: 50 } } as const;
+    const options = { network, retry: false, timeouts: { connectMs: 50 } } as const;
     const { reply } = await ask(toyModel("https://127.0.0.1:9", options));
     expect(reply.cause).toMatchObject({ code: "connect_timeout", retryable: true });
   }

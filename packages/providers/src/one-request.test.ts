@@ -22,7 +22,7 @@ async function stream(vendor: VendorReply, retry?: false): Promise<Outcome> {
   await using server = await startVendorServer({ replies: [{ ...vendor, times: Infinity }] });
   const model = toyModel(server.url, {
     retry: { attempts, baseMs: 10, capMs: 300 },
-    timeouts: { firstByte: 100 },
+    timeouts: { firstByteMs: 100 },
   });
   let retries = 0;
   const reply = await model.stream({

@@ -66,7 +66,7 @@ async function decide({ api, status = 200, headers = {}, body, stream }: Row): P
     baseUrl: server.url,
     apiKey: "k",
     retry: { attempts: 2 },
-    timeouts: { connect: watchMs },
+    timeouts: { connectMs: watchMs },
     random: () => 0.5,
     clock,
   });

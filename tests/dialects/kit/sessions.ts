@@ -1,7 +1,7 @@
 import type { Fact, RunId, SessionState, SessionUid } from "@millrace/core";
 import { memorySessionStore } from "@millrace/core/memory";
 import type { Batch } from "@millrace/core/ports";
-import { apply, emptyState, replay, welcome } from "@millrace/core/reading";
+import { apply, catchUpFrom, emptyState, replay } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
 import { sessionUid } from "@millrace/core/writing";
 import { turnsOf } from "../../../packages/dialects/src/shared/encode/turns.ts";

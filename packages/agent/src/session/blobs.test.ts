@@ -208,7 +208,7 @@ it("a sweep removes what no fact names: an upload that was never sent", async ()
   await new Promise((resolve) => setTimeout(resolve, 20));
 
   expect(await sweepBlobs({ blobs, storeOf: () => store })).toEqual({ removed: 0, bytes: 0 });
-  const swept = await sweepBlobs({ blobs, storeOf: () => store, age: 0 });
+  const swept = await sweepBlobs({ blobs, storeOf: () => store, ageMs: 0 });
 
   expect(swept).toEqual({ removed: 2, bytes: 50_010 });
   expect(await blobs.total(place)).toBe(large.length + drawn.length);

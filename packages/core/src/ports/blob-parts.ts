@@ -144,8 +144,8 @@ export interface SweepBlobsOptions {
   readonly blobs: BlobStore;
   /** The store of a place's tenant. */
   readonly storeOf: (place: BlobScope) => Pick<SessionStore, "read">;
-  /** In milliseconds. 24 hours by default. */
-  readonly age?: number | undefined;
+  /** 24 hours by default. */
+  readonly ageMs?: number | undefined;
 }
 
 /**
@@ -155,9 +155,9 @@ export interface SweepBlobsOptions {
 export async function sweepBlobs({
   blobs,
   storeOf,
-  age = 24 * 60 * 60 * 1_000,
+  ageMs = 24 * 60 * 60 * 1_000,
 }: SweepBlobsOptions): ReturnType<BlobStore["sweep"]> {
-  return await blobs.sweep({ age, named: (place) => blobsOfSession(storeOf(place), place) });
+  return await blobs.sweep({ ageMs, named: (place) => blobsOfSession(storeOf(place), place) });
 }
 
 /**

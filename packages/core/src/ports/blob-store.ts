@@ -98,8 +98,8 @@ export interface BlobRange {
 
 /** What a sweep removes. */
 export interface BlobSweepOptions {
-  /** Blobs that were put longer ago than this, in milliseconds by the store's clock. */
-  readonly age: number;
+  /** Blobs that were put longer ago than this by the store's clock. */
+  readonly ageMs: number;
   /**
    * The hashes that the session of a place names. Undefined if there is no such session any more: all its
    * blobs go then. Asked once for each place with such blobs. A blob that is named is not asked for in

@@ -111,10 +111,10 @@ export function memoryBlobs({ clock = systemClock }: MemoryBlobsOptions = {}): B
 /** Removes what is old and not named, and gives that. */
 async function sweepShelf(
   { place, blobs }: Shelf,
-  { age, named }: BlobSweepOptions,
+  { ageMs, named }: BlobSweepOptions,
   now: () => number,
 ): Promise<readonly MemoryBlob[]> {
-  const isOld = (kept: MemoryBlob): boolean => !kept.named && kept.at < now() - age;
+  const isOld = (kept: MemoryBlob): boolean => !kept.named && kept.at < now() - ageMs;
   if (![...blobs.values()].some(isOld)) return [];
   const hashes = await named(place);
   const removed: MemoryBlob[] = [];

@@ -2,30 +2,30 @@ import type { Cause } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { failure } from "../failure.ts";
 
-/** How long each stage of a request may take, in milliseconds. `Infinity` switches a clock off. */
+/** How long each stage of a request may take. `Infinity` switches a clock off. */
 export interface Timeouts {
   /** Until the connection is established. */
-  readonly connect: number;
+  readonly connectMs: number;
   /** From there to the status and headers. */
-  readonly firstByte: number;
+  readonly firstByteMs: number;
   /** Without any byte, including keep-alives. */
-  readonly idle: number;
+  readonly idleMs: number;
   /** Without progress, whatever bytes arrive, until `stalled` is reported. */
-  readonly stallNotice: number;
+  readonly stallNoticeMs: number;
   /** Without progress until the request is ended. */
-  readonly stall: number;
+  readonly stallMs: number;
   /** In total. */
-  readonly request: number;
+  readonly requestMs: number;
 }
 
 /** Models think in silence for minutes, so only the clocks for the network are short. */
 export const defaultTimeouts: Timeouts = {
-  connect: 10_000,
-  firstByte: 300_000,
-  idle: 300_000,
-  stallNotice: 20_000,
-  stall: 600_000,
-  request: 3_600_000,
+  connectMs: 10_000,
+  firstByteMs: 300_000,
+  idleMs: 300_000,
+  stallNoticeMs: 20_000,
+  stallMs: 600_000,
+  requestMs: 3_600_000,
 };
 
 /** The clocks of one request. `stall` is the request's own setting: `false` if its caller watches for silence. */
@@ -35,8 +35,8 @@ export function timeoutsFor(
 ): Timeouts {
   if (stall !== false) return { ...defaultTimeouts, ...given };
   const never = Infinity;
-  const network = { ...defaultTimeouts, firstByte: never, idle: never, ...given };
-  return { ...network, stallNotice: never, stall: never };
+  const network = { ...defaultTimeouts, firstByteMs: never, idleMs: never, ...given };
+  return { ...network, stallNoticeMs: never, stallMs: never };
 }
 
 /** The progress of a request. The reader of the bytes updates it; `watch` only reads it. */
@@ -66,7 +66,7 @@ export async function watch(
 ): Promise<Cause | undefined> {
   const begunAt = clock.now();
   // No deadline is nearer than this when its stage begins, so no sleep passes one.
-  const { request: _, ...stages } = timeouts;
+  const { requestMs: _, ...stages } = timeouts;
   const step = Math.max(1, Math.min(maxSleep, ...Object.values(stages)));
   let noticedAt = Number.NaN;
   for (;;) {
@@ -74,7 +74,7 @@ export async function watch(
     const cause = exceeded(vitals, timeouts, now, begunAt);
     if (cause !== undefined) return cause;
     const silent = now - vitals.progressAt;
-    if (vitals.stage === "reading" && silent >= timeouts.stallNotice) {
+    if (vitals.stage === "reading" && silent >= timeouts.stallNoticeMs) {
       if (noticedAt !== vitals.progressAt) stalled(silent);
       noticedAt = vitals.progressAt;
     }
@@ -89,10 +89,10 @@ const maxSleep = 2 ** 31 - 1;
 
 function deadlines(vitals: Vitals, timeouts: Timeouts, begunAt: number): readonly number[] {
   const { stage, stageAt, byteAt, progressAt } = vitals;
-  const whole = begunAt + timeouts.request;
-  if (stage === "connecting") return [whole, stageAt + timeouts.connect];
-  if (stage === "waiting") return [whole, stageAt + timeouts.firstByte];
-  const { idle, stall, stallNotice } = timeouts;
+  const whole = begunAt + timeouts.requestMs;
+  if (stage === "connecting") return [whole, stageAt + timeouts.connectMs];
+  if (stage === "waiting") return [whole, stageAt + timeouts.firstByteMs];
+  const { idleMs: idle, stallMs: stall, stallNoticeMs: stallNotice } = timeouts;
   return [whole, byteAt + idle, progressAt + stall, progressAt + stallNotice];
 }
 
@@ -103,21 +103,21 @@ function exceeded(
   begunAt: number,
 ): Cause | undefined {
   const { stage, stageAt, byteAt, progressAt, inEvent } = vitals;
-  if (now - begunAt >= timeouts.request) {
-    return failure("request_timeout", `the request took longer than ${timeouts.request} ms`);
+  if (now - begunAt >= timeouts.requestMs) {
+    return failure("request_timeout", `the request took longer than ${timeouts.requestMs} ms`);
   }
-  if (stage === "connecting" && now - stageAt >= timeouts.connect) {
-    return failure("connect_timeout", `no connection within ${timeouts.connect} ms`);
+  if (stage === "connecting" && now - stageAt >= timeouts.connectMs) {
+    return failure("connect_timeout", `no connection within ${timeouts.connectMs} ms`);
   }
-  if (stage === "waiting" && now - stageAt >= timeouts.firstByte) {
-    return failure("first_byte_timeout", `no answer within ${timeouts.firstByte} ms`);
+  if (stage === "waiting" && now - stageAt >= timeouts.firstByteMs) {
+    return failure("first_byte_timeout", `no answer within ${timeouts.firstByteMs} ms`);
   }
   if (stage !== "reading") return undefined;
-  if (now - byteAt >= timeouts.idle) {
-    return failure("idle_timeout", `no byte for ${timeouts.idle} ms`);
+  if (now - byteAt >= timeouts.idleMs) {
+    return failure("idle_timeout", `no byte for ${timeouts.idleMs} ms`);
   }
-  if (now - progressAt < timeouts.stall) return undefined;
+  if (now - progressAt < timeouts.stallMs) return undefined;
   return inEvent
-    ? failure("event_timeout", `one event took longer than ${timeouts.stall} ms`)
-    : failure("stalled", `the vendor is alive, and nothing came for ${timeouts.stall} ms`);
+    ? failure("event_timeout", `one event took longer than ${timeouts.stallMs} ms`)
+    : failure("stalled", `the vendor is alive, and nothing came for ${timeouts.stallMs} ms`);
 }

@@ -259,12 +259,12 @@ test("S23: text that was no UTF-8 is reported", async () => {
 });
 
 const clocks = {
-  connect: 1_000,
-  firstByte: 2_000,
-  idle: 3_000,
-  stallNotice: 1_500,
-  stall: 4_000,
-  request: 60_000,
+  connectMs: 1_000,
+  firstByteMs: 2_000,
+  idleMs: 3_000,
+  stallNoticeMs: 1_500,
+  stallMs: 4_000,
+  requestMs: 60_000,
 };
 
 /** Sends a request over a real socket, with the clock advanced in small steps. */
@@ -309,7 +309,7 @@ test.each<readonly [string, HttpReply, string]>([
 
 test("a request that goes on for too long is ended, whatever comes", async () => {
   const busy: HttpReply = { body: 'data: {"say":"a"}\n\n', repeat: Infinity, delayMs: 5 };
-  const { reply } = await askInTime(busy, 20_000, { ...clocks, request: 5_000 });
+  const { reply } = await askInTime(busy, 20_000, { ...clocks, requestMs: 5_000 });
   expect(reply).toMatchObject({
     stop: "failed",
     cause: { code: "request_timeout", retryable: false },
@@ -355,7 +355,7 @@ test("a half-open connection is given up by the idle clock", async () => {
   });
   const model = toyModel(`http://127.0.0.1:${proxy.port}`, {
     retry: false,
-    timeouts: { idle: 150 },
+    timeouts: { idleMs: 150 },
   });
   const { reply } = await ask(model);
   expect(reply).toMatchObject({ stop: "failed", cause: { code: "idle_timeout" } });

@@ -195,10 +195,10 @@ interface Sweeping extends BlobSweepOptions {
 async function sweepScope(
   path: string,
   place: Parameters<BlobFolders["pathOf"]>[0],
-  { age, named, folders, now }: Sweeping,
+  { ageMs, named, folders, now }: Sweeping,
 ): Promise<{ readonly removed: number; readonly bytes: number }> {
   const isOld = async (name: string): Promise<boolean> =>
-    ((await statOf(join(path, name)))?.mtimeMs ?? Infinity) < now() - age;
+    ((await statOf(join(path, name)))?.mtimeMs ?? Infinity) < now() - ageMs;
   const names = await namesIn(path);
   const marked = new Set(names.filter((name) => name.endsWith(endings.named)));
   const left = names.filter((name) => name.endsWith(endings.upload) || name.endsWith(endings.gone));
@@ -221,7 +221,7 @@ async function sweepScope(
     const own = join(path, hash);
     if (hashes.has(hash)) await writeFile(`${own}${endings.named}`, "", { mode: 0o600 });
     else {
-      const size = await takeOut(own, () => now() - age);
+      const size = await takeOut(own, () => now() - ageMs);
       swept.removed += size === undefined ? 0 : 1;
       swept.bytes += size ?? 0;
     }

@@ -85,7 +85,7 @@ export function postgresBlobs(options: PostgresBlobsOptions = {}): PostgresBlobs
       const list = (after: string): Promise<Rows> =>
         oldScopes({ connection: connectionOf(sweeps), statements, across }, sweeps, {
           after,
-          age: sweeping.age,
+          ageMs: sweeping.ageMs,
         });
       return sweepAll(list, contextOf, sweeping);
     },
@@ -169,9 +169,9 @@ async function oldScopes(
     across,
   }: Pick<BlobContext, "connection" | "statements"> & { readonly across: boolean },
   tenant: string,
-  { after, age }: { readonly after: string; readonly age: number },
+  { after, ageMs }: { readonly after: string; readonly ageMs: number },
 ): Promise<Rows> {
-  const values = [age, after, placesAtOnce];
+  const values = [ageMs, after, placesAtOnce];
   const bound = across
     ? { statement: statements.oldAcross, values }
     : { statement: statements.old, values: [...values, tenant] };
@@ -182,7 +182,7 @@ async function oldScopes(
 async function sweepAll(
   list: (after: string) => Promise<Rows>,
   contextOf: (place: Parameters<BlobStore["find"]>[0]) => BlobContext,
-  { age, named }: BlobSweepOptions,
+  { ageMs, named }: BlobSweepOptions,
 ): Promise<BlobSwept> {
   const swept = { removed: 0, bytes: 0 };
   for (let after = ""; ;) {
@@ -194,7 +194,7 @@ async function sweepAll(
       const gone = hashes === undefined ? await ask(context, "remove") : undefined;
       if (hashes !== undefined)
         await ask(context, "keep", [...hashes].filter(isBlobHash).map(digestOf));
-      const [removed = []] = gone ?? (await ask(context, "sweep", age));
+      const [removed = []] = gone ?? (await ask(context, "sweep", ageMs));
       // An upload that was cut off has no size.
       const sizes = removed.flatMap(({ size }) => (size === null ? [] : [Number(size)]));
       swept.removed += sizes.length;

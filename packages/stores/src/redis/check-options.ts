@@ -33,7 +33,7 @@ export function checkRedisOptions(options: unknown, from: Door["from"]): void {
       accepts: (value) => typeof value === "string" && !/[{}]/.test(value),
       fix: "use a text without braces: a brace would take the place of the hash tag, which keeps a session on one node",
     }),
-    retentionSeconds: optional(above0("a number of seconds")),
+    retentionMs: optional(above0("a number of milliseconds")),
     batchesPerLane: optional(whole(1)),
     announcements: optional(whole(1)),
     window: optional({

@@ -175,7 +175,7 @@ describe("of what the log does not store, at most one batch in a row is announce
 
 describe("a lane", () => {
   it("is kept for a while after each of its batches, and no longer", async () => {
-    await using log = keyedRedisLog({ url, prefix, retentionSeconds: 600 });
+    await using log = keyedRedisLog({ url, prefix, retentionMs: 600_000 });
     const uid = newUid();
     const keys = keysOf(prefix, uid);
     await log.append(uid, batchAt(1, 0));

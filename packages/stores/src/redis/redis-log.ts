@@ -41,7 +41,7 @@ export interface RedisLogOptions {
    * How long a lane stays after its last batch, if its item is never announced. The writer of an open
    * lane appends at least every 15 s. Once the item is announced, the lane stays 10 minutes at most.
    */
-  readonly retentionSeconds?: number | undefined;
+  readonly retentionMs?: number | undefined;
   /** The batches that a lane keeps, roughly. Older ones go, and a reader that needs them sees a gap. */
   readonly batchesPerLane?: number | undefined;
   /** The announcements that wait for a slow reader. Older ones go: it sees a gap. */
@@ -77,7 +77,7 @@ export interface RedisLog extends EventLog, AsyncDisposable {
 export function redisLog(options: RedisLogOptions = {}): RedisLog {
   checkRedisOptions(options, redisLog);
   const { client: settings = {}, cluster } = options;
-  const { prefix = "millrace:", retentionSeconds = 3_600, batchesPerLane = 10_000 } = options;
+  const { prefix = "millrace:", retentionMs = 3_600_000, batchesPerLane = 10_000 } = options;
   const { announcements: capacity = 10_000, timeoutMs = 3_000, waiting = 10_000 } = options;
 
   if (/[{}]/.test(prefix)) {
@@ -111,7 +111,7 @@ export function redisLog(options: RedisLogOptions = {}): RedisLog {
   const lanes = new Lanes({
     shards,
     sessions,
-    retentionSeconds,
+    retentionSeconds: Math.ceil(retentionMs / 1_000), // as Redis takes it
     batchesPerLane,
     near: (channel) => tails.near(channel),
   });

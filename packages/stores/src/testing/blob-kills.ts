@@ -42,7 +42,7 @@ export async function killPuts(killed: KilledBlobs, rounds: number): Promise<voi
   const left = await killed.leftovers();
   expect(left).toBeGreaterThan(0); // else no kill fell into a put
   await sleep(20);
-  await blobs.sweep({ age: 0, named: async () => answered });
+  await blobs.sweep({ ageMs: 0, named: async () => answered });
   expect(await killed.leftovers()).toBe(0);
   expect(await blobs.total(place)).toBe(total);
   console.log(`count: ${rounds} kills, ${answered.size} blobs answered, ${left} uploads cut off`);
