@@ -339,7 +339,7 @@ export const promises: readonly PromiseEntry[] = [
       "In PostgreSQL: every statement names the tenant, and row-level security holds where one does not. Over HTTP every route and verb is tried by every role, and a foreign session looks like a missing one.",
     limits: "A name that is taken in a tenant is 409 to all of its users.",
     tests: [
-      { file: "packages/server/src/serve/matrix.test.ts" },
+      { file: "tests/http/matrix.test.ts" },
       { file: "packages/stores/src/postgres/tenants.test.ts" },
     ],
   },

@@ -103,12 +103,12 @@ function say({ us, bytes }: Cost): string {
 }
 
 it("a delta costs a viewer of a dialect the same in a long reply as in a short one", async () => {
-  const leg = { uid, sessionId: session, runId: run, head: 0, from: 0 };
+  const segment = { uid, sessionId: session, runId: run, head: 0, from: 0 };
   const costs = [
     await flatCost("AI SDK", dialect),
     await flatCost("AG-UI", agUi),
-    await flatCost("Responses", dialectEncoding(responseStream({ leg, facts: [] }))),
-    await flatCost("chat completions", dialectEncoding(completionStream({ leg, facts: [] }))),
+    await flatCost("Responses", dialectEncoding(responseStream({ segment, facts: [] }))),
+    await flatCost("chat completions", dialectEncoding(completionStream({ segment, facts: [] }))),
   ];
   for (const own of [steps, whole]) costOf(own, 2_000, 1); // compiles
   const [asSteps, asWhole] = [costOf(steps, 2_000, 10), costOf(whole, 2_000, 10)];

@@ -4,8 +4,8 @@ import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
 import { recordAll } from "../positions/record-all.ts";
 import { heldCompletion, joined, liveCompletion, storedCompletion } from "./kit/completions.ts";
-import { watchedLegs } from "./kit/legs.ts";
-import type { WatchedLeg } from "./kit/legs.ts";
+import { watchedSegments } from "./kit/segments.ts";
+import type { WatchedSegment } from "./kit/segments.ts";
 import { heldOutput, usedTokens, writtenOutput } from "./kit/oracle.ts";
 import { heldResponse, liveEvents, merged, storedResponse } from "./kit/responses.ts";
 import type { LiveWay } from "./kit/responses.ts";
@@ -29,13 +29,13 @@ test("a reader ends with the response that is stored, whenever it comes, and if 
   for (const session of watched)
     for (const run of session.runs) {
       const held: Held[] = [];
-      for (const leg of watchedLegs(session, run)) {
-        held.push(await expectHeld(session, run, leg));
-        for (const way of waysOf(random, session, run, leg)) follow(session, run, leg, way);
+      for (const segment of watchedSegments(session, run)) {
+        held.push(await expectHeld(session, run, segment));
+        for (const way of waysOf(random, session, run, segment)) follow(session, run, segment, way);
       }
       const place = `session ${session.seed}, ${run.runId}`;
       expect(heldOutput(held), place).toEqual(writtenOutput(session, run));
-      const used = watchedLegs(session, run).map((leg) => storedResponse(leg).json as Used);
+      const used = watchedSegments(session, run).map((segment) => storedResponse(segment).json as Used);
       const total = used.reduce((sum, { usage }) => sum + (usage?.total_tokens ?? 0), 0);
       expect(total, place).toBe(usedTokens(session, run));
     }
@@ -51,27 +51,28 @@ test("a reader ends with the response that is stored, whenever it comes, and if 
 test("from each number that was sent, starting_after gives the rest to the letter", () => {
   for (const session of watched)
     for (const run of session.runs)
-      for (const leg of watchedLegs(session, run)) resume(session, run, leg);
+      for (const segment of watchedSegments(session, run)) resume(session, run, segment);
   console.log(`count: Responses, resumed at ${count.resumed} numbers, 0 differences`);
 }, 3_600_000);
 
 test("a reader that comes at any place of a run is sent the same events", () => {
   for (const session of watched.slice(0, whole))
     for (const run of session.runs)
-      for (const leg of watchedLegs(session, run))
-        for (let from = startOf(session, run, leg); from <= run.last; from += 1)
-          for (const hasSnapshot of [false, true]) follow(session, run, leg, { from, hasSnapshot });
+      for (const segment of watchedSegments(session, run))
+        for (let from = startOf(session, run, segment); from <= run.last; from += 1)
+          for (const hasSnapshot of [false, true])
+            follow(session, run, segment, { from, hasSnapshot });
 }, 3_600_000);
 
 test("a completion is what is stored, streamed and whole, and for who comes while it is written", async () => {
   const counted = { completions: 0, failed: 0, anew: 0 };
   for (const session of watched)
     for (const run of session.runs) {
-      const legs = watchedLegs(session, run);
-      for (const leg of legs) {
-        const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
-        const { stream, json, isFailed } = storedCompletion(leg);
-        const live = liveCompletion(session, run, leg, startOf(session, run, leg));
+      const segments = watchedSegments(session, run);
+      for (const segment of segments) {
+        const place = `session ${session.seed}, ${run.runId} from ${segment.segment.from}`;
+        const { stream, json, isFailed } = storedCompletion(segment);
+        const live = liveCompletion(session, run, segment, startOf(session, run, segment));
         const isAnew = live.includes('"code":"begun_again"');
         counted.completions += 1;
         counted.anew += isAnew ? 1 : 0;
@@ -79,7 +80,7 @@ test("a completion is what is stored, streamed and whole, and for who comes whil
         const held = await heldCompletion(isAnew || session.seed % 2 === 0 ? stream : live);
         if (isFailed) expect(held, place).toBeInstanceOf(APIError);
         else expect(held, place).toEqual(json);
-        if (legs.length > 1) continue;
+        if (segments.length > 1) continue;
         const { texts } = writtenOutput(session, run);
         const [{ message } = { message: {} }] = json.choices;
         expect(message.content ?? "", place).toBe(joined(texts, "text"));
@@ -97,11 +98,11 @@ test("a completion is what is stored, streamed and whole, and for who comes whil
 async function expectHeld(
   session: WatchedSession,
   run: WatchedRun,
-  leg: WatchedLeg,
+  segment: WatchedSegment,
 ): Promise<Held> {
-  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}`;
-  const stored = storedResponse(leg);
-  const live = liveEvents(session, run, leg, { from: startOf(session, run, leg) });
+  const place = `session ${session.seed}, ${run.runId} from ${segment.segment.from}`;
+  const stored = storedResponse(segment);
+  const live = liveEvents(session, run, segment, { from: startOf(session, run, segment) });
   const events = live.at(-1)?.type === "error" ? stored.events : live;
   const isWhole = session.seed % 2 === 0;
   const held = (await heldResponse(isWhole ? events : events.slice(0, -1))) as Held;
@@ -121,45 +122,49 @@ interface Used {
 
 type Held = Parameters<typeof heldOutput>[0][number];
 
-/** Follows a leg by one way. A reader whose text was taken back is told to read anew. */
-function follow(session: WatchedSession, run: WatchedRun, leg: WatchedLeg, way: LiveWay): void {
-  const place = `session ${session.seed}, ${run.runId} from ${leg.leg.from}, ${JSON.stringify(way)}`;
-  const live = liveEvents(session, run, leg, way);
+/** Follows a segment by one way. A reader whose text was taken back is told to read anew. */
+function follow(session: WatchedSession, run: WatchedRun, segment: WatchedSegment, way: LiveWay): void {
+  const place = `session ${session.seed}, ${run.runId} from ${segment.segment.from}, ${JSON.stringify(way)}`;
+  const live = liveEvents(session, run, segment, way);
   count.readers += 1;
   const last = live.at(-1);
   if (last?.type === "error" && last["code"] === "begun_again") {
     count.anew += 1;
     return;
   }
-  expect(merged(live), place).toEqual(merged(storedResponse(leg).events));
+  expect(merged(live), place).toEqual(merged(storedResponse(segment).events));
 }
 
 /** From each number that a reader has, the rest by what is stored. */
-function resume(session: WatchedSession, run: WatchedRun, leg: WatchedLeg): void {
-  const from = startOf(session, run, leg);
-  const live = liveEvents(session, run, leg, { from });
+function resume(session: WatchedSession, run: WatchedRun, segment: WatchedSegment): void {
+  const from = startOf(session, run, segment);
+  const live = liveEvents(session, run, segment, { from });
   if (live.at(-1)?.type === "error") return;
   const all = merged(live);
   for (const [at, { sequence_number: after }] of live.entries()) {
-    const rest = storedResponse(leg, after).events;
+    const rest = storedResponse(segment, after).events;
     expect(merged([...live.slice(0, at + 1), ...rest])).toEqual(all);
     count.resumed += 1;
   }
 }
 
 /** The place at which a client is given the id of the response: its prompt or its answers are stored. */
-function startOf({ states }: WatchedSession, { first }: WatchedRun, { leg }: WatchedLeg): number {
-  if (leg.from === 0) return first;
-  return states.findIndex(({ head }) => head > leg.from);
+function startOf(
+  { states }: WatchedSession,
+  { first }: WatchedRun,
+  { segment }: WatchedSegment,
+): number {
+  if (segment.from === 0) return first;
+  return states.findIndex(({ head }) => head > segment.from);
 }
 
 function waysOf(
   random: Random,
   session: WatchedSession,
   run: WatchedRun,
-  leg: WatchedLeg,
+  segment: WatchedSegment,
 ): readonly LiveWay[] {
-  const first = startOf(session, run, leg);
+  const first = startOf(session, run, segment);
   const any = (): number => first + random.below(Math.max(1, run.last - first));
   const [start = first, end = run.last] = [any(), any()].toSorted((left, right) => left - right);
   return [{ from: first }, { from: any() }, { from: first, slow: [start, end] }];

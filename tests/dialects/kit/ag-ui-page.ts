@@ -5,7 +5,7 @@ import type { Followed } from "@millrace/core/reading";
 import { agUiStream } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
 import type { AgUiStreamOptions } from "../../../packages/dialects/src/ag-ui/encode/ag-ui-stream.ts";
 import { turnMessages } from "../../../packages/dialects/src/ag-ui/encode/history.ts";
-import { holds } from "../../../packages/dialects/src/ag-ui/encode/held.ts";
+import { hasMessages } from "../../../packages/dialects/src/ag-ui/encode/page-messages.ts";
 import { runMessages } from "../../../packages/dialects/src/ag-ui/encode/messages.ts";
 import { recordOf } from "../../../packages/dialects/src/shared/encode/run-record.ts";
 import { sentAt, storedTurns } from "./sessions.ts";
@@ -24,7 +24,7 @@ export interface HeldEvent {
 const asked: Message = { id: "asked", role: "user", content: "What is it?" };
 
 /** What happened to a page on its way through a run. */
-export interface ToldPage {
+export interface PageResult {
   readonly messages: readonly Message[];
   readonly requests: number;
   readonly snapshots: number;
@@ -77,7 +77,7 @@ export class AgUiPage {
     });
   }
 
-  async read(): Promise<ToldPage> {
+  async read(): Promise<PageResult> {
     while (!this.#isEnded) {
       // All questions are covered: the library sends nothing else.
       const resume = this.#agent.pendingInterrupts.map(({ id }) => ({
@@ -102,8 +102,9 @@ export class AgUiPage {
     if (isFirst || this.#isCut) return { kind: "anew", isAligned: messages.length === 0 };
     const n = states[place]?.head ?? 0;
     const record = recordOf({ uid, sessionId }, facts.slice(start - 1, n));
-    const isHeld = record.phase === "waiting" && holds(messages, runMessages(record, blobUrl));
-    return isHeld ? { kind: "known", n } : { kind: "anew", isAligned: false };
+    const isHeld =
+      record.phase === "waiting" && hasMessages(messages, runMessages(record, blobUrl));
+    return isHeld ? { kind: "received", n } : { kind: "anew", isAligned: false };
   }
 
   /** All of one stream: from where the page is to the stream's own end, or to where it is cut. */

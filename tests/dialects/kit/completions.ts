@@ -1,18 +1,18 @@
 import { CompletionEncoder } from "../../../packages/dialects/src/openai/encode/completion-encoder.ts";
-import { factsAt } from "./legs.ts";
-import type { WatchedLeg } from "./legs.ts";
+import { factsAt } from "./segments.ts";
+import type { WatchedSegment } from "./segments.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";
 import { withoutParsed } from "./responses.ts";
 import { sentAt } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
-/** The completion of a leg by what is stored: its stream, and as it is given whole. */
-export function storedCompletion({ leg, facts }: WatchedLeg): {
+/** The completion of a segment by what is stored: its stream, and as it is given whole. */
+export function storedCompletion({ segment, facts }: WatchedSegment): {
   readonly stream: string;
   readonly json: HeldCompletion;
   readonly isFailed: boolean;
 } {
-  const encoder = new CompletionEncoder({ leg, facts, usage: true });
+  const encoder = new CompletionEncoder({ segment, facts, usage: true });
   const isFailed = encoder.end?.error !== null;
   return {
     stream: encoder.endText("finished"),
@@ -32,11 +32,11 @@ interface HeldCompletion {
 export function liveCompletion(
   session: WatchedSession,
   run: WatchedRun,
-  watched: WatchedLeg,
+  watched: WatchedSegment,
   from: number,
 ): string {
   const facts = factsAt(session, watched, from);
-  const encoder = new CompletionEncoder({ leg: watched.leg, facts, usage: true });
+  const encoder = new CompletionEncoder({ segment: watched.segment, facts, usage: true });
   let text = "";
   const head = Math.max(0, (session.states[from]?.head ?? 1) - 1);
   for (const message of sentAt(session, from, head)) text += encoder.encode(message);

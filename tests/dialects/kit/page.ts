@@ -14,7 +14,7 @@ type Message = Followed["message"];
 const blobUrl = (hash: string): string => `/blobs/${hash}`;
 
 /** What happened to a page on its way through a run. */
-export interface Told {
+export interface PageResult {
   readonly message: HeldMessage | undefined;
   /** Why its last stream ended, in the words that it was told. */
   readonly error: string | undefined;
@@ -56,7 +56,7 @@ export class Page {
     this.#chat = this.#open([]);
   }
 
-  async read(): Promise<Told> {
+  async read(): Promise<PageResult> {
     for (let isFirst = true; !this.#isEnded; isFirst = false) {
       if (isFirst) await this.#chat.resumeStream();
       else if (this.#chat.error?.message.startsWith("This reply was begun again") === true) {
@@ -85,7 +85,7 @@ export class Page {
   }
 
   /** What the server finds out from the page's request. Nothing of what the page holds, if it resumes. */
-  #known(start: number, place: number): number {
+  #receivedTo(start: number, place: number): number {
     const { uid, sessionId, facts, states } = this.#session;
     const run = { uid, sessionId, runId: this.#run.runId, head: start - 1 };
     const waits = waitsOf(run, facts.slice(start - 1, states[place]?.head));
@@ -106,7 +106,7 @@ export class Page {
       sessionId,
       runId,
       head,
-      known: this.#known(start?.n ?? 0, from),
+      receivedTo: this.#receivedTo(start?.n ?? 0, from),
       live: this.#session.states[from]?.head ?? 0,
     });
     const encoder = stream.open();

@@ -1,18 +1,18 @@
 import { eventText } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
 import type { ResponseEvent } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
 import { ResponseEncoder } from "../../../packages/dialects/src/openai/encode/response-encoder.ts";
-import { factsAt } from "./legs.ts";
-import type { WatchedLeg } from "./legs.ts";
+import { factsAt } from "./segments.ts";
+import type { WatchedSegment } from "./segments.ts";
 import { asJson, eventAnswer, openaiWith } from "./openai.ts";
 import { sentAt, snapshotAt } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
-/** The response of a leg by what is stored, and all its events. */
+/** The response of a segment by what is stored, and all its events. */
 export function storedResponse(
-  { leg, facts }: WatchedLeg,
+  { segment, facts }: WatchedSegment,
   after?: number,
 ): { readonly events: readonly ResponseEvent[]; readonly json: unknown } {
-  const voice = new ResponseEncoder({ leg, facts, after });
+  const voice = new ResponseEncoder({ segment, facts, after });
   return { events: voice.events(), json: asJson(voice.json()) };
 }
 
@@ -20,12 +20,12 @@ export function storedResponse(
 export function liveEvents(
   session: WatchedSession,
   run: WatchedRun,
-  watched: WatchedLeg,
+  watched: WatchedSegment,
   { from, after, slow, hasSnapshot = false }: LiveWay,
 ): readonly ResponseEvent[] {
   const { states, messages } = session;
   const voice = new ResponseEncoder({
-    leg: watched.leg,
+    segment: watched.segment,
     facts: factsAt(session, watched, from),
     after,
   });

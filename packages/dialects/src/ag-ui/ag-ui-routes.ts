@@ -1,4 +1,4 @@
-import { readMessages } from "./come-back.ts";
+import { readMessages } from "./resume-run.ts";
 import { runAgent } from "./run.ts";
 import { newestMessagesRow, sendProblems, textRefusals } from "../shared/dialect-rows.ts";
 import type { Dialect, DialectRoute } from "@millrace/server/dialect";

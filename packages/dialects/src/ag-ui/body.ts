@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
 import { Problem } from "@millrace/server/dialect";
-import type { Reply } from "../shared/reply.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
 
 /** A message as a page sends it, of the shape that the route checks. */
 export type SentMessage = JsonObject & {
@@ -30,13 +30,13 @@ interface ResumeEntry {
 }
 
 /** A message of a person, and where it stands in the body. */
-export interface SaidMessage {
+export interface NewMessage {
   readonly message: SentMessage;
   readonly pointer: string;
 }
 
 /** What people wrote last: after all that the page holds of replies. */
-export function saidLast(messages: readonly SentMessage[]): readonly SaidMessage[] {
+export function lastUserMessages(messages: readonly SentMessage[]): readonly NewMessage[] {
   const last = messages.findLastIndex(({ role }) => role !== "user");
   const { role } = messages[last] ?? {};
   if ((role === "system" || role === "developer") && last === messages.length - 1) {
@@ -49,10 +49,10 @@ export function saidLast(messages: readonly SentMessage[]): readonly SaidMessage
 }
 
 /** Why a message is for the run that is on. Left out: it begins one. */
-export type SaidKind = "prompt" | "steer" | "follow_up";
+export type InputKind = "prompt" | "steer" | "follow_up";
 
 /** What the page asks for beside its messages. What nothing here would read is refused, never ignored. */
-export function kindOf({ state, context = [], forwardedProps = {} }: RunBody): SaidKind {
+export function kindOf({ state, context = [], forwardedProps = {} }: RunBody): InputKind {
   const refuse = (pointer: string, detail: string): never => {
     throw new Problem("invalid_request", detail, { pointer });
   };
@@ -71,7 +71,7 @@ export function kindOf({ state, context = [], forwardedProps = {} }: RunBody): S
 }
 
 /** Throws for a tool of the page that the agent has not: its model would never call it. */
-export function refuseUnreceivedUpTools({ tools = [] }: RunBody, known: ReadonlySet<string>): void {
+export function refuseUnknownTools({ tools = [] }: RunBody, known: ReadonlySet<string>): void {
   const at = tools.findIndex(({ name }) => typeof name !== "string" || !known.has(name));
   if (at < 0) return;
   const name = JSON.stringify(tools[at]?.["name"]);
@@ -88,8 +88,8 @@ function isEmpty(state: Json | undefined): boolean {
 }
 
 /** What a page answers: questions by `resume`, and calls by messages, under the names that it has for them. */
-export function repliesOf({ resume = [], messages }: RunBody): readonly Reply[] {
-  const decisions = resume.map((entry, at): Reply => {
+export function pageAnswersOf({ resume = [], messages }: RunBody): readonly PageAnswer[] {
+  const decisions = resume.map((entry, at): PageAnswer => {
     const { interruptId: approvalId, status, payload } = entry;
     if (status === "cancelled")
       return { kind: "decision", approvalId, approved: false, reason: undefined };
@@ -105,7 +105,10 @@ export function repliesOf({ resume = [], messages }: RunBody): readonly Reply[] 
 }
 
 /** What the page's message says that a call came to. */
-function resultOf(message: SentMessage, at: number): readonly Extract<Reply, { kind: "output" }>[] {
+function resultOf(
+  message: SentMessage,
+  at: number,
+): readonly Extract<PageAnswer, { kind: "output" }>[] {
   const { role, toolCallId, content, error } = message;
   if (role !== "tool" || typeof toolCallId !== "string") return [];
   const kind = "output";

@@ -1,20 +1,20 @@
 import type { Json, JsonObject, Part } from "@millrace/core";
 import type { BlobScope } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
-import { messageField } from "./encode/said.ts";
+import { messageField } from "./encode/user-messages.ts";
 import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
 import { filePart } from "../shared/sent-part.ts";
-import type { SaidMessage } from "./body.ts";
+import type { NewMessage } from "./body.ts";
 
 /** The parts of what a person wrote, with files stored. What can't be stored is refused, not left out. */
 export async function storedParts(
   context: RouteContext,
   place: BlobScope,
-  said: readonly SaidMessage[],
+  messages: readonly NewMessage[],
 ): Promise<readonly Part[]> {
   const parts: JsonObject[] = [];
-  for (const { message, pointer } of said) {
+  for (const { message, pointer } of messages) {
     const { id, name, metadata, content, encryptedValue, subagentRunId } = message;
     if (encryptedValue !== undefined || subagentRunId !== undefined) {
       const detail = "a person's message has no encryptedValue and no subagentRunId";

@@ -6,19 +6,16 @@ import type { AgUiStreamOptions } from "./encode/ag-ui-stream.ts";
 import type { AskedRun } from "./encode/ends.ts";
 import { frameOf } from "./encode/events.ts";
 import type { AgUiEvent } from "./encode/events.ts";
-import { dialectEncoding } from "../shared/encode/dialect-encoding.ts";
 import type { RouteResponse, RouteContext } from "@millrace/server/dialect";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
-import { sessionStream } from "@millrace/server/dialect";
+import { dialectResponse, eventStreamType } from "../shared/dialect-response.ts";
 import type { RunBody } from "./body.ts";
 
-const headers = { "content-type": "text/event-stream; charset=utf-8" };
-
-/** For a reader so far behind that it gets a snapshot: a run's items are seldom larger. */
-const budget = 32 * 1_024 * 1_024;
-
 /** A run, from before its start, and what stands around it in its page. */
-export type ShownRun = Pick<AgUiStreamOptions, "begin" | "before" | "after" | "live" | "head"> & {
+export type StreamedRun = Pick<
+  AgUiStreamOptions,
+  "begin" | "before" | "after" | "live" | "head"
+> & {
   readonly runId: RunId;
   readonly results?: AgUiStreamOptions["results"];
 };
@@ -27,7 +24,7 @@ export type ShownRun = Pick<AgUiStreamOptions, "begin" | "before" | "after" | "l
 export function runAnswer(
   context: RouteContext,
   session: SessionRecord,
-  run: ShownRun,
+  run: StreamedRun,
 ): RouteResponse {
   const { uid, sessionId } = session;
   const { runId, head } = run;
@@ -35,15 +32,16 @@ export function runAnswer(
   const blobUrl = blobUrlOf(context, session);
   const name = randomUUID();
   const stream = agUiStream({ results: new Map(), ...run, name, asked, blobUrl, uid, sessionId });
-  const cursor = { uid, head, lanes: [] };
-  const form = dialectEncoding(stream);
-  const answer = sessionStream(context, session, { cursor, form, budget });
-  return { ...answer, headers: { ...headers, "millrace-run": runId } };
+  return dialectResponse(context, session, head, stream, { "millrace-run": runId });
 }
 
 /** An answer without a run to follow. */
 export function plainAnswer(events: readonly AgUiEvent[]): RouteResponse {
-  return { status: 200, headers, bytes: Buffer.from(events.map(frameOf).join("")) };
+  return {
+    status: 200,
+    headers: eventStreamType,
+    bytes: Buffer.from(events.map(frameOf).join("")),
+  };
 }
 
 /** How the page names its run, and which version it reads. */

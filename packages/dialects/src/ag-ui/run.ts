@@ -3,22 +3,22 @@ import type { Json } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { clientCalls, startOf } from "./encode/ends.ts";
 import { jsonOf } from "./encode/events.ts";
-import { holds } from "./encode/held.ts";
+import { hasMessages } from "./encode/page-messages.ts";
 import { runMessages } from "./encode/messages.ts";
 import { recordOf } from "../shared/encode/run-record.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { notFound, post, Problem, refuseChild, untilGrid } from "@millrace/server/dialect";
 import { postAnswers } from "../shared/answers.ts";
 import { keyOf } from "../shared/key-of.ts";
-import type { Reply } from "../shared/reply.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
 import { openOrMake } from "../shared/open-or-make.ts";
-import { standingOf } from "../shared/standing.ts";
-import type { Standing } from "../shared/standing.ts";
-import { kindOf, refuseUnreceivedUpTools, repliesOf, saidLast } from "./body.ts";
-import type { RunBody, SaidKind, SaidMessage } from "./body.ts";
-import { comeBack, nothingYet } from "./come-back.ts";
-import { freshOf } from "./fresh.ts";
+import { readSessionRuns } from "../shared/session-runs.ts";
+import type { SessionRuns } from "../shared/session-runs.ts";
+import { kindOf, refuseUnknownTools, pageAnswersOf, lastUserMessages } from "./body.ts";
+import type { RunBody, InputKind, NewMessage } from "./body.ts";
+import { resumeRun, nothingYet } from "./resume-run.ts";
+import { newMessages } from "./new-messages.ts";
 import { storedParts } from "./parts.ts";
 import { askedRun, plainAnswer, runAnswer } from "./run-answer.ts";
 
@@ -30,20 +30,19 @@ import { askedRun, plainAnswer, runAnswer } from "./run-answer.ts";
 export const runAgent: RouteWork = async (context) => {
   const body = context.body as RunBody; // of the route's shape
   const kind = kindOf(body);
-  const said = saidLast(body.messages);
-  const replies = repliesOf(body);
-  const session = await sessionFor(context, body, said.length > 0);
+  const messages = lastUserMessages(body.messages);
+  const pageAnswers = pageAnswersOf(body);
+  const session = await sessionFor(context, body, messages.length > 0);
   if (session === undefined) return nothingYet(body);
-  if ((body.tools ?? []).length > 0)
-    refuseUnreceivedUpTools(body, await context.clientTools(session));
-  const standing = await standingOf(context, session);
-  const fresh = freshOf(said, standing.state);
-  refuseUnasked(replies, standing);
-  const isNews = await postAnswers(context, session, standing, answersTo(standing, replies));
-  if (fresh.length > 0) return send(context, session, standing, fresh, kind);
-  const going = isNews ? await goOn(context, session, standing, replies) : undefined;
+  if ((body.tools ?? []).length > 0) refuseUnknownTools(body, await context.clientTools(session));
+  const runs = await readSessionRuns(context, session);
+  const added = newMessages(messages, runs.state);
+  refuseUnasked(pageAnswers, runs);
+  const isNews = await postAnswers(context, session, runs, answersTo(runs, pageAnswers));
+  if (added.length > 0) return send(context, session, runs, added, kind);
+  const going = isNews ? await goOn(context, session, runs, pageAnswers) : undefined;
   return (
-    going ?? comeBack(context, session, isNews ? await standingOf(context, session) : standing)
+    going ?? resumeRun(context, session, isNews ? await readSessionRuns(context, session) : runs)
   );
 };
 
@@ -71,11 +70,14 @@ async function sessionFor(
 }
 
 /** Throws for an answer to what the run that is on, and the one before it, never asked. */
-function refuseUnasked(replies: readonly Reply[], { state, run, ended }: Standing): void {
+function refuseUnasked(
+  pageAnswers: readonly PageAnswer[],
+  { state, run, ended }: SessionRuns,
+): void {
   const asked = new Set<string>(state.approvals.map((approval) => approval.asked.approvalId));
   for (const { waits } of [run, ended].filter((each) => each !== undefined))
     for (const wait of waits) for (const id of wait.asked) asked.add(id);
-  const decisions = replies.filter((reply) => reply.kind === "decision");
+  const decisions = pageAnswers.filter((reply) => reply.kind === "decision");
   const at = decisions.findIndex(({ approvalId }) => !asked.has(approvalId));
   if (at < 0) return;
   const detail = "there is no question of this id in the session's last runs";
@@ -86,14 +88,14 @@ function refuseUnasked(replies: readonly Reply[], { state, run, ended }: Standin
 async function send(
   context: RouteContext,
   session: SessionRecord,
-  { state }: Standing,
-  said: readonly SaidMessage[],
-  kind: SaidKind,
+  { state }: SessionRuns,
+  messages: readonly NewMessage[],
+  kind: InputKind,
 ): Promise<RouteResponse> {
   const body = context.body as RunBody; // of the route's shape
   const { tenant, uid } = session;
-  const parts = await storedParts(context, { tenant, uid }, said);
-  const key = keyOf("ag-ui", ...said.map(({ message }) => message.id));
+  const parts = await storedParts(context, { tenant, uid }, messages);
+  const key = keyOf("ag-ui", ...messages.map(({ message }) => message.id));
   // Between runs there is nothing to steer: it begins one.
   const isForRun = kind !== "prompt" && state.run !== undefined;
   const asked = { kind: isForRun ? kind : "prompt" } as const;
@@ -117,27 +119,27 @@ async function send(
 async function goOn(
   context: RouteContext,
   session: SessionRecord,
-  { state: before, run }: Standing,
-  replies: readonly Reply[],
+  { state: before, run }: SessionRuns,
+  pageAnswers: readonly PageAnswer[],
 ): Promise<RouteResponse | undefined> {
   if (run === undefined) return undefined;
   const body = context.body as RunBody; // of the route's shape
   const { runId, head, facts } = run;
   const record = recordOf(session, facts);
-  const told = runMessages(record, blobUrlOf(context, session));
-  if (record.phase !== "waiting" || !holds(body.messages, told)) return undefined;
-  const own = body.messages.findIndex(({ id }) => id === told[0]?.id);
+  const sent = runMessages(record, blobUrlOf(context, session));
+  if (record.phase !== "waiting" || !hasMessages(body.messages, sent)) return undefined;
+  const own = body.messages.findIndex(({ id }) => id === sent[0]?.id);
   const results = new Map<string, Json>();
-  for (const reply of replies)
+  for (const reply of pageAnswers)
     if (reply.kind === "output" && "output" in reply.answer)
       results.set(reply.toolCallId, reply.answer.output);
   // A wait that ends by one of several answers is past once all are there.
-  const { state } = await standingOf(context, session);
+  const { state } = await readSessionRuns(context, session);
   return runAnswer(context, session, {
     runId,
     head,
     live: state.head,
-    begin: { kind: "known", n: before.head },
+    begin: { kind: "received", n: before.head },
     before: jsonOf(body.messages.slice(0, Math.max(0, own))),
     after: "",
     results,
@@ -145,9 +147,12 @@ async function goOn(
 }
 
 /** The answers to what waits, with the calls by their own ids: pages know them by other names. */
-function answersTo({ state }: Standing, replies: readonly Reply[]): readonly Reply[] {
+function answersTo(
+  { state }: SessionRuns,
+  pageAnswers: readonly PageAnswer[],
+): readonly PageAnswer[] {
   const calls = clientCalls(state);
-  return replies.flatMap((reply): Reply[] => {
+  return pageAnswers.flatMap((reply): PageAnswer[] => {
     if (reply.kind === "decision") return [reply];
     const toolCallId = calls.get(reply.toolCallId);
     return toolCallId === undefined ? [] : [{ ...reply, toolCallId }];

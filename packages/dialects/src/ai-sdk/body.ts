@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { Problem } from "@millrace/server/dialect";
-import type { Reply } from "../shared/reply.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
 
 /** A message as a page sends it, of the shape that the route checks. */
 export interface SentMessage {
@@ -25,26 +25,26 @@ export interface SendBody {
  * What the last message of the assistant answers. It is all that is read of what a page holds of the past:
  * the past is in the store.
  */
-export function repliesOf(messages: readonly SentMessage[]): readonly Reply[] {
+export function pageAnswersOf(messages: readonly SentMessage[]): readonly PageAnswer[] {
   const last = messages.findLast(({ role }) => role === "assistant");
-  return (last?.parts ?? []).flatMap((part): Reply[] => {
+  return (last?.parts ?? []).flatMap((part): PageAnswer[] => {
     const { type, toolCallId, approval, state, output, errorText } = part;
     const isCall = typeof type === "string" && /^(tool-|dynamic-tool$)/.test(type);
     if (!isCall || typeof toolCallId !== "string") return [];
-    const replies: Reply[] = [];
+    const pageAnswers: PageAnswer[] = [];
     if (isJsonObject(approval) && typeof approval["approved"] === "boolean") {
       const { id, approved, reason } = approval;
       const why = typeof reason === "string" ? reason : undefined;
       if (typeof id === "string")
-        replies.push({ kind: "decision", approvalId: id, approved, reason: why });
+        pageAnswers.push({ kind: "decision", approvalId: id, approved, reason: why });
     }
     if (state === "output-available")
-      replies.push({ kind: "output", toolCallId, answer: { output: output ?? null } });
+      pageAnswers.push({ kind: "output", toolCallId, answer: { output: output ?? null } });
     if (state === "output-error") {
       const error = typeof errorText === "string" ? errorText : "It failed.";
-      replies.push({ kind: "output", toolCallId, answer: { error } });
+      pageAnswers.push({ kind: "output", toolCallId, answer: { error } });
     }
-    return replies;
+    return pageAnswers;
   });
 }
 

@@ -6,7 +6,7 @@ import type { RouteWork } from "@millrace/server/dialect";
 import { newestMessages } from "../shared/newest-messages.ts";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
 import { runAnswer } from "./run-answer.ts";
-import { standingOf } from "../shared/standing.ts";
+import { readSessionRuns } from "../shared/session-runs.ts";
 
 /** The session as messages, the newest of them, to begin a page with. */
 export function readMessages(profile: Profile): RouteWork {
@@ -32,10 +32,10 @@ export function resumeStream(profile: Profile): RouteWork {
       await untilGrid(() => performance.now() - begun, sleep);
       return { status: 204 };
     }
-    const { run, next, isWaiting, state } = await standingOf(context, session);
-    const shown = run === undefined ? next : isWaiting ? undefined : run;
-    if (shown === undefined) return { status: 204 };
-    const { runId, head } = shown;
+    const { run, next, isWaiting, state } = await readSessionRuns(context, session);
+    const current = run === undefined ? next : isWaiting ? undefined : run;
+    if (current === undefined) return { status: 204 };
+    const { runId, head } = current;
     return runAnswer(profile, context, session, { runId, head, live: state.head });
   };
 }

@@ -10,9 +10,9 @@ import { post, Problem, refuseChild } from "@millrace/server/dialect";
 import { postAnswers } from "../shared/answers.ts";
 import { keyOf } from "../shared/key-of.ts";
 import { openOrMake } from "../shared/open-or-make.ts";
-import { standingOf } from "../shared/standing.ts";
-import type { Standing } from "../shared/standing.ts";
-import { promptOf, repliesOf } from "./body.ts";
+import { readSessionRuns } from "../shared/session-runs.ts";
+import type { SessionRuns } from "../shared/session-runs.ts";
+import { promptOf, pageAnswersOf } from "./body.ts";
 import type { SendBody, SentMessage } from "./body.ts";
 import { storedParts } from "./parts.ts";
 import { runAnswer, streamHeaders } from "./run-answer.ts";
@@ -26,12 +26,12 @@ export function sendMessages(profile: Profile): RouteWork {
     const body = context.body as SendBody; // of the route's shape
     const session = await openOrMake(context, body.id);
     refuseChild(session);
-    const standing = await standingOf(context, session);
-    if (body.trigger === "regenerate-message") return askAgain(profile, context, session, standing);
-    const isNews = await postAnswers(context, session, standing, repliesOf(body.messages));
+    const runs = await readSessionRuns(context, session);
+    if (body.trigger === "regenerate-message") return askAgain(profile, context, session, runs);
+    const isNews = await postAnswers(context, session, runs, pageAnswersOf(body.messages));
     const prompt = promptOf(body.messages);
-    if (prompt !== undefined) return send(profile, context, session, standing, prompt);
-    return goOn(profile, context, session, standing, isNews);
+    if (prompt !== undefined) return send(profile, context, session, runs, prompt);
+    return goOn(profile, context, session, runs, isNews);
   };
 }
 
@@ -40,7 +40,7 @@ async function send(
   profile: Profile,
   context: RouteContext,
   session: SessionRecord,
-  { state }: Standing,
+  { state }: SessionRuns,
   message: SentMessage,
 ): Promise<RouteResponse> {
   const body = context.body as SendBody; // of the route's shape
@@ -69,7 +69,7 @@ async function askAgain(
   profile: Profile,
   context: RouteContext,
   session: SessionRecord,
-  { state, ended, run }: Standing,
+  { state, ended, run }: SessionRuns,
 ): Promise<RouteResponse> {
   const { messageId } = context.body as SendBody; // of the route's shape
   const runId = messageId?.startsWith("run_") === true ? messageId : (run ?? ended)?.runId;
@@ -94,21 +94,21 @@ function goOn(
   profile: Profile,
   context: RouteContext,
   session: SessionRecord,
-  { run: on, ended, isWaiting, state }: Standing,
+  { run: on, ended, isWaiting, state }: SessionRuns,
   isNews: boolean,
 ): RouteResponse {
-  const shown = on ?? ended;
-  if (shown === undefined)
+  const current = on ?? ended;
+  if (current === undefined)
     throw new Problem("invalid_request", "the last message is the assistant's, and nothing waits");
   const { messages } = context.body as SendBody; // of the route's shape
-  const { waits, facts: _, ...run } = shown;
+  const { waits, facts: _, ...run } = current;
   const at = receivedUpTo(
     waits,
     messages.findLast(({ role }) => role === "assistant")?.parts ?? [],
   );
   // What waits still is sent again, so that the page's request ends.
-  const known = isWaiting && !isNews && at === state.head ? at - 1 : at;
-  return runAnswer(profile, context, session, { ...run, known, live: state.head });
+  const receivedTo = isWaiting && !isNews && at === state.head ? at - 1 : at;
+  return runAnswer(profile, context, session, { ...run, receivedTo, live: state.head });
 }
 
 /** A part without the name of the message that it was sent in: a page knows a message by that. */

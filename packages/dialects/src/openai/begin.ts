@@ -2,19 +2,19 @@ import { equalJson } from "@millrace/core/json";
 import type { Fact, Json, JsonObject, Part } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
-import { askedIn } from "./encode/leg.ts";
-import type { Leg } from "./encode/leg.ts";
-import type { LegRef } from "./encode/response-id.ts";
+import { askedIn } from "./encode/response-segment.ts";
+import type { ResponseSegment } from "./encode/response-segment.ts";
+import type { SegmentRef } from "./encode/response-id.ts";
 import { requestField } from "./encode/response-json.ts";
 import { postAnswers } from "../shared/answers.ts";
-import type { Reply } from "../shared/reply.ts";
-import { standingOf } from "../shared/standing.ts";
-import type { Standing } from "../shared/standing.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
+import { readSessionRuns } from "../shared/session-runs.ts";
+import type { SessionRuns } from "../shared/session-runs.ts";
 import { post, refuseChild } from "@millrace/server/dialect";
 import type { AnswerFormat } from "./answer-format.ts";
 import type { SentInput } from "./input.ts";
-import { readLeg } from "./read-leg.ts";
-import type { ReadLeg } from "./read-leg.ts";
+import { readSegment } from "./read-segment.ts";
+import type { ReadSegment } from "./read-segment.ts";
 import { refused } from "./refused.ts";
 import type { Keyed } from "./refused.ts";
 import { storedParts } from "./stored-parts.ts";
@@ -22,7 +22,7 @@ import { storedParts } from "./stored-parts.ts";
 /** Where a request goes: its session, and the response that it goes on from. */
 export interface Place {
   readonly session: SessionRecord;
-  readonly previous?: ReadLeg | undefined;
+  readonly previous?: ReadSegment | undefined;
 }
 
 /** What a request says besides its input. */
@@ -33,36 +33,36 @@ export interface Besides {
   readonly format?: AnswerFormat | undefined;
 }
 
-/** Stores what a request says, and names the leg of a run that is its response. */
+/** Stores what a request says, and names the segment of a run that is its response. */
 export async function begin(
   context: Keyed,
   place: Place,
   sent: SentInput,
   besides: Besides,
-): Promise<LegRef> {
+): Promise<SegmentRef> {
   refuseChild(place.session);
-  const standing = await standingOf(context, place.session);
-  return sent.replies.length > 0
-    ? answer(context, place, standing, sent, besides)
-    : prompt(context, place, standing, sent, besides);
+  const runs = await readSessionRuns(context, place.session);
+  return sent.pageAnswers.length > 0
+    ? answer(context, place, runs, sent, besides)
+    : prompt(context, place, runs, sent, besides);
 }
 
-/** A message begins a run. Its response is the run's first leg. */
+/** A message begins a run. Its response is the run's first segment. */
 async function prompt(
   context: Keyed,
   { session, previous }: Place,
-  standing: Standing,
+  runs: SessionRuns,
   { parts }: SentInput,
   { request = {}, format }: Besides,
-): Promise<LegRef> {
+): Promise<SegmentRef> {
   const { key } = context;
   const { sessionId } = session;
   try {
-    refuseUnanswered(standing, []);
-    if (previous !== undefined) refusePast(standing, previous);
+    refuseUnanswered(runs, []);
+    if (previous !== undefined) refusePast(runs, previous);
   } catch (refusal) {
     // A repeat is answered also while others are refused. To find none, all facts are read.
-    const known = await readLeg(context, session, { runId: `run_${key}`, from: 0 });
+    const known = await readSegment(context, session, { runId: `run_${key}`, from: 0 });
     if (known === undefined) throw refusal;
   }
   const stored = await storedParts(context, session, parts);
@@ -104,27 +104,27 @@ function withRequest(parts: readonly Part[], request: JsonObject): readonly Part
   return [{ ...first, metadata: { ...first.metadata, [requestField]: request } }, ...others];
 }
 
-/** Answers what a run waits for. Its response is the run's next leg. */
+/** Answers what a run waits for. Its response is the run's next segment. */
 async function answer(
   context: Keyed,
   { session, previous }: Place,
-  standing: Standing,
-  { parts, replies }: SentInput,
+  runs: SessionRuns,
+  { parts, pageAnswers }: SentInput,
   { format }: Besides,
-): Promise<LegRef> {
+): Promise<SegmentRef> {
   const { sessionId } = session;
-  const runId = previous?.leg.runId ?? (standing.run ?? standing.ended)?.runId ?? "";
-  const run = previous ?? (await readLeg(context, session, { runId, from: 0 }));
-  const legs = run?.legs ?? [];
+  const runId = previous?.segment.runId ?? (runs.run ?? runs.ended)?.runId ?? "";
+  const run = previous ?? (await readSegment(context, session, { runId, from: 0 }));
+  const segments = run?.segments ?? [];
   refuseOtherFormat(run?.facts ?? [], format);
-  const leg = askedBy(legs, replies, previous?.leg.from);
-  refuseUnanswered(standing, replies);
+  const segment = askedBy(segments, pageAnswers, previous?.segment.from);
+  refuseUnanswered(runs, pageAnswers);
   if (parts.length > 0) {
     const stored = await storedParts(context, session, parts);
     await post(context, session, { kind: "steer" }, stored);
   }
-  await postAnswers(context, session, standing, replies);
-  return { sessionId, runId, from: leg.to };
+  await postAnswers(context, session, runs, pageAnswers);
+  return { sessionId, runId, from: segment.to };
 }
 
 /** Throws for a form that is not the one that the run's prompt asked for. */
@@ -138,30 +138,33 @@ function refuseOtherFormat([accepted]: readonly Fact[], format: AnswerFormat | u
   );
 }
 
-/** The leg that asked what is answered. Throws for an answer to nothing. */
+/** The segment that asked what is answered. Throws for an answer to nothing. */
 function askedBy(
-  legs: readonly Leg[],
-  replies: readonly Reply[],
+  segments: readonly ResponseSegment[],
+  pageAnswers: readonly PageAnswer[],
   from: number | undefined,
-): Leg & { readonly to: number } {
-  const [first] = replies;
-  const among = from === undefined ? legs : legs.filter((each) => each.from === from);
-  const leg = among.findLast(({ asked }) => first !== undefined && asked.includes(idOf(first)));
-  const stray = replies.find((reply) => leg?.asked.includes(idOf(reply)) !== true);
-  if (leg?.to !== undefined && stray === undefined) return { ...leg, to: leg.to };
+): ResponseSegment & { readonly to: number } {
+  const [first] = pageAnswers;
+  const among = from === undefined ? segments : segments.filter((each) => each.from === from);
+  const segment = among.findLast(({ asked }) => first !== undefined && asked.includes(idOf(first)));
+  const stray = pageAnswers.find((reply) => segment?.asked.includes(idOf(reply)) !== true);
+  if (segment?.to !== undefined && stray === undefined) return { ...segment, to: segment.to };
   const answered = stray ?? first;
   const what = answered === undefined ? "this" : idOf(answered).slice(0, 64);
   throw refused(`nothing waits for an answer to ${what}`, "/input");
 }
 
-function idOf(reply: Reply): string {
+function idOf(reply: PageAnswer): string {
   return reply.kind === "output" ? reply.toolCallId : reply.approvalId;
 }
 
 /** Throws while a run waits for more than a request answers: nothing would go on. */
-function refuseUnanswered({ isWaiting, state }: Standing, replies: readonly Reply[]): void {
+function refuseUnanswered(
+  { isWaiting, state }: SessionRuns,
+  pageAnswers: readonly PageAnswer[],
+): void {
   if (!isWaiting) return;
-  const answered = new Set(replies.map(idOf));
+  const answered = new Set(pageAnswers.map(idOf));
   const lacking = askedIn(state).find((id) => !answered.has(id));
   if (lacking === undefined) return;
   const isCall = state.executions.some(({ callId }) => callId === lacking);
@@ -172,12 +175,12 @@ function refuseUnanswered({ isWaiting, state }: Standing, replies: readonly Repl
 }
 
 /** Throws for a response that is not the last one of its session. */
-function refusePast({ run, ended, next }: Standing, { leg, legs }: ReadLeg): void {
+function refusePast({ run, ended, next }: SessionRuns, { segment, segments }: ReadSegment): void {
   const last = next ?? run ?? ended;
   const pointer = "/previous_response_id";
-  if (run?.runId === leg.runId)
+  if (run?.runId === segment.runId)
     throw refused("this response is not over: wait for it, or cancel it", pointer);
-  if (last?.runId === leg.runId && legs.at(-1)?.from === leg.from) return;
+  if (last?.runId === segment.runId && segments.at(-1)?.from === segment.from) return;
   const fix = "go on with the newest, or fork the session by /v1/sessions/{id}/forks";
   throw refused(`this response is not the newest of its session: ${fix}`, pointer);
 }

@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { completionStream, CompletionEncoder } from "./encode/completion-encoder.ts";
-import type { LegRef } from "./encode/response-id.ts";
+import type { SegmentRef } from "./encode/response-id.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { notFound, Problem } from "@millrace/server/dialect";
 import { responseFormat } from "./answer-format.ts";
 import { begin } from "./begin.ts";
 import type { Place } from "./begin.ts";
-import { completionFields, refuseUntaken } from "./given.ts";
-import { stopIfLeft } from "./left.ts";
+import { completionFields, refuseUntaken } from "./refuse-fields.ts";
+import { stopIfLeft } from "./stop-if-left.ts";
 import { newMessages } from "./messages.ts";
 import type { NewMessages } from "./messages.ts";
-import { readLeg } from "./read-leg.ts";
+import { readSegment } from "./read-segment.ts";
 import { refused } from "./refused.ts";
 import type { Keyed } from "./refused.ts";
-import { endedLeg, legHeaders, legStream, storedStream } from "./respond.ts";
+import { endedSegment, segmentHeaders, segmentStream, storedStream } from "./respond.ts";
 import { namedSession, newSession } from "./session.ts";
 
 const taken = ["messages", "stream", "stream_options", "response_format"];
@@ -46,12 +46,12 @@ function includesUsage(options: JsonObject[string] | undefined): boolean {
 /** Where a request goes, and whether a session was made for it alone. */
 async function placeOf(
   context: Keyed,
-  { leg, hasPast }: NewMessages,
+  { segment, hasPast }: NewMessages,
 ): Promise<{ readonly place: Place; readonly isNew: boolean }> {
   const named = await namedSession(context, undefined);
-  if (leg !== undefined) {
-    const session = await context.open(leg.sessionId, "send");
-    const previous = session && (await readLeg(context, session, leg));
+  if (segment !== undefined) {
+    const session = await context.open(segment.sessionId, "send");
+    const previous = session && (await readSegment(context, session, segment));
     if (session === undefined || previous === undefined) throw notFound();
     if (named !== undefined && named.uid !== session.uid)
       throw refused("the tool messages answer calls of another session", "/messages");
@@ -69,23 +69,23 @@ async function placeOf(
 async function give(
   context: RouteContext,
   { session }: Place,
-  ref: LegRef,
+  ref: SegmentRef,
   { usage, isNew }: { readonly usage: boolean; readonly isNew: boolean },
 ): Promise<RouteResponse> {
   const isStream = context.form === "stream";
   const read = isStream
-    ? await readLeg(context, session, ref)
-    : await endedLeg(context, session, ref);
+    ? await readSegment(context, session, ref)
+    : await endedSegment(context, session, ref);
   if (read === undefined) throw new Problem("internal", "the completion was not stored");
-  const voice = new CompletionEncoder({ ...read, usage });
+  const encoder = new CompletionEncoder({ ...read, usage });
   const stop = (): void => stopIfLeft(context, session, ref);
   if (!isStream) {
-    if (isNew && !voice.isOver()) stop();
-    const answer = whole(voice);
-    return { ...answer, headers: { ...legHeaders(read), ...answer.headers } };
+    if (isNew && !encoder.isOver()) stop();
+    const answer = whole(encoder);
+    return { ...answer, headers: { ...segmentHeaders(read), ...answer.headers } };
   }
-  if (voice.isOver()) return storedStream(read, voice.endText("finished"));
-  const answer = legStream(context, session, read, completionStream({ ...read, usage }));
+  if (encoder.isOver()) return storedStream(read, encoder.endText("finished"));
+  const answer = segmentStream(context, session, read, completionStream({ ...read, usage }));
   const { stream } = answer;
   if (!isNew || stream === undefined) return answer;
   const start: typeof stream.start = (sink) => {
@@ -97,9 +97,9 @@ async function give(
 }
 
 /** A completion that is over, or why there is none. */
-function whole(voice: CompletionEncoder): RouteResponse {
-  const { end } = voice;
-  if (end?.error === null) return { status: 200, json: voice.json() };
+function whole(encoder: CompletionEncoder): RouteResponse {
+  const { end } = encoder;
+  if (end?.error === null) return { status: 200, json: encoder.json() };
   const { code, message } = end?.error ?? {
     code: "unfinished",
     message: "The run goes on, and its completion is not there yet.",

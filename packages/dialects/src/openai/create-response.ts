@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
-import type { LegRef } from "./encode/response-id.ts";
+import type { SegmentRef } from "./encode/response-id.ts";
 import { ResponseEncoder } from "./encode/response-encoder.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { Problem } from "@millrace/server/dialect";
 import { textFormat } from "./answer-format.ts";
 import { begin, requestOf } from "./begin.ts";
 import type { Place } from "./begin.ts";
-import { refuseUntaken, responseFields } from "./given.ts";
+import { refuseUntaken, responseFields } from "./refuse-fields.ts";
 import { readInput } from "./input.ts";
 import type { SentInput } from "./input.ts";
-import { openResponse, readLeg } from "./read-leg.ts";
+import { openResponse, readSegment } from "./read-segment.ts";
 import { refused } from "./refused.ts";
 import type { Keyed } from "./refused.ts";
-import { endedLeg, legHeaders, responseEvents } from "./respond.ts";
+import { endedSegment, segmentHeaders, responseEvents } from "./respond.ts";
 import { namedSession, newSession } from "./session.ts";
 
 const taken = [
@@ -35,7 +35,7 @@ export const createResponse: RouteWork = async (context) => {
   const sent = readInput(body["input"]);
   const request = requestOf(body);
   const format = textFormat(body["text"]);
-  if (sent.replies.length > 0 && isJsonObject(request["metadata"]))
+  if (sent.pageAnswers.length > 0 && isJsonObject(request["metadata"]))
     throw refused("metadata goes with a message, not with answers: leave it out", "/metadata");
   const keyed = { ...context, key: context.key ?? randomUUID() };
   const place = await placeOf(keyed, body, sent);
@@ -43,11 +43,15 @@ export const createResponse: RouteWork = async (context) => {
   return give(context, place.session, ref, body);
 };
 
-async function placeOf(context: Keyed, body: JsonObject, { replies }: SentInput): Promise<Place> {
+async function placeOf(
+  context: Keyed,
+  body: JsonObject,
+  { pageAnswers }: SentInput,
+): Promise<Place> {
   const { previous_response_id: id, conversation } = body;
   const named = await namedSession(context, conversation);
   if (id === undefined || id === null) {
-    if (named === undefined && replies.length > 0)
+    if (named === undefined && pageAnswers.length > 0)
       throw refused("name the response that is answered by previous_response_id", "/input");
     return { session: named ?? (await newSession(context)) };
   }
@@ -63,14 +67,14 @@ async function placeOf(context: Keyed, body: JsonObject, { replies }: SentInput)
 async function give(
   context: RouteContext,
   session: SessionRecord,
-  ref: LegRef,
+  ref: SegmentRef,
   { background }: JsonObject,
 ): Promise<RouteResponse> {
   const atOnce = context.form === "stream" || background === true;
   const read = atOnce
-    ? await readLeg(context, session, ref)
-    : await endedLeg(context, session, ref);
+    ? await readSegment(context, session, ref)
+    : await endedSegment(context, session, ref);
   if (read === undefined) throw new Problem("internal", "the response was not stored");
   if (context.form === "stream") return responseEvents(context, session, read);
-  return { status: 200, headers: legHeaders(read), json: new ResponseEncoder(read).json() };
+  return { status: 200, headers: segmentHeaders(read), json: new ResponseEncoder(read).json() };
 }

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
-import type { Reply } from "../shared/reply.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
 import { refused } from "./refused.ts";
 
 /** What a request says: to the agent, and in answer to what a run waits for. */
 export interface SentInput {
   /** Parts of a prompt, as the other dialect sends them. Empty: there is none. */
   readonly parts: readonly SentPart[];
-  readonly replies: readonly Reply[];
+  readonly pageAnswers: readonly PageAnswer[];
 }
 
 /** A part, and where in the body it stood. */
@@ -23,12 +23,12 @@ const pastIsStored =
 export function readInput(input: Json | undefined): SentInput {
   if (typeof input === "string") {
     const part = { type: "text", text: input };
-    return { parts: [{ part, pointer: "/input" }], replies: [] };
+    return { parts: [{ part, pointer: "/input" }], pageAnswers: [] };
   }
   if (!Array.isArray(input) || input.length === 0)
     throw refused("input is a text or a list of items", "/input");
   const parts: SentPart[] = [];
-  const replies: Reply[] = [];
+  const pageAnswers: PageAnswer[] = [];
   for (const [at, item] of (input as readonly Json[]).entries()) {
     const pointer = `/input/${at}`;
     if (!isJsonObject(item)) throw refused("an item is an object", pointer);
@@ -37,23 +37,23 @@ export function readInput(input: Json | undefined): SentInput {
         parts.push(...messageParts(item, pointer));
         break;
       case "function_call_output":
-        replies.push(outputOf(item, pointer));
+        pageAnswers.push(outputOf(item, pointer));
         break;
       case "mcp_approval_response":
-        replies.push(decisionOf(item, pointer));
+        pageAnswers.push(decisionOf(item, pointer));
         break;
       default:
-        throw refused(`the type ${shown(item["type"])}: ${pastIsStored}`, pointer);
+        throw refused(`the type ${quoted(item["type"])}: ${pastIsStored}`, pointer);
     }
   }
-  return { parts, replies };
+  return { parts, pageAnswers };
 }
 
 /** The parts of a person's message, in either format. */
 export function messageParts({ role, content }: JsonObject, pointer: string): readonly SentPart[] {
   if (role === "system" || role === "developer")
     throw refused("the agent has its own instructions: send no message of this role", pointer);
-  if (role !== "user") throw refused(`the role ${shown(role)}: ${pastIsStored}`, pointer);
+  if (role !== "user") throw refused(`the role ${quoted(role)}: ${pastIsStored}`, pointer);
   if (typeof content === "string")
     return [{ part: { type: "text", text: content }, pointer: `${pointer}/content` }];
   if (!Array.isArray(content)) throw refused("content is a text or a list of parts", pointer);
@@ -94,7 +94,7 @@ function partOf(part: Json, pointer: string): JsonObject {
       };
     }
     default:
-      throw refused(`a message has texts, images and files, not ${shown(type)}`, pointer);
+      throw refused(`a message has texts, images and files, not ${quoted(type)}`, pointer);
   }
 }
 
@@ -107,7 +107,7 @@ function mediaTypeOf(url: string): string | undefined {
   return /^data:([^;,]+)[;,]/.exec(url)?.[1];
 }
 
-function outputOf({ call_id: toolCallId, output }: JsonObject, pointer: string): Reply {
+function outputOf({ call_id: toolCallId, output }: JsonObject, pointer: string): PageAnswer {
   if (typeof toolCallId !== "string") throw refused("name the call by call_id", pointer);
   const text = Array.isArray(output) ? textOf(output as readonly Json[], pointer) : output;
   if (typeof text !== "string") throw refused("output is a text or a list of texts", pointer);
@@ -134,7 +134,7 @@ export function valueOf(text: string): Json {
   return parsed.ok ? parsed.value : text;
 }
 
-function decisionOf(item: JsonObject, pointer: string): Reply {
+function decisionOf(item: JsonObject, pointer: string): PageAnswer {
   const { approval_request_id: approvalId, approve, reason } = item;
   if (typeof approvalId !== "string" || typeof approve !== "boolean")
     throw refused("an approval response has an approval_request_id, and approve", pointer);
@@ -142,6 +142,6 @@ function decisionOf(item: JsonObject, pointer: string): Reply {
   return { kind: "decision", approvalId, approved: approve, reason: why };
 }
 
-function shown(value: Json | undefined): string {
+function quoted(value: Json | undefined): string {
   return (JSON.stringify(value) ?? "none").slice(0, 64);
 }

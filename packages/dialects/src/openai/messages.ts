@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { callOfName } from "./encode/response-id.ts";
-import type { LegRef } from "./encode/response-id.ts";
-import type { Reply } from "../shared/reply.ts";
+import type { SegmentRef } from "./encode/response-id.ts";
+import type { PageAnswer } from "../shared/page-answer.ts";
 import { messageParts, valueOf } from "./input.ts";
 import type { SentInput, SentPart } from "./input.ts";
 import { refused } from "./refused.ts";
 
 /** What is new in the messages of a completion. */
 export interface NewMessages extends SentInput {
-  /** The leg whose calls are answered. It names the session, too. */
-  readonly leg: LegRef | undefined;
+  /** The segment whose calls are answered. It names the session, too. */
+  readonly segment: SegmentRef | undefined;
   /** Whether there are messages before them. */
   readonly hasPast: boolean;
 }
@@ -19,8 +19,8 @@ export interface NewMessages extends SentInput {
 export function newMessages(messages: readonly JsonObject[]): NewMessages {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const parts: SentPart[] = [];
-  const replies: Reply[] = [];
-  let leg: LegRef | undefined;
+  const pageAnswers: PageAnswer[] = [];
+  let segment: SegmentRef | undefined;
   for (const [at, message] of messages.entries()) {
     const pointer = `/messages/${at}`;
     const { role } = message;
@@ -32,25 +32,25 @@ export function newMessages(messages: readonly JsonObject[]): NewMessages {
       continue;
     }
     const answered = toolReply(message, pointer);
-    if (leg !== undefined && !isSame(leg, answered.leg))
+    if (segment !== undefined && !isSame(segment, answered.segment))
       throw refused("the tool messages answer calls of different completions", pointer);
-    ({ leg } = answered);
-    replies.push(answered.reply);
+    ({ segment } = answered);
+    pageAnswers.push(answered.reply);
   }
-  if (parts.length === 0 && replies.length === 0)
+  if (parts.length === 0 && pageAnswers.length === 0)
     throw refused("the last message is the assistant's: send what is new", `/messages/${last}`);
-  return { parts, replies, leg, hasPast: last >= 0 };
+  return { parts, pageAnswers, segment, hasPast: last >= 0 };
 }
 
 function toolReply(
   { tool_call_id: id, content }: JsonObject,
   pointer: string,
-): { readonly leg: LegRef; readonly reply: Reply } {
+): { readonly segment: SegmentRef; readonly reply: PageAnswer } {
   const call = typeof id === "string" ? callOfName(id) : undefined;
   if (call === undefined) throw refused("tool_call_id is not one that was sent", pointer);
-  const { callId: toolCallId, ...leg } = call;
+  const { callId: toolCallId, ...segment } = call;
   const output = valueOf(textOf(content, pointer));
-  return { leg, reply: { kind: "output", toolCallId, answer: { output } } };
+  return { segment, reply: { kind: "output", toolCallId, answer: { output } } };
 }
 
 function textOf(content: Json | undefined, pointer: string): string {
@@ -65,7 +65,7 @@ function textOf(content: Json | undefined, pointer: string): string {
     .join("");
 }
 
-function isSame(left: LegRef, right: LegRef): boolean {
+function isSame(left: SegmentRef, right: SegmentRef): boolean {
   return (
     left.sessionId === right.sessionId && left.runId === right.runId && left.from === right.from
   );

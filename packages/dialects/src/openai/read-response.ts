@@ -5,9 +5,9 @@ import { modelName } from "./encode/response-json.ts";
 import type { RouteContext, RouteWork } from "@millrace/server/dialect";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
 import { inboxOf, problemOf } from "@millrace/server/dialect";
-import { openResponse } from "./read-leg.ts";
-import type { NamedResponse } from "./read-leg.ts";
-import { endedLeg, legHeaders, responseEvents } from "./respond.ts";
+import { openResponse } from "./read-segment.ts";
+import type { NamedResponse } from "./read-segment.ts";
+import { endedSegment, segmentHeaders, responseEvents } from "./respond.ts";
 
 /** A response as it is, or its events after a number. */
 export const getResponse: RouteWork = async (context) => {
@@ -15,7 +15,7 @@ export const getResponse: RouteWork = async (context) => {
   const { starting_after: after } = context.query;
   if (context.form === "stream")
     return responseEvents(context, session, read, typeof after === "number" ? after : undefined);
-  return { status: 200, headers: legHeaders(read), json: new ResponseEncoder(read).json() };
+  return { status: 200, headers: segmentHeaders(read), json: new ResponseEncoder(read).json() };
 };
 
 /**
@@ -24,16 +24,16 @@ export const getResponse: RouteWork = async (context) => {
  */
 export const cancelResponse: RouteWork = async (context) => {
   const { session, ...read } = await openResponse(context, idOf(context), "stop");
-  const { runId, from } = read.leg;
-  const isLast = read.legs.at(-1)?.from === from;
+  const { runId, from } = read.segment;
+  const isLast = read.segments.at(-1)?.from === from;
   if (isLast) {
     const stopped = await inboxOf(context, session).abort({ runId });
     if (!stopped.accepted) throw problemOf(stopped);
     if (stopped.runId !== undefined)
       context.runs.note(session, () => context.store.head(session.uid));
   }
-  const ended = await endedLeg(context, session, { runId, from }, context.limits.waitMs);
-  return { status: 200, headers: legHeaders(ended), json: new ResponseEncoder(ended).json() };
+  const ended = await endedSegment(context, session, { runId, from }, context.limits.waitMs);
+  return { status: 200, headers: segmentHeaders(ended), json: new ResponseEncoder(ended).json() };
 };
 
 /** What a response was given: the message that began it, or the answers. */
@@ -68,19 +68,19 @@ function idOf({ params }: RouteContext): string {
 type InputItem = JsonObject & { readonly id: string };
 
 function inputItems(
-  { facts, leg, legs }: NamedResponse,
+  { facts, segment, segments }: NamedResponse,
   urlOf: (hash: string) => string,
 ): readonly InputItem[] {
-  const { to = Infinity } = legs.find(({ from }) => from === leg.from) ?? {};
-  const asked = new Set<unknown>(legs.find((each) => each.to === leg.from)?.asked);
+  const { to = Infinity } = segments.find(({ from }) => from === segment.from) ?? {};
+  const asked = new Set<unknown>(segments.find((each) => each.to === segment.from)?.asked);
   const isGiven = (fact: Fact): boolean => {
-    if (fact.n <= leg.from || fact.n > to) return false;
+    if (fact.n <= segment.from || fact.n > to) return false;
     if (fact.type === "approval_resolved") return asked.has(fact.approvalId);
     if (fact.type !== "input_accepted") return false;
     const { input } = fact;
     if (input.kind === "answer") return asked.has(input.callId);
     // Other prompts wait for their own runs.
-    return input.kind === "prompt" ? fact.n === leg.head + 1 : true;
+    return input.kind === "prompt" ? fact.n === segment.head + 1 : true;
   };
   return facts.filter(isGiven).flatMap((fact) => inputItem(fact, urlOf));
 }

@@ -2,8 +2,8 @@ import type { SessionRecord } from "@millrace/core/ports";
 import { callIdOf } from "./encode/call-names.ts";
 import { inboxOf, Problem, problemOf } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
-import type { Reply } from "./reply.ts";
-import type { Standing } from "./standing.ts";
+import type { PageAnswer } from "./page-answer.ts";
+import type { SessionRuns } from "./session-runs.ts";
 
 /**
  * Stores what a page answers, once each. What is decided or answered already is left as it is: the page sends
@@ -12,10 +12,10 @@ import type { Standing } from "./standing.ts";
 export async function postAnswers(
   context: RouteContext,
   session: SessionRecord,
-  { state }: Standing,
-  replies: readonly Reply[],
+  { state }: SessionRuns,
+  pageAnswers: readonly PageAnswer[],
 ): Promise<boolean> {
-  const open = replies.filter((reply) => isOpen(state, reply));
+  const open = pageAnswers.filter((reply) => isOpen(state, reply));
   if (open.length === 0) return false;
   if ((await context.open(session.sessionId, "decide")) === undefined)
     throw new Problem("forbidden", "you may send to this session, but not decide");
@@ -38,7 +38,7 @@ export async function postAnswers(
   return true;
 }
 
-function isOpen(state: Standing["state"], reply: Reply): boolean {
+function isOpen(state: SessionRuns["state"], reply: PageAnswer): boolean {
   if (reply.kind === "output") return clientCallOf(state, reply.toolCallId) !== undefined;
   return state.approvals.some(
     ({ asked, answer }) => asked.approvalId === reply.approvalId && answer === undefined,
@@ -47,9 +47,9 @@ function isOpen(state: Standing["state"], reply: Reply): boolean {
 
 /** The call of a page's tool that waits under this name: its id, or its id and a number. */
 function clientCallOf(
-  { executions }: Standing["state"],
+  { executions }: SessionRuns["state"],
   name: string,
-): Standing["state"]["executions"][number] | undefined {
+): SessionRuns["state"]["executions"][number] | undefined {
   return executions.find(
     ({ client, callId }) => client === true && (callId === name || callId === callIdOf(name)),
   );

@@ -1,5 +1,5 @@
 import { anyFields, listOf, openFields, shortText, text } from "@millrace/server/dialect";
-import type { RefusalFormat, Route } from "@millrace/server/dialect";
+import type { DialectRoute, RefusalFormat, Route } from "@millrace/server/dialect";
 
 /** A refusal is its sentence alone, for clients that show the body of a refusal as it is. */
 export const textRefusals: RefusalFormat = {
@@ -35,3 +35,22 @@ export const sendProblems: Route["problems"] = [
   "key_reused",
   "quota_exceeded",
 ];
+
+/** A row with what most routes of dialects have in common: no query, no body, no key, and no streams. */
+export function dialectRoute(
+  row: Pick<DialectRoute, "name" | "method" | "path" | "summary" | "answers" | "work"> &
+    Partial<DialectRoute>,
+): DialectRoute {
+  return {
+    actions: [],
+    signedIn: true,
+    key: "none",
+    query: {},
+    request: { kind: "none" },
+    problems: [],
+    stream: "never",
+    cacheControl: "no-store",
+    bucket: "requests",
+    ...row,
+  };
+}

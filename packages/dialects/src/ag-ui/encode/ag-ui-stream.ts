@@ -1,5 +1,6 @@
 import type { Followed } from "@millrace/core/reading";
 import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
+import { interruption } from "../../shared/encode/interruption.ts";
 import { RunFollower } from "../../shared/encode/run-record.ts";
 import type { FollowedRun, RunRecord } from "../../shared/encode/run-record.ts";
 import { startOf } from "./ends.ts";
@@ -13,12 +14,12 @@ export interface AgUiStreamOptions extends FollowedRun, RunEncoderOptions {
   /** Unlike that of any other reader of the session: what a page holds is sent to that page alone. */
   readonly name: string;
   /**
-   * `start`: the reader holds nothing of the run. `known`: it holds the run up to a fact, at which the run
+   * `start`: the reader holds nothing of the run. `received`: it holds the run up to a fact, at which the run
    * waited for its answer. `anew`: it gets all messages first; `isAligned`: what it holds is where they begin.
    */
   readonly begin:
     | { readonly kind: "start" }
-    | { readonly kind: "known"; readonly n: number }
+    | { readonly kind: "received"; readonly n: number }
     | { readonly kind: "anew"; readonly isAligned: boolean };
   /** The session's head when its reader came. That the run waited for an answer before then is past. */
   readonly live: number;
@@ -32,18 +33,11 @@ export function agUiStream(options: AgUiStreamOptions): DialectStream {
     end: (reason) =>
       reason === "finished"
         ? ""
-        : frameOf({ type: "RUN_ERROR", message: ends[reason] ?? interrupted, code: reason }),
+        : frameOf({ type: "RUN_ERROR", message: interruption(reason, then), code: reason }),
   };
 }
 
-const interrupted =
-  "The connection was ended. Run the agent again, without a new message, to go on.";
-const ends: Readonly<Record<string, string>> = {
-  expired: "You are signed out. Sign in again to go on.",
-  revoked: "You may no longer read this conversation.",
-  not_found: "This conversation is not there.",
-  removed: "This conversation was removed.",
-};
+const then = "Run the agent again, without a new message, to go on.";
 
 /** A run as it is sent to one reader. */
 class AgUiEncoder implements DialectEncoder {
@@ -83,11 +77,11 @@ class AgUiEncoder implements DialectEncoder {
   #level(out: AgUiEvent[]): boolean {
     const { begin, live } = this.#options;
     const { head } = this.#follower.state;
-    const from = begin.kind === "known" ? begin.n : live;
+    const from = begin.kind === "received" ? begin.n : live;
     if (head < from) return false;
     this.#isLevel = true;
     const record = this.#record();
-    if (begin.kind === "known" && head === from) {
+    if (begin.kind === "received" && head === from) {
       out.push(...this.#encoder.adopt(record));
       return false;
     }

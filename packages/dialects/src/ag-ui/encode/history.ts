@@ -4,7 +4,7 @@ import { recordOf } from "../../shared/encode/run-record.ts";
 import type { Turn } from "../../shared/encode/turns.ts";
 import type { AgUiMessage } from "./events.ts";
 import { runMessages } from "./messages.ts";
-import { saidMessages } from "./said.ts";
+import { userMessages } from "./user-messages.ts";
 
 /** A session, and where its files are read. */
 export interface HistoryOptions {
@@ -16,6 +16,6 @@ export interface HistoryOptions {
 /** A turn as messages. What is being written is in its stream; what is stored of a run that is on is here. */
 export function turnMessages(turn: Turn, options: HistoryOptions): readonly AgUiMessage[] {
   const { blobUrl } = options;
-  if (turn.kind === "said") return saidMessages(turn.item, blobUrl);
+  if (turn.kind === "user") return userMessages(turn.item, blobUrl);
   return runMessages(recordOf(options, turn.facts), blobUrl);
 }

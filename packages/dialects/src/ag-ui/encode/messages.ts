@@ -4,7 +4,7 @@ import { urlOf } from "../../shared/encode/file-url.ts";
 import type { RunRecord } from "../../shared/encode/run-record.ts";
 import { visibleItems } from "../../shared/encode/sent-items.ts";
 import type { AgUiMessage } from "./events.ts";
-import { saidMessages } from "./said.ts";
+import { userMessages } from "./user-messages.ts";
 
 /**
  * The message of a part: messages have content of one kind each, so every part is one. It names a call too: a page
@@ -55,7 +55,7 @@ export function noteMessages(
   blobUrl: BlobUrl,
 ): readonly AgUiMessage[] {
   const stored = state.items.toArray().find((item) => item.id === id);
-  return stored === undefined ? [] : saidMessages(stored, blobUrl);
+  return stored === undefined ? [] : userMessages(stored, blobUrl);
 }
 
 function itemMessages({ id, parts }: ViewItem, blobUrl: BlobUrl): readonly AgUiMessage[] {

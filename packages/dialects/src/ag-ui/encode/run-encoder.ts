@@ -86,7 +86,7 @@ export class RunEncoder {
     return out.filter(({ type }) => type === "CUSTOM" || type === "SUBAGENT_STARTED");
   }
 
-  /** Makes the reader hold the run as it is now, whatever it held. `isAnew`: that is not known. */
+  /** Makes the reader hold the run as it is now, whatever it held. `isAnew`: that is not earlier. */
   restate(record: RunRecord, out: AgUiEvent[], isAnew = false): void {
     const { asked, blobUrl, before, after } = this.#options;
     const messages = isBegun(record) ? runMessages(record, blobUrl) : [];
@@ -121,7 +121,7 @@ export class RunEncoder {
 
   /** False: it has nothing to show yet, and what follows it waits. */
   #encodePart(sent: SentItem, at: number, part: ViewPart, out: AgUiEvent[]): boolean {
-    const known = sent.parts[at];
+    const earlier = sent.parts[at];
     switch (part.kind) {
       case "text":
       case "reasoning":
@@ -135,17 +135,17 @@ export class RunEncoder {
       case "structured":
       case "custom": {
         const activity = activityOf(part, this.#options.blobUrl);
-        if (activity === undefined) return known !== undefined;
+        if (activity === undefined) return earlier !== undefined;
         const { value } = activity.content;
-        if (known !== undefined && known.value === value) return true;
-        const data = known ?? this.#begin(sent, part, out);
+        if (earlier !== undefined && earlier.value === value) return true;
+        const data = earlier ?? this.#begin(sent, part, out);
         data.value = value;
         data.isDone = true; // nothing is open of it
         out.push({ type: "ACTIVITY_SNAPSHOT", messageId: messageIdOf(sent.id, at), ...activity });
         return true;
       }
       case "opaque":
-        if (known === undefined) beginSentPart(sent, part.id, part.kind).isDone = true;
+        if (earlier === undefined) beginSentPart(sent, part.id, part.kind).isDone = true;
         return true;
       default:
         part satisfies never;
@@ -160,12 +160,12 @@ export class RunEncoder {
     text: string,
     out: AgUiEvent[],
   ): void {
-    const known = sent.parts[at];
-    if (known?.isDone === true) return;
+    const earlier = sent.parts[at];
+    if (earlier?.isDone === true) return;
     const messageId = messageIdOf(sent.id, at);
-    const begun = known ?? this.#begin(sent, part, out);
+    const begun = earlier ?? this.#begin(sent, part, out);
     if (part.kind === "tool_call") begun.call ??= emptySentCall(part.callId, part.tool);
-    if (known === undefined) out.push(...beginEvents(begun, messageId));
+    if (earlier === undefined) out.push(...beginEvents(begun, messageId));
     if (text.length > begun.sent) out.push(deltaEvent(begun, messageId, text.slice(begun.sent)));
     begun.sent = text.length;
     const isOpen = part.kind === "tool_call" ? part.state === "writing" : part.live;
@@ -218,7 +218,7 @@ export class RunEncoder {
    */
   #canMend(messages: readonly AgUiMessage[]): boolean {
     const roles = new Map(messages.map(({ id, role }) => [id, role]));
-    const held = this.#held();
+    const held = this.#readerMessages();
     if (held.some(({ id, role }) => role !== undefined && roles.get(id) !== role)) return false;
     const kept = held.filter(({ id }) => roles.has(id));
     const isAtEnd = this.#options.after === "" || kept.length === messages.length;
@@ -226,9 +226,9 @@ export class RunEncoder {
   }
 
   /** The messages of the run that the reader holds, in order, with the roles of those that a snapshot lets stay. */
-  #held(): readonly Held[] {
+  #readerMessages(): readonly ReaderMessage[] {
     return this.#sent.all.flatMap((item) =>
-      item.parts.flatMap(({ kind, call }, at): readonly Held[] => {
+      item.parts.flatMap(({ kind, call }, at): readonly ReaderMessage[] => {
         if (kind === "opaque") return [];
         const id = kind === "note" ? item.id : messageIdOf(item.id, at);
         const role = plain.has(kind) ? undefined : kind === "reasoning" ? kind : "activity";
@@ -241,7 +241,7 @@ export class RunEncoder {
 }
 
 /** A message that a reader holds. */
-interface Held {
+interface ReaderMessage {
   readonly id: string;
   readonly role?: AgUiMessage["role"] | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Json, ViewToolCall } from "@millrace/core";
 import { equalJson } from "@millrace/core/wire";
-import { progressOf } from "../../shared/encode/sent-items.ts";
+import { newProgress } from "../../shared/encode/sent-items.ts";
 import type { SentCall } from "../../shared/encode/sent-items.ts";
 import type { AgUiEvent } from "./events.ts";
 import { outcomeOf, resultIdOf } from "./messages.ts";
@@ -62,7 +62,7 @@ export class ToolCallEvents {
       const child = { subagentRunId: childSessionId, name, parentToolCallId: toolCallId };
       out.push({ type: "SUBAGENT_STARTED", ...child });
     }
-    const progress = progressOf(sent, call);
+    const progress = newProgress(sent, call);
     if (progress === undefined) return;
     out.push({
       type: "CUSTOM",

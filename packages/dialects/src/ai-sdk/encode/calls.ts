@@ -2,7 +2,7 @@ import type { Json, ViewToolCall } from "@millrace/core";
 import type { Asked } from "../../shared/encode/run-record.ts";
 import type { Chunk } from "./chunks.ts";
 import type { Profile } from "./profiles.ts";
-import { progressOf } from "../../shared/encode/sent-items.ts";
+import { newProgress } from "../../shared/encode/sent-items.ts";
 import type { SentCall } from "../../shared/encode/sent-items.ts";
 
 /** The question about a call, and its answer, as far as they were not sent. `isOpen`: it waits for the answer. */
@@ -91,7 +91,7 @@ function* encodeProgress(
     const data = { toolCallId, sessionId: childSessionId };
     yield { type: "data-sub-agent", id: toolCallId, data, transient: true };
   }
-  const progress = progressOf(sent, call);
+  const progress = newProgress(sent, call);
   if (progress === undefined) return;
   const data = { toolCallId, ...progress };
   yield { type: "data-tool-progress", id: toolCallId, data, transient: true };

@@ -1,7 +1,7 @@
 import type { SessionId, SessionUid } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { recordOf } from "../../shared/encode/run-record.ts";
-import type { SaidItem, Turn } from "../../shared/encode/turns.ts";
+import type { UserItem, Turn } from "../../shared/encode/turns.ts";
 import { userParts } from "./parts.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import type { Profile } from "./profiles.ts";
@@ -24,7 +24,7 @@ export interface HistoryOptions {
  * being written is in its stream; a run that is on is shown only where its replay begins the message anew.
  */
 export function turnMessages(turn: Turn, options: HistoryOptions): readonly UiMessage[] {
-  if (turn.kind === "said") return [userMessage(turn.item, options.blobUrl)];
+  if (turn.kind === "user") return [userMessage(turn.item, options.blobUrl)];
   const message = runMessage(turn, options);
   return message === undefined ? [] : [message];
 }
@@ -39,7 +39,7 @@ function runMessage(
 }
 
 /** What a person sent, with the id and the metadata that their page gave it. */
-function userMessage(item: SaidItem, blobUrl: BlobUrl): UiMessage {
+function userMessage(item: UserItem, blobUrl: BlobUrl): UiMessage {
   const [first] = item.parts;
   const named = first !== undefined && "metadata" in first ? first.metadata?.[messageField] : {};
   const { id, metadata } = isJsonObject(named) ? named : {};

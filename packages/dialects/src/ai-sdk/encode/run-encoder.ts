@@ -119,13 +119,13 @@ export class RunEncoder {
 
   /** False: it has nothing to show yet, and what follows it waits. */
   #encodePart(sent: SentItem, at: number, part: ViewPart, out: Chunk[]): boolean {
-    const known = sent.parts[at];
+    const earlier = sent.parts[at];
     switch (part.kind) {
       case "text":
       case "reasoning": {
         const id = String(at);
-        const text = known ?? this.#begin(sent, part, out);
-        if (known === undefined) out.push({ type: `${part.kind}-start`, id });
+        const text = earlier ?? this.#begin(sent, part, out);
+        if (earlier === undefined) out.push({ type: `${part.kind}-start`, id });
         if (part.text.length > text.sent) {
           out.push({ type: `${part.kind}-delta`, id, delta: part.text.slice(text.sent) });
           text.sent = part.text.length;
@@ -136,12 +136,12 @@ export class RunEncoder {
         return true;
       }
       case "tool_call":
-        this.#encodeCall(sent, known, part, out);
+        this.#encodeCall(sent, earlier, part, out);
         return true;
       case "media":
       case "file": {
         const url = part.live ? undefined : urlOf(part, this.#blobUrl);
-        if (known !== undefined || url === undefined) return known !== undefined;
+        if (earlier !== undefined || url === undefined) return earlier !== undefined;
         this.#begin(sent, part, out);
         out.push({ type: "file", url, mediaType: part.mediaType });
         return true;
@@ -150,13 +150,13 @@ export class RunEncoder {
       case "custom": {
         const chunk = dataOf(sent.id, part);
         if (chunk === undefined) return false;
-        const data = known ?? this.#begin(sent, part, out);
-        if (known === undefined || data.value !== chunk.data) out.push(chunk);
+        const data = earlier ?? this.#begin(sent, part, out);
+        if (earlier === undefined || data.value !== chunk.data) out.push(chunk);
         data.value = chunk.data;
         return true;
       }
       case "opaque":
-        if (known === undefined) beginSentPart(sent, part.id, part.kind);
+        if (earlier === undefined) beginSentPart(sent, part.id, part.kind);
         return true;
       default:
         part satisfies never;
@@ -164,13 +164,18 @@ export class RunEncoder {
     }
   }
 
-  #encodeCall(sent: SentItem, known: SentPart | undefined, part: ViewToolCall, out: Chunk[]): void {
-    const begun = known ?? this.#begin(sent, part, out);
+  #encodeCall(
+    sent: SentItem,
+    earlier: SentPart | undefined,
+    part: ViewToolCall,
+    out: Chunk[],
+  ): void {
+    const begun = earlier ?? this.#begin(sent, part, out);
     const toolCallId = this.#names.nameOf(part.callId, sent.id);
     const toolName = part.tool;
     const call = (begun.call ??= emptySentCall(toolCallId, toolName));
     if (part.state === "writing") {
-      if (known === undefined) out.push({ type: "tool-input-start", toolCallId, toolName });
+      if (earlier === undefined) out.push({ type: "tool-input-start", toolCallId, toolName });
       if (part.raw.length > begun.sent)
         out.push({
           type: "tool-input-delta",

@@ -1,4 +1,5 @@
 import type { Followed } from "@millrace/core/reading";
+import { interruption } from "../../shared/encode/interruption.ts";
 import { RunFollower } from "../../shared/encode/run-record.ts";
 import type { FollowedRun } from "../../shared/encode/run-record.ts";
 import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
@@ -16,31 +17,25 @@ export interface UiMessageStreamOptions extends FollowedRun {
    * The reader's message has all up to this fact: its request carries the answers for which the run waited
    * then. Left out: the message is sent from its start.
    */
-  readonly known?: number | undefined;
+  readonly receivedTo?: number | undefined;
   /** The session's head when its reader came. That the run waited for an answer before then is past. */
   readonly live: number;
 }
 
 /** The UI message stream of a run. */
 export function uiMessageStream(options: UiMessageStreamOptions): DialectStream {
-  const { profile, runId, head, live, known = 0 } = options;
+  const { profile, runId, head, live, receivedTo = 0 } = options;
   return {
-    name: `ai-sdk ${profile.name} ${runId} ${head} ${live} ${known}`,
+    name: `ai-sdk ${profile.name} ${runId} ${head} ${live} ${receivedTo}`,
     open: () => new UiMessageEncoder(options),
     end: (reason) =>
       reason === "finished"
         ? doneEvent
-        : eventOf({ type: "error", errorText: ends[reason] ?? interrupted }) + doneEvent,
+        : eventOf({ type: "error", errorText: interruption(reason, then) }) + doneEvent,
   };
 }
 
-const interrupted = "The connection was ended. Load the conversation anew to go on.";
-const ends: Readonly<Record<string, string>> = {
-  expired: "You are signed out. Sign in again to go on.",
-  revoked: "You may no longer read this conversation.",
-  not_found: "This conversation is not there.",
-  removed: "This conversation was removed.",
-};
+const then = "Load the conversation anew to go on.";
 
 /** A run as it is sent to one reader. */
 class UiMessageEncoder implements DialectEncoder {
@@ -65,9 +60,9 @@ class UiMessageEncoder implements DialectEncoder {
   /** The chunks that a message adds. */
   chunks(message: Followed["message"]): readonly Chunk[] {
     if (this.#isOver || !this.#follower.take(message)) return [];
-    const { known = 0, runId } = this.#options;
+    const { receivedTo = 0, runId } = this.#options;
     const added = this.#encode(message);
-    if (this.#follower.state.head <= known) return []; // its reader has it
+    if (this.#follower.state.head <= receivedTo) return []; // its reader has it
     this.#isOver = this.#encoder.isEnded || this.#follower.isGone;
     if (added.length === 0 || this.#isStarted) return added;
     this.#isStarted = true;

@@ -24,13 +24,13 @@ export function messageOf(record: RunRecord, options: RunEncoderOptions): UiMess
   return message.parts.length === 0 ? undefined : message;
 }
 
-type Held = Record<string, unknown>;
+type FoldedPart = Record<string, unknown>;
 
 /** What a client makes of chunks. Only of those that the encoder makes of a run in one go. */
 function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
-  const parts: Held[] = [];
-  const open = new Map<string, Held>();
-  const begin = (id: string, part: Held): void => {
+  const parts: FoldedPart[] = [];
+  const open = new Map<string, FoldedPart>();
+  const begin = (id: string, part: FoldedPart): void => {
     parts.push(part);
     open.set(id, part);
   };
@@ -78,8 +78,8 @@ function foldChunks(profile: Profile, chunks: readonly Chunk[]): UiMessage {
   return { id, role: "assistant", ...known, parts: parts as UiPart[] };
 }
 
-function foldCall(profile: Profile, parts: Held[], chunk: Chunk): void {
-  const change = (id: string, changes: Held): void =>
+function foldCall(profile: Profile, parts: FoldedPart[], chunk: Chunk): void {
+  const change = (id: string, changes: FoldedPart): void =>
     void Object.assign(parts.findLast(({ toolCallId }) => toolCallId === id) ?? {}, changes);
   switch (chunk.type) {
     case "tool-input-available": {
@@ -120,7 +120,7 @@ function foldCall(profile: Profile, parts: Held[], chunk: Chunk): void {
   }
 }
 
-function putData(parts: Held[], chunk: DataChunk): void {
+function putData(parts: FoldedPart[], chunk: DataChunk): void {
   if (chunk.transient === true) return;
   const { type, id, data } = chunk;
   const known = parts.find((part) => part["type"] === type && part["id"] === id);

@@ -1,6 +1,7 @@
 import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
+import { interruption } from "../../shared/encode/interruption.ts";
 import { addDelta, completionUsage, finishReason } from "./completion-json.ts";
 import type {
   CompletionChunk,
@@ -9,17 +10,17 @@ import type {
   CompletionMessage,
   FinishReason,
 } from "./completion-json.ts";
-import { interruption, LegClock } from "./leg-clock.ts";
+import { SegmentClock } from "./segment-clock.ts";
 import { callNameOf, nameOf } from "./response-id.ts";
 import { modelName } from "./response-json.ts";
-import type { LegEnd } from "./response-json.ts";
+import type { SegmentEnd } from "./response-json.ts";
 import { asStored, RunEventBuilder } from "./run-event-builder.ts";
-import type { ToldLeg } from "./run-event-builder.ts";
+import type { FollowedSegment } from "./run-event-builder.ts";
 import type { RunCall, RunEvent, TextPart } from "./run-events.ts";
 
 /** One completion for one reader. */
 export interface CompletionOptions {
-  readonly leg: ToldLeg;
+  readonly segment: FollowedSegment;
   /** What is stored of the run, from the fact on that accepted its prompt. */
   readonly facts: readonly Fact[];
   /** Whether a last chunk says what was used. */
@@ -29,26 +30,26 @@ export interface CompletionOptions {
 /** The last event of each stream. */
 const done = "data: [DONE]\n\n";
 
-/** A leg of a run as one reader of a chat completion gets it. */
+/** A segment of a run as one reader of a chat completion gets it. */
 export class CompletionEncoder implements DialectEncoder {
-  readonly #leg: ToldLeg;
+  readonly #segment: FollowedSegment;
   readonly #id: string;
   readonly #builder: RunEventBuilder;
-  readonly #clock: LegClock;
+  readonly #clock: SegmentClock;
   readonly #usage: boolean;
   readonly #message: CompletionMessage = { role: "assistant", content: null, refusal: null };
   #events: string[] = [];
   #calls = 0;
   #isBegun = false;
-  #end: LegEnd | undefined;
+  #end: SegmentEnd | undefined;
   #finish: FinishReason = "stop";
 
-  constructor({ leg, facts, usage = false }: CompletionOptions) {
-    this.#leg = leg;
-    this.#id = nameOf("chatcmpl-", leg);
+  constructor({ segment, facts, usage = false }: CompletionOptions) {
+    this.#segment = segment;
+    this.#id = nameOf("chatcmpl-", segment);
     this.#usage = usage;
-    this.#builder = new RunEventBuilder(leg);
-    this.#clock = new LegClock(leg);
+    this.#builder = new RunEventBuilder(segment);
+    this.#clock = new SegmentClock(segment);
     for (const fact of asStored(facts)) this.#take(fact);
   }
 
@@ -62,8 +63,8 @@ export class CompletionEncoder implements DialectEncoder {
     return text;
   }
 
-  /** How the leg ended, once it is over. */
-  get end(): LegEnd | undefined {
+  /** How the segment ended, once it is over. */
+  get end(): SegmentEnd | undefined {
     return this.#end;
   }
 
@@ -79,7 +80,8 @@ export class CompletionEncoder implements DialectEncoder {
 
   /** The last text of a stream, by why it ended. */
   endText(reason: string): string {
-    if (reason !== "finished") this.#fail(reason, interruption(reason, "Send it again."));
+    if (reason !== "finished")
+      this.#fail(reason, interruption(reason, "Send it again.", "session"));
     return this.encode() + done;
   }
 
@@ -94,7 +96,7 @@ export class CompletionEncoder implements DialectEncoder {
     const { head } = this.#builder.state;
     const events = this.#builder.take(message);
     if ("n" in message && message.n > head) this.#clock.note(message);
-    if (!this.#isBegun && this.#builder.state.head > this.#leg.from) {
+    if (!this.#isBegun && this.#builder.state.head > this.#segment.from) {
       this.#isBegun = true;
       this.#send({ role: "assistant", content: "" });
     }
@@ -114,7 +116,7 @@ export class CompletionEncoder implements DialectEncoder {
       case "asked_client":
         return this.#sendCall(event.call);
       case "asked_person":
-        return this.#send({ refusal: question(event.call, this.#leg.sessionId) });
+        return this.#send({ refusal: question(event.call, this.#segment.sessionId) });
       case "started":
       case "part_ended":
       case "call_begun":
@@ -137,7 +139,7 @@ export class CompletionEncoder implements DialectEncoder {
   #sendCall({ callId, tool, input }: RunCall): void {
     const index = this.#calls;
     this.#calls += 1;
-    const { sessionId, runId, from } = this.#leg;
+    const { sessionId, runId, from } = this.#segment;
     const id = callNameOf({ sessionId, runId, from, callId });
     const named = { index, id, type: "function", function: { name: tool, arguments: "" } } as const;
     this.#send({ tool_calls: [named] });
@@ -172,7 +174,7 @@ export class CompletionEncoder implements DialectEncoder {
 
   #break(why: "again" | "behind"): void {
     if (why === "again") this.#fail("begun_again", begunAgain);
-    else this.#fail(why, interruption(why, "Send it again."));
+    else this.#fail(why, interruption(why, "Send it again.", "session"));
   }
 
   #fail(code: string, message: string): void {
@@ -195,9 +197,9 @@ function question({ tool, input }: RunCall, sessionId: string): string {
 /** The stream of a completion that goes on. What is stored of it is sent with the first message. */
 export function completionStream(options: CompletionOptions): DialectStream {
   let encoder: CompletionEncoder | undefined;
-  const { leg, usage = false } = options;
+  const { segment, usage = false } = options;
   return {
-    name: `openai chat ${leg.runId} ${leg.from} ${usage}`,
+    name: `openai chat ${segment.runId} ${segment.from} ${usage}`,
     open: () => (encoder = new CompletionEncoder(options)),
     end: (reason) => encoder?.endText(reason) ?? done,
   };

@@ -1,5 +1,5 @@
 import type { Usage } from "@millrace/core";
-import type { LegEnd } from "./response-json.ts";
+import type { SegmentEnd } from "./response-json.ts";
 
 /** Why a completion ended. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -81,8 +81,11 @@ export function completionUsage(usage: Usage): CompletionUsage {
   };
 }
 
-/** The reason for the end of a leg. One that was stopped is as good as one that ended. */
-export function finishReason({ incomplete_details: details }: LegEnd, calls: number): FinishReason {
+/** The reason for the end of a segment. One that was stopped is as good as one that ended. */
+export function finishReason(
+  { incomplete_details: details }: SegmentEnd,
+  calls: number,
+): FinishReason {
   if (calls > 0) return "tool_calls";
   if (details?.reason === "content_filter") return "content_filter";
   return details === null ? "stop" : "length";

@@ -1,18 +1,18 @@
 import type { Fact } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { DialectStream, DialectEncoder } from "../../shared/encode/dialect-encoding.ts";
-import { interruption } from "./leg-clock.ts";
-import { legBroken, legOn, legQueued } from "./leg-end.ts";
+import { interruption } from "../../shared/encode/interruption.ts";
+import { segmentBroken, segmentOn, segmentQueued } from "./segment-end.ts";
 import { ResponseHead } from "./response-json.ts";
 import type { ResponseJson } from "./response-json.ts";
 import { eventText, ResponseWriter } from "./response-writer.ts";
 import type { ResponseEvent } from "./response-writer.ts";
 import { asStored, RunEventBuilder } from "./run-event-builder.ts";
-import type { ToldLeg } from "./run-event-builder.ts";
+import type { FollowedSegment } from "./run-event-builder.ts";
 
 /** One response for one reader. */
 export interface ResponseOptions {
-  readonly leg: ToldLeg;
+  readonly segment: FollowedSegment;
   /** What is stored of the run, from the fact on that accepted its prompt. */
   readonly facts: readonly Fact[];
   /** The number of the last event that the reader has. Left out: none. */
@@ -24,14 +24,14 @@ export class ResponseEncoder implements DialectEncoder {
   readonly #builder: RunEventBuilder;
   readonly #head: ResponseHead;
   readonly #writer: ResponseWriter;
-  readonly #leg: ToldLeg;
+  readonly #segment: FollowedSegment;
   #isBegun = false;
   #isBroken = false;
 
-  constructor({ leg, facts, after = -1 }: ResponseOptions) {
-    this.#leg = leg;
-    this.#builder = new RunEventBuilder(leg);
-    this.#head = new ResponseHead(leg);
+  constructor({ segment, facts, after = -1 }: ResponseOptions) {
+    this.#segment = segment;
+    this.#builder = new RunEventBuilder(segment);
+    this.#head = new ResponseHead(segment);
     this.#writer = new ResponseWriter(after);
     for (const fact of asStored(facts)) this.#take(fact);
   }
@@ -52,17 +52,17 @@ export class ResponseEncoder implements DialectEncoder {
   json(): ResponseJson {
     const isCut = this.#isBroken && this.isOver();
     const end = isCut
-      ? legBroken
+      ? segmentBroken
       : this.isOver()
         ? this.#head.end(this.#builder.state)
-        : this.#standing();
+        : this.#current();
     return this.#head.json(end, this.#writer.output);
   }
 
   /** The last text of its stream, by why the stream ended. */
   endText(reason: string): string {
     if (reason === "finished") return "";
-    this.#writer.writeError(reason, interruption(reason, "Go on with starting_after."));
+    this.#writer.writeError(reason, interruption(reason, "Go on with starting_after.", "session"));
     return this.events().map(eventText).join("");
   }
 
@@ -71,10 +71,10 @@ export class ResponseEncoder implements DialectEncoder {
     const { head } = this.#builder.state;
     const events = this.#builder.take(message);
     if ("n" in message && message.n > head) this.#head.note(message);
-    if (!this.#isBegun && this.#builder.state.head > this.#leg.from) {
+    if (!this.#isBegun && this.#builder.state.head > this.#segment.from) {
       this.#isBegun = true;
       this.#writer.writeResponse("response.created", this.#head.json(this.#first(), []));
-      if (this.#leg.from > 0) this.#start();
+      if (this.#segment.from > 0) this.#start();
     }
     for (const each of events) {
       if (each.type === "started") this.#start();
@@ -88,22 +88,23 @@ export class ResponseEncoder implements DialectEncoder {
   }
 
   #start(): void {
-    this.#writer.writeResponse("response.in_progress", this.#head.json(legOn, []));
+    this.#writer.writeResponse("response.in_progress", this.#head.json(segmentOn, []));
   }
 
-  /** The same at each reading: a first leg is accepted before it begins. */
-  #first(): typeof legOn {
-    return this.#leg.from === 0 ? legQueued : legOn;
+  /** The same at each reading: a first segment is accepted before it begins. */
+  #first(): typeof segmentOn {
+    return this.#segment.from === 0 ? segmentQueued : segmentOn;
   }
 
-  #standing(): typeof legOn {
-    return this.#leg.from > 0 || this.#builder.isBegun ? legOn : legQueued;
+  #current(): typeof segmentOn {
+    return this.#segment.from > 0 || this.#builder.isBegun ? segmentOn : segmentQueued;
   }
 
   #break(why: "again" | "behind"): void {
     this.#isBroken = true;
     if (why === "again") this.#writer.writeError("begun_again", begunAgain);
-    else this.#writer.writeError("behind", interruption(why, "Go on with starting_after."));
+    else
+      this.#writer.writeError("behind", interruption(why, "Go on with starting_after.", "session"));
   }
 }
 
@@ -120,10 +121,10 @@ const lastEvents: Readonly<Record<ResponseJson["status"], string>> = {
 const begunAgain = "This reply was begun again. Read the response anew, from its start.";
 /** The stream of a response that goes on. What is stored of it is sent with the first message. */
 export function responseStream(options: ResponseOptions): DialectStream {
-  const { leg, after = -1 } = options;
+  const { segment, after = -1 } = options;
   let encoder: ResponseEncoder | undefined;
   return {
-    name: `openai responses ${leg.runId} ${leg.from} ${after}`,
+    name: `openai responses ${segment.runId} ${segment.from} ${after}`,
     open: () => (encoder = new ResponseEncoder(options)),
     end: (reason) => encoder?.endText(reason) ?? "",
   };

@@ -1,21 +1,21 @@
 import { parseJson } from "@millrace/core/wire";
 
-/** Which leg of which run: all that an id says, so that nothing has to be stored for it. */
-export interface LegRef {
+/** Which segment of which run: all that an id says, so that nothing has to be stored for it. */
+export interface SegmentRef {
   readonly sessionId: string;
   readonly runId: string;
   /** The fact after which it begins. */
   readonly from: number;
 }
 
-/** A name for a leg. It opens nothing: who reads it is asked for the session. */
-export function nameOf(prefix: string, { sessionId, runId, from }: LegRef): string {
+/** A name for a segment. It opens nothing: who reads it is asked for the session. */
+export function nameOf(prefix: string, { sessionId, runId, from }: SegmentRef): string {
   const text = JSON.stringify([sessionId, runId, from]);
   return `${prefix}${Buffer.from(text).toString("base64url")}`;
 }
 
-/** The leg of a name, or undefined if it is none of ours. */
-export function legOf(prefix: string, name: string): LegRef | undefined {
+/** The segment of a name, or undefined if it is none of ours. */
+export function segmentOf(prefix: string, name: string): SegmentRef | undefined {
   if (!name.startsWith(prefix)) return undefined;
   const text = Buffer.from(name.slice(prefix.length), "base64url").toString();
   const [sessionId, runId, from] = listOf(text);
@@ -40,21 +40,21 @@ function listOf(text: string): readonly unknown[] {
 export const responsePrefix = "resp_";
 
 /** The call of a client's tool in chat completions: the next request names nothing else. */
-export interface CallRef extends LegRef {
+export interface CallRef extends SegmentRef {
   readonly callId: string;
 }
 
 const callPrefix = "call_";
 
 /** The id that a call has in chat completions. */
-export function callNameOf({ callId, ...leg }: CallRef): string {
-  return `${nameOf(callPrefix, leg)}.${Buffer.from(callId).toString("base64url")}`;
+export function callNameOf({ callId, ...segment }: CallRef): string {
+  return `${nameOf(callPrefix, segment)}.${Buffer.from(callId).toString("base64url")}`;
 }
 
 /** The call of such an id, or undefined. */
 export function callOfName(name: string): CallRef | undefined {
-  const [leg = "", call = "", ...others] = name.split(".");
-  const ref = legOf(callPrefix, leg);
+  const [segment = "", call = "", ...others] = name.split(".");
+  const ref = segmentOf(callPrefix, segment);
   const callId = Buffer.from(call, "base64url").toString();
   if (ref === undefined || callId === "" || others.length > 0) return undefined;
   return { ...ref, callId };

@@ -1,9 +1,9 @@
 import type { Fact, Json, JsonObject, SessionState, Usage } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
-import { LegClock } from "./leg-clock.ts";
-import { legOf, nameOf, responsePrefix } from "./response-id.ts";
+import { SegmentClock } from "./segment-clock.ts";
+import { segmentOf, nameOf, responsePrefix } from "./response-id.ts";
 import type { OutputItem } from "./response-items.ts";
-import type { ToldLeg } from "./run-event-builder.ts";
+import type { FollowedSegment } from "./run-event-builder.ts";
 
 /** The name under which the agent is a model. It has its own model and instructions: a request chooses neither. */
 export const modelName = "agent";
@@ -50,20 +50,20 @@ interface ResponseUsage {
   readonly total_tokens: number;
 }
 
-/** How a leg ended. */
-export type LegEnd = Pick<ResponseJson, "status" | "error" | "incomplete_details">;
+/** How a segment ended. */
+export type SegmentEnd = Pick<ResponseJson, "status" | "error" | "incomplete_details">;
 
 /** What of a response stands from its beginning. */
 export class ResponseHead {
   readonly id: string;
-  readonly #leg: ToldLeg;
-  readonly #clock: LegClock;
+  readonly #segment: FollowedSegment;
+  readonly #clock: SegmentClock;
   #request: JsonObject = {};
 
-  constructor(leg: ToldLeg) {
-    this.#leg = leg;
-    this.#clock = new LegClock(leg);
-    const { sessionId, runId, from } = leg;
+  constructor(segment: FollowedSegment) {
+    this.#segment = segment;
+    this.#clock = new SegmentClock(segment);
+    const { sessionId, runId, from } = segment;
     this.id = nameOf(responsePrefix, { sessionId, runId, from });
   }
 
@@ -71,17 +71,17 @@ export class ResponseHead {
   note(fact: Fact): void {
     this.#clock.note(fact);
     if (fact.type !== "input_accepted" || fact.input.kind !== "prompt") return;
-    if (fact.n === this.#leg.head + 1) this.#request = requestOf(fact.input.parts[0]);
+    if (fact.n === this.#segment.head + 1) this.#request = requestOf(fact.input.parts[0]);
   }
 
-  /** How the leg ended, by the state after its last fact. */
-  end(state: SessionState): LegEnd {
+  /** How the segment ended, by the state after its last fact. */
+  end(state: SessionState): SegmentEnd {
     return this.#clock.end(state);
   }
 
   /** The response as it is, with so much output. */
-  json(end: LegEnd, output: readonly OutputItem[]): ResponseJson {
-    const { sessionId } = this.#leg;
+  json(end: SegmentEnd, output: readonly OutputItem[]): ResponseJson {
+    const { sessionId } = this.#segment;
     const isEnded = end.status !== "queued" && end.status !== "in_progress";
     const { metadata, background, format } = this.#request;
     return {
@@ -111,13 +111,13 @@ export class ResponseHead {
   }
 
   #previous(): string | null {
-    const { before } = this.#leg;
+    const { before } = this.#segment;
     if (before !== undefined) {
-      const { sessionId, runId } = this.#leg;
+      const { sessionId, runId } = this.#segment;
       return nameOf(responsePrefix, { sessionId, runId, from: before });
     }
     const { previous } = this.#request;
-    return typeof previous === "string" && legOf(responsePrefix, previous) ? previous : null;
+    return typeof previous === "string" && segmentOf(responsePrefix, previous) ? previous : null;
   }
 }
 

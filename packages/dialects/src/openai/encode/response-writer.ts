@@ -17,7 +17,7 @@ export interface ResponseEvent {
 }
 
 /**
- * Writes a leg as events, and holds the output so far. A number counts the events before it and the
+ * Writes a segment as events, and holds the output so far. A number counts the events before it and the
  * characters of the texts before it. So it says exactly what a reader has, whatever the pieces were in which a
  * text reached it, and a reader that comes back is sent the rest to the letter.
  */

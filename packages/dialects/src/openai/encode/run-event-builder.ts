@@ -2,28 +2,28 @@ import type { Fact, Item, Part, SessionState } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
 import type { FactOf } from "@millrace/core/writing";
 import type { FollowedRun } from "../../shared/encode/run-record.ts";
-import { LegFollower } from "./leg.ts";
+import { SegmentFollower } from "./response-segment.ts";
 import { beginSentPart, emptySentItem, isSent } from "../../shared/encode/sent-items.ts";
 import type { SentItem, SentPart } from "../../shared/encode/sent-items.ts";
 import { callOf, draftPart, isResultOf, isText, storedPart } from "./reply-parts.ts";
 import type { ReplyPart } from "./reply-parts.ts";
 import type { RunCall, RunEvent, TextPart } from "./run-events.ts";
 
-/** A leg of a run for one reader. */
-export interface ToldLeg extends FollowedRun {
-  /** The fact after which the leg begins. */
+/** A segment of a run for one reader. */
+export interface FollowedSegment extends FollowedRun {
+  /** The fact after which the segment begins. */
   readonly from: number;
-  /** Where the leg before it began, if it is not the first. */
+  /** Where the segment before it began, if it is not the first. */
   readonly before?: number | undefined;
 }
 
 /**
- * Builds the events of one leg of a run, in an order that its facts alone decide: so every reading of it is the
+ * Builds the events of one segment of a run, in an order that its facts alone decide: so every reading of it is the
  * same, however much of it was read while it was written. Only how a text was cut into pieces differs. Pure.
  */
 export class RunEventBuilder {
-  readonly #run: ToldLeg;
-  readonly #follower: LegFollower;
+  readonly #run: FollowedSegment;
+  readonly #follower: SegmentFollower;
   /** What was sent of a reply that is being written. */
   #reply: SentItem | undefined;
   /** The replies that were sent, as they were then. */
@@ -35,10 +35,10 @@ export class RunEventBuilder {
   /** Whether it has gone on from the wait at which it begins. */
   #isOn: boolean;
 
-  constructor(run: ToldLeg) {
+  constructor(run: FollowedSegment) {
     this.#run = run;
     this.#isOn = run.from === 0;
-    this.#follower = new LegFollower(run);
+    this.#follower = new SegmentFollower(run);
   }
 
   /** Whether nothing follows. */
@@ -203,7 +203,7 @@ export class RunEventBuilder {
     return this.#calls.findLast(({ call }) => call.callId === callId);
   }
 
-  /** Ends what is open at the end of the leg. */
+  /** Ends what is open at the end of the segment. */
   #close(): void {
     if (this.#reply !== undefined && isSent(this.#reply)) return this.#break();
     for (const open of this.#calls) {

@@ -143,8 +143,8 @@ export class SentItems {
   visit(record: RunRecord, encoder: ItemEncoder): boolean {
     let at = 0;
     for (const item of visibleItems(record.state)) {
-      const known = this.#items[at];
-      if (known !== undefined && !isBeginning(known, item, record) && !this.#drop(at, encoder))
+      const earlier = this.#items[at];
+      if (earlier !== undefined && !isBeginning(earlier, item, record) && !this.#drop(at, encoder))
         return false;
       const sent = (this.#items[at] ??= sentBy(item, record));
       if (sent.view !== item || sent.asked !== record.asked) {
@@ -179,7 +179,7 @@ export function visibleItems(state: SessionState): readonly ViewItem[] {
 }
 
 /** What a tool that runs reported since the last call, as JSON of any dialect. Undefined: nothing. */
-export function progressOf(
+export function newProgress(
   sent: SentCall,
   { message, text }: Extract<ViewToolCall, { state: "running" }>,
 ): { readonly message?: string; readonly text?: string; readonly from?: number } | undefined {

@@ -3,11 +3,11 @@ import { withoutUndone } from "@millrace/core/reading";
 import { inputItemIdOf } from "@millrace/core/writing";
 
 /** What a person sent. */
-export type SaidItem = Pick<Item, "id" | "parts">;
+export type UserItem = Pick<Item, "id" | "parts">;
 
 /** A piece of a session's past: what a person sent between runs, or a run. */
 export type Turn =
-  | { readonly kind: "said"; readonly item: SaidItem }
+  | { readonly kind: "user"; readonly item: UserItem }
   /** The facts of one run, or of what a session began with before its first (`isRun` is false). */
   | {
       readonly kind: "run";
@@ -40,7 +40,7 @@ export function turnsOf(
       const { item } = fact;
       if (item.author === "user" && run?.isRun !== true) end();
       const isPrompt = item.author === "user" && run?.facts.some(isReply) !== true;
-      if (isPrompt) turns.push({ kind: "said", item });
+      if (isPrompt) turns.push({ kind: "user", item });
       else run ??= { kind: "run", id: item.id, isRun: false, facts: [] };
     }
     run?.facts.push(fact);
@@ -49,7 +49,7 @@ export function turnsOf(
   end();
   for (const { inputId, input } of state.queue)
     if (input.kind === "prompt")
-      turns.push({ kind: "said", item: { id: inputItemIdOf(inputId), parts: input.parts } });
+      turns.push({ kind: "user", item: { id: inputItemIdOf(inputId), parts: input.parts } });
   return turns;
 }
 
@@ -59,11 +59,11 @@ function fromTurn(live: readonly Fact[], { run }: Pick<SessionState, "run">): re
   if (edge?.type === "run_finished") return live.slice(live.indexOf(edge) + 1);
   if (edge === undefined && run !== undefined) return [];
   // Before the start of a run no other is on, and what a person sent there is a turn of its own.
-  const first = live.findIndex((fact) => fact === edge || isSaid(fact));
+  const first = live.findIndex((fact) => fact === edge || isUserInput(fact));
   return first < 0 ? [] : live.slice(first);
 }
 
-function isSaid(fact: Fact): boolean {
+function isUserInput(fact: Fact): boolean {
   return fact.type === "item_committed" && fact.item.author === "user";
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject, Part } from "@millrace/core";
 import { encodeBase64, isJsonObject } from "@millrace/core/wire";
 import { urlOf } from "../../shared/encode/file-url.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
-import type { SaidItem } from "../../shared/encode/turns.ts";
+import type { UserItem } from "../../shared/encode/turns.ts";
 import type { AgUiMessage, UserContent } from "./events.ts";
 
 /** The field of a part's metadata in which a message of a page is named as that page names it. */
@@ -11,25 +11,25 @@ export const messageField = "agUi";
 type UserMessage = Extract<AgUiMessage, { role: "user" }>;
 
 /** How a page named the message that begins with this part. */
-export interface SaidName {
+export interface MessageName {
   readonly id: string;
   readonly name?: string;
   readonly metadata?: JsonObject;
 }
 
 /** The name of the message that begins with this part. Undefined: it begins none that a page named. */
-function saidName(part: Part | undefined): SaidName | undefined {
+function nameOfMessage(part: Part | undefined): MessageName | undefined {
   const named =
     part !== undefined && "metadata" in part ? part.metadata?.[messageField] : undefined;
   if (!isJsonObject(named) || typeof named["id"] !== "string") return undefined;
-  return named as unknown as SaidName; // no one else writes this field
+  return named as unknown as MessageName; // no one else writes this field
 }
 
 /** What a person sent, as messages: several if their page sent several at once. */
-export function saidMessages({ id, parts }: SaidItem, blobUrl: BlobUrl): readonly UserMessage[] {
-  const groups: { readonly named: SaidName; readonly parts: Part[] }[] = [];
+export function userMessages({ id, parts }: UserItem, blobUrl: BlobUrl): readonly UserMessage[] {
+  const groups: { readonly named: MessageName; readonly parts: Part[] }[] = [];
   for (const part of parts) {
-    const named = saidName(part) ?? (groups.length === 0 ? { id } : undefined);
+    const named = nameOfMessage(part) ?? (groups.length === 0 ? { id } : undefined);
     if (named !== undefined) groups.push({ named, parts: [part] });
     else groups.at(-1)?.parts.push(part);
   }

@@ -1,20 +1,20 @@
 import type { Fact, SessionState, Usage } from "@millrace/core";
 import { addUsage, noUsage } from "@millrace/core/writing";
 import type { FactOf } from "@millrace/core/writing";
-import { legEnd, legWaits } from "./leg-end.ts";
-import type { LegEnd } from "./response-json.ts";
-import type { ToldLeg } from "./run-event-builder.ts";
+import { segmentEnd, segmentWaits } from "./segment-end.ts";
+import type { SegmentEnd } from "./response-json.ts";
+import type { FollowedSegment } from "./run-event-builder.ts";
 
-/** When a leg began and ended, what it used, and how it ended: by its facts. */
-export class LegClock {
-  readonly #leg: ToldLeg;
+/** When a segment began and ended, what it used, and how it ended: by its facts. */
+export class SegmentClock {
+  readonly #segment: FollowedSegment;
   #created: number | undefined;
   #last: number | undefined;
   #usage: Usage = noUsage;
   #ended: FactOf<"run_finished"> | undefined;
 
-  constructor(leg: ToldLeg) {
-    this.#leg = leg;
+  constructor(segment: FollowedSegment) {
+    this.#segment = segment;
   }
 
   /** In seconds. */
@@ -33,7 +33,7 @@ export class LegClock {
 
   /** Notes the next fact of the session. */
   note(fact: Fact): void {
-    const { from, runId } = this.#leg;
+    const { from, runId } = this.#segment;
     if (fact.n <= from) return;
     this.#last = Math.floor(fact.time / 1_000);
     this.#created ??= this.#last;
@@ -42,21 +42,9 @@ export class LegClock {
     if (fact.type === "run_finished") this.#ended = fact;
   }
 
-  /** How the leg ended, by the state after its last fact. */
-  end(state: SessionState): LegEnd {
+  /** How the segment ended, by the state after its last fact. */
+  end(state: SessionState): SegmentEnd {
     const isWait = this.#ended === undefined && state.run !== undefined;
-    return isWait ? legWaits : legEnd(state, this.#ended);
+    return isWait ? segmentWaits : segmentEnd(state, this.#ended);
   }
-}
-
-const ends: Readonly<Record<string, string>> = {
-  expired: "You are signed out. Sign in again to go on.",
-  revoked: "You may no longer read this session.",
-  not_found: "This session is not there.",
-  removed: "This session was removed.",
-};
-
-/** The sentence for a reader whose stream could not be written to its end, with what it can do. */
-export function interruption(reason: string, then: string): string {
-  return ends[reason] ?? `The connection was ended. ${then}`;
 }

@@ -1,19 +1,19 @@
 import type { SessionState, StopReason } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
-import type { LegEnd } from "./response-json.ts";
+import type { SegmentEnd } from "./response-json.ts";
 
 const plain = { error: null, incomplete_details: null } as const;
 
-/** A leg that goes on. */
-export const legOn: LegEnd = { status: "in_progress", ...plain };
-/** A leg whose prompt waits. */
-export const legQueued: LegEnd = { status: "queued", ...plain };
-/** A leg that waits for the client: the response is complete, and the next request goes on. */
-export const legWaits: LegEnd = { status: "completed", ...plain };
-/** A leg that was stopped, or whose prompt was taken back. */
-const legStopped: LegEnd = { status: "cancelled", ...plain };
-/** A leg of which another attempt took the place of what was sent. */
-export const legBroken: LegEnd = {
+/** A segment that goes on. */
+export const segmentOn: SegmentEnd = { status: "in_progress", ...plain };
+/** A segment whose prompt waits. */
+export const segmentQueued: SegmentEnd = { status: "queued", ...plain };
+/** A segment that waits for the client: the response is complete, and the next request goes on. */
+export const segmentWaits: SegmentEnd = { status: "completed", ...plain };
+/** A segment that was stopped, or whose prompt was taken back. */
+const segmentStopped: SegmentEnd = { status: "cancelled", ...plain };
+/** A segment of which another attempt took the place of what was sent. */
+export const segmentBroken: SegmentEnd = {
   status: "failed",
   incomplete_details: null,
   error: {
@@ -22,12 +22,15 @@ export const legBroken: LegEnd = {
   },
 };
 
-/** How a leg ended, by the session's state after its last fact. */
-export function legEnd(state: SessionState, ended: FactOf<"run_finished"> | undefined): LegEnd {
+/** How a segment ended, by the session's state after its last fact. */
+export function segmentEnd(
+  state: SessionState,
+  ended: FactOf<"run_finished"> | undefined,
+): SegmentEnd {
   switch (ended?.outcome) {
     case undefined:
     case "aborted":
-      return legStopped;
+      return segmentStopped;
     case "limited":
       return incomplete("max_output_tokens");
     case "failed": {
@@ -40,17 +43,17 @@ export function legEnd(state: SessionState, ended: FactOf<"run_finished"> | unde
       return byStop(lastStop(state));
     default:
       ended satisfies never;
-      return legStopped;
+      return segmentStopped;
   }
 }
 
-function byStop(stop: StopReason | undefined): LegEnd {
+function byStop(stop: StopReason | undefined): SegmentEnd {
   if (stop === "length") return incomplete("max_output_tokens");
   if (stop === "filtered") return incomplete("content_filter");
   return { status: "completed", ...plain };
 }
 
-function incomplete(reason: string): LegEnd {
+function incomplete(reason: string): SegmentEnd {
   return { status: "incomplete", error: null, incomplete_details: { reason } };
 }
 

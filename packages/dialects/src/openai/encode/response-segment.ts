@@ -8,8 +8,8 @@ import { isWaiting } from "../../shared/encode/waiting.ts";
  * A part of a run, of which a client makes one response: from its start, or from where it waited for the client,
  * up to where it waits again or ends.
  */
-export interface Leg {
-  /** The fact after which it begins: 0 for the first leg, else the last fact of the leg before. */
+export interface ResponseSegment {
+  /** The fact after which it begins: 0 for the first segment, else the last fact of the segment before. */
   readonly from: number;
   /** Its last fact. Left out: it goes on. */
   readonly to?: number | undefined;
@@ -18,10 +18,10 @@ export interface Leg {
 }
 
 /** Where a run stands: by its facts alone, so that it does not matter who asks and when. */
-export type LegPhase = "coming" | "on" | "waiting" | "over" | "gone";
+export type SegmentPhase = "coming" | "on" | "waiting" | "over" | "gone";
 
-/** Follows a run through the messages of its session, and says where its legs end. Pure. */
-export class LegFollower {
+/** Follows a run through the messages of its session, and says where its segments end. Pure. */
+export class SegmentFollower {
   readonly #run: RunFollower;
 
   constructor(run: FollowedRun) {
@@ -32,7 +32,7 @@ export class LegFollower {
     return this.#run.state;
   }
 
-  get phase(): LegPhase {
+  get phase(): SegmentPhase {
     const { phase, state } = this.#run.record;
     if (phase !== "on" && phase !== "waiting") return phase;
     // Which lanes are open differs from reader to reader.
@@ -44,26 +44,26 @@ export class LegFollower {
   }
 }
 
-/** The legs of a run so far, by the facts from the one on that accepted its prompt. */
-export function legsOf(run: FollowedRun, facts: readonly Fact[]): readonly Leg[] {
-  const follower = new LegFollower(run);
-  const legs: Leg[] = [];
+/** The segments of a run so far, by the facts from the one on that accepted its prompt. */
+export function segmentsOf(run: FollowedRun, facts: readonly Fact[]): readonly ResponseSegment[] {
+  const follower = new SegmentFollower(run);
+  const segments: ResponseSegment[] = [];
   let from = 0;
-  let isHeld = false;
+  let isWait = false;
   for (const fact of facts) {
     follower.take(fact);
     const { phase, state } = follower;
     if (phase === "over" || phase === "gone") {
-      // That it ended while it waited is the end of the leg which that wait began.
-      return [...legs, { from, to: fact.n, asked: [] }];
+      // That it ended while it waited is the end of the segment which that wait began.
+      return [...segments, { from, to: fact.n, asked: [] }];
     }
-    if (phase === "waiting" && !isHeld) {
-      legs.push({ from, to: fact.n, asked: askedIn(state) });
+    if (phase === "waiting" && !isWait) {
+      segments.push({ from, to: fact.n, asked: askedIn(state) });
       from = fact.n;
     }
-    isHeld = phase === "waiting";
+    isWait = phase === "waiting";
   }
-  return isHeld ? legs : [...legs, { from, asked: [] }];
+  return isWait ? segments : [...segments, { from, asked: [] }];
 }
 
 /** What a run waits for: the ids of open questions, and of calls that a client carries out. */

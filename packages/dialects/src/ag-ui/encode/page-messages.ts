@@ -2,7 +2,7 @@ import { isJsonObject } from "@millrace/core/wire";
 import type { AgUiMessage } from "./events.ts";
 
 /** A message as a page sends it back. */
-export interface HeldMessage {
+export interface PageMessage {
   readonly id: string;
   readonly role: string;
   readonly content?: unknown;
@@ -14,7 +14,10 @@ export interface HeldMessage {
  * Whether a page holds all of these messages, so that it can be sent what follows. Activities are never sent back,
  * and not all pages send reasoning. Of a result the page may have its own words: it carried out the call.
  */
-export function holds(page: readonly HeldMessage[], messages: readonly AgUiMessage[]): boolean {
+export function hasMessages(
+  page: readonly PageMessage[],
+  messages: readonly AgUiMessage[],
+): boolean {
   const held = new Map(page.map((message) => [message.id, message]));
   const results = new Set(page.map(({ toolCallId }) => toolCallId));
   return messages.every((message) => {
@@ -39,7 +42,7 @@ export function holds(page: readonly HeldMessage[], messages: readonly AgUiMessa
 }
 
 /** The arguments of a message's one call. */
-function argumentsOf(message: HeldMessage | undefined): unknown {
+function argumentsOf(message: PageMessage | undefined): unknown {
   const calls: unknown = message?.toolCalls;
   const call: unknown = Array.isArray(calls) ? calls[0] : undefined;
   const asked = isJsonObject(call) ? call["function"] : undefined;

@@ -9,7 +9,7 @@ import type { RouteContext } from "@millrace/server/dialect";
 import { readBack } from "@millrace/server/dialect";
 
 /** A run that a page can be shown. */
-export interface StandingRun {
+export interface SessionRun {
   readonly runId: RunId;
   /** The fact before its start. */
   readonly head: number;
@@ -20,24 +20,24 @@ export interface StandingRun {
 }
 
 /** Where a session stands. */
-export interface Standing {
+export interface SessionRuns {
   readonly state: SessionState;
   /** The facts that were read, without a gap up to the state's head. */
   readonly facts: readonly Fact[];
   /** The run that is on. */
-  readonly run: StandingRun | undefined;
+  readonly run: SessionRun | undefined;
   readonly isWaiting: boolean;
   /** The run that ended last. */
-  readonly ended: StandingRun | undefined;
+  readonly ended: SessionRun | undefined;
   /** The run that begins next. */
-  readonly next: Pick<StandingRun, "runId" | "head"> | undefined;
+  readonly next: Pick<SessionRun, "runId" | "head"> | undefined;
 }
 
 /** Reads where a session stands: by its checkpoint, and the facts since the start of its last run. */
-export async function standingOf(
+export async function readSessionRuns(
   { store }: Pick<RouteContext, "store">,
   { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
-): Promise<Standing> {
+): Promise<SessionRuns> {
   const { paged, facts: newest } = await readSession({ store, uid, sessionId });
   const { state } = paged;
   const { run, ended, queue } = state;
@@ -49,7 +49,7 @@ export async function standingOf(
   let facts = newest;
   for await (facts of readBack({ store, uid, before: state.head + 1, newest }))
     if (isThere(facts)) break;
-  const standing = (runId: RunId | undefined): StandingRun | undefined => {
+  const runOf = (runId: RunId | undefined): SessionRun | undefined => {
     const at = runId === undefined ? -1 : startOf(facts, runId);
     const start = facts[at];
     if (runId === undefined || start === undefined) return undefined;
@@ -62,9 +62,9 @@ export async function standingOf(
   return {
     state,
     facts,
-    run: standing(run?.runId),
+    run: runOf(run?.runId),
     isWaiting: isWaiting(state),
-    ended: standing(ended?.runId),
+    ended: runOf(ended?.runId),
     next:
       queued === undefined || accepted === undefined
         ? undefined

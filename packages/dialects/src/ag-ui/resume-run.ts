@@ -6,7 +6,7 @@ import { turnMessages } from "./encode/history.ts";
 import type { RouteContext, RouteResponse, RouteWork } from "@millrace/server/dialect";
 import { blobUrlOf } from "../shared/blob-url-of.ts";
 import { readTurns } from "../shared/read-turns.ts";
-import type { Standing } from "../shared/standing.ts";
+import type { SessionRuns } from "../shared/session-runs.ts";
 import { sessionOf } from "@millrace/server/dialect";
 import { newestMessages } from "../shared/newest-messages.ts";
 import type { RunBody } from "./body.ts";
@@ -16,29 +16,29 @@ import { askedRun, plainAnswer, runAnswer } from "./run-answer.ts";
 const snapshotLength = 8 * 1_024 * 1_024;
 
 /** All messages of the session, then what is being written. With nothing on: the messages, and how it ended. */
-export async function comeBack(
+export async function resumeRun(
   context: RouteContext,
   session: SessionRecord,
-  standing: Standing,
+  runs: SessionRuns,
 ): Promise<RouteResponse> {
   const body = context.body as RunBody; // of the route's shape
   const { uid, sessionId } = session;
-  const { state, run, next, ended } = standing;
+  const { state, run, next, ended } = runs;
   const options = { uid, sessionId, blobUrl: blobUrlOf(context, session) };
-  const shown = run ?? next ?? ended;
+  const current = run ?? next ?? ended;
   const [before, after] = [new FittingMessages(), new FittingMessages()];
   // Of a run that has not begun, all is before it.
-  let isAfter = shown !== undefined && shown !== next;
-  for await (const turn of readTurns(context, session, standing)) {
-    const isShown = turn.kind === "run" && turn.id === shown?.runId;
-    if (!isShown) (isAfter ? after : before).add(turnMessages(turn, options));
-    isAfter &&= !isShown;
+  let isAfter = current !== undefined && current !== next;
+  for await (const turn of readTurns(context, session, runs)) {
+    const isCurrent = turn.kind === "run" && turn.id === current?.runId;
+    if (!isCurrent) (isAfter ? after : before).add(turnMessages(turn, options));
+    isAfter &&= !isCurrent;
     if (before.isFull) break;
   }
   const isAligned = before.beginWith(body.messages);
   const around = { before: before.json(), after: after.json() };
-  if (shown === undefined) return messagesAnswer(body, around.before, around.after, isAligned);
-  const { runId, head } = shown;
+  if (current === undefined) return messagesAnswer(body, around.before, around.after, isAligned);
+  const { runId, head } = current;
   const begin = { kind: "anew", isAligned } as const;
   return runAnswer(context, session, { runId, head, live: state.head, begin, ...around });
 }

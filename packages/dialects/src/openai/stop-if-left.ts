@@ -1,8 +1,8 @@
 import type { SessionRecord } from "@millrace/core/ports";
-import type { LegRef } from "./encode/response-id.ts";
+import type { SegmentRef } from "./encode/response-id.ts";
 import type { RouteContext } from "@millrace/server/dialect";
 import { inboxOf } from "@millrace/server/dialect";
-import { readLeg } from "./read-leg.ts";
+import { readSegment } from "./read-segment.ts";
 
 /** So long a run goes on whose only reader has left. */
 const leftMs = 30_000;
@@ -11,10 +11,10 @@ const leftMs = 30_000;
  * Stops the run of a completion without a session, some time after its reader left: no request could come back to
  * it. A run that waits or is over stays as it is.
  */
-export function stopIfLeft(context: RouteContext, session: SessionRecord, ref: LegRef): void {
+export function stopIfLeft(context: RouteContext, session: SessionRecord, ref: SegmentRef): void {
   const stop = async (): Promise<void> => {
-    const read = await readLeg(context, session, ref);
-    if (read?.legs.find(({ from }) => from === ref.from)?.to !== undefined) return;
+    const read = await readSegment(context, session, ref);
+    if (read?.segments.find(({ from }) => from === ref.from)?.to !== undefined) return;
     const stopped = await inboxOf(context, session).abort({ runId: ref.runId });
     if (stopped.accepted) context.runs.note(session, () => context.store.head(session.uid));
   };

@@ -1,7 +1,7 @@
 import type { Json } from "@millrace/core";
 
 /** What a page's message says of a call: a person's decision, or what a tool of the page came to. */
-export type Reply =
+export type PageAnswer =
   | {
       readonly kind: "decision";
       readonly approvalId: string;
