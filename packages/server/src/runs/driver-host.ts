@@ -3,11 +3,20 @@ import type { SessionDriver, SessionRecord } from "@millrace/core/ports";
 import { redactedMessage } from "@millrace/core/secrets";
 import type { RunHost } from "./run-host.ts";
 
+/** The host of a server whose runs workers elsewhere drive. */
+const undriven: RunHost = {
+  drives: false,
+  wake: () => undefined,
+  note: () => undefined,
+  close: async () => undefined,
+};
+
 /**
- * A run host that drives nothing: it reports stored facts to a driver outside. No request waits for the
+ * A run host that drives nothing: it reports stored facts to a driver outside, if there is one. No request waits for the
  * driver, and none fails by it; what a lost report would have begun is in the store.
  */
-export function driverHost(driver: SessionDriver): RunHost {
+export function driverHost(driver: SessionDriver | false): RunHost {
+  if (driver === false) return undriven;
   const wake = async (session: SessionRecord, n: number): Promise<void> => {
     const { uid, sessionId, tenant } = session;
     await driver.wake({ uid, sessionId, tenant, head: Math.max(session.head, n) });

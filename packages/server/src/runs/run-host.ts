@@ -84,14 +84,6 @@ export function createRunHost(options: RunHostOptions): RunHost {
   };
 }
 
-/** The host of a server whose runs workers elsewhere drive: nothing is opened here. */
-export const undriven: RunHost = {
-  drives: false,
-  wake: () => undefined,
-  note: () => undefined,
-  close: async () => undefined,
-};
-
 /** What an application chooses the agent of a session by. */
 export function infoOf({
   sessionId,

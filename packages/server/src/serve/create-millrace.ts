@@ -22,7 +22,7 @@ import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
 import { clientToolsOf } from "../runs/client-tools.ts";
 import { driverHost } from "../runs/driver-host.ts";
-import { createRunHost, undriven } from "../runs/run-host.ts";
+import { createRunHost } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
@@ -64,8 +64,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   // Of this process alone `admit` knows more: which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, place };
   const driving = { agent, store, log, blobs, limits: driven };
-  const runs =
-    driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;
+  const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
   const { maxMs, heartbeatMs, budgetBytes: snapshotBytes } = options.streams ?? {};
   const tenants = new Tenants({
     store,
