@@ -80,5 +80,5 @@ try {
 } finally {
   server.closeAllConnections();
   server.close();
-  await millrace.close({ drainMs: 0_000 });
+  await millrace.close({ drainMs: 0 });
 }

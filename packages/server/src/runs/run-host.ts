@@ -92,14 +92,6 @@ export function createRunHost(options: RunHostOptions): RunHost {
   };
 }
 
-/** The host of a server whose runs workers elsewhere drive: nothing is opened here. */
-export const undriven: RunHost = {
-  drives: false,
-  wake: () => undefined,
-  note: () => undefined,
-  close: async () => undefined,
-};
-
 /** What an application chooses the agent of a session by. */
 export function infoOf({
   sessionId,
@@ -110,11 +102,20 @@ export function infoOf({
   return { id: sessionId, tenant, user: owner ?? "local", metadata };
 }
 
+/** The host of a server whose runs workers elsewhere drive. */
+const undriven: RunHost = {
+  drives: false,
+  wake: () => undefined,
+  note: () => undefined,
+  close: async () => undefined,
+};
+
 /**
- * A run host that drives nothing: it reports stored facts to a driver outside. No request waits for the
- * driver, and none fails by it; what a lost report would have begun is in the store.
+ * A run host that drives nothing: it reports stored facts to a driver outside, if there is one. No request
+ * waits for the driver, and none fails by it; what a lost report would have begun is in the store.
  */
-export function driverHost(driver: SessionDriver): RunHost {
+export function driverHost(driver: SessionDriver | false): RunHost {
+  if (driver === false) return undriven;
   const wake = async (session: SessionRecord, n: number): Promise<void> => {
     const { uid, sessionId, tenant } = session;
     await driver.wake({ uid, sessionId, tenant, head: Math.max(session.head, n) });

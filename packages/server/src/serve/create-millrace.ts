@@ -22,7 +22,7 @@ import { Slots } from "../limits/slots.ts";
 import { Spend } from "../limits/spend.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
-import { clientToolsOf, driverHost, createRunHost, undriven } from "../runs/run-host.ts";
+import { clientToolsOf, driverHost, createRunHost } from "../runs/run-host.ts";
 import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
@@ -62,8 +62,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   // Within this process `admit` also sees which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, acquireSlot };
   const driving = { agent, store, log, blobs, limits: driven };
-  const runs =
-    driver === undefined ? createRunHost(driving) : driver ? driverHost(driver) : undriven;
+  const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
   const { maxMs, heartbeatMs, budgetBytes: snapshotBytes } = options.streams ?? {};
   const tenants = new Tenants({
     store,
