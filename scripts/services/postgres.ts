@@ -13,6 +13,7 @@ import {
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { cacheFolder, findPostgres, missing } from "./programs.ts";
 import { type Place, type Server, type User, startServer } from "./server.ts";
@@ -21,6 +22,15 @@ import { type Place, type Server, type User, startServer } from "./server.ts";
 export interface PostgresOptions {
   /** Settings as in postgresql.conf. They override the defaults of this file. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** What the cluster has from its start. Left out: nothing. */
+  readonly content?: ClusterContent | undefined;
+}
+
+/** Databases and tables that take long to create: done once, and then copied with the cluster. */
+export interface ClusterContent {
+  /** In the name of the stored cluster. Another content has another name. */
+  readonly name: string;
+  readonly create: (server: PostgresServer) => Promise<void>;
 }
 
 /** A running PostgreSQL. Its `url` is the superuser's, with the password, and the database `postgres`. */
@@ -44,7 +54,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const psql = findPostgres("psql");
   if (file === undefined || psql === undefined) throw missing("PostgreSQL");
   const user = await otherUser();
-  const template = await findTemplate(file, user);
+  const template = await findTemplate(file, user, options.content);
   const password = readFileSync(join(template, "password"), "utf8");
   const urlAt = (port: number, database: string): string =>
     `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
@@ -99,7 +109,7 @@ function settingsOf(settings: Readonly<Record<string, string>> = {}): readonly s
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-function pidFile({ folder }: Place): string {
+function pidFile({ folder }: Pick<Place, "folder">): string {
   return join(folder, "data", "postmaster.pid");
 }
 
@@ -129,13 +139,35 @@ export async function otherUser(): Promise<User | undefined> {
 }
 
 /**
- * A folder with an empty cluster (`data`) and its password, created once per version and then
+ * A folder with a cluster (`data`) and its password, created once per version and content, and then
  * copied. `initdb` takes seconds of CPU, a copy a fraction of one.
  */
-async function findTemplate(postgres: string, user: User | undefined): Promise<string> {
+async function findTemplate(
+  postgres: string,
+  user: User | undefined,
+  content: ClusterContent | undefined,
+): Promise<string> {
   const version = /\d[\w.]*/.exec((await run(postgres, ["--version"])).stdout)?.[0] ?? "unknown";
-  const template = join(cacheFolder, `postgres-${version}-as-${user?.uid ?? "self"}`);
+  const empty = join(cacheFolder, `postgres-${version}-as-${user?.uid ?? "self"}`);
+  const template = content === undefined ? empty : `${empty}-${content.name}`;
   if (existsSync(template)) return template;
+  if (content === undefined) await initialise(user, template);
+  else await fill(content, template);
+  return template;
+}
+
+/** Creates a cluster with its content, and stops it in order: a copy starts without a recovery. */
+async function fill({ create }: ClusterContent, template: string): Promise<void> {
+  await using server = await startPostgres();
+  await create(server);
+  const { folder, password } = server;
+  process.kill(server.pid, "SIGINT");
+  while (existsSync(pidFile(server))) await sleep(20);
+  await writeFile(join(folder, "password"), password, { mode: 0o600 });
+  await keepTemplate(folder, template);
+}
+
+async function initialise(user: User | undefined, template: string): Promise<void> {
   const initdb = findPostgres("initdb");
   if (initdb === undefined) throw missing("PostgreSQL");
 
@@ -153,7 +185,6 @@ async function findTemplate(postgres: string, user: User | undefined): Promise<s
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-  return template;
 }
 
 /**

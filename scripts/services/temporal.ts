@@ -28,8 +28,11 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const programs = findTemporal();
   if (programs === undefined) throw missing("Temporal", "install temporal");
   await using started = new AsyncDisposableStack();
-  const postgres = started.use(await startPostgres());
-  await createSchema(programs.sqlTool, postgres);
+  const { sqlTool } = programs;
+  const version = /\d[\w.]*/.exec((await run(sqlTool, ["--version"])).stdout)?.[0] ?? "unknown";
+  const create = (server: PostgresServer): Promise<void> => createSchema(sqlTool, server);
+  const content = { name: `temporal-${version}`, create };
+  const postgres = started.use(await startPostgres({ content }));
   const server = started.use(await startOn(programs.server, postgres, options));
   await retry(() => registerNamespace(server.port));
   started.move(); // success: nothing is ended here

@@ -135,7 +135,7 @@ test.each([
   const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
   // A run of another file in this process may warn too.
   const messages = (): readonly string[] =>
-    warned.mock.calls.map(([message]) => String(message)).filter((text) => /^wake/.test(text));
+    warned.mock.calls.map(([message]) => String(message)).filter((text) => text.startsWith("wake"));
   await using served = new Served(undefined, { driver: { wake } });
   await served.create("s");
 

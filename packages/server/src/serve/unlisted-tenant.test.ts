@@ -21,7 +21,7 @@ function warnings(): readonly string[] {
 
 beforeEach(() => void warned.mockImplementation(() => undefined));
 afterEach(() => void warned.mockReset());
-afterAll(() => void warned.mockRestore());
+afterAll(() => warned.mockRestore());
 
 /** As PostgreSQL's: stores of all tenants, and an index of one or of all. */
 function storeListing(ownTenant: string | undefined): TenantStore {
