@@ -103,12 +103,7 @@ const undriven: RunHost = {
 };
 
 /** What an application chooses the agent of a session by. */
-export function infoOf({
-  sessionId,
-  tenant = "default",
-  owner,
-  metadata,
-}: SessionRecord): SessionInfo {
+function infoOf({ sessionId, tenant = "default", owner, metadata }: SessionRecord): SessionInfo {
   return { id: sessionId, tenant, user: owner ?? "local", metadata };
 }
 
