@@ -1,6 +1,6 @@
 // The unstyled parts as a server renders them: what they say in each state, and that text stays text.
 import { ApprovalCard, ConnectionBanner, InputQueue, ToolCard } from "@millrace/client/parts";
-import type { ToolCallPart } from "@millrace/client/parts";
+import type { ToolCardPart } from "@millrace/client/parts";
 import { callId, inputId, partId } from "@millrace/core/writing";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
@@ -16,7 +16,7 @@ const base = {
   raw: "{}",
   input: {},
 } as const;
-const card = (part: ToolCallPart): string =>
+const card = (part: ToolCardPart): string =>
   renderToStaticMarkup(createElement(ToolCard, { part }));
 const sent = { accepted: Promise.resolve({ accepted: true } as const) };
 
@@ -53,7 +53,7 @@ it("text of models, tools and people is text in all of them, and what is hidden 
 
 it("labels are given in another language", () => {
   const labels = { running: "läuft" };
-  const part: ToolCallPart = { ...base, state: "running", text: "" };
+  const part: ToolCardPart = { ...base, state: "running", text: "" };
   const html = renderToStaticMarkup(createElement(ToolCard, { part, labels }));
 
   expect(html).toContain('aria-label="weather, läuft"');

@@ -5,7 +5,7 @@ export type { ApprovalCardProps, ApprovalLabels } from "./parts/approval-card.ts
 export { ConnectionBanner } from "./parts/connection-banner.ts";
 export type { ConnectionBannerProps, ConnectionLabels } from "./parts/connection-banner.ts";
 export { describeCall, progressOf } from "./parts/describe-call.ts";
-export type { ToolCallPart } from "./parts/describe-call.ts";
+export type { ToolCardPart } from "./parts/describe-call.ts";
 export { showElapsed, useElapsed } from "./parts/elapsed.ts";
 export { InputQueue } from "./parts/input-queue.ts";
 export type { InputQueueLabels, InputQueueProps } from "./parts/input-queue.ts";

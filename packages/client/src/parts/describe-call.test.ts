@@ -1,7 +1,7 @@
 import { callId, partId } from "@millrace/core/writing";
 import { expect, it } from "vitest";
 import { describeCall, progressOf } from "./describe-call.ts";
-import type { ToolCallPart } from "./describe-call.ts";
+import type { ToolCardPart } from "./describe-call.ts";
 
 const base = {
   kind: "tool_call",
@@ -14,7 +14,7 @@ const base = {
 const input = { city: "Oslo" };
 
 it("a call is described by its arguments, then its progress, then what it came to", () => {
-  const states: readonly [ToolCallPart, string][] = [
+  const states: readonly [ToolCardPart, string][] = [
     [{ ...base, input: undefined, raw: '{"city":"Os', state: "writing" }, '{"city":"Os'],
     [{ ...base, input, state: "waiting" }, '{"city":"Oslo"}'],
     [{ ...base, input, state: "running", text: "" }, '{"city":"Oslo"}'],
@@ -29,7 +29,7 @@ it("a call is described by its arguments, then its progress, then what it came t
 });
 
 it("a line is cut, however long the text is", () => {
-  const part: ToolCallPart = { ...base, input, state: "failed", message: "x".repeat(1e6) };
+  const part: ToolCardPart = { ...base, input, state: "failed", message: "x".repeat(1e6) };
   expect(describeCall(part)).toBe(`${"x".repeat(240)}…`);
 });
 

@@ -3,7 +3,7 @@ import { showJsonStart } from "@millrace/core/reading";
 import { visibleText } from "./visible-text.ts";
 
 /** A call as a screen shows it, with the outcome it came to. */
-export type ToolCallPart = Extract<
+export type ToolCardPart = Extract<
   View["items"][number]["parts"][number],
   { readonly kind: "tool_call" }
 >;
@@ -15,7 +15,7 @@ const lineLength = 240;
  * What a call does now, or came to, in one line: its arguments while they are written, then its progress, then
  * its output or why there is none. Text of models and tools, made visible and never markup.
  */
-export function describeCall(part: ToolCallPart): string {
+export function describeCall(part: ToolCardPart): string {
   switch (part.state) {
     case "writing":
       return oneLine(part.raw.slice(-lineLength));

@@ -1,16 +1,16 @@
 import { createElement as h, useId, useState } from "react";
 import type { ReactNode } from "react";
 import { describeCall, progressOf } from "./describe-call.ts";
-import type { ToolCallPart } from "./describe-call.ts";
+import type { ToolCardPart } from "./describe-call.ts";
 import { showElapsed, useElapsed } from "./elapsed.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** The texts of a card. Pass others for another language. */
-export type ToolCardLabels = Readonly<Record<ToolCallPart["state"] | "input" | "output", string>>;
+export type ToolCardLabels = Readonly<Record<ToolCardPart["state"] | "input" | "output", string>>;
 
 /** What a tool card is given. */
 export interface ToolCardProps {
-  readonly part: ToolCallPart;
+  readonly part: ToolCardPart;
   /** What it does now, or came to, in one line. Left out: `describeCall(part)`. */
   readonly summary?: ReactNode;
   /** Whether its details are open at first. */
@@ -105,7 +105,7 @@ function Block({ label, text }: { readonly label: string; readonly text: string 
 }
 
 /** All that a call gave, as text. */
-function outputOf(part: ToolCallPart): string {
+function outputOf(part: ToolCardPart): string {
   if (part.state === "running") return part.text;
   if (part.state === "failed" || part.state === "unknown") return part.message;
   if (part.state === "denied") return part.reason ?? "";

@@ -1,6 +1,6 @@
 import { newKey } from "../http/requests.ts";
-import { carryStream } from "./connector.ts";
-import type { Carried, Passed } from "./connector.ts";
+import { carryStream } from "./carry.ts";
+import type { Carried, Passed } from "./carry.ts";
 import type { SessionPosition, WatchedSessions } from "./watched.ts";
 
 /** How tabs find each other: one of them holds a lock and the stream, and passes on what comes. */

@@ -93,12 +93,7 @@ export function createRunHost(options: RunHostOptions): RunHost {
 }
 
 /** What an application chooses the agent of a session by. */
-export function infoOf({
-  sessionId,
-  tenant = "default",
-  owner,
-  metadata,
-}: SessionRecord): SessionInfo {
+function infoOf({ sessionId, tenant = "default", owner, metadata }: SessionRecord): SessionInfo {
   return { id: sessionId, tenant, user: owner ?? "local", metadata };
 }
 
