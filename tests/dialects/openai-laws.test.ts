@@ -35,7 +35,9 @@ test("a reader ends with the response that is stored, whenever it comes, and if 
       }
       const place = `session ${session.seed}, ${run.runId}`;
       expect(heldOutput(held), place).toEqual(writtenOutput(session, run));
-      const used = watchedSegments(session, run).map((segment) => storedResponse(segment).json as Used);
+      const used = watchedSegments(session, run).map(
+        (segment) => storedResponse(segment).json as Used,
+      );
       const total = used.reduce((sum, { usage }) => sum + (usage?.total_tokens ?? 0), 0);
       expect(total, place).toBe(usedTokens(session, run));
     }
@@ -123,7 +125,12 @@ interface Used {
 type Held = Parameters<typeof heldOutput>[0][number];
 
 /** Follows a segment by one way. A reader whose text was taken back is told to read anew. */
-function follow(session: WatchedSession, run: WatchedRun, segment: WatchedSegment, way: LiveWay): void {
+function follow(
+  session: WatchedSession,
+  run: WatchedRun,
+  segment: WatchedSegment,
+  way: LiveWay,
+): void {
   const place = `session ${session.seed}, ${run.runId} from ${segment.segment.from}, ${JSON.stringify(way)}`;
   const live = liveEvents(session, run, segment, way);
   count.readers += 1;
