@@ -1,9 +1,9 @@
 import type { ItemId } from "@millrace/core";
-import type { ToolSettings } from "../definition/loop-settings.ts";
+import type { ToolSettings, LoopSettings } from "../definition/loop-settings.ts";
 import type { Action, Answer, AnswerReason, ReadyCall } from "./action.ts";
 import { answerInputIdOf } from "./ids.ts";
-import { completesLabels } from "./labels.ts";
 import type { CallStanding, LoopState, ReplyStanding, CallVerdict } from "./state.ts";
+import type { ToolLabel } from "../definition/labels.ts";
 
 /**
  * The next action for the calls of a reply that have no result. Undefined if all of them are running,
@@ -197,4 +197,28 @@ function fittingCalls(state: LoopState, ready: readonly ReadyCall[]): readonly R
     if (!client) beside += 1;
   }
   return chosen;
+}
+
+/** How many labels there are. */
+const allLabels = 3;
+
+/**
+ * True if the tool of a call has a label and the session has all three with it: by the tools whose results
+ * the transcript holds, and by the calls of the same reply, which may run beside it. It follows from facts
+ * and settings alone, and stays true for a call, so every driver asks the same.
+ */
+function completesLabels({ settings, standing }: LoopState, call: CallStanding): boolean {
+  if (settings.allLabels === "allow" || !labelsOf(settings, call.tool)?.length) return false;
+  const ran = standing.ran.map((tool) => labelsOf(settings, tool));
+  // A tool that the agent no longer has may have had any label. One that it never had is refused.
+  if (ran.includes(undefined)) return true;
+  const beside = (standing.run?.turn?.reply?.calls ?? []).map(({ tool }) =>
+    labelsOf(settings, tool),
+  );
+  return new Set([...ran, ...beside].flatMap((labels) => labels ?? [])).size === allLabels;
+}
+
+/** The labels of a tool. `undefined` if the agent has no such tool. */
+function labelsOf({ tools }: LoopSettings, tool: string): readonly ToolLabel[] | undefined {
+  return Object.hasOwn(tools, tool) ? (tools[tool]?.labels ?? []) : undefined;
 }

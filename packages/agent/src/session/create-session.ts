@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import { inputId } from "@millrace/core/writing";
-import type { Actor, Inbox, JsonObject } from "@millrace/core";
+import type { Actor, Inbox, JsonObject, Item } from "@millrace/core";
 import type { CallAnswer } from "@millrace/core/writing";
-import type { AnyTools, ItemOf } from "@millrace/core/reading";
+import type { AnyTools, ItemOf, ItemPage } from "@millrace/core/reading";
 import { randomId } from "@millrace/core/memory";
 import { runIdOf } from "../loop/ids.ts";
 import { answerSchemaOf, describeIssues } from "@millrace/core/schema";
@@ -29,7 +29,7 @@ import type {
   SessionWatchOptions,
 } from "./session.ts";
 import { childOf, watchFamily } from "./family.ts";
-import { historyOf, pageOf } from "./history.ts";
+import { readItems } from "@millrace/core/reading";
 
 /**
  * Makes the `Session` of a host. It has no state of its own: every getter reads the host. Several
@@ -288,4 +288,28 @@ function currentRun<Tools extends AnyTools>(
     end: new RunEnd(run.runId, false), // only its sender is warned
   });
   return created;
+}
+
+/** Items that are read at a time for the whole history. */
+const itemsAtOnce = 500;
+
+/** One page of the items that the host, or the page before, leaves out. */
+async function pageOf(
+  { journal, options: { store, record } }: SessionHost,
+  { earlier = journal.state.earlier, limit }: EarlierOptions = {},
+): Promise<ItemPage> {
+  if (earlier === undefined) return { items: [] };
+  return await readItems({ store, uid: record.uid, earlier, limit });
+}
+
+/** All items of a session. */
+async function historyOf(host: SessionHost): Promise<readonly Item[]> {
+  const { items, earlier } = host.journal.state;
+  const pages: (readonly Item[])[] = [items.toArray()];
+  for (let left = earlier; left !== undefined;) {
+    const page = await pageOf(host, { earlier: left, limit: itemsAtOnce });
+    pages.push(page.items);
+    left = page.earlier;
+  }
+  return pages.toReversed().flat();
 }

@@ -1,9 +1,13 @@
-import type { ItemId } from "@millrace/core";
+import type { ItemId, Json } from "@millrace/core";
 import { answerInputIdOf } from "../loop/ids.ts";
 import type { CheckedAnswer } from "../loop/fact-context.ts";
 import type { CallStanding } from "../loop/state.ts";
-import { checkAnswer } from "../tool/client-answer.ts";
 import type { WorkHost } from "./host.ts";
+import { describeIssues } from "@millrace/core/schema";
+import { describe } from "../tool/output-json.ts";
+import { notJson } from "../tool/run-tool.ts";
+import type { ToolOutcome } from "../tool/run-tool.ts";
+import type { AnyTool } from "../definition/tool.ts";
 
 /** Checks the queued answers of clients against the output schemas of their tools. */
 export async function checkAnswers(
@@ -28,3 +32,19 @@ const unreadable: CheckedAnswer = {
   status: "failed",
   text: "the client's answer could not be read",
 };
+
+/** What a client's answer to a call comes to: what the tool's output schema makes of it, as JSON. */
+async function checkAnswer(tool: AnyTool, output: Json): Promise<ToolOutcome> {
+  try {
+    const checked = (await tool.output?.["~standard"].validate(output)) ?? { value: output };
+    if (checked.issues === undefined) {
+      const { json, problem } = describe(checked.value);
+      if (problem !== undefined) return { status: "failed", text: notJson(problem) };
+      return { status: "ok", text: JSON.stringify(json), output: json };
+    }
+    const wrong = describeIssues(checked.issues);
+    return { status: "failed", text: `the client's answer has not the tool's shape:\n${wrong}` };
+  } catch {
+    return { status: "failed", text: "the client's answer could not be checked" };
+  }
+}

@@ -91,7 +91,7 @@ export class Admission {
 
   /** Lets slots rest whose sessions wait for a person, and takes them up again afterwards. */
   review(): void {
-    const open = this.#attended();
+    const open = this.#openByUid();
     for (const entered of this.#entered.values()) {
       const rests = waits(open.get(entered.record.uid));
       if (rests !== entered.rests) entered.slot?.rest(rests);
@@ -104,14 +104,14 @@ export class Admission {
     return new NotAdmitted(`${record.sessionId} waits: too many others are worked on`);
   }
 
-  #attended(): ReadonlyMap<SessionUid, WorkerSession> {
+  #openByUid(): ReadonlyMap<SessionUid, WorkerSession> {
     return new Map([...this.#open()].map((at) => [at.session.uid, at]));
   }
 
   #mayEnter(record: SessionRecord): boolean {
     const { admit } = this.#options;
     if (admit === undefined) return true;
-    const open = this.#attended();
+    const open = this.#openByUid();
     const active = [...this.#entered.values()]
       .map((entered) => entered.record)
       .filter((other) => other.uid !== record.uid && !waits(open.get(other.uid)));

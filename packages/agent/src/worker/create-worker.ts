@@ -15,8 +15,8 @@ import { choose } from "./choose.ts";
 import { Failures } from "./failures.ts";
 import { LostDrivers } from "./lost-drivers.ts";
 import { SessionOpener } from "./open-session.ts";
-import { onStopSignal } from "./stop-signals.ts";
 import type { PoisonedSession, Worker, WorkerEvent, WorkerOptions } from "./worker.ts";
+import process from "node:process";
 
 /** How often the index is read, at most. Shorter by up to a fifth, so that workers do not read together. */
 const lookMs = 500;
@@ -277,4 +277,14 @@ class SessionWorker {
 /** True if the session was claimed, or its driver has beaten, since it was listed before. */
 function isNewSign(before: DueSession, now: DueSession): boolean {
   return before.incarnation !== now.incarnation || before.sign?.beat !== now.sign?.beat;
+}
+
+const signals = ["SIGTERM", "SIGINT"] as const;
+
+/** Calls back at each signal that asks this process to stop, until the result is called. */
+function onStopSignal(call: () => void): () => void {
+  for (const signal of signals) process.on(signal, call);
+  return () => {
+    for (const signal of signals) process.off(signal, call);
+  };
 }

@@ -10,12 +10,11 @@ import { checkPostgresOptions } from "./check-options.ts";
 import { Connection } from "./connection.ts";
 import type { SharedPool } from "./connection.ts";
 import { createSession, forkSession } from "./copy.ts";
-import { checkpointCalls } from "./checkpoint.ts";
 import { driverIndex } from "./drivers.ts";
 import { checkTenant, openPool, refusePlainPool } from "./open-pool.ts";
 import { migrate } from "./migrate.ts";
 import type { MigrateOptions } from "./migrate.ts";
-import { readingCalls } from "./reading.ts";
+import { readingCalls, askerOf } from "./reading.ts";
 import { recordCalls } from "./records.ts";
 import { StoreClock } from "./store-clock.ts";
 import { statementsOf } from "./statements.ts";
@@ -24,7 +23,8 @@ import { TenantStores } from "./tenant-stores.ts";
 import { tombstoneCalls } from "./tombstones.ts";
 import { verifySession } from "./verify.ts";
 import type { SessionVerdict, PostgresVerifyOptions } from "./verify.ts";
-import { SessionWriter } from "./writing.ts";
+import { SessionWriter, onlyRow } from "./writing.ts";
+import type { ReadContext } from "./reading.ts";
 
 /** How a PostgreSQL store does its work. All of it may be left out. */
 export interface PostgresStoreOptions {
@@ -178,4 +178,25 @@ function tokenMaker(): () => string {
 function checkFloor({ lane, epoch }: Floor): void {
   if (Number.isSafeInteger(lane) && lane >= 0 && Number.isSafeInteger(epoch) && epoch >= 0) return;
   throw new MillraceError("invalid_event", `lane ${lane} and epoch ${epoch} are not whole numbers`);
+}
+
+/** The calls for checkpoints. A reset deletes the one whose facts it undoes, in its own transaction. */
+function checkpointCalls(
+  context: ReadContext,
+): Required<Pick<SessionStore, "checkpoint" | "keepCheckpoint">> {
+  const { tenant } = context;
+  const ask = askerOf(context);
+  return {
+    checkpoint: async (uid) => {
+      const [rows, [kept] = []] = await ask(["row", uid, tenant], ["checkpoint", uid, tenant]);
+      onlyRow(uid, rows);
+      return kept && { head: Number(kept["head"]), text: String(kept["text"]) };
+    },
+    keepCheckpoint: async (uid, { head, text }) => {
+      // A text column holds neither; JSON escapes both. A checkpoint that is not kept costs time alone.
+      if (text.includes("\0") || !text.isWellFormed()) return;
+      const [rows] = await ask(["row", uid, tenant], ["keepCheckpoint", uid, tenant, head, text]);
+      onlyRow(uid, rows);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { MillraceError } from "@millrace/core";
-import { decodeMessage } from "@millrace/core/wire";
+import { decodeMessage, parseJsonText } from "@millrace/core/wire";
 import type { Fact } from "@millrace/core";
 import { refusePlainTransport } from "@millrace/core/checks";
 import type { Batch, EventLog } from "@millrace/core/ports";
@@ -13,7 +13,6 @@ import { createGate } from "./gate.ts";
 import { SessionCache } from "./session-cache.ts";
 import { Lanes } from "./lanes.ts";
 import { Link } from "./link.ts";
-import { decodeNudge, encodeNudge } from "./nudge-codec.ts";
 import { singleShard } from "./shards.ts";
 import type { Shard } from "./shards.ts";
 import { Topics } from "./topics.ts";
@@ -236,4 +235,27 @@ function receiveHeads(emit: (head: number) => void): (text: string) => void {
 /** A nudge may be lost, so a failure to publish one is no error for its caller. */
 async function lossy(sent: Promise<number>): Promise<number | undefined> {
   return await sent.catch(() => undefined);
+}
+
+/** One nudge as JSON. */
+function encodeNudge(nudge: Nudge): string {
+  return JSON.stringify(nudge);
+}
+
+/** Reads what `encodeNudge` wrote. Undefined for anything else: a nudge may be lost. */
+function decodeNudge(text: string): Nudge | undefined {
+  let value: unknown;
+  try {
+    value = parseJsonText(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, lane } = value as Readonly<Record<string, unknown>>; // any object has any key
+  if (kind === "wake" || kind === "abort") return { kind };
+  return kind === "reseed" && isCount(lane) ? { kind, lane } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -4,7 +4,6 @@ import type { Headers } from "@temporalio/common";
 import { sessionOf, withSession } from "../session-header.ts";
 import type { WorkflowEnding } from "../session-header.ts";
 import { finishRun } from "./finish-run.ts";
-import { Lanes } from "./lanes.ts";
 
 /**
  * Tells each activity of a workflow which session it is of, and ends the session's run with the workflow.
@@ -55,4 +54,27 @@ export function interceptors(): WorkflowInterceptors {
 function endingBy(error: unknown): WorkflowEnding {
   if (isCancellation(error)) return { outcome: "aborted" };
   return { outcome: "failed", message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Gives each activity in progress a lane that no other has, the lowest that is free. */
+class Lanes {
+  readonly #taken = new Set<number>();
+  #wereUsed = false;
+
+  /** Whether any activity was begun. */
+  get wereUsed(): boolean {
+    return this.#wereUsed;
+  }
+
+  async during<Result>(work: (lane: number) => Promise<Result>): Promise<Result> {
+    let lane = 0;
+    while (this.#taken.has(lane)) lane += 1;
+    this.#taken.add(lane);
+    this.#wereUsed = true;
+    try {
+      return await work(lane);
+    } finally {
+      this.#taken.delete(lane);
+    }
+  }
 }
