@@ -100,7 +100,11 @@ export class Mirror {
   catchUpFrom(cursor: Cursor | undefined, limit: number, budget?: number): CatchUp {
     const { state, ring } = this;
     const newest = this.#newestOf(budget ?? this.#options.snapshotBytes);
-    const caughtUp = catchUpFrom({ state, newest, facts: this.#facts, recent: ring }, cursor, limit);
+    const caughtUp = catchUpFrom(
+      { state, newest, facts: this.#facts, recent: ring },
+      cursor,
+      limit,
+    );
     const first = caughtUp.messages[0]?.message;
     const from =
       first !== undefined && "closedLanes" in first

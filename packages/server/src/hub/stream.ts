@@ -206,16 +206,10 @@ export class Streams {
   #isTicking = false;
   isDraining = false;
 
-  constructor(
-    { random = Math.random, heartbeatMs = 15_000, maxMs }: HubOptions,
-    clock: Clock,
-  ) {
+  constructor({ random = Math.random, heartbeatMs = 15_000, maxMs }: HubOptions, clock: Clock) {
     this.#clock = clock;
     this.#random = random;
-    this.#life =
-      maxMs === undefined
-        ? { ms: 1_800_000, spread: 0.2 }
-        : { ms: maxMs, spread: 0.1 };
+    this.#life = maxMs === undefined ? { ms: 1_800_000, spread: 0.2 } : { ms: maxMs, spread: 0.1 };
     this.heartbeatMs = heartbeatMs;
     this.#start = clock.monotonic();
   }

@@ -15,22 +15,19 @@ test("a request is told once, with its route, its answer and its caller, and wit
 test.each([
   ["throws", (): unknown => fail()],
   ["rejects", (): unknown => Promise.reject(new Error("the log is full"))],
-])(
-  "a listener of requests that %s changes no answer, and logs a warning",
-  async (_, onRequest) => {
-    const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
-    const { ask } = httpProgram({ onRequest });
-    expect((await ask("/v1/sessions", "owner")).status).toBe(200);
-    expect((await ask("/v1/sessions/none", "owner")).status).toBe(404);
-    // A run of another file in this process may warn too.
-    const messages = warned.mock.calls.map(([message]) => String(message));
-    expect(messages.filter((message) => message.includes("onRequest failed"))).toMatchObject([
-      expect.stringContaining("onRequest failed: the log is full"),
-      expect.stringContaining("onRequest failed: the log is full"),
-    ]);
-    warned.mockRestore();
-  },
-);
+])("a listener of requests that %s changes no answer, and logs a warning", async (_, onRequest) => {
+  const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+  const { ask } = httpProgram({ onRequest });
+  expect((await ask("/v1/sessions", "owner")).status).toBe(200);
+  expect((await ask("/v1/sessions/none", "owner")).status).toBe(404);
+  // A run of another file in this process may warn too.
+  const messages = warned.mock.calls.map(([message]) => String(message));
+  expect(messages.filter((message) => message.includes("onRequest failed"))).toMatchObject([
+    expect.stringContaining("onRequest failed: the log is full"),
+    expect.stringContaining("onRequest failed: the log is full"),
+  ]);
+  warned.mockRestore();
+});
 
 function fail(): never {
   throw new Error("the log is full");
