@@ -18,7 +18,7 @@ export type {
   SentItem,
   SentPart,
 } from "./shared/encode/sent-items.ts";
-export type { Turn, UserItem } from "./shared/encode/turns.ts";
+export type { HistoryTurn, UserItem } from "./shared/encode/turns.ts";
 export { urlOf } from "./shared/encode/file-url.ts";
 export type { BlobUrl } from "./shared/encode/file-url.ts";
 export { readSessionRuns } from "./shared/session-runs.ts";

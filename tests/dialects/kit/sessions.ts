@@ -5,7 +5,7 @@ import { apply, catchUpFrom, emptyState, replay } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
 import { sessionUid } from "@millrace/core/writing";
 import { turnsOf } from "../../../packages/dialects/src/shared/encode/turns.ts";
-import type { Turn } from "../../../packages/dialects/src/shared/encode/turns.ts";
+import type { HistoryTurn } from "../../../packages/dialects/src/shared/encode/turns.ts";
 import { storeTime, uidOf } from "../../positions/record.ts";
 import type { Recording } from "../../positions/record.ts";
 
@@ -74,7 +74,7 @@ export function storedTurns({
   uid,
   sessionId,
   facts,
-}: Pick<WatchedSession, "uid" | "sessionId" | "facts">): readonly Turn[] {
+}: Pick<WatchedSession, "uid" | "sessionId" | "facts">): readonly HistoryTurn[] {
   return turnsOf(facts, replay(emptyState(uid, sessionId), facts));
 }
 

@@ -1,5 +1,5 @@
 import { readSession } from "@millrace/core/reading";
-import type { Turn } from "./encode/turns.ts";
+import type { HistoryTurn } from "./encode/turns.ts";
 import type { RouteContext } from "@millrace/server/dialect";
 import { sessionOf } from "@millrace/server/dialect";
 import { readTurns } from "./read-turns.ts";
@@ -23,7 +23,7 @@ interface MessagePage<Message> {
  */
 export async function newestMessages<Message extends { readonly id: string }>(
   context: RouteContext,
-  messagesOf: (turn: Turn) => readonly Message[],
+  messagesOf: (turn: HistoryTurn) => readonly Message[],
 ): Promise<MessagePage<Message>> {
   const { limit = usual, before } = context.query as HistoryQuery; // of the route's shape
   const { store } = context;

@@ -1,7 +1,7 @@
 import type { SessionState } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { turnsOf } from "./encode/turns.ts";
-import type { Turn } from "./encode/turns.ts";
+import type { HistoryTurn } from "./encode/turns.ts";
 import type { ReadBackOptions, RouteContext } from "@millrace/server/dialect";
 import { readBack } from "@millrace/server/dialect";
 
@@ -17,7 +17,7 @@ export async function* readTurns(
   { store }: Pick<RouteContext, "store">,
   { uid }: Pick<SessionRecord, "uid">,
   { state, facts: newest, first }: ReadStart,
-): AsyncGenerator<Turn, void, undefined> {
+): AsyncGenerator<HistoryTurn, void, undefined> {
   let given = 0;
   for await (const facts of readBack({ store, uid, before: state.head + 1, newest, first })) {
     const turns = turnsOf(facts, state);

@@ -1,7 +1,7 @@
 import type { SessionId, SessionUid } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { recordOf } from "../../shared/encode/run-record.ts";
-import type { UserItem, Turn } from "../../shared/encode/turns.ts";
+import type { UserItem, HistoryTurn } from "../../shared/encode/turns.ts";
 import { userParts } from "./parts.ts";
 import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import type { Profile } from "./profiles.ts";
@@ -23,14 +23,14 @@ export interface HistoryOptions {
  * A turn as messages: what a person sent, or one for a run, and none for a run of which nothing is shown. What is
  * being written is in its stream; a run that is on is shown only where its replay begins the message anew.
  */
-export function turnMessages(turn: Turn, options: HistoryOptions): readonly UiMessage[] {
+export function turnMessages(turn: HistoryTurn, options: HistoryOptions): readonly UiMessage[] {
   if (turn.kind === "user") return [userMessage(turn.item, options.blobUrl)];
   const message = runMessage(turn, options);
   return message === undefined ? [] : [message];
 }
 
 function runMessage(
-  { id, isRun, facts }: Extract<Turn, { kind: "run" }>,
+  { id, isRun, facts }: Extract<HistoryTurn, { kind: "run" }>,
   options: HistoryOptions,
 ): UiMessage | undefined {
   const record = recordOf(options, facts);

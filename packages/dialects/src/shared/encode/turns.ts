@@ -6,7 +6,7 @@ import { inputItemIdOf } from "@millrace/core/writing";
 export type UserItem = Pick<Item, "id" | "parts">;
 
 /** A piece of a session's past: what a person sent between runs, or a run. */
-export type Turn =
+export type HistoryTurn =
   | { readonly kind: "user"; readonly item: UserItem }
   /** The facts of one run, or of what a session began with before its first (`isRun` is false). */
   | {
@@ -23,9 +23,9 @@ export type Turn =
 export function turnsOf(
   facts: readonly Fact[],
   state: Pick<SessionState, "queue" | "run">,
-): readonly Turn[] {
-  const turns: Turn[] = [];
-  let run: (Extract<Turn, { kind: "run" }> & { readonly facts: Fact[] }) | undefined;
+): readonly HistoryTurn[] {
+  const turns: HistoryTurn[] = [];
+  let run: (Extract<HistoryTurn, { kind: "run" }> & { readonly facts: Fact[] }) | undefined;
   const end = (): void => {
     if (run !== undefined) turns.push(run);
     run = undefined;
