@@ -2,8 +2,8 @@ import { MillraceError } from "@millrace/core";
 import { decodeBase64 } from "@millrace/core/json";
 import type { Json, Model, Usage } from "@millrace/core";
 import type { ModelRequest, Reply, ToolDescription } from "@millrace/core/ports";
-import { aiSdkGiven } from "./given-settings.ts";
-import { GivenTranscript, keptIn } from "./given-transcript.ts";
+import { aiSdkRequestSettings } from "./request-settings.ts";
+import { TranscriptBuilder, keptIn } from "./transcript-builder.ts";
 import type { AiSdkCallOptions } from "./ai-sdk-model.ts";
 import { fieldsOf, listOf, plain, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
@@ -83,7 +83,7 @@ function requestOf(options: Fields): ModelRequest {
   const { type, name, schema } = fieldsOf(options["responseFormat"]);
   const shape = type === "json" ? plain(schema) : undefined;
   const own = plainObject(fieldsOf(options["providerOptions"])["millrace"]);
-  const settings = { ...aiSdkGiven(options), ...own };
+  const settings = { ...aiSdkRequestSettings(options), ...own };
   const { instructions, transcript } = promptOf(listOf(options["prompt"]).map(fieldsOf));
   const { abortSignal } = options;
   return {
@@ -113,7 +113,7 @@ function toolOf(value: unknown): ToolDescription {
 function promptOf(
   messages: readonly Fields[],
 ): Pick<ModelRequest, "transcript"> & { readonly instructions: string } {
-  const given = new GivenTranscript();
+  const given = new TranscriptBuilder();
   const system: string[] = [];
   for (const { role, content } of messages) {
     if (role === "system") system.push(textOr(content, ""));
@@ -122,7 +122,7 @@ function promptOf(
   return { transcript: given.items(), instructions: system.join("\n\n") };
 }
 
-function take(given: GivenTranscript, role: unknown, part: Fields): void {
+function take(given: TranscriptBuilder, role: unknown, part: Fields): void {
   const text = textOr(part["text"], "");
   const kept = keptIn(fieldsOf(part["providerOptions"])["millrace"]);
   switch (part["type"]) {
@@ -150,7 +150,7 @@ function take(given: GivenTranscript, role: unknown, part: Fields): void {
   }
 }
 
-function resultOf(given: GivenTranscript, id: string, { type, value, reason }: Fields): void {
+function resultOf(given: TranscriptBuilder, id: string, { type, value, reason }: Fields): void {
   switch (type) {
     case "text":
     case "error-text":
@@ -176,7 +176,7 @@ function resultOf(given: GivenTranscript, id: string, { type, value, reason }: F
 }
 
 /** Bytes are base64 where the call went through JSON. */
-function fileOf(given: GivenTranscript, { mediaType: type, data }: Fields): void {
+function fileOf(given: TranscriptBuilder, { mediaType: type, data }: Fields): void {
   const mediaType = textOr(type, "application/octet-stream");
   const { data: content, url } = fieldsOf(data);
   const bytes = typeof content === "string" ? decodeBase64(content) : content;

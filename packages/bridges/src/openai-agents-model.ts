@@ -1,8 +1,8 @@
 import { MillraceError } from "@millrace/core";
 import type { Json, JsonObject, Model, Usage } from "@millrace/core";
 import type { ModelRequest, OutputShape, Reply, ToolDescription } from "@millrace/core/ports";
-import { agentsGiven } from "./given-settings.ts";
-import { GivenTranscript, keptIn } from "./given-transcript.ts";
+import { agentsRequestSettings } from "./request-settings.ts";
+import { TranscriptBuilder, keptIn } from "./transcript-builder.ts";
 import { fieldsOf, listOf, plain, plainObject, textOr } from "./read.ts";
 import type { Fields } from "./read.ts";
 import { wholeReply } from "./whole-reply.ts";
@@ -95,7 +95,7 @@ function requestOf(given: OpenaiAgentsRequest): ModelRequest {
   const output = outputOf(request["outputType"]);
   const modelSettings = fieldsOf(request["modelSettings"]);
   const own = plainObject(modelSettings["providerData"]);
-  const settings = { ...agentsGiven(modelSettings), ...own };
+  const settings = { ...agentsRequestSettings(modelSettings), ...own };
   const { instructions, transcript } = inputOf(request);
   const { signal } = request;
   return {
@@ -139,7 +139,7 @@ function outputOf(value: unknown): OutputShape | undefined {
 function inputOf(
   request: Fields,
 ): Pick<ModelRequest, "transcript"> & { readonly instructions: string } {
-  const given = new GivenTranscript();
+  const given = new TranscriptBuilder();
   const system = [textOr(request["systemInstructions"], "")];
   const { input } = request;
   if (typeof input === "string") given.user({ kind: "text", text: input });
@@ -178,7 +178,7 @@ function inputOf(
   };
 }
 
-function messageOf(given: GivenTranscript, { role, content }: Fields): void {
+function messageOf(given: TranscriptBuilder, { role, content }: Fields): void {
   if (role === "assistant") return given.model({ kind: "text", text: textsOf(content) });
   const pieces = typeof content === "string" ? [{ text: content }] : listOf(content).map(fieldsOf);
   for (const piece of pieces) {

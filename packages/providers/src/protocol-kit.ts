@@ -23,7 +23,7 @@ export { refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 export { applySettings } from "./protocols/settings.ts";
 export type { AppliedSettings } from "./protocols/settings.ts";
 export type {
-  GivenSettings,
+  SettingContext,
   InherentSetting,
   RefusedSetting,
   SentSetting,

@@ -31,7 +31,7 @@ export interface SentSetting<Value> {
   /** What of it is not taken, and for which models, in the words of a document. */
   readonly limits?: string;
   /** The fields for a value, or what to do instead. No fields: the model does so by itself. */
-  readonly fields: (value: Value, given: GivenSettings) => JsonObject | string;
+  readonly fields: (value: Value, given: SettingContext) => JsonObject | string;
   /** True for a value that is the vendor's own of this name. It is sent as it is. */
   readonly isOwn?: (value: Json) => boolean;
 }
@@ -43,7 +43,7 @@ export interface InherentSetting<Value> {
   readonly how: string;
   readonly limits?: string;
   /** What to do instead for a value that the vendor does not do. */
-  readonly unless?: (value: Value, given: GivenSettings) => string | undefined;
+  readonly unless?: (value: Value, given: SettingContext) => string | undefined;
 }
 
 /** A setting that the vendor does not have. */
@@ -54,7 +54,7 @@ export interface RefusedSetting {
 }
 
 /** What a row may look at beside its own value. */
-export interface GivenSettings {
+export interface SettingContext {
   /** The vendor's name of the model. */
   readonly model: string;
   /** The settings that all vendors share, checked. */

@@ -1,14 +1,14 @@
 import type { ModelSettings } from "@millrace/core/ports";
 
 /** What is known of an OpenAI model by its name. Of other names, such as those of deployments, nothing is. */
-interface KnownModel {
+interface ModelRow {
   /** 400 for `gpt-4o`, 501 for `gpt-5.1`. 0 for the models of the o series. */
   readonly version: number;
   /** What follows the number, such as `-mini`. */
   readonly variant: string;
 }
 
-function knownModel(model: string): KnownModel | undefined {
+function knownModel(model: string): ModelRow | undefined {
   const found = /^(?:.*\/)?(?:ft:)?(?:(?:chat)?gpt-(\d+)(?:\.(\d+))?|o\d+)(?!\d)([^/]*)$/.exec(
     model,
   );

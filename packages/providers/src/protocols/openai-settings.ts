@@ -1,6 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import type { CacheSettings, ModelSettings } from "@millrace/core/ports";
-import type { GivenSettings, SentSetting, SettingRows } from "../settings.ts";
+import type { SettingContext, SentSetting, SettingRows } from "../settings.ts";
 import {
   alwaysReasons,
   effortWord,
@@ -108,7 +108,7 @@ function ttlFields(ttl: string, model: string, ttls: readonly string[]): JsonObj
 }
 
 /** What to do if the model takes no sampling settings in this request. */
-function samplingFault(given: GivenSettings, effortPath: EffortPath): string | undefined {
+function samplingFault(given: SettingContext, effortPath: EffortPath): string | undefined {
   const { model } = given;
   if (alwaysReasons(model)) return "the model always reasons: leave the setting out, or use effort";
   const effort = valueAt(given.own, effortPath) ?? askedEffort(given);
@@ -116,7 +116,7 @@ function samplingFault(given: GivenSettings, effortPath: EffortPath): string | u
   return `the model takes it with effort: "none" only: leave one of them out`;
 }
 
-function askedEffort({ shared: { effort, thinking } }: GivenSettings): string | undefined {
+function askedEffort({ shared: { effort, thinking } }: SettingContext): string | undefined {
   if (effort !== undefined || thinking === undefined) return effort;
   return thinking === false ? "none" : "medium";
 }
@@ -137,7 +137,7 @@ function effortFields(
 
 function thinkingFields(
   thinking: NonNullable<ModelSettings["thinking"]>,
-  { model, own, shared }: GivenSettings,
+  { model, own, shared }: SettingContext,
   path: EffortPath,
 ): JsonObject | string {
   if (typeof thinking === "object") return "there is no budget of tokens: use effort";

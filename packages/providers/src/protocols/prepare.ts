@@ -1,6 +1,6 @@
 import { callId, partId, repairTranscript } from "@millrace/core/model";
 import { givenOptions } from "./given-options.ts";
-import { ShownMedia } from "./shown-media.ts";
+import { MovedMedia } from "./moved-media.ts";
 import type {
   CustomPart,
   FilePart,
@@ -82,7 +82,7 @@ export function prepare(
   const items = repairTranscript(transcript).items;
   const names = new CallNames();
   const turns: Turn[] = [];
-  const shown = new ShownMedia(keeps);
+  const shown = new MovedMedia(keeps);
   for (const turn of items.flatMap((item) => turnsOf(item, author, names))) {
     const last = turns.at(-1);
     if (turn.role === "tool" && last?.role === "tool") {

@@ -2,7 +2,7 @@ import { shown } from "@millrace/core/checks";
 import { equalJson, isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelRequest, ModelSettings, RequestSettings } from "@millrace/core/ports";
-import type { GivenSettings, SettingName, SettingRow, SettingsTable } from "../settings.ts";
+import type { SettingContext, SettingName, SettingRow, SettingsTable } from "../settings.ts";
 import { valueAt } from "./read.ts";
 import { RequestRefusal } from "./refusal.ts";
 import { settingChecks } from "./setting-values.ts";
@@ -27,7 +27,7 @@ export function applySettings(
   const { own, shared } = divided(table, settings);
   const names = tools.map(({ name }) => name);
   refuseContradictions(table, shared, { names, own });
-  const given: GivenSettings = { model, shared, own };
+  const given: SettingContext = { model, shared, own };
   const hasTools = names.length > 0 || hasOwnTools(table, own);
   const writer = new FieldWriter(table, own);
   for (const name of settingNames) {

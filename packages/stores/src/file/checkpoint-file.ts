@@ -7,7 +7,7 @@ import { readOwn } from "./own-file.ts";
 import { endsWith } from "./seal.ts";
 
 /** A checkpoint, and the line of the session's file that was the last one when it was kept. */
-export interface KeptCheckpoint extends Checkpoint {
+export interface FileCheckpoint extends Checkpoint {
   readonly uid: SessionUid;
   /** The byte after that line, and its hash: by it the checkpoint is of the facts that are there. */
   readonly end: number;
@@ -20,7 +20,7 @@ function checkpointPath(path: string): string {
 }
 
 /** Writes a checkpoint in the place of the one before. */
-export async function writeCheckpoint(path: string, kept: KeptCheckpoint): Promise<void> {
+export async function writeCheckpoint(path: string, kept: FileCheckpoint): Promise<void> {
   const { text, ...fields } = kept;
   await replaceWhole(checkpointPath(path), sealText(`${JSON.stringify(fields)}\n${text}`));
 }
@@ -38,7 +38,7 @@ export async function readCheckpoint(
   if (content === undefined) return undefined;
   const end = content.indexOf("\n");
   // Its checksum is right, so a store has written it.
-  const kept = JSON.parse(content.slice(0, end)) as Omit<KeptCheckpoint, "text">;
+  const kept = JSON.parse(content.slice(0, end)) as Omit<FileCheckpoint, "text">;
   if (kept.uid !== uid || !(await endsWith(handle, kept))) return undefined;
   return { head: kept.head, text: content.slice(end + 1) };
 }

@@ -13,13 +13,13 @@ import { readLines } from "./scan.ts";
 import type { RawLine } from "./scan.ts";
 import { endsWith } from "./seal.ts";
 import { withChange } from "./summary.ts";
-import type { Change, KeptDetails } from "./summary.ts";
+import type { Change, FileDetails } from "./summary.ts";
 
 /** What was read of a session's file, up to the last line that is whole. */
 export interface Reading {
   readonly header: Header;
   /** The header's details, as updates have changed them. The writer changes it in its place. */
-  readonly kept: KeptDetails;
+  readonly kept: FileDetails;
   /** Of all facts, or of those that are not in `stored`. */
   readonly ledger: SessionLedger;
   /** The facts up to a base, which were not read. */

@@ -21,14 +21,14 @@ export interface Change {
 }
 
 /** The details of a session as its file has them, and where the line is that changed them last. */
-export interface KeptDetails {
+export interface FileDetails {
   details: StoreDetails;
   changed: number | undefined;
 }
 
 /** The summary after what a ledger has stored. */
 export function summaryOf(
-  { details, changed }: Readonly<KeptDetails>,
+  { details, changed }: Readonly<FileDetails>,
   row: Pick<StoreRow, "run" | "queue" | "calls" | "updatedAt">,
 ): Summary {
   // A session that was made before records had times has no activity but that of its facts.

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
-import type { GivenSettings, SettingsTable } from "../../settings.ts";
+import type { SettingContext, SettingsTable } from "../../settings.ts";
 import { valueAt } from "../read.ts";
 import { isBlank } from "./events.ts";
 import { claude } from "./models.ts";
@@ -123,7 +123,7 @@ export const anthropicSettings: SettingsTable = {
 };
 
 /** What to do if the model takes no sampling settings in this request. */
-function samplingFault(given: GivenSettings, isNear1: boolean): string | undefined {
+function samplingFault(given: SettingContext, isNear1: boolean): string | undefined {
   const { takesSampling, thinksByItself } = claude(given.model);
   if (!takesSampling) return "the model takes no sampling settings: leave it out, or use effort";
   const mode = thinkingMode(given) ?? (thinksByItself ? "adaptive" : "disabled");
@@ -132,7 +132,7 @@ function samplingFault(given: GivenSettings, isNear1: boolean): string | undefin
 }
 
 /** How the model is asked to think, by the vendor's word. Undefined if nothing is asked. */
-function thinkingMode(given: GivenSettings): Json | undefined {
+function thinkingMode(given: SettingContext): Json | undefined {
   const own = valueAt(given.own, "thinking.type");
   const { effort, thinking } = given.shared;
   if (own !== undefined || (effort === undefined && thinking === undefined)) return own;
@@ -151,7 +151,7 @@ const leastBudget = 1_024;
 
 function effortFields(
   effort: NonNullable<ModelSettings["effort"]>,
-  given: GivenSettings,
+  given: SettingContext,
 ): JsonObject | string {
   const { hasEffort, isAdaptive, thinksByItself, canThink, most } = claude(given.model);
   if (effort === "none") return thinkingFields(false, given);
@@ -169,7 +169,7 @@ function effortFields(
   };
 }
 
-function budgetFor(effort: keyof typeof budgets, given: GivenSettings): JsonObject | string {
+function budgetFor(effort: keyof typeof budgets, given: SettingContext): JsonObject | string {
   if (typeof given.shared.thinking === "object")
     return "thinking has a budget, and the model takes effort as one: leave one of them out";
   if (given.own["thinking"] !== undefined)
@@ -182,7 +182,7 @@ function budgetFor(effort: keyof typeof budgets, given: GivenSettings): JsonObje
 
 function thinkingFields(
   thinking: NonNullable<ModelSettings["thinking"]>,
-  given: GivenSettings,
+  given: SettingContext,
 ): JsonObject | string {
   const { canThink, canStopThinking, isAdaptive, takesBudget, hasEffort } = claude(given.model);
   if (thinking === false) {
@@ -203,7 +203,7 @@ function thinkingFields(
 }
 
 /** The limit of the reply, as far as it is given. */
-function limitOf({ shared: { maxTokens }, own }: GivenSettings): number {
+function limitOf({ shared: { maxTokens }, own }: SettingContext): number {
   const given = maxTokens ?? own["max_tokens"];
   return typeof given === "number" ? given : Infinity;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
-import type { GivenSettings, SettingName, SettingRow, SettingsTable } from "../../settings.ts";
+import type { SettingContext, SettingName, SettingRow, SettingsTable } from "../../settings.ts";
 import { anthropicSettings } from "../anthropic-messages/settings.ts";
 import { objectAt, valueAt } from "../read.ts";
 
@@ -130,7 +130,7 @@ export function isClaude(model: string): boolean {
 function claudeFields<Name extends SettingName>(
   name: Name,
   value: NonNullable<ModelSettings[Name]>,
-  { model, shared, own }: GivenSettings,
+  { model, shared, own }: SettingContext,
 ): JsonObject | string {
   const row = anthropicSettings.rows[name] as SettingRow<typeof value>;
   const limit = valueAt(own, "inferenceConfig.maxTokens");
@@ -145,7 +145,7 @@ function claudeFields<Name extends SettingName>(
 function claudeFault<Name extends SettingName>(
   name: Name,
   value: NonNullable<ModelSettings[Name]>,
-  given: GivenSettings,
+  given: SettingContext,
 ): string | undefined {
   const fields = isClaude(given.model) ? claudeFields(name, value, given) : {};
   return typeof fields === "string" ? fields : undefined;
@@ -163,7 +163,7 @@ function inConverse(fields: JsonObject | string): JsonObject | string {
 
 function effortFields(
   effort: NonNullable<ModelSettings["effort"]>,
-  given: GivenSettings,
+  given: SettingContext,
 ): JsonObject | string {
   if (isClaude(given.model)) return inConverse(claudeFields("effort", effort, given));
   if (!given.model.includes("gpt-oss")) return ownField;

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { ModelSettings } from "@millrace/core/ports";
-import type { GivenSettings, SettingsTable } from "../../settings.ts";
+import type { SettingContext, SettingsTable } from "../../settings.ts";
 
 /** How Gemini's API takes settings. */
 export const geminiSettings: SettingsTable = {
@@ -152,7 +152,7 @@ function effortFields(
 
 function thinkingFields(
   thinking: NonNullable<ModelSettings["thinking"]>,
-  { model, shared: { effort } }: GivenSettings,
+  { model, shared: { effort } }: SettingContext,
 ): JsonObject | string {
   const { by, canStop } = thinker(model);
   if (thinking === false) {

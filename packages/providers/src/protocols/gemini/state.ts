@@ -27,7 +27,7 @@ export interface ReplyState {
   /** The call whose arguments are being streamed. */
   readonly call: OpenCall | undefined;
   /** Calls that the vendor ended and that can't be closed as complete yet. */
-  readonly held: readonly HeldCall[];
+  readonly held: readonly UnclosedCall[];
   /**
    * The newest code part, by its place among the parts, from 1. Results have no other reference to it,
    * and ids of parts change on their way into a session.
@@ -64,7 +64,7 @@ export interface OpenCall {
   readonly written: "nothing" | "values" | "whole";
 }
 
-export interface HeldCall {
+export interface UnclosedCall {
   readonly close: ClosePart;
   /** True without arguments: only the end of the reply proves that none were cut off. */
   readonly empty: boolean;

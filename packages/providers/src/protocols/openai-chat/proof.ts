@@ -21,7 +21,7 @@ export function withMore(state: OpenaiChatState): OpenaiChatState {
 }
 
 /** A finish reason, with the facts of its chunk. */
-export interface GivenFinish {
+export interface ChunkFinish {
   readonly reason: string;
   readonly facts: JsonObject;
   /** Its chunk has content. */
@@ -34,7 +34,7 @@ export interface GivenFinish {
  * Records a finish reason. Of several without content between them the first counts, unless a later one
  * says that the reply was cut or failed; with content between them the last counts. A failure stays.
  */
-export function withFinish(state: OpenaiChatState, given: GivenFinish): OpenaiChatState {
+export function withFinish(state: OpenaiChatState, given: ChunkFinish): OpenaiChatState {
   const { finish: earlier } = state;
   const isFollowed = earlier !== undefined && (earlier.isFollowed || given.grew);
   const counts = counting(earlier, readFinish(given), isFollowed);
@@ -64,7 +64,7 @@ function isCut({ stop }: ReadFinish): boolean {
   return stop === "length" || stop === "filtered";
 }
 
-function readFinish({ reason, facts }: GivenFinish): ReadFinish {
+function readFinish({ reason, facts }: ChunkFinish): ReadFinish {
   const evidence = { finish_reason: reason.slice(0, 200).toWellFormed(), ...facts };
   const { stop, code } = verdictOf(reason);
   if (code === undefined) return { stop, cause: undefined, evidence };

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, ReasoningPart, ToolCallPart } from "@millrace/core";
-import { refersToMedia } from "../shown-media.ts";
+import { refersToMedia } from "../moved-media.ts";
 import type { ModelTurn } from "../prepare.ts";
 import { callFields, objectOf } from "./events.ts";
 import { bareField } from "./parts.ts";

@@ -6,7 +6,7 @@ import { askFor, openaiFormat } from "../output.ts";
 import { takesBreakpoints } from "../openai-models.ts";
 import { prepare } from "../prepare.ts";
 import { applySettings } from "../settings.ts";
-import { isTranscribed } from "../shown-media.ts";
+import { isTranscribed } from "../moved-media.ts";
 import { listOf, objectOf } from "./events.ts";
 import { messagesOf } from "./request-messages.ts";
 import { toolsOf } from "./request-tools.ts";

@@ -11,7 +11,7 @@ import type {
 } from "@millrace/core";
 import type { Answer, ModelTurn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
-import { isTranscribed } from "../shown-media.ts";
+import { isTranscribed } from "../moved-media.ts";
 import { objectsField, present, typeOf } from "./events.ts";
 import { nativeExchange } from "./request-native.ts";
 import type { NativeExchange } from "./request-native.ts";

@@ -5,7 +5,7 @@ import { fieldsOf, plain } from "./read.ts";
 import type { Fields } from "./read.ts";
 
 /** The settings of a call of the AI SDK. Throws for those that have no name here. */
-export function aiSdkGiven(options: Fields): RequestSettings {
+export function aiSdkRequestSettings(options: Fields): RequestSettings {
   refuse(options, ["topK", "presencePenalty", "frequencyPenalty"], "providerOptions.millrace");
   const { type = "auto", toolName } = fieldsOf(options["toolChoice"]);
   const effort = options["reasoning"] === "provider-default" ? undefined : options["reasoning"];
@@ -29,7 +29,7 @@ export function aiSdkGiven(options: Fields): RequestSettings {
  * The settings of a model in the OpenAI Agents SDK. Throws for those that have no name here. How a model
  * reasons and how much it writes is left out: the SDK itself sets it for some names of models.
  */
-export function agentsGiven(settings: Fields): RequestSettings {
+export function agentsRequestSettings(settings: Fields): RequestSettings {
   refuse(
     settings,
     ["frequencyPenalty", "presencePenalty", "truncation"],

@@ -3,36 +3,36 @@ import type { CallId, Item, Json, Part, ResultStatus, Transcript } from "@millra
 import { fieldsOf, plain } from "./read.ts";
 
 /** What a framework keeps of a reply for us, beside the texts that it reads itself. */
-export interface KeptOpaque {
+export interface OpaqueContent {
   readonly model: string;
   readonly opaque: Json;
 }
 
-type Given =
-  | { readonly kind: "text" | "reasoning"; readonly text: string; readonly kept?: KeptOpaque }
+type BuilderPart =
+  | { readonly kind: "text" | "reasoning"; readonly text: string; readonly kept?: OpaqueContent }
   | {
       readonly kind: "tool_call";
       readonly callId: string;
       readonly tool: string;
       readonly raw: string;
-      readonly kept?: KeptOpaque;
+      readonly kept?: OpaqueContent;
     }
   | { readonly kind: "media"; readonly mediaType: string; readonly url: string }
   | { readonly kind: "media"; readonly mediaType: string; readonly bytes: Uint8Array };
 
 /** A transcript as a framework gives it: piece by piece, by role. What follows in one role is one item. */
-export class GivenTranscript {
+export class TranscriptBuilder {
   readonly #items: Item[] = [];
   readonly #tools = new Map<string, string>();
   #author: "user" | "model" | undefined;
   #parts: Part[] = [];
   #model: string | undefined;
 
-  user(part: Given): void {
+  user(part: BuilderPart): void {
     this.#add("user", part);
   }
 
-  model(part: Given): void {
+  model(part: BuilderPart): void {
     if (part.kind === "tool_call") this.#tools.set(part.callId, part.tool);
     this.#add("model", part);
   }
@@ -63,14 +63,14 @@ export class GivenTranscript {
     return repairTranscript(this.#items).items;
   }
 
-  #add(author: "user" | "model", part: Given): void {
+  #add(author: "user" | "model", part: BuilderPart): void {
     if (this.#author !== author) this.#end();
     this.#author = author;
     if ("kept" in part) this.#model = part.kept?.model;
     this.#parts.push(this.#partOf(part));
   }
 
-  #partOf(given: Given): Part {
+  #partOf(given: BuilderPart): Part {
     const id = this.#partId(this.#parts.length);
     switch (given.kind) {
       case "text":
@@ -116,12 +116,12 @@ export class GivenTranscript {
   }
 }
 
-function opaqueOf(kept: KeptOpaque | undefined): { readonly opaque?: Json } {
+function opaqueOf(kept: OpaqueContent | undefined): { readonly opaque?: Json } {
   return kept === undefined ? {} : { opaque: kept.opaque };
 }
 
 /** Reads what an earlier reply left with the framework. */
-export function keptIn(value: unknown): { readonly kept?: KeptOpaque } {
+export function keptIn(value: unknown): { readonly kept?: OpaqueContent } {
   const { model, opaque } = fieldsOf(value);
   const data = plain(opaque);
   return typeof model === "string" && data !== undefined ? { kept: { model, opaque: data } } : {};

@@ -6,7 +6,7 @@ import type { Abilities, ModelPart, ModelTurn, UserPart, UserTurn } from "./prep
  * Media and files of the model. Most vendors take them from users only, so they are shown in a user
  * turn behind the model's turn and the answers to its calls, and a text refers to them in their place.
  */
-export class ShownMedia {
+export class MovedMedia {
   readonly #keeps: NonNullable<Abilities["keeps"]>;
   #waiting: UserPart[] = [];
 
