@@ -9,10 +9,12 @@
 export function runs(nightly: number, campaign: number, change: number = changeSize): number {
   if (process.env["MUTATION"] === "1") return Math.min(nightly, 300);
   if (process.env["CAMPAIGN"] === "1") return campaign;
-  return isNightly ? nightly : Math.min(nightly, change);
+  return isChange ? Math.min(nightly, change) : nightly;
 }
 
-/** Whether tests have the size of `npm run nightly`. A campaign has its own. */
-export const isNightly: boolean = process.env["NIGHTLY"] === "1";
+/** Whether tests have the size that they have with every change. */
+export const isChange: boolean = ["NIGHTLY", "CAMPAIGN", "MUTATION"].every(
+  (name) => process.env[name] !== "1",
+);
 
 const changeSize = process.env["UNIT"] === "1" ? 500 : Infinity;

@@ -8,7 +8,7 @@ import type { Batch } from "@millrace/core/ports";
 import { expectInStep, Noticed } from "../../packages/core/src/testing/disturbed.ts";
 import { shownState, stepsOf } from "../../packages/core/src/testing/in-step.ts";
 import type { StepStream } from "../../packages/core/src/testing/in-step.ts";
-import { runs } from "../kit/runs.ts";
+import { isChange, runs } from "../kit/runs.ts";
 import { recordAll } from "./record-all.ts";
 import { storeTime, uidOf } from "./record.ts";
 import type { Recording } from "./record.ts";
@@ -56,7 +56,7 @@ function typesOf({ data }: { readonly data: string }): readonly unknown[] {
 
 it("a reader that joined by a snapshot at any position is in step", () => {
   let joins = 0;
-  const every = runs(5, 1);
+  const every = isChange ? 20 : runs(5, 1);
   for (const stream of streams) {
     for (const [at, { data, id }] of stream.lines.entries()) {
       if ((at + stream.lines.length) % every !== 0) continue;
@@ -79,7 +79,7 @@ function plain(state: SessionState): unknown {
 
 it("lost, doubled, swapped and late lines of recorded sessions are noticed", () => {
   const noticed = new Noticed();
-  const every = runs(7, 1);
+  const every = isChange ? 28 : runs(7, 1);
   for (const [number, stream] of streams.entries()) {
     for (let at = number % every; at < stream.lines.length; at += every)
       noticed.disturb(stream, at, number + at);

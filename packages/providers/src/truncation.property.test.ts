@@ -9,7 +9,7 @@ import { evidenceOf } from "./testing/encode/evidence.ts";
 import { rounds } from "./testing/encode/rounds.ts";
 import { recordedStreams } from "./testing/fixtures.ts";
 import type { Recorded } from "./testing/fixtures.ts";
-import { isNightly, runs } from "../../../tests/kit/runs.ts";
+import { isChange, runs } from "../../../tests/kit/runs.ts";
 import { failure } from "./failure.ts";
 
 const forever = { timeout: 24 * 3_600_000 };
@@ -68,7 +68,7 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
 const fewEndsAbove = runs(16_384, 16_384);
 
 /** Of the other bytes of a long stream one in so many is tried. */
-const oneIn = isNightly ? 13 : 61;
+const oneIn = isChange ? 61 : 13;
 
 /**
  * All kinds of ends at line boundaries, and one of them in turn at each other byte; in a campaign
