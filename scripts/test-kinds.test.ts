@@ -20,14 +20,22 @@ test("a test belongs to the kind of what it starts, however far away it imports 
     "packages/a/src/plain.test.ts": 'import { a } from "./a.ts";\nimport fs from "node:fs";\n',
     "packages/a/src/a.ts": 'import { b } from "./b.ts";\nexport const a = b;\n',
     "packages/a/src/b.ts": 'import { a } from "./a.ts";\nexport const b = 1;\n',
-    "packages/a/src/types.test.ts": 'import type { ChildProcess } from "node:child_process";\n',
   });
 
   expect(sortTests(folder.path)).toEqual({
-    unit: ["packages/a/src/plain.test.ts", "packages/a/src/types.test.ts"],
+    unit: ["packages/a/src/plain.test.ts"],
     integration: ["tests/direct.test.ts", "tests/far.test.ts"],
     browser: ["tests/page.test.ts"],
     temporal: ["packages/a/src/driver.test.ts", "tests/temporal/kills.test.ts"],
     timed: ["tests/cost.perf.test.ts"],
   });
+});
+
+test("a type is not started, nor is what one of our packages could start", () => {
+  using folder = temporaryFolder({
+    "packages/a/src/types.test.ts": 'import type { ChildProcess } from "node:child_process";\n',
+    "packages/a/src/package.test.ts": 'import { defineAgent } from "@millrace/agent";\n',
+  });
+
+  expect(sortTests(folder.path).unit).toHaveLength(2);
 });
