@@ -19,7 +19,7 @@ export { untilGrid } from "./http/grid.ts";
 export type { SessionAction } from "./http/identity.ts";
 export { inboxOf, sessionOf } from "./routes/common.ts";
 export { problemOf } from "./routes/refusals.ts";
-export { post, refuseChild } from "./routes/post-input.ts";
+export { isRepeat, post, refuseChild } from "./routes/post-input.ts";
 export { blobsAt, sentParts } from "./routes/sent-parts.ts";
 export { sessionStream } from "./routes/session-stream.ts";
 export { readBack } from "./routes/read-back.ts";

@@ -10,7 +10,7 @@ import { postAnswers } from "../shared/answers.ts";
 import type { PageAnswer } from "../shared/page-answer.ts";
 import { readSessionRuns } from "../shared/session-runs.ts";
 import type { SessionRuns } from "../shared/session-runs.ts";
-import { post, refuseChild } from "@millrace/server/dialect";
+import { isRepeat, post, refuseChild } from "@millrace/server/dialect";
 import type { AnswerFormat } from "./answer-format.ts";
 import type { SentInput } from "./input.ts";
 import { readSegment } from "./read-segment.ts";
@@ -20,7 +20,7 @@ import type { Keyed } from "./refused.ts";
 import { storedParts } from "./stored-parts.ts";
 
 /** Where a request goes: its session, and the response that it goes on from. */
-export interface Place {
+export interface RequestTarget {
   readonly session: SessionRecord;
   readonly previous?: ReadSegment | undefined;
 }
@@ -36,7 +36,7 @@ export interface Besides {
 /** Stores what a request says, and names the segment of a run that is its response. */
 export async function begin(
   context: Keyed,
-  place: Place,
+  place: RequestTarget,
   sent: SentInput,
   besides: Besides,
 ): Promise<SegmentRef> {
@@ -50,7 +50,7 @@ export async function begin(
 /** A message begins a run. Its response is the run's first segment. */
 async function prompt(
   context: Keyed,
-  { session, previous }: Place,
+  { session, previous }: RequestTarget,
   runs: SessionRuns,
   { parts }: SentInput,
   { request = {}, format }: Besides,
@@ -61,9 +61,8 @@ async function prompt(
     refuseUnanswered(runs, []);
     if (previous !== undefined) refusePast(runs, previous);
   } catch (refusal) {
-    // A repeat is answered also while others are refused. To find none, all facts are read.
-    const known = await readSegment(context, session, { runId: `run_${key}`, from: 0 });
-    if (known === undefined) throw refusal;
+    // A repeat is answered also while others are refused.
+    if (!(await isRepeat(context, session))) throw refusal;
   }
   const stored = await storedParts(context, session, parts);
   const asked =
@@ -107,7 +106,7 @@ function withRequest(parts: readonly Part[], request: JsonObject): readonly Part
 /** Answers what a run waits for. Its response is the run's next segment. */
 async function answer(
   context: Keyed,
-  { session, previous }: Place,
+  { session, previous }: RequestTarget,
   runs: SessionRuns,
   { parts, pageAnswers }: SentInput,
   { format }: Besides,

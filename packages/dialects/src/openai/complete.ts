@@ -7,7 +7,7 @@ import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/di
 import { notFound, Problem } from "@millrace/server/dialect";
 import { responseFormat } from "./answer-format.ts";
 import { begin } from "./begin.ts";
-import type { Place } from "./begin.ts";
+import type { RequestTarget } from "./begin.ts";
 import { completionFields, refuseUntaken } from "./refuse-fields.ts";
 import { stopIfLeft } from "./stop-if-left.ts";
 import { newMessages } from "./messages.ts";
@@ -47,7 +47,7 @@ function includesUsage(options: JsonObject[string] | undefined): boolean {
 async function placeOf(
   context: Keyed,
   { segment, hasPast }: NewMessages,
-): Promise<{ readonly place: Place; readonly isNew: boolean }> {
+): Promise<{ readonly place: RequestTarget; readonly isNew: boolean }> {
   const named = await namedSession(context, undefined);
   if (segment !== undefined) {
     const session = await context.open(segment.sessionId, "send");
@@ -68,7 +68,7 @@ async function placeOf(
 /** The completion in the form that its request asks for. */
 async function give(
   context: RouteContext,
-  { session }: Place,
+  { session }: RequestTarget,
   ref: SegmentRef,
   { usage, isNew }: { readonly usage: boolean; readonly isNew: boolean },
 ): Promise<RouteResponse> {

@@ -8,7 +8,7 @@ import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/di
 import { Problem } from "@millrace/server/dialect";
 import { textFormat } from "./answer-format.ts";
 import { begin, requestOf } from "./begin.ts";
-import type { Place } from "./begin.ts";
+import type { RequestTarget } from "./begin.ts";
 import { refuseUntaken, responseFields } from "./refuse-fields.ts";
 import { readInput } from "./input.ts";
 import type { SentInput } from "./input.ts";
@@ -47,7 +47,7 @@ async function placeOf(
   context: Keyed,
   body: JsonObject,
   { pageAnswers }: SentInput,
-): Promise<Place> {
+): Promise<RequestTarget> {
   const { previous_response_id: id, conversation } = body;
   const named = await namedSession(context, conversation);
   if (id === undefined || id === null) {

@@ -83,8 +83,11 @@ async function refusalOf(
   return overspent && overspentProblem(overspent);
 }
 
-/** The input's id follows from the key of its request. */
-async function isRepeat({ store, key }: RouteContext, { uid }: SessionRecord): Promise<boolean> {
+/** Whether an input with the request's key is stored already. The input's id follows from the key. */
+export async function isRepeat(
+  { store, key }: Pick<RouteContext, "store" | "key">,
+  { uid }: Pick<SessionRecord, "uid">,
+): Promise<boolean> {
   return key !== undefined && store.hasInput(uid, inputId(`input_${key}`));
 }
 

@@ -105,7 +105,7 @@ export class ResponseWriter {
   }
 
   #growPart(part: TextPart, text: string): void {
-    const place = this.#placeOf(partItem(part, "in_progress").id);
+    const place = this.#positionOf(partItem(part, "in_progress").id);
     if (part.kind === "text")
       this.#grow("response.output_text.delta", text, { ...place, content_index: 0, logprobs: [] });
     else this.#grow("response.reasoning_summary_text.delta", text, { ...place, summary_index: 0 });
@@ -113,7 +113,7 @@ export class ResponseWriter {
 
   #endPart(part: TextPart, text: string): void {
     const item = partItem(part, "completed", text);
-    const place = this.#placeOf(item.id);
+    const place = this.#positionOf(item.id);
     if (part.kind === "text") {
       const at = { ...place, content_index: 0 };
       this.#write("response.output_text.done", { ...at, text, logprobs: [] });
@@ -147,13 +147,13 @@ export class ResponseWriter {
 
   #endCall(call: RunCall, result: CallResult | undefined): void {
     const item = serverCall(call, "ended", result);
-    const place = this.#placeOf(item.id);
+    const place = this.#positionOf(item.id);
     const end = result?.status === "ok" ? "completed" : "failed";
     if (result !== undefined) this.#write(`response.mcp_call.${end}`, place);
     this.#done(item);
   }
 
-  #add(item: OutputItem): Place {
+  #add(item: OutputItem): ItemPosition {
     const at = this.#output.push(item) - 1;
     this.#places.set(item.id, at);
     this.#write("response.output_item.added", { output_index: at, item });
@@ -161,13 +161,13 @@ export class ResponseWriter {
   }
 
   #done(item: OutputItem): void {
-    const { output_index: at } = this.#placeOf(item.id);
+    const { output_index: at } = this.#positionOf(item.id);
     this.#output[at] = item;
     this.#places.delete(item.id);
     this.#write("response.output_item.done", { output_index: at, item });
   }
 
-  #placeOf(id: string): Place {
+  #positionOf(id: string): ItemPosition {
     return { item_id: id, output_index: this.#places.get(id) ?? -1 };
   }
 
@@ -191,7 +191,7 @@ export class ResponseWriter {
   }
 }
 
-interface Place {
+interface ItemPosition {
   readonly item_id: string;
   readonly output_index: number;
 }
