@@ -38,3 +38,4 @@ export {
   sendProblems,
   textRefusals,
 } from "./shared/dialect-rows.ts";
+export type { DialectRow } from "./shared/dialect-rows.ts";

@@ -1,7 +1,13 @@
 import { readMessages } from "./resume-run.ts";
 import { runAgent } from "./run.ts";
-import { newestMessagesRow, sendProblems, textRefusals } from "../shared/dialect-rows.ts";
-import type { Dialect, DialectRoute } from "@millrace/server/dialect";
+import {
+  dialectRoute,
+  newestMessagesRow,
+  sendProblems,
+  textRefusals,
+} from "../shared/dialect-rows.ts";
+import type { DialectRow } from "../shared/dialect-rows.ts";
+import type { Dialect } from "@millrace/server/dialect";
 import {
   anyFields,
   fields,
@@ -38,24 +44,14 @@ const runBody = fields({
   ),
 });
 
-const common = {
-  signedIn: true,
-  key: "none",
-  cacheControl: "no-store",
-  refusals: textRefusals,
-} as const;
-
 /** The routes of AG-UI's `HttpAgent`. */
-const routes: readonly DialectRoute[] = [
+const rows: readonly DialectRow[] = [
   {
-    ...common,
     name: "agUiRun",
     work: runAgent,
     method: "POST",
     path: "/ag-ui",
     summary: "AG-UI: sends a message or answers, or comes back, and streams the run",
-    actions: [],
-    query: {},
     request: { kind: "json", shape: runBody },
     answers: {
       200: {
@@ -69,7 +65,6 @@ const routes: readonly DialectRoute[] = [
     bucket: "inputs",
   },
   {
-    ...common,
     ...newestMessagesRow,
     name: "agUiMessages",
     work: readMessages,
@@ -77,11 +72,10 @@ const routes: readonly DialectRoute[] = [
     path: "/ag-ui/{id}",
     summary: "AG-UI: reads the session as messages",
     actions: ["read"],
-    request: { kind: "none" },
-    problems: [],
-    bucket: "requests",
   },
 ];
+
+const routes = rows.map((row) => dialectRoute({ refusals: textRefusals, ...row }));
 
 /** AG-UI 1.0, for its `HttpAgent`, at `/ag-ui` below the mount. */
 export function agUi(): Dialect {

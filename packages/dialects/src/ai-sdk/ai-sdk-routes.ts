@@ -1,8 +1,14 @@
 import { profiles } from "./encode/profiles.ts";
 import { readMessages, resumeStream } from "./read.ts";
 import { sendMessages } from "./send.ts";
-import { newestMessagesRow, sendProblems, textRefusals } from "../shared/dialect-rows.ts";
-import type { Dialect, DialectRoute } from "@millrace/server/dialect";
+import {
+  dialectRoute,
+  newestMessagesRow,
+  sendProblems,
+  textRefusals,
+} from "../shared/dialect-rows.ts";
+import type { DialectRow } from "../shared/dialect-rows.ts";
+import type { Dialect } from "@millrace/server/dialect";
 import {
   anyFields,
   fields,
@@ -31,18 +37,6 @@ const sendBody = fields({
   },
 });
 
-const common = {
-  actions: ["read"],
-  signedIn: true,
-  key: "none",
-  query: {},
-  request: { kind: "none" },
-  problems: [],
-  cacheControl: "no-store",
-  bucket: "requests",
-  refusals: textRefusals,
-} as const;
-
 /** Each version has a path of its own: a page that can't be changed can still name another `api`. */
 const versions = [
   { path: "/ai-sdk", suffix: "", name: 7 },
@@ -51,58 +45,54 @@ const versions = [
 ] as const;
 
 /** The routes of `useChat`, for each major version of the AI SDK. */
-const routes: readonly DialectRoute[] = versions.flatMap(
-  ({ path, suffix, name }): DialectRoute[] => [
-    {
-      ...common,
-      name: `aiSdkSend${suffix}`,
-      work: sendMessages(profiles[name]),
-      method: "POST",
-      path,
-      summary: `AI SDK ${name}: sends a message or answers, and streams the reply`,
-      actions: [],
-      request: { kind: "json", shape: sendBody },
-      answers: {
-        200: {
-          summary: "The UI message stream",
-          bytes: ["text/event-stream"],
-          headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
-        },
+const rows: readonly DialectRow[] = versions.flatMap(({ path, suffix, name }): DialectRow[] => [
+  {
+    name: `aiSdkSend${suffix}`,
+    work: sendMessages(profiles[name]),
+    method: "POST",
+    path,
+    summary: `AI SDK ${name}: sends a message or answers, and streams the reply`,
+    request: { kind: "json", shape: sendBody },
+    answers: {
+      200: {
+        summary: "The UI message stream",
+        bytes: ["text/event-stream"],
+        headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
       },
-      problems: sendProblems,
-      stream: "always",
-      bucket: "inputs",
     },
-    {
-      ...common,
-      ...newestMessagesRow,
-      name: `aiSdkMessages${suffix}`,
-      work: readMessages(profiles[name]),
-      method: "GET",
-      path: `${path}/{id}`,
-      summary: `AI SDK ${name}: reads the session as messages`,
-    },
-    {
-      ...common,
-      name: `aiSdkResume${suffix}`,
-      work: resumeStream(profiles[name]),
-      method: "GET",
-      path: `${path}/{chat}/stream`,
-      summary: `AI SDK ${name}: streams the message that is being written, from its start`,
-      actions: [],
-      answers: {
-        200: {
-          summary: "The UI message stream",
-          bytes: ["text/event-stream"],
-          headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
-        },
-        204: { summary: "Nothing is being written, or nothing that you may read" },
+    problems: sendProblems,
+    stream: "always",
+    bucket: "inputs",
+  },
+  {
+    ...newestMessagesRow,
+    name: `aiSdkMessages${suffix}`,
+    work: readMessages(profiles[name]),
+    method: "GET",
+    path: `${path}/{id}`,
+    summary: `AI SDK ${name}: reads the session as messages`,
+    actions: ["read"],
+  },
+  {
+    name: `aiSdkResume${suffix}`,
+    work: resumeStream(profiles[name]),
+    method: "GET",
+    path: `${path}/{chat}/stream`,
+    summary: `AI SDK ${name}: streams the message that is being written, from its start`,
+    answers: {
+      200: {
+        summary: "The UI message stream",
+        bytes: ["text/event-stream"],
+        headers: ["X-Vercel-AI-UI-Message-Stream", "Millrace-Run"],
       },
-      problems: ["quota_exceeded"],
-      stream: "always",
+      204: { summary: "Nothing is being written, or nothing that you may read" },
     },
-  ],
-);
+    problems: ["quota_exceeded"],
+    stream: "always",
+  },
+]);
+
+const routes = rows.map((row) => dialectRoute({ refusals: textRefusals, ...row }));
 
 /** The AI SDK 5, 6 and 7, for `useChat`, at `/ai-sdk-v5`, `/ai-sdk-v6` and `/ai-sdk` below the mount. */
 export function aiSdk(): Dialect {

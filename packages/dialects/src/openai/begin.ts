@@ -33,7 +33,7 @@ export interface Besides {
   readonly format?: AnswerFormat | undefined;
 }
 
-/** Stores what a request says, and names the segment of a run that is its response. */
+/** Stores the input of a request, and names the segment of a run that is its response. */
 export async function begin(
   context: Keyed,
   place: RequestTarget,

@@ -16,7 +16,7 @@ export const openaiRefusals: RefusalFormat = {
     const param = extra.pointer === undefined ? null : paramOf(extra.pointer);
     return JSON.stringify({ error: { message, type: typeOf(status), code, param } });
   },
-  // These clients repeat what was refused for good, unless a header says not to.
+  // These clients repeat what was refused for good, unless a header forbids it.
   headers: (problem) => (isRetryable(problem) ? {} : { "x-should-retry": "false" }),
 };
 

@@ -1,6 +1,8 @@
-import type { Dialect, DialectRoute } from "@millrace/server/dialect";
+import type { Dialect } from "@millrace/server/dialect";
 import { complete } from "./complete.ts";
 import { createResponse } from "./create-response.ts";
+import { dialectRoute } from "../shared/dialect-rows.ts";
+import type { DialectRow } from "../shared/dialect-rows.ts";
 import { openaiRefusals } from "./openai-error.ts";
 import { cancelResponse, getResponse, listInputItems, listModels } from "./read-response.ts";
 import { anyFields, flag, listOf, openFields, shortText, text } from "@millrace/server/dialect";
@@ -26,18 +28,6 @@ const completionsBody = openFields({
 
 const response = openFields({ id: text, object: { enum: ["response"] }, status: text });
 
-const common = {
-  actions: [],
-  signedIn: true,
-  key: "none",
-  query: {},
-  request: { kind: "none" },
-  problems: [],
-  cacheControl: "no-store",
-  bucket: "requests",
-  refusals: openaiRefusals,
-} as const;
-
 /** What a request that begins a run, or goes on with one, can be refused for. */
 const sendProblems = [
   "session_exists",
@@ -52,9 +42,8 @@ const sendProblems = [
 const sent = { bytes: ["text/event-stream"], headers: ["Millrace-Run", "Millrace-Session"] };
 
 /** The routes of the `openai` library, for both formats: `baseURL` is `<mount>/openai/v1`. */
-const routes: readonly DialectRoute[] = [
+const rows: readonly DialectRow[] = [
   {
-    ...common,
     name: "openaiRespond",
     work: createResponse,
     method: "POST",
@@ -68,7 +57,6 @@ const routes: readonly DialectRoute[] = [
     bucket: "inputs",
   },
   {
-    ...common,
     name: "openaiGetResponse",
     work: getResponse,
     method: "GET",
@@ -83,7 +71,6 @@ const routes: readonly DialectRoute[] = [
     stream: "named",
   },
   {
-    ...common,
     name: "openaiCancelResponse",
     work: cancelResponse,
     method: "POST",
@@ -91,11 +78,9 @@ const routes: readonly DialectRoute[] = [
     summary: "OpenAI Responses: stops the run of a response",
     request: { kind: "json", shape: openFields({}), optional: true },
     answers: { 200: { summary: "The response", json: response } },
-    stream: "never",
     bucket: "aborts",
   },
   {
-    ...common,
     name: "openaiInputItems",
     work: listInputItems,
     method: "GET",
@@ -107,10 +92,8 @@ const routes: readonly DialectRoute[] = [
       after: shortText(512),
     },
     answers: { 200: { summary: "The items", json: openFields({ data: listOf(anyFields) }) } },
-    stream: "never",
   },
   {
-    ...common,
     name: "openaiComplete",
     work: complete,
     method: "POST",
@@ -130,14 +113,12 @@ const routes: readonly DialectRoute[] = [
     bucket: "inputs",
   },
   {
-    ...common,
     name: "openaiModels",
     work: listModels,
     method: "GET",
     path: "/openai/v1/models",
     summary: "OpenAI: lists the agent as the one model",
     answers: { 200: { summary: "The models", json: openFields({ data: listOf(anyFields) }) } },
-    stream: "never",
   },
 ];
 
@@ -148,6 +129,8 @@ const requestHeaders = (
 )
   .split(" ")
   .map((name) => `X-Stainless-${name}`);
+
+const routes = rows.map((row) => dialectRoute({ refusals: openaiRefusals, ...row }));
 
 /** OpenAI's Responses and chat completions, for the `openai` library: `baseURL` is `<mount>/openai/v1`. */
 export function openai(): Dialect {

@@ -36,11 +36,12 @@ export const sendProblems: Route["problems"] = [
   "quota_exceeded",
 ];
 
+/** A route as far as it differs from most. */
+export type DialectRow = Partial<DialectRoute> &
+  Pick<DialectRoute, "name" | "method" | "path" | "summary" | "answers" | "work">;
+
 /** A row with what most routes of dialects have in common: no query, no body, no key, and no streams. */
-export function dialectRoute(
-  row: Pick<DialectRoute, "name" | "method" | "path" | "summary" | "answers" | "work"> &
-    Partial<DialectRoute>,
-): DialectRoute {
+export function dialectRoute(row: DialectRow): DialectRoute {
   return {
     actions: [],
     signedIn: true,

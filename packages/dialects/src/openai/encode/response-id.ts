@@ -1,6 +1,6 @@
 import { parseJson } from "@millrace/core/wire";
 
-/** Which segment of which run: all that an id says, so that nothing has to be stored for it. */
+/** Which segment of which run: all that an id encodes, so that nothing has to be stored for it. */
 export interface SegmentRef {
   readonly sessionId: string;
   readonly runId: string;

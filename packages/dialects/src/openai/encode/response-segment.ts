@@ -20,7 +20,7 @@ export interface ResponseSegment {
 /** Where a run stands: by its facts alone, so that it does not matter who asks and when. */
 export type SegmentPhase = "coming" | "on" | "waiting" | "over" | "gone";
 
-/** Follows a run through the messages of its session, and says where its segments end. Pure. */
+/** Follows a run through the messages of its session, and finds where its segments end. Pure. */
 export class SegmentFollower {
   readonly #run: RunFollower;
 
