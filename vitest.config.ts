@@ -8,10 +8,17 @@ import { sortTests } from "./scripts/test-kinds.ts";
 const conditions = ["@millrace/source", ...defaultServerConditions];
 
 // Each test file is in one project, by what it starts.
-const { integration, browser, temporal, timed } = sortTests(import.meta.dirname);
+const { local, integration, browser, temporal, timed } = sortTests(import.meta.dirname);
 
 // A mutant says nothing about time, and takes no server.
 const mutation = process.env["MUTATION"] === "1";
+
+// Files of one worker share their modules: loading them costs more than most tests.
+const inOneProcess = {
+  env: { UNIT: "1" },
+  isolate: false,
+  maxWorkers: Math.max(4, availableParallelism()),
+};
 
 export default defineConfig({
   resolve: { conditions },
@@ -36,13 +43,23 @@ export default defineConfig({
             "scripts/**/*.test.ts",
             "differential/*.test.ts",
           ],
-          exclude: [...configDefaults.exclude, ...integration, ...browser, ...temporal, ...timed],
-          setupFiles: ["tests/kit/no-processes.ts"],
-          env: { UNIT: "1" },
-          // Files of one worker share their modules: loading them costs more than most tests.
-          isolate: false,
-          maxWorkers: Math.max(4, availableParallelism()),
+          exclude: [
+            ...configDefaults.exclude,
+            ...[local, integration, browser, temporal, timed].flat(),
+          ],
+          setupFiles: ["tests/kit/no-processes.ts", "tests/kit/no-ports.ts"],
           sequence: { groupOrder: 0 },
+          ...inOneProcess,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "local",
+          include: [...local],
+          setupFiles: ["tests/kit/no-processes.ts"],
+          sequence: { groupOrder: 1 },
+          ...inOneProcess,
         },
       },
       {
@@ -52,19 +69,19 @@ export default defineConfig({
           include: [...integration],
           // These wait most.
           maxWorkers: Math.max(3, availableParallelism()),
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
         extends: true,
-        test: { name: "browser", include: [...browser], sequence: { groupOrder: 2 } },
+        test: { name: "browser", include: [...browser], sequence: { groupOrder: 3 } },
       },
       {
         extends: true,
         test: {
           name: "temporal",
           include: mutation ? [] : [...temporal],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           // Each file has a server with a PostgreSQL of its own, which keep a core busy while they start.
           maxWorkers: 2,
           // Above the limit of a start, 120 s, which fails with the server's log.
@@ -78,7 +95,7 @@ export default defineConfig({
           name: "timed",
           // Afterwards, alone, one file at a time.
           include: mutation ? [] : [...timed],
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 6 },
           fileParallelism: false,
         },
       },

@@ -40,6 +40,7 @@ const timedInChange = ["packages/", "tests/chaos/", "tests/kills/"];
 const stages: readonly Stage[] = [
   { name: "check", only: "change", run: () => count(npm("run", "check")) },
   { name: "unit", run: () => tests.run({ project: "unit", nightly }) },
+  { name: "local", run: () => tests.run({ project: "local", nightly }) },
   { name: "integration", run: () => tests.run({ project: "integration", nightly }) },
   { name: "browser", run: () => tests.run({ project: "browser", nightly }) },
   { name: "temporal server", run: buildTemporal },

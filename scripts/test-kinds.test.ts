@@ -18,12 +18,15 @@ test("a test belongs to the kind of what it starts, however far away it imports 
     "packages/a/src/testing/serve.ts":
       'export { startTemporal as serve } from "../../../../scripts/services/temporal.ts";\n',
     "packages/a/src/plain.test.ts": 'import { a } from "./a.ts";\nimport fs from "node:fs";\n',
+    "packages/a/src/port.test.ts": 'import { open } from "./testing/open.ts";\n',
+    "packages/a/src/testing/open.ts": "export const open = () => server.listen(0);\n",
     "packages/a/src/a.ts": 'import { b } from "./b.ts";\nexport const a = b;\n',
     "packages/a/src/b.ts": 'import { a } from "./a.ts";\nexport const b = 1;\n',
   });
 
   expect(sortTests(folder.path)).toEqual({
     unit: ["packages/a/src/plain.test.ts"],
+    local: ["packages/a/src/port.test.ts"],
     integration: ["tests/direct.test.ts", "tests/far.test.ts"],
     browser: ["tests/page.test.ts"],
     temporal: ["packages/a/src/driver.test.ts", "tests/temporal/kills.test.ts"],

@@ -6,20 +6,24 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 /**
- * - `unit`: starts nothing outside of its own process. An HTTP server of `node:http` on the loopback
- *   interface is inside of it.
+ * - `unit`: starts nothing, opens no port and writes no session to disk.
+ * - `local`: opens a port of the loopback interface or a store of files, in its own process.
  * - `integration`: starts child processes or workers: programs of ours, Redis, PostgreSQL.
  * - `browser`: starts Chromium.
  * - `temporal`: starts a Temporal server.
  * - `timed`: measures time, and runs alone. Its name ends in `.perf.test.ts`.
  */
-export type TestKind = "unit" | "integration" | "browser" | "temporal" | "timed";
+export type TestKind = "unit" | "local" | "integration" | "browser" | "temporal" | "timed";
 
 const tests =
   "{packages/*/{src,test},apps/*/src,examples/*,tests,scripts,differential}/**/*.test.ts";
 
 /** What a file reaches, with the kind of test that this makes: the last one that is reached counts. */
 const goals: readonly (readonly [specifier: string, kind: TestKind])[] = [
+  [".listen(", "local"],
+  ["@millrace/providers/testing", "local"],
+  ["@millrace/stores/file", "local"],
+  ["packages/stores/src/file/file-store.ts", "local"],
   ["node:child_process", "integration"],
   ["node:worker_threads", "integration"],
   ["playwright-core", "browser"],
@@ -34,6 +38,7 @@ export function sortTests(top: string): Readonly<Record<TestKind, readonly strin
   const all = (kind: TestKind): readonly string[] => kinds.get(kind) ?? [];
   return {
     unit: all("unit"),
+    local: all("local"),
     integration: all("integration"),
     browser: all("browser"),
     temporal: all("temporal"),
@@ -49,7 +54,7 @@ function kindOf(file: string, found: ReadonlySet<string>): TestKind {
 /**
  * Everything that a file imports over relative imports: files of the tree, and packages by their names.
  * An import of one of our packages is not followed: most of them can start a process, and few tests
- * make them do so. `tests/kit/no-processes.ts` refuses those in a unit test.
+ * make them do so. `tests/kit/no-processes.ts` and `no-ports.ts` refuse those.
  */
 function reach(file: string, top: string, imports: Map<string, readonly string[]>): Set<string> {
   const found = new Set([file]);
@@ -63,16 +68,19 @@ function reach(file: string, top: string, imports: Map<string, readonly string[]
 }
 
 /**
- * What a file imports, relative to the top folder, without types. By a pattern, since every run of
+ * What a file imports, relative to the top folder, without types, and `.listen(` if it calls that: no
+ * source of our packages does, so it is a test or a helper that opens a port. By a pattern, since every run of
  * tests asks, and parsing two thousand files takes seconds. It relies on the formatter.
  */
 function importsOf(file: string, top: string): readonly string[] {
   const path = join(top, file);
   if (!existsSync(path)) return [];
-  return [...readFileSync(path, "utf8").matchAll(importPattern)].map((match) => {
+  const text = readFileSync(path, "utf8");
+  const imported = [...text.matchAll(importPattern)].map((match) => {
     const specifier = match[1] ?? match[2] ?? match[3] ?? "";
     return specifier.startsWith(".") ? posix.join(posix.dirname(file), specifier) : specifier;
   });
+  return text.includes(".listen(") ? [...imported, ".listen("] : imported;
 }
 
 const importPattern =

@@ -107,11 +107,14 @@ export function settingOf(seed: number): Setting {
 const base: Setting = { ...small, rate: 0, left: {} };
 const alone: Setting = { ...base, words: 1, hubs: 0, viewers: 0 };
 
-/** Small enough for all of their histories. The last ones are for a campaign, and bounded even there. */
+/**
+ * Small enough for all of their histories. Those for the night have ten thousands of them. The last ones
+ * are for a campaign, and bounded even there.
+ */
 export const bounded: readonly {
   readonly name: string;
   readonly setting: Setting;
-  readonly campaign?: true;
+  readonly only?: "nightly" | "campaign";
 }[] = [
   {
     name: "one lane, one fault of a writer or the log",
@@ -125,6 +128,7 @@ export const bounded: readonly {
   {
     name: "one lane, two of zombie, flush, tail",
     setting: { ...base, words: 1, faults: 2, kinds: ["zombie", "flush", "tail"] },
+    only: "nightly",
   },
   {
     name: "one lane that falls silent, two of flush, drop, hubcrash",
@@ -133,6 +137,7 @@ export const bounded: readonly {
   {
     name: "a viewer who is cut off, and lost announcements",
     setting: { ...base, words: 1, faults: 2, kinds: ["cut", "drop"] },
+    only: "nightly",
   },
   {
     name: "a tool and nobody who watches, one of the driver's kinds",
@@ -147,7 +152,7 @@ export const bounded: readonly {
   {
     name: "one lane, one claim or stop",
     setting: { ...base, words: 1, faults: 1, kinds: ["takeover", "reset", "abort", "kill"] },
-    campaign: true,
+    only: "campaign",
   },
   {
     name: "a tool and nobody who watches, two of the driver's kinds",
@@ -157,6 +162,6 @@ export const bounded: readonly {
       faults: 2,
       kinds: ["crash", "zombie", "restart", "ack", "takeover", "reset", "kill", "abort"],
     },
-    campaign: true,
+    only: "campaign",
   },
 ];

@@ -65,7 +65,7 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
 }
 
 /** The length in bytes above which a stream is long. Fewer runs make more streams long. */
-const fewEndsAbove = runs(16_384, 16_384);
+const fewEndsAbove = runs(16_384, 16_384, 2_048);
 
 /** Of the other bytes of a long stream one in so many is tried. */
 const oneIn = isChange ? 61 : 13;

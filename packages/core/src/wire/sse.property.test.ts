@@ -8,7 +8,7 @@ import type { SseEvent, SseItem } from "./sse.ts";
 
 vi.setConfig({ testTimeout: patience });
 
-const times = runs(100_000, 50_000_000);
+const times = runs(100_000, 50_000_000, 5_000);
 
 /** Data that tries to be more than data. */
 const hostileData = fc

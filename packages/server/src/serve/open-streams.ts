@@ -81,8 +81,7 @@ export class OpenStreams {
       const left = (who.expiresAt ?? Infinity) - this.#clock.now();
       await this.#idle(Math.max(0, Math.min(pause, left)), signal);
       if (signal.aborted) return;
-      const expired = (who.expiresAt ?? Infinity) <= this.#clock.now();
-      const now = expired ? "expired" : await this.#ask(group, who);
+      const now = this.#isExpired(who) ? "expired" : await this.#ask(group, who);
       if (typeof now === "string") {
         // A stream that is opened meanwhile is checked by a group of its own.
         this.#groups.delete(key);
@@ -100,8 +99,9 @@ export class OpenStreams {
       if (stream === undefined) return who;
       try {
         const now = await stream.identify();
-        if (now === undefined || now.tenant !== who.tenant || now.user !== who.user)
-          return "revoked";
+        // A timer may fire a millisecond early, so that the credentials expire during the check.
+        if (now === undefined) return this.#isExpired(who) ? "expired" : "revoked";
+        if (now.tenant !== who.tenant || now.user !== who.user) return "revoked";
         await askForSessions(group, now);
         return now;
       } catch {
@@ -109,6 +109,10 @@ export class OpenStreams {
         await this.#idle(1_000, group.over.signal);
       }
     }
+  }
+
+  #isExpired({ expiresAt = Infinity }: Identity): boolean {
+    return expiresAt <= this.#clock.now();
   }
 
   #idle(ms: number, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { writtenOut } from "../../testing/update-programs.ts";
 
 vi.setConfig({ testTimeout: process.env["CAMPAIGN"] === "1" ? 24 * 3_600_000 : 120_000 });
 
-const times = runs(300, 15_000);
+const times = runs(300, 15_000, 100);
 
 function contentOf(items: readonly Item[]): readonly unknown[] {
   return numbered(items).map(({ parts, stop, cause, metadata }) => ({

@@ -1,0 +1,37 @@
+import type { Clock, SessionRecord } from "@millrace/core/ports";
+import type { StreamEndReason } from "@millrace/core/wire";
+import { expect, it } from "vitest";
+import { OpenStreams } from "./open-streams.ts";
+
+/** A clock of which each reading is a millisecond later, and whose timers fire a millisecond early. */
+function earlyClock(): Clock {
+  let now = 0;
+  return {
+    now: () => (now += 1),
+    monotonic: () => now,
+    sleep: async (ms) => {
+      now += Math.max(0, ms - 2);
+    },
+  };
+}
+
+it("credentials that expire while they are checked have expired, and were not revoked", async () => {
+  const ended = Promise.withResolvers<StreamEndReason>();
+  const streams = new OpenStreams(earlyClock(), () => 0.5);
+  const who = { tenant: "acme", user: "ann", expiresAt: 1_000 };
+  let checks = 0;
+  streams.add({
+    who,
+    credentials: "token",
+    sessions: [] as readonly SessionRecord[],
+    identify: async () => {
+      checks += 1;
+      return undefined;
+    },
+    mayRead: async () => true,
+    end: ended.resolve,
+  });
+
+  expect(await ended.promise).toBe("expired");
+  expect(checks).toBe(1);
+});
