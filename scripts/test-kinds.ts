@@ -6,8 +6,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 /**
- * - `unit`: starts nothing, opens no port and writes no session to disk.
- * - `local`: opens a port of the loopback interface or a store of files, in its own process.
+ * - `unit`: starts nothing, opens no port, stores no session on disk and parses no TypeScript.
+ * - `local`: does one of these three in its own process.
  * - `integration`: starts child processes or workers: programs of ours, Redis, PostgreSQL.
  * - `browser`: starts Chromium.
  * - `temporal`: starts a Temporal server.
@@ -20,6 +20,8 @@ const tests =
 
 /** What a file reaches, with the kind of test that this makes: the last one that is reached counts. */
 const goals: readonly (readonly [specifier: string, kind: TestKind])[] = [
+  ["typescript", "local"],
+  ["oxc-parser", "local"],
   [".listen(", "local"],
   ["@millrace/providers/testing", "local"],
   ["@millrace/stores/file", "local"],

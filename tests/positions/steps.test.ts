@@ -13,7 +13,7 @@ import { recordAll } from "./record-all.ts";
 import { storeTime, uidOf } from "./record.ts";
 import type { Recording } from "./record.ts";
 
-const sessions = 200;
+const sessions = runs(200, 200, 80);
 
 const streams: StepStream[] = [];
 
@@ -56,7 +56,7 @@ function typesOf({ data }: { readonly data: string }): readonly unknown[] {
 
 it("a reader that joined by a snapshot at any position is in step", () => {
   let joins = 0;
-  const every = isChange ? 20 : runs(5, 1);
+  const every = isChange ? 40 : runs(5, 1);
   for (const stream of streams) {
     for (const [at, { data, id }] of stream.lines.entries()) {
       if ((at + stream.lines.length) % every !== 0) continue;
@@ -79,7 +79,7 @@ function plain(state: SessionState): unknown {
 
 it("lost, doubled, swapped and late lines of recorded sessions are noticed", () => {
   const noticed = new Noticed();
-  const every = isChange ? 28 : runs(7, 1);
+  const every = isChange ? 56 : runs(7, 1);
   for (const [number, stream] of streams.entries()) {
     for (let at = number % every; at < stream.lines.length; at += every)
       noticed.disturb(stream, at, number + at);

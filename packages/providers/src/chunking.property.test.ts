@@ -79,7 +79,7 @@ function* everyCut(dialect: Dialect, { name, bytes, offers }: Recorded): Generat
 
 const stride = 64;
 const step = isChange ? 16 : 1;
-const delicateStep = isChange ? 3 : 1;
+const delicateStep = isChange ? 5 : 1;
 
 describe("how bytes are cut into chunks changes nothing", () => {
   test.each(dialects)(

@@ -57,7 +57,7 @@ describe("one reply in all dialects", () => {
   });
 
   test("is read as the same, also when drawn to be made small", forever, () => {
-    const numRuns = runs(2_000, 200_000);
+    const numRuns = runs(2_000, 200_000, 200);
 
     fc.assert(
       fc.property(logicalReplies, fc.nat(), (reply, seed) => {

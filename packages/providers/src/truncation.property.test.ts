@@ -65,20 +65,22 @@ function* failuresOf(cut: Decoded, whole: Decoded, { came, ended }: Came): Gener
 }
 
 /** The length in bytes above which a stream is long. Fewer runs make more streams long. */
-const fewEndsAbove = runs(16_384, 16_384, 2_048);
+const fewEndsAbove = runs(16_384, 16_384, 500);
 
 /** Of the other bytes of a long stream one in so many is tried. */
 const oneIn = isChange ? 61 : 13;
 
 /**
  * All kinds of ends at line boundaries, and one of them in turn at each other byte; in a campaign
- * all of them everywhere. Of a long stream only some of the other bytes are tried.
+ * all of them everywhere, and with a change one of them at boundaries too. Of a long stream only some of
+ * the other bytes are tried.
  */
 function endsAt(bytes: Uint8Array, length: number): readonly StreamEnd[] {
   const last = bytes[length - 1];
-  const border = length === 0 || length === bytes.length || last === 0x0a || last === 0x0d;
-  if (border || runs(0, 1) === 1) return ends;
-  if (bytes.length > fewEndsAbove && length % oneIn !== 0) return [];
+  const isEdge = length === 0 || length === bytes.length;
+  const border = isEdge || last === 0x0a || last === 0x0d;
+  if (isEdge || (border && !isChange) || runs(0, 1) === 1) return ends;
+  if (!border && bytes.length > fewEndsAbove && length % oneIn !== 0) return [];
   return [ends[length % ends.length] as StreamEnd];
 }
 

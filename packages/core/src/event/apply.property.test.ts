@@ -17,7 +17,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { emptyState } from "./state.ts";
 import type { SessionState } from "./state.ts";
 
-const histories = runs(4_000, 200_000);
+const histories = runs(4_000, 200_000, 300);
 /** A law may check every cursor of a history, so one of them costs as much as fifty of the others. */
 const joined = Math.ceil(histories / 4);
 const empty = emptyState(uid, session);
