@@ -28,7 +28,7 @@ async function passWith(clocks: readonly number[], survivor: number): Promise<re
     drives: "pool",
     workers: 3,
     webs: 1,
-    agent: { chunkMs: 40, limitSeconds: seconds, approvalSeconds: seconds / 2 },
+    agent: { chunkMs: 40, limitSeconds: seconds, approvalTimeoutMs: seconds * 500 },
     clocks,
   });
   const passed = await passTimedRuns({ deployment, runCount, seconds, survivor });

@@ -241,7 +241,7 @@ async function failMcp(sinks: Sinks, words: string): Promise<void> {
       await using connection = await openMcp({
         name: "s",
         url: server.url,
-        openSeconds: 10,
+        openTimeoutMs: 10_000,
         trust: ["t"],
       });
       const [tool] = connection.tools;

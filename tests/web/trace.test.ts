@@ -113,7 +113,7 @@ test("a repeat by another span is a repeat, and a malformed header is as good as
 test("a question says when it counts as denied", async () => {
   const pay = defineTool({ name: "pay", input: z.object({}), approve: "ask", run: () => "paid" });
   const model = scriptedModel([[call("pay", {})], [say("Paid.")]]);
-  const agent = defineAgent({ model, tools: [pay], approvalSeconds: 60 });
+  const agent = defineAgent({ model, tools: [pay], approvalTimeoutMs: 60_000 });
   await using millrace = createMillrace({ ...known, agent });
   const body = { id: "s", input: prompt };
   await post(millrace, { path: "/v1/sessions", body, key: "key-000000000005" });

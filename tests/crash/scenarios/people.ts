@@ -73,7 +73,7 @@ export const peopleScenarios: readonly Scenario[] = [
       },
     },
   ),
-  asked("a question that nobody answers", one, [pay], [], { approvalSeconds: 0.05 }),
+  asked("a question that nobody answers", one, [pay], [], { approvalTimeoutMs: 50 }),
   asked("a stop instead of a yes", one, [pay], [{ do: "abort", when: { asked: 1 } }]),
   asked(
     "a question, a steer and a yes",

@@ -18,7 +18,7 @@ export interface PacedAgentOptions {
   readonly requests?: string | undefined;
   /** The pause before each chunk of a reply. */
   readonly chunkMs: number;
-  readonly approvalSeconds?: number | undefined;
+  readonly approvalTimeoutMs?: number | undefined;
   readonly limitSeconds?: number | undefined;
   /** Called right after an effect. */
   readonly onEffect?: ((effect: Effect) => void) | undefined;
@@ -33,7 +33,7 @@ export interface Effect {
 
 /** An agent whose model replies by its transcript alone, and whose tools leave a trace outside. */
 export function pacedAgent(options: PacedAgentOptions): Agent {
-  const { name, effects, approvalSeconds, limitSeconds, onEffect } = options;
+  const { name, effects, approvalTimeoutMs, limitSeconds, onEffect } = options;
   const leave = (tool: string, effectKey: string): void => {
     const effect: Effect = { tool, effectKey, node: name };
     appendFileSync(effects, `${JSON.stringify(effect)}\n`);
@@ -67,7 +67,7 @@ export function pacedAgent(options: PacedAgentOptions): Agent {
       tool("again", "idempotent"),
     ],
     limits: { repeats: 100, ...(limitSeconds !== undefined && { seconds: limitSeconds }) },
-    ...(approvalSeconds !== undefined && { approvalSeconds }),
+    ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
   });
 }
 

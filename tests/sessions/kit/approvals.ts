@@ -25,7 +25,7 @@ const variants: readonly Variant[] = [
   { name: "refund", description: "Gives money back", schema: { type: "object", title: "x" } },
   { name: "refunds", description: "Gives money back", schema: { type: "object" } },
 ];
-const approvalSeconds = 50;
+const approvalTimeoutMs = 50_000;
 
 /** One run that asks whether it may, with people and processes that do everything wrong. */
 export async function approve(seed: number, tally: Tally): Promise<readonly string[]> {
@@ -116,7 +116,7 @@ class Trial {
     return defineAgent({
       model,
       tools: [tool],
-      approvalSeconds,
+      approvalTimeoutMs,
       limits: { turns: 3 },
     });
   }
@@ -195,8 +195,7 @@ class Trial {
           fact.type === "approval_resolved" && fact.approvalId === asked.approvalId,
       );
       if (answer?.decision !== "allow" || answer.n > intent.n) wrong.push("runs without a yes");
-      else if (answer.time > asked.time + approvalSeconds * 1_000)
-        wrong.push("a yes came too late");
+      else if (answer.time > asked.time + approvalTimeoutMs) wrong.push("a yes came too late");
       if (intent.hash !== asked.hash || answer?.hash !== asked.hash) wrong.push("another hash");
       if (used.has(asked.approvalId)) wrong.push("one yes was used twice");
       used.add(asked.approvalId);

@@ -71,7 +71,7 @@ export class World {
       parallel: 1 + random.below(4),
       retry: { attempts: 2, baseMs: 10, capMs: 20 },
       ...(random.chance(0.5) ? { context: compacting } : {}),
-      ...(random.chance(0.5) ? { approvalSeconds: 50 } : {}),
+      ...(random.chance(0.5) ? { approvalTimeoutMs: 50_000 } : {}),
       ...(random.chance(0.5) ? { instructions: "be kind" } : {}),
     };
     return dialects.map((dialect) =>

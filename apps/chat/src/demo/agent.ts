@@ -37,7 +37,7 @@ export function agentWith(model: Model, options: AgentOptions = {}): Agent {
     model,
     instructions,
     tools: [...tools.own, colleague],
-    approvalSeconds: 3_600,
+    approvalTimeoutMs: 3_600_000,
   });
 }
 

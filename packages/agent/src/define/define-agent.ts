@@ -140,7 +140,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
     settings: loopSettings(limits, tools, {
       custom: false,
       compactAbove,
-      approvalSeconds: settings.approvalSeconds,
+      approvalTimeoutMs: settings.approvalTimeoutMs,
       allLabels: settings.allLabels,
       parallel: settings.parallel,
       retry: settings.retry,
@@ -154,7 +154,7 @@ function loopSettings(
   options: {
     readonly custom: boolean;
     readonly compactAbove?: number | undefined;
-    readonly approvalSeconds?: number | undefined;
+    readonly approvalTimeoutMs?: number | undefined;
     readonly allLabels?: "ask" | "allow" | undefined;
     readonly parallel?: number | undefined;
     readonly retry?: RetryPolicy | undefined;
@@ -171,6 +171,7 @@ function loopSettings(
       labels: tool.labels ?? [],
     },
   ]);
+  const { approvalTimeoutMs } = options;
   const plain = { alone: false, repeats: undefined, client: false };
   const reader: ToolSettings = { effect: "pure", ...plain };
   return {
@@ -179,7 +180,8 @@ function loopSettings(
     tools: Object.fromEntries([[readOutputDescription.name, reader], ...entries]),
     parallel: Math.max(1, options.parallel ?? 8),
     compactAbove: options.compactAbove,
-    approvalSeconds: options.approvalSeconds,
+    // Facts and briefs have it in seconds.
+    approvalSeconds: approvalTimeoutMs === undefined ? undefined : approvalTimeoutMs / 1_000,
     allLabels: options.allLabels ?? "ask",
     retry: options.retry ?? defaultRetryPolicy,
   };

@@ -78,7 +78,7 @@ export function checkSettings(settings: unknown, from: Door["from"]): void {
     ),
     price: optional(call("pass a function of the usage that returns US dollars")),
     allLabels: optional(oneOf("ask", "allow")),
-    approvalSeconds: optional(above0("a number of seconds")),
+    approvalTimeoutMs: optional(above0("a number of milliseconds")),
     parallel: optional(whole(1)),
     trace: optional(call()),
     warnings: optional(expects.flag),

@@ -53,7 +53,7 @@ export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSett
    */
   readonly allLabels?: "ask" | "allow" | undefined;
   /** An approval request without an answer is denied after this time. Left out: it waits without limit. */
-  readonly approvalSeconds?: number | undefined;
+  readonly approvalTimeoutMs?: number | undefined;
   /** The most tools that run at once. 8 if left out. */
   readonly parallel?: number | undefined;
   readonly respond?: undefined;

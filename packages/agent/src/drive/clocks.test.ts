@@ -21,7 +21,7 @@ function hostClock(time: ManualClock, ahead = 0): Clock & { ahead: number } {
 
 function asking() {
   const model = scriptedModel([[call("pay", {})], [say("done")]]);
-  return defineAgent({ model, tools: [pay], approvalSeconds: 60 });
+  return defineAgent({ model, tools: [pay], approvalTimeoutMs: 60_000 });
 }
 
 /** Lets time pass until that long after the test began. */

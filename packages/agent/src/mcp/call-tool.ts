@@ -22,7 +22,7 @@ export interface CallOptions {
   readonly definition: NonNullable<CallToolRequestOptions["toolDefinition"]>;
   /** True if the server promised an answer of a certain shape. */
   readonly isStructured: boolean;
-  readonly seconds: number;
+  readonly callTimeoutMs: number;
 }
 
 /** UTF-8 bytes kept of a server's error message. */
@@ -70,7 +70,7 @@ async function ask(
   input: Readonly<Record<string, unknown>>,
   execution: ToolExecution,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { tool, definition, seconds } = options;
+  const { tool, definition, callTimeoutMs } = options;
   const { signal, progress } = execution;
   try {
     return await target.client.callTool(
@@ -78,7 +78,7 @@ async function ask(
       {
         signal,
         // `runTool` enforces the limit with a better message; this one is for callers without it.
-        timeout: Math.min(seconds * 1_000 + 500, 2 ** 31 - 1),
+        timeout: Math.min(callTimeoutMs + 500, 2 ** 31 - 1),
         onprogress: (update) => progress({ message: progressText(update) }),
         // As the server listed it when the connection was opened, whatever it lists by now.
         toolDefinition: definition,
@@ -95,11 +95,11 @@ function failed(message: string, error: unknown): Error {
   return new Error(message, { cause: redactError(error) });
 }
 
-function explain(target: CallTarget, { tool, seconds }: CallOptions, error: unknown): string {
+function explain(target: CallTarget, { tool, callTimeoutMs }: CallOptions, error: unknown): string {
   const gone = target.gone();
   if (gone !== undefined) return gone;
   const code = isJsonObject(error) ? error["code"] : undefined;
-  if (code === "REQUEST_TIMEOUT") return `${tool} took longer than ${seconds} s`;
+  if (code === "REQUEST_TIMEOUT") return `${tool} took longer than ${callTimeoutMs / 1_000} s`;
   const message = redactedMessage(error).slice(0, 65_536);
   return `${tool} could not be called: ${cappedText(visibleText(message), errorBytes)}`;
 }

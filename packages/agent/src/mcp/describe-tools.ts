@@ -38,7 +38,7 @@ export interface DescribeOptions {
   /** Returns the pins by which the tools are compared, given theirs. */
   readonly keepPins: (pins: Pins) => Pins;
   readonly labels: Readonly<Record<string, readonly ToolLabel[]>>;
-  readonly seconds: number;
+  readonly callTimeoutMs: number;
 }
 
 export interface DescribedTools<Server extends string> {
@@ -124,13 +124,13 @@ function describe<Server extends string>(
     return { reason: `its output schema: ${output.reason}` };
   }
 
-  const { target, seconds, labels } = options;
+  const { target, callTimeoutMs, labels } = options;
   const given = Object.hasOwn(labels, named.tool) ? labels[named.tool] : undefined;
   const call: CallOptions = {
     tool: named.tool,
     definition: { name: named.tool, inputSchema: { ...input.shown, type: "object" } },
     isStructured: output !== undefined,
-    seconds,
+    callTimeoutMs,
   };
   return defineTool({
     // It begins with the server's name, which `nameTools` leaves as it is.
@@ -140,7 +140,7 @@ function describe<Server extends string>(
     output: output?.schema,
     effect: effectOf(listed["annotations"], options.trustAnnotations),
     approve: "ask",
-    limits: { seconds },
+    limits: { seconds: callTimeoutMs / 1_000 },
     // A hint may add to what the program knows, and takes nothing away.
     labels: [
       ...new Set([

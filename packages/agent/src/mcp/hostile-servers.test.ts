@@ -142,9 +142,9 @@ test.for([
 ] as const)(
   "a server that is %s can't be opened, and nothing of it stays",
   async ([behaviour, reason]) => {
-    const openSeconds = behaviour.startsWith("silent") ? 2 : 30;
+    const openTimeoutMs = behaviour.startsWith("silent") ? 2_000 : 30_000;
 
-    await expect(open(behaviour, { openSeconds })).rejects.toThrow(reason);
+    await expect(open(behaviour, { openTimeoutMs })).rejects.toThrow(reason);
 
     expect(await children()).toEqual([]);
   },
@@ -193,7 +193,7 @@ test("a result of 5 MB comes whole", async () => {
 });
 
 test("a call that is never answered fails when its time is over", async () => {
-  const connection = await open("never-answers", { seconds: 1 });
+  const connection = await open("never-answers", { callTimeoutMs: 1_000 });
 
   await expect(call(connection.tools, "evil_good")).rejects.toThrow("good took longer than 1 s");
   const { text } = await call(connection.tools, "evil_received");

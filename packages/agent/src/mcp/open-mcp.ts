@@ -53,10 +53,10 @@ export interface McpSettings<Name extends string> {
    * `acts_outside`, because a call hands its input to a stranger and gets a stranger's text.
    */
   readonly labels?: Readonly<Record<string, readonly ToolLabel[]>> | undefined;
-  /** How long a call may take. Default: 60. */
-  readonly seconds?: number | undefined;
-  /** How long opening may take. Default: 30. */
-  readonly openSeconds?: number | undefined;
+  /** How long a call may take. Default: 60,000. */
+  readonly callTimeoutMs?: number | undefined;
+  /** How long opening may take. Default: 30,000. */
+  readonly openTimeoutMs?: number | undefined;
   /** Bytes that the server may send as one answer. Default: 10 MiB. */
   readonly limitBytes?: number | undefined;
   /** Called when the server announces that its tools changed. The open connection keeps those it has. */
@@ -120,10 +120,10 @@ export interface McpConnection<Name extends string = string> extends AsyncDispos
 export async function openMcp<const Name extends string>(
   options: McpOptions<Name>,
 ): Promise<McpConnection<Name>> {
-  const { name, seconds = 60, openSeconds = 30 } = options;
+  const { name, callTimeoutMs = 60_000, openTimeoutMs = 30_000 } = options;
   const site = callSiteOf(openMcp);
   try {
-    check(options, seconds, openSeconds);
+    check(options, callTimeoutMs, openTimeoutMs);
   } catch (error) {
     throw error instanceof Error ? withStackOf(site, error) : error;
   }
@@ -154,9 +154,9 @@ export async function openMcp<const Name extends string>(
   };
 
   try {
-    const { tools, refused, pins } = await within(openSeconds, options.signal, async (signal) => {
+    const { tools, refused, pins } = await within(openTimeoutMs, options.signal, async (signal) => {
       // The signal fires first; the client's own time-out has a poorer message.
-      const limits = { signal, timeout: openSeconds * 1_000 + 1_000 };
+      const limits = { signal, timeout: openTimeoutMs + 1_000 };
       await client.connect(server.transport, limits);
       const listed = await listTools(client, limits);
       const described = await describeTools(name, listed.tools, {
@@ -166,7 +166,7 @@ export async function openMcp<const Name extends string>(
         trust: options.trust ?? [],
         keepPins: (own) => options.pins ?? keepPins(addressOf(options), own),
         labels: options.labels ?? {},
-        seconds,
+        callTimeoutMs,
       });
       const cut = listed.cut === undefined ? [] : [{ tool: "(the rest)", reason: listed.cut }];
       return { ...described, refused: [...described.refused, ...cut] };
@@ -192,8 +192,8 @@ export async function openMcp<const Name extends string>(
 
 function check<Name extends string>(
   options: McpOptions<Name>,
-  seconds: number,
-  openSeconds: number,
+  callTimeoutMs: number,
+  openTimeoutMs: number,
 ): void {
   if (!isServerName(options.name)) {
     throw new MillraceError(
@@ -218,7 +218,7 @@ function check<Name extends string>(
       `approve of the server ${options.name} is "ask" or "deny", not ${JSON.stringify(approve)}: name the tools that run without a question in trust`,
     );
   }
-  for (const value of [seconds, openSeconds, options.limitBytes ?? 1]) {
+  for (const value of [callTimeoutMs, openTimeoutMs, options.limitBytes ?? 1]) {
     if (!(value > 0)) {
       throw new MillraceError("invalid_definition", `limits are above 0, not ${value}`);
     }
@@ -294,15 +294,12 @@ async function endServer(client: Client, server: Server): Promise<void> {
 
 /** Runs something that has to end in that time. Its signal is aborted then, or with the other one. */
 async function within<T>(
-  seconds: number,
+  ms: number,
   outer: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  const timer = setTimeout(
-    () => over.abort(new Error(`it took longer than ${seconds} s`)),
-    seconds * 1_000,
-  );
+  const timer = setTimeout(() => over.abort(new Error(`it took longer than ${ms / 1_000} s`)), ms);
   const stop = (): void => over.abort(new Error("it was aborted"));
   if (outer?.aborted === true) stop();
   outer?.addEventListener("abort", stop, { once: true });

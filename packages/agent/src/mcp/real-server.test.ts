@@ -271,8 +271,8 @@ test.for([
   [{ name: "a", url: "file:///etc/passwd" }, "http or https"],
   [{ name: "a", url: "not an address" }, "http or https"],
   [{ name: "a", command: [] }, "a program to start"],
-  [{ name: "a", url: "http://127.0.0.1:9", seconds: 0 }, "above 0"],
-  [{ name: "a", url: "http://127.0.0.1:9", openSeconds: Number.NaN }, "above 0"],
+  [{ name: "a", url: "http://127.0.0.1:9", callTimeoutMs: 0 }, "above 0"],
+  [{ name: "a", url: "http://127.0.0.1:9", openTimeoutMs: Number.NaN }, "above 0"],
 ] as const)("%o is no way to describe a server", async ([options, reason]) => {
   await expect(openMcp(options)).rejects.toThrow(reason);
 });
