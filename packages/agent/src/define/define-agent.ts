@@ -90,7 +90,7 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
   options: RunOptions<Tools, S>,
 ): ReturnType<typeof sendPrompt<Tools, S>> {
   refuseInWorkflow(); // before anything that is missing there, such as random ids
-  const opened = openHost({ agent, observers, ask: "deny" });
+  const opened = openHost({ agent, observers, ask: "deny", runsOnce: true });
   const host = opened.then((open) => open.host);
   const run = sendPrompt<Tools, S>(host, content, options, agent.warnings);
   const closeAfter = async (): Promise<void> => {

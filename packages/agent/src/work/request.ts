@@ -37,6 +37,7 @@ export async function requestFor(
     ...(system === undefined ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
+    conversation: { key: host.conversationKey, isSingle: host.runsOnce && tools.length === 0 },
     ...traceOf(host, { runId, lane: 0 }),
     ...options,
   };

@@ -26,6 +26,20 @@ export interface ModelRequest {
   /** Settings that all vendors share, and the vendor's own fields beside them. */
   readonly settings?: RequestSettings | undefined;
   /**
+   * The conversation that the request belongs to. Each of its requests begins with the one before, as those
+   * of a session do. Where the settings say nothing, a model then uses what costs less and shows more: it
+   * keeps what it can of a request for the next one, and shows what it thinks. Left out: the request stands
+   * alone.
+   */
+  readonly conversation?:
+    | {
+        /** The same for all requests of the conversation, and for no others. Vendors see it. */
+        readonly key: string;
+        /** True if no further request is expected, so that nothing is worth keeping. */
+        readonly isSingle?: boolean | undefined;
+      }
+    | undefined;
+  /**
    * `false`: one request and no more. The caller repeats it, as the loop does, and waits as long as
    * the vendor asked for, which stands in the evidence of the cause. Left out: the model may repeat
    * the request by its own policy, as long as no delta of it was emitted.

@@ -28,6 +28,8 @@ export interface Claude {
   /** It takes temperature or topP, but not both. */
   readonly oneSampler: boolean;
   readonly takesForcedChoice: boolean;
+  /** What it thought is valid only behind what stood before it then. */
+  readonly bindsThinking: boolean;
   /** The word for the most effort. */
   readonly most: "high" | "max";
 }
@@ -48,6 +50,9 @@ export function claude(model: string): Claude {
     takesSampling: !isLatest,
     oneSampler: version >= 401,
     takesForcedChoice: !/(?:opus|sonnet)-5[.-]5(?!\d)|fable-5[.-][12](?!\d)/.test(model),
+    bindsThinking: /(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-5[.-][12](?!\d)/.test(
+      model,
+    ),
     most: version >= 406 ? "max" : "high",
   };
 }
@@ -62,5 +67,6 @@ const another: Claude = {
   takesSampling: true,
   oneSampler: false,
   takesForcedChoice: true,
+  bindsThinking: false,
   most: "max",
 };

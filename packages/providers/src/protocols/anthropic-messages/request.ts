@@ -2,6 +2,7 @@ import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { bindingBeta, claudeBinding } from "../claude-binding.ts";
 import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
@@ -42,9 +43,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
   );
+  const bound = claudeBinding(settings, target.model);
   const body: JsonObject = {
     max_tokens: defaultMaxTokens(settings, target.model),
     ...settings,
+    ...bound,
     ...fields,
     ...systemOf(instructions, system),
     ...toolFields(declared, former, choice),
@@ -57,7 +60,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     path: "/v1/messages",
     headers: {
       "anthropic-version": "2023-06-01",
-      ...betaHeader(betas, [...toolBetas(native), ...(hasFiles(entries) ? [filesBeta] : [])]),
+      ...betaHeader(betas, [
+        ...toolBetas(native),
+        ...(hasFiles(entries) ? [filesBeta] : []),
+        ...(bound === undefined ? [] : [bindingBeta]),
+      ]),
     },
     body: withBreakpoints(body, shared.cache),
   };

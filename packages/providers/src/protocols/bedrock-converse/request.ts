@@ -4,7 +4,8 @@ import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
-import { listAt } from "../read.ts";
+import { bindingBeta, claudeBinding } from "../claude-binding.ts";
+import { listAt, objectAt } from "../read.ts";
 import { applySettings } from "../settings.ts";
 import { withCachePoints } from "./cache.ts";
 import { textBlocks } from "./content.ts";
@@ -29,6 +30,7 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   const said = [...textBlocks(instructions), ...more];
   const body: JsonObject = {
     ...settings,
+    ...bindingFields(settings, model),
     ...fields,
     ...(said.length === 0 ? {} : { system: said }),
     ...toolFields(modelRequest.tools ?? [], own, turns),
@@ -37,6 +39,17 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   return {
     path: modelPath(model, "converse-stream"),
     body: withCachePoints(body, shared.cache, model),
+  };
+}
+
+/** As in Claude's own API: thinking that is bound to another beginning is left out, and nothing refused. */
+function bindingFields(settings: JsonObject, model: string): JsonObject {
+  const given = objectAt(settings, "additionalModelRequestFields");
+  const bound = claudeBinding(given ?? {}, model);
+  if (bound === undefined) return {};
+  const names = listAt(given ?? {}, "anthropic_beta").filter((name) => name !== bindingBeta);
+  return {
+    additionalModelRequestFields: { ...given, ...bound, anthropic_beta: [...names, bindingBeta] },
   };
 }
 
